@@ -1,0 +1,66 @@
+# Everything a developer types. `make` alone says what there is. Works with an empty environment: uv is fetched if it is not there.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+UV := $(shell command -v uv 2>/dev/null || echo .tools/uv/bin/uv)
+RUN := $(UV) run --locked --all-extras --no-sync
+export UV_SYSTEM_CERTS ?= 1
+export UV_PYTHON_DOWNLOADS ?= never
+ifeq ($(origin PYTHON), command line)
+export UV_PYTHON := $(PYTHON)
+endif
+
+.PHONY: help setup prerequisites demo test check full benchmarks clean
+
+help:
+	@echo "make setup        fetch uv and the libraries, compile the Java classes"
+	@echo "make demo         prove a job with a mistake planted, then the correct one; leaves reports/demo/report.html"
+	@echo "make check        format, lint, types, architecture and unit tests: under a minute, no Spark"
+	@echo "make test         every test"
+	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
+	@echo "make benchmarks   the figures of the README and of the changelog"
+	@echo "make clean        remove what was built; downloads stay"
+
+prerequisites:
+	@command -v $(PYTHON) >/dev/null || { echo "error  No $(PYTHON) found; Streamproof needs Python 3.11 or later. Debian: apt install python3 python3-venv. macOS: brew install python@3.12."; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error  $$($(PYTHON) --version) found; Streamproof needs Python 3.11 or later. Another one: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	@for tool in java javac; do \
+	  found="$${JAVA_HOME:+$$JAVA_HOME/bin/$$tool}"; [[ -x "$$found" ]] || found="$$(command -v $$tool || true)"; \
+	  [[ -n "$$found" ]] || { echo "error  No $$tool found (JAVA_HOME=$${JAVA_HOME:-not set}); a JDK, 17 or later, is needed. Debian: apt install openjdk-17-jdk-headless. macOS: brew install openjdk@17."; exit 2; }; \
+	  version="$$("$$found" -version 2>&1 | grep -E 'version|^javac' | head -1 | grep -oE '[0-9]+' | head -1 || true)"; \
+	  [[ "$${version:-0}" -ge 17 ]] || { echo "error  $$tool $${version:-of an unknown version} found at $$found; Spark 4.3 needs 17 or later. Debian: apt install openjdk-17-jdk-headless. macOS: brew install openjdk@17."; exit 2; }; \
+	done
+
+.tools/uv/bin/uv:
+	@echo "fetching uv into .tools/uv"
+	@$(PYTHON) -m venv .tools/uv || { echo "error  $(PYTHON) cannot make a virtual environment. Debian: apt install python3-venv."; exit 2; }
+	@.tools/uv/bin/python -m pip install --quiet --disable-pip-version-check "uv>=0.6"
+
+setup: prerequisites $(if $(filter .tools/%,$(UV)),.tools/uv/bin/uv)
+	@$(UV) sync --quiet --locked --all-extras
+	@$(RUN) python hatch_build.py
+
+demo: setup
+	@$(RUN) python examples/demo.py
+
+check: setup
+	@$(RUN) ruff format --check --quiet .
+	@$(RUN) ruff check --quiet .
+	@$(RUN) mypy
+	@$(RUN) pytest -q tests/architecture tests/unit
+
+test: setup
+	@$(RUN) pytest
+
+full: setup
+	@$(RUN) python examples/demo.py --full
+
+benchmarks: setup
+	@$(RUN) python -m benchmarks
+
+clean:
+	rm -rf build dist reports src/streamproof/_jars .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
+	find . -name __pycache__ -not -path './.venv/*' -not -path './.tools/*' -prune -exec rm -rf {} +
+	find . -name .streamproof -not -path './.venv/*' -prune -exec rm -rf {} +

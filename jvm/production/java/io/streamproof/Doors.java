@@ -1,0 +1,48 @@
+package io.streamproof;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.List;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.expressions.UserDefinedFunction;
+import org.apache.spark.sql.functions;
+import org.apache.spark.sql.types.DataTypes;
+
+/** Makes the typed user-defined functions of one query and hands their reports to the driver, a batch at a time. */
+public final class Doors {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final String checkpoint;
+  private final String run;
+  private final Reports reports = new Reports();
+
+  public Doors(SparkSession spark, String checkpoint, String run) {
+    this.checkpoint = checkpoint;
+    this.run = run;
+    spark.sparkContext().register(reports, "streamproof-" + run);
+  }
+
+  public UserDefinedFunction lateBound() {
+    return functions.udf(new LateBound(checkpoint), DataTypes.LongType).asNondeterministic().withName("late_bound");
+  }
+
+  public UserDefinedFunction divert(String door, String directory) {
+    return functions
+        .udf(new Divert(door, directory, run, reports), DataTypes.BooleanType)
+        .asNondeterministic()
+        .withName("divert_" + door);
+  }
+
+  public UserDefinedFunction tally(String door, int columns) {
+    return functions
+        .udf(new Tally(door, columns, reports), DataTypes.BooleanType)
+        .asNondeterministic()
+        .withName("tally_" + door);
+  }
+
+  /** The reports of a batch as a JSON list, one entry per task and door; earlier ones are forgotten. */
+  public String drain(long batch) throws JsonProcessingException {
+    List<Report> taken = reports.drain(batch);
+    return JSON.writeValueAsString(taken);
+  }
+}

@@ -1,0 +1,100 @@
+package io.streamproof;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
+
+/** Small files and directory renames through Hadoop's file systems, as Spark's own checkpoint does them. */
+public final class Storage {
+  private final Configuration configuration;
+
+  public Storage(SparkSession spark) {
+    this.configuration = spark.sessionState().newHadoopConf();
+  }
+
+  /** The text of a file, or null where there is none. */
+  public String read(String path) throws IOException {
+    Path file = new Path(path);
+    FileSystem files = file.getFileSystem(configuration);
+    if (!files.exists(file)) {
+      return null;
+    }
+    try (FSDataInputStream in = files.open(file)) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  /** Creates a file whole or not at all; false where it was there already. */
+  public boolean createAtomic(String path, String text) throws IOException {
+    Path file = new Path(path);
+    file.getFileSystem(configuration).mkdirs(file.getParent());
+    CheckpointFileManager manager = CheckpointFileManager.create(file.getParent(), configuration);
+    CheckpointFileManager.CancellableFSDataOutputStream out = manager.createAtomic(file, false);
+    try {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+      out.close();
+      return true;
+    } catch (FileAlreadyExistsException there) {
+      out.cancel();
+      return false;
+    } catch (IOException | RuntimeException error) {
+      out.cancel();
+      throw error;
+    }
+  }
+
+  /** Writes a file in place; for directories that no reader sees yet. */
+  public void write(String path, String text) throws IOException {
+    Path file = new Path(path);
+    try (java.io.OutputStream out = file.getFileSystem(configuration).create(file, true)) {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+  }
+
+  /** The entries of a directory as "name\tbytes" (bytes -1 for a directory), sorted; empty where there is no such directory. */
+  public List<String> list(String path) throws IOException {
+    Path folder = new Path(path);
+    FileSystem files = folder.getFileSystem(configuration);
+    List<String> names = new ArrayList<>();
+    if (files.exists(folder)) {
+      for (FileStatus status : files.listStatus(folder)) {
+        names.add(status.getPath().getName() + "\t" + (status.isDirectory() ? -1 : status.getLen()));
+      }
+    }
+    names.sort(null);
+    return names;
+  }
+
+  public boolean exists(String path) throws IOException {
+    Path file = new Path(path);
+    return file.getFileSystem(configuration).exists(file);
+  }
+
+  /** Renames; an existing target or a store that says no is an error, never a silent false. */
+  public void rename(String from, String to) throws IOException {
+    Path source = new Path(from);
+    Path target = new Path(to);
+    FileSystem files = source.getFileSystem(configuration);
+    if (files.exists(target)) {
+      throw new FileAlreadyExistsException(to);
+    }
+    files.mkdirs(target.getParent());
+    if (!files.rename(source, target)) {
+      throw new IOException("could not rename " + from + " to " + to);
+    }
+  }
+
+  public void delete(String path) throws IOException {
+    Path file = new Path(path);
+    file.getFileSystem(configuration).delete(file, true);
+  }
+}

@@ -1,0 +1,46 @@
+package io.streamproof.proof;
+
+import java.util.regex.Pattern;
+
+/** One armed fault: which operation on which path, before or after it, at which occurrence, and what happens. */
+final class Fault {
+  enum Action { DIE, KILL, ENOSPC }
+
+  final String operation;
+  final Pattern path;
+  final boolean after;
+  final int occurrence;
+  final Action action;
+  private int seen;
+  private String firedAt;
+
+  Fault(String operation, String pathRegex, String side, int occurrence, String action) {
+    if (!operation.matches("create|close|rename|delete|append|truncate")) {
+      throw new IllegalArgumentException("operation must be create, close, rename, delete, append or truncate, not " + operation);
+    }
+    if (!side.equals("before") && !side.equals("after")) {
+      throw new IllegalArgumentException("side must be before or after, not " + side);
+    }
+    if (occurrence < 1) {
+      throw new IllegalArgumentException("occurrence counts from 1, not " + occurrence);
+    }
+    this.operation = operation;
+    this.path = Pattern.compile(pathRegex);
+    this.after = side.equals("after");
+    this.occurrence = occurrence;
+    this.action = Action.valueOf(action.toUpperCase());
+  }
+
+  /** Counts the operation when it is about to happen; true when this is the armed occurrence. */
+  boolean counts(String operation, String path) {
+    return this.operation.equals(operation) && this.path.matcher(path).find() && ++seen == occurrence;
+  }
+
+  void fire(String where) {
+    firedAt = where;
+  }
+
+  String firedAt() {
+    return firedAt;
+  }
+}

@@ -1,0 +1,37 @@
+package io.streamproof.proof;
+
+/** Arms faults on open recordings; called from Python. */
+public final class Faults {
+  private Faults() {}
+
+  /**
+   * Arms one fault; several may be armed on one recording.
+   *
+   * @param id the recording
+   * @param operation create, close, rename, delete, append or truncate
+   * @param pathRegex found (not matched whole) in the absolute local path; of a rename, in its destination
+   * @param side before (the operation is not done) or after (it is done)
+   * @param occurrence the how manieth such operation since the fault was armed, from 1
+   * @param action die (this and every later call throws {@link ProcessDied}), kill (a marker file is written and forced to the disk,
+   *     then the thread blocks for ever with the recording's lock held, so that the disk stands still until the parent kills
+   *     the process) or enospc ("No space left on device" from then on, until {@link #clear})
+   */
+  public static void arm(String id, String operation, String pathRegex, String side, int occurrence, String action) {
+    Recordings.require(id).arm(new Fault(operation, pathRegex, side, occurrence, action));
+  }
+
+  /** True if every fault armed on the recording, and at least one, has fired. */
+  public static boolean fired(String id) {
+    return Recordings.require(id).fired();
+  }
+
+  /** Where the faults fired, one "side operation path" per line; empty if none did. */
+  public static String firedAt(String id) {
+    return Recordings.require(id).firedAt();
+  }
+
+  /** Disarms everything: a full disk has room again. The dead stay dead. */
+  public static void clear(String id) {
+    Recordings.require(id).disarm();
+  }
+}

@@ -1,0 +1,39 @@
+"""Streamproof builds, runs and proves PySpark Structured Streaming jobs: no event unaccounted for."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from streamproof.errors import StreamproofError
+    from streamproof.prove.run import Proof, prove
+    from streamproof.runtime.target import run
+    from streamproof.stream import Outputs, Stream, job, tumbling
+
+__version__ = "0.1.0"
+
+__all__ = ["Outputs", "Proof", "Stream", "StreamproofError", "__version__", "job", "prove", "run", "tumbling"]
+
+# Imported when first asked for: `import streamproof` brings in neither PySpark nor pydantic.
+_HOMES = {
+    "Outputs": "streamproof.stream",
+    "Proof": "streamproof.prove.run",
+    "Stream": "streamproof.stream",
+    "StreamproofError": "streamproof.errors",
+    "job": "streamproof.stream",
+    "run": "streamproof.runtime.target",
+    "tumbling": "streamproof.stream",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "prove":  # a package, and callable: it is the function and cannot be hidden by an import of what lies in it
+        return import_module("streamproof.prove")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'streamproof' has no attribute '{name}'")
+    value: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,144 @@
+"""The bridge to the JVM: the only module that touches py4j."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamproof.errors import DivertError, EnvironmentProblem, SinkError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, SparkSession
+
+_JARS = Path(__file__).parent / "_jars"
+PRODUCTION_JAR = _JARS / "streamproof-production.jar"
+PROOF_JAR = _JARS / "streamproof-proof.jar"
+
+
+def jars(*, proof: bool = False) -> list[str]:
+    """The jars a Spark session needs; EnvironmentProblem where they were not built."""
+    wanted = [PRODUCTION_JAR, PROOF_JAR] if proof else [PRODUCTION_JAR]
+    for jar in wanted:
+        if not jar.is_file():
+            raise EnvironmentProblem(
+                f"{jar.name} is missing from the installed package.",
+                required="The wheel brings it; in a checkout it is compiled by the set-up, which needs a JDK.",
+                remedy="Run: make setup",
+            )
+    return [str(jar) for jar in wanted]
+
+
+class Doors:
+    """The Java functions of one query (late bound, diverts, tallies) and the reports of its tasks."""
+
+    def __init__(self, spark: "SparkSession", checkpoint: str, run: str) -> None:
+        self._doors = spark._jvm.io.streamproof.Doors(spark._jsparkSession, checkpoint, run)
+
+    def late_bound(self) -> "Column":
+        """The late bound of the running batch, bigint, microseconds since 1970-01-01T00:00:00Z."""
+        return _call(self._doors.lateBound())
+
+    def divert(self, door: str, directory: str | None, row: "Column", reason: "Column") -> "Column":
+        """False, after having taken the row out: to a side file below `directory`, or only counted where that is None."""
+        return _call(self._doors.divert(door, directory), row, reason)
+
+    def tally(self, door: str, row_hash: "Column", records: "Column", floats: "Sequence[Column]") -> "Column":
+        """True, after having added the row to the sums of its task."""
+        from pyspark.sql import functions as F
+
+        doubles = F.array(*floats) if floats else F.lit(None).cast("array<double>")
+        return _call(self._doors.tally(door, len(floats)), row_hash, records, doubles)
+
+    def drain(self, batch: int) -> list[dict[str, Any]]:
+        """The reports of a batch, one per finished task attempt and door."""
+        reports: list[dict[str, Any]] = json.loads(self._doors.drain(batch))
+        return reports
+
+
+def _call(udf: Any, *arguments: "Column") -> "Column":
+    from pyspark import SparkContext
+    from pyspark.sql import Column
+    from pyspark.sql.classic.column import _to_java_column, _to_seq
+
+    sequence = _to_seq(SparkContext._active_spark_context, arguments, _to_java_column)
+    return Column(udf.apply(sequence))
+
+
+class Storage:
+    """Small files and directory renames through Hadoop's file systems."""
+
+    def __init__(self, spark: "SparkSession") -> None:
+        self._storage = spark._jvm.io.streamproof.Storage(spark._jsparkSession)
+
+    def read(self, path: str) -> str | None:
+        text: str | None = self._try(self._storage.read, path)
+        return text
+
+    def create_atomic(self, path: str, text: str) -> bool:
+        """Creates a file whole or not at all; False where it was there already."""
+        return bool(self._try(self._storage.createAtomic, path, text))
+
+    def write(self, path: str, text: str) -> None:
+        self._try(self._storage.write, path, text)
+
+    def list(self, path: str) -> dict[str, int]:
+        """Names in a directory and their bytes (-1 for a directory), sorted; empty where there is no such directory."""
+        entries = (entry.rsplit("\t", 1) for entry in self._try(self._storage.list, path))
+        return {name: int(size) for name, size in entries}
+
+    def exists(self, path: str) -> bool:
+        return bool(self._try(self._storage.exists, path))
+
+    def rename(self, source: str, target: str) -> None:
+        self._try(self._storage.rename, source, target)
+
+    def delete(self, path: str) -> None:
+        self._try(self._storage.delete, path)
+
+    @staticmethod
+    def _try(method: Any, *arguments: str) -> Any:
+        from py4j.protocol import Py4JJavaError
+
+        try:
+            return method(*arguments)
+        except Py4JJavaError as error:
+            raise storage_error(arguments[0], java_causes(error.java_exception)) from error
+
+
+def storage_error(path: str, causes: Sequence[str]) -> SinkError:
+    """The error for a failed file operation, in one place: disk full, no permission, or what the store said."""
+    text = " <- ".join(causes)
+    if "No space left" in text or "ENOSPC" in text or "Disk quota" in text:
+        return SinkError(
+            f"The disk is full: {path} could not be written.",
+            required="Nothing is lost: what was not committed is done again.",
+            remedy="Make room and run the job again.",
+        )
+    if "Permission denied" in text or "AccessControlException" in text or "Mkdirs failed" in text:
+        return SinkError(f"No permission to write {path}.", remedy="Give this user write permission there, or bind the output elsewhere.")
+    return SinkError(f"{path} could not be read or written: {causes[-1] if causes else 'unknown reason'}")
+
+
+def java_causes(exception: Any) -> list[str]:
+    """The messages of a Java exception and its causes, outermost first."""
+    messages: list[str] = []
+    while exception is not None and len(messages) < 20:
+        messages.append(f"{exception.getClass().getName()}: {exception.getMessage()}")
+        exception = exception.getCause()
+    return messages
+
+
+def newest_batch(spark: "SparkSession", query: str) -> dict[str, int]:
+    """Rows read, duplicates dropped and occurrences of each door in the newest batch's executed plan."""
+    found = spark._jvm.io.streamproof.Execution.ofNewestBatch(spark._jsparkSession, query)
+    return {str(key): int(value) for key, value in found.items()}
+
+
+def check_doors(metrics: dict[str, int]) -> None:
+    """DivertError if one divert occurs twice in the executed plan: each row would be taken out twice (R5)."""
+    for key, count in metrics.items():
+        if key.startswith("door:") and count > 1:
+            raise DivertError(
+                f"The side output {key.removeprefix('door:')} occurs {count} times in Spark's plan; its rows would be doubled.",
+                remedy="Simplify the transform before it (a union or a self-join duplicates what comes before).",
+            )

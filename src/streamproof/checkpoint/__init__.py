@@ -1,0 +1,1 @@
+"""Reading checkpoints: offsets, commits, sources and state. Nothing here writes."""

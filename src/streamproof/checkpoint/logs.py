@@ -1,0 +1,177 @@
+"""Spark's offset log, commit log and file source log, as pure functions over their text.
+
+The runtime reads the texts through Hadoop's file systems, the proofs from local disk.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from streamproof.errors import TornCheckpoint
+
+COMPACT = ".compact"
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetLog:
+    """`offsets/N`: what batch N is, written before it runs.
+
+    Parameters
+    ----------
+    watermark_ms
+        `batchWatermarkMs`: the watermark of batch N, milliseconds since 1970-01-01T00:00:00Z.
+    timestamp_ms
+        `batchTimestampMs`: the batch's own wall clock (R13).
+    sources
+        The end offset of each source as Spark writes it; None where a source has no data yet.
+    settings
+        The SQL configuration that the checkpoint pins.
+    """
+
+    watermark_ms: int
+    timestamp_ms: int
+    sources: tuple[str | None, ...]
+    settings: Mapping[str, str]
+
+    def log_offset(self, source: int) -> int:
+        """The number in the source log up to which a file source is read in this batch; -1 before the first.
+
+        Raises
+        ------
+        TornCheckpoint
+            If the source's offset is not one of a file source.
+        """
+        written = self.sources[source] if source < len(self.sources) else None
+        if written is None:
+            return -1
+        try:
+            return int(json.loads(written)["logOffset"])
+        except (ValueError, KeyError, TypeError):
+            raise TornCheckpoint(f"The offset {written} of source {source} is not one of a file source.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A line of `sources/I/N`: a file, its modification time, and the number of the log entry that first held it."""
+
+    path: str
+    timestamp_ms: int
+    entry: int
+
+
+def parse_offsets(text: str, *, where: str = "an offset log") -> OffsetLog:
+    """The offset log entry that `text` holds.
+
+    Raises
+    ------
+    TornCheckpoint
+        If it is empty, cut short, or of a version this library does not know; `where` names the file in the message.
+    """
+    lines = _lines(text, ("v1",), where)
+    if not lines:
+        raise TornCheckpoint(f"{where} is cut short: it has no metadata line.", required=_WHOLE)
+    metadata = _object(lines[0], where)
+    try:
+        return OffsetLog(
+            watermark_ms=int(metadata["batchWatermarkMs"]),
+            timestamp_ms=int(metadata["batchTimestampMs"]),
+            sources=tuple(None if line == "-" else line for line in lines[1:]),
+            settings={str(name): str(value) for name, value in metadata.get("conf", {}).items()},
+        )
+    except (KeyError, TypeError, ValueError) as problem:
+        raise TornCheckpoint(f"{where} is not a whole offset log: {problem!r}.", required=_WHOLE) from None
+
+
+def parse_commit(text: str, *, where: str = "a commit log") -> int:
+    """`nextBatchWatermarkMs` of a commit log entry: the watermark that the batch has led to, as far as Spark wrote it (else 0).
+
+    Raises
+    ------
+    TornCheckpoint
+        If it is empty, cut short, or of an unknown version.
+    """
+    lines = _lines(text, ("v1", "v2", "v3"), where)
+    if not lines:
+        raise TornCheckpoint(f"{where} is cut short: it has no metadata line.", required=_WHOLE)
+    return int(_object(lines[0], where).get("nextBatchWatermarkMs", 0))
+
+
+def parse_source_log(text: str, *, where: str = "a file source log") -> tuple[SourceFile, ...]:
+    """The files that one entry of a file source's log names; a compact entry names all up to its number.
+
+    Raises
+    ------
+    TornCheckpoint
+        If it is empty, cut short, or of an unknown version.
+    """
+    entries = [_object(line, where) for line in _lines(text, ("v1",), where)]
+    try:
+        return tuple(SourceFile(str(entry["path"]), int(entry["timestamp"]), int(entry["batchId"])) for entry in entries)
+    except (KeyError, TypeError, ValueError) as problem:
+        raise TornCheckpoint(f"{where} is not a whole file source log: {problem!r}.", required=_WHOLE) from None
+
+
+def source_log_text(files: Iterable[SourceFile]) -> str:
+    """The text of a source log entry with these files, as Spark writes it."""
+    lines = [
+        json.dumps({"path": file.path, "timestamp": file.timestamp_ms, "batchId": file.entry}, separators=(",", ":")) for file in files
+    ]
+    return "\n".join(["v1", *lines])
+
+
+def source_entries(logs: Mapping[str, str], *, where: str = "sources") -> dict[int, tuple[SourceFile, ...]]:
+    """The files of every entry of a source's log, by the number of the entry, compact files taken apart.
+
+    Parameters
+    ----------
+    logs
+        File names ("3", "9.compact") with their texts; others, such as checksums and temporary files, are left aside.
+    """
+    entries: dict[int, dict[str, SourceFile]] = {}
+    for name, text in logs.items():
+        number = log_number(name)
+        if number is None:
+            continue
+        if not name.endswith(COMPACT):
+            entries.setdefault(number, {})
+        for file in parse_source_log(text, where=f"{where}/{name}"):
+            entries.setdefault(file.entry, {})[file.path] = file
+    return {number: tuple(files.values()) for number, files in sorted(entries.items())}
+
+
+def files_of_batch(entries: Mapping[int, tuple[SourceFile, ...]], previous_offset: int, offset: int) -> tuple[str, ...]:
+    """The paths that a batch reads: those of the log entries behind the previous batch's offset, up to its own.
+
+    A crash between source log and offset log leaves an entry that no batch names; the next batch takes it too.
+    """
+    return tuple(file.path for number in range(previous_offset + 1, offset + 1) for file in entries.get(number, ()))
+
+
+def log_number(name: str) -> int | None:
+    """The number in a log file's name, "3" or "9.compact"; None for anything else."""
+    number = name.removesuffix(COMPACT)
+    return int(number) if number.isascii() and number.isdigit() else None
+
+
+_WHOLE = "Every file of a checkpoint must be whole."
+
+
+def _lines(text: str, versions: tuple[str, ...], where: str) -> list[str]:
+    """The lines behind the version, without empty ones."""
+    version, _, rest = text.partition("\n")
+    if not version.strip():
+        raise TornCheckpoint(f"{where} is empty.", required=_WHOLE)
+    if version.strip() not in versions:
+        raise TornCheckpoint(f'{where} begins with "{version.strip()[:20]}".', required=f"It must begin with {' or '.join(versions)}.")
+    return [line for line in rest.split("\n") if line.strip()]
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        raise TornCheckpoint(f"{where} is cut short or damaged: {line[:60]}", required=_WHOLE) from None
+    if not isinstance(found, dict):
+        raise TornCheckpoint(f"{where} holds a line that is no JSON object: {line[:60]}", required=_WHOLE)
+    return found

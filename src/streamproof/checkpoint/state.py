@@ -1,0 +1,66 @@
+"""Reading the state of a stopped query with Spark's state reader: open windows and remembered keys."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+WINDOW_OPERATOR = "stateStoreSave"
+DEDUPLICATE_OPERATOR = "dedupeWithinWatermark"
+
+
+@dataclass(frozen=True)
+class OpenWindows:
+    """What is in window state: pairs of (record, window), windows, and the latest window end (microseconds; None without windows)."""
+
+    records: int
+    windows: int
+    latest_end_us: int | None
+
+
+def operators(spark: "SparkSession", checkpoint: str) -> dict[int, str]:
+    """The stateful operators of a checkpoint: operator id to Spark's name of it."""
+    rows = spark.read.format("state-metadata").load(checkpoint).select("operatorId", "operatorName").distinct().collect()
+    return {row["operatorId"]: row["operatorName"] for row in rows}
+
+
+def windows(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
+    """The open windows: `by` (the key, array of strings), `start_us`, `end_us`, `records`, `hash` (bigint; hash null outside proofs).
+
+    The hidden record count is the first aggregate and so the first field of the state's value, the hidden hash the second.
+    """
+    state = spark.read.format("statestore").option("operatorId", operator).load(checkpoint)
+    keys, values = state.schema["key"].dataType, state.schema["value"].dataType
+    window, *by = [F.col(f"key.`{field.name}`") for field in keys.fields]  # type: ignore[attr-defined]
+    records, *more = [F.col(f"value.`{field.name}`") for field in values.fields]  # type: ignore[attr-defined]
+    hashed = more[0] if more and values.fields[1].dataType.simpleString() == "bigint" else F.lit(None)  # type: ignore[attr-defined]
+    return state.select(
+        F.array(*[column.cast("string") for column in by]).alias("by") if by else F.array().cast("array<string>").alias("by"),
+        F.unix_micros(window["start"]).alias("start_us"),
+        F.unix_micros(window["end"]).alias("end_us"),
+        records.alias("records"),
+        hashed.cast("bigint").alias("hash"),
+    )
+
+
+def remembered(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
+    """The keys that deduplication remembers: `key` (array of strings) and `expires_us` (bigint)."""
+    state = spark.read.format("statestore").option("operatorId", operator).load(checkpoint)
+    keys: Any = state.schema["key"].dataType
+    return state.select(
+        F.array(*[F.col(f"key.`{field.name}`").cast("string") for field in keys.fields]).alias("key"),
+        F.col("value").getField(state.schema["value"].dataType.fields[0].name).alias("expires_us"),  # type: ignore[attr-defined]
+    )
+
+
+def open_windows(spark: "SparkSession", checkpoint: str) -> OpenWindows:
+    """The sums over all open windows of a stopped query; zeros if it has no window state."""
+    found = OpenWindows(0, 0, None)
+    for operator, name in operators(spark, checkpoint).items():
+        if name == WINDOW_OPERATOR:
+            row = windows(spark, checkpoint, operator).agg(F.sum("records"), F.count("*"), F.max("end_us")).collect()[0]
+            found = OpenWindows(row[0] or 0, row[1], row[2])
+    return found

@@ -1,0 +1,41 @@
+"""`streamproof check TARGET`: configuration, job, Java, Spark and folders, without starting any of them."""
+
+from typing import Annotated
+
+import typer
+
+from streamproof.cli import screen
+
+EXAMPLES = """\b
+Examples:
+  streamproof check my_job
+  streamproof check my_job --profile local
+"""
+
+Target = Annotated[
+    str, typer.Argument(metavar="TARGET", help="A folder with streamproof.toml, that file, or file.py[:function] beside it.")
+]
+Profile = Annotated[str | None, typer.Option(metavar="NAME", help="Lay [profile.NAME] over the configuration.")]
+
+
+def check(target: Target = ".", profile: Profile = None) -> None:
+    """Look at configuration, job, Java, Spark and folders in under two seconds; starts no JVM."""
+    from rich.text import Text
+
+    from streamproof.runtime.preflight import look_at
+
+    out, found = screen.console(), look_at(target, profile=profile)
+    width = max(len(item.what) for item in found)
+    for item in found:
+        line = Text("  ✓ " if item.good else "  ✗ ", style="green" if item.good else "bold red")
+        first, *rest = item.says.splitlines() or [""]
+        line.append(f"{item.what:<{width}}   {first}", style="default not bold")
+        out.print(line)
+        for more in rest:
+            out.print(" " * (width + 7) + more)
+    bad = sum(not item.good for item in found)
+    out.print()
+    if bad:
+        out.print(f"{bad} of {len(found)} to mend")
+        raise typer.Exit(2)
+    out.print(f"all is there; next: streamproof run {target}")

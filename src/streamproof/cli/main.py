@@ -1,0 +1,94 @@
+"""The command `streamproof`."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from streamproof import __version__
+from streamproof.cli import check, init, prove, report, run, screen
+from streamproof.errors import StreamproofError
+
+_EXAMPLES = """\b
+Begin:
+  streamproof init my_job      a folder with a job that runs and proves as it stands
+  streamproof check my_job     configuration, Java and Spark, in under two seconds
+  streamproof run my_job       run it; where each output went, and the account
+  streamproof prove my_job     crash it everywhere, and show that no event is lost or doubled
+
+\b
+Exit codes:
+  0  pass      1  fail      2  wrong usage or configuration      3  unknown: the proof was cut short or could not decide
+"""
+
+app = typer.Typer(
+    name="streamproof",
+    help="Build, run and prove PySpark Structured Streaming jobs: no event unaccounted for.",
+    epilog=_EXAMPLES,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("init", epilog=init.EXAMPLES, short_help="Make a folder that runs and proves as it stands.")(init.init)
+app.command("check", epilog=check.EXAMPLES, short_help="Look at configuration, Java and Spark; no JVM.")(check.check)
+app.command("run", epilog=run.EXAMPLES, short_help="Run the job; print outputs and the account.")(run.run)
+app.command("prove", epilog=prove.EXAMPLES, short_help="Crash it everywhere; account for every event.")(prove.prove)
+app.add_typer(report.app, name="report")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"streamproof {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 pass, 1 fail, 2 wrong usage or configuration, 3 unknown, 130 stopped by Ctrl-C."""
+    try:
+        code = app(args=None if arguments is None else list(arguments), prog_name="streamproof", standalone_mode=False)
+    except StreamproofError as problem:
+        screen.print_error(problem)
+        return problem.exit_code
+    except KeyboardInterrupt:
+        screen.print_problem("Stopped.")
+        return 130
+    except BrokenPipeError:
+        screen.silence_output()
+        return 1
+    except Exception as problem:  # noqa: BLE001  # the last resort: a trace on the screen helps nobody
+        return _unexpected(problem)
+    return code if isinstance(code, int) else 0
+
+
+def _unexpected(problem: Exception) -> int:
+    if hasattr(problem, "format_message"):  # wrong usage, found by the parser
+        context = getattr(problem, "ctx", None)
+        command = context.command_path if context else "streamproof"
+        if type(problem).__name__ == "NoArgsIsHelpError":
+            typer.echo(problem.format_message())
+        else:
+            screen.print_problem(f"{problem.format_message()}\n{command} --help shows what it takes.")
+        return int(getattr(problem, "exit_code", 2))
+    kept = screen.keep_trace(problem)
+    where = f"The whole trace is in {kept}." if kept else "The trace could not be kept: this folder cannot be written."
+    lines = str(problem).strip().splitlines()
+    screen.print_problem(
+        f"Unexpected: {type(problem).__name__}{f': {lines[0]}' if lines else ''}\n{where}\nThis is a fault of Streamproof's: please report it."
+    )
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

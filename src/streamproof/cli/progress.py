@@ -1,0 +1,139 @@
+"""The progress of a proof on the screen: bars on a terminal, a line now and then elsewhere."""
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from streamproof.prove.events import Event, Failed, Finished, Proving, Recorded, Recording, Started
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+_BAR_COLUMNS = 20
+_LABEL_COLUMNS = 18
+_PLAIN_PARTS = 10
+
+
+def said(started: Started) -> str:
+    """The first line: what is proved, with what."""
+    noun = f"{started.noun.removesuffix('s')}{'' if started.events == 1 else 's'}"
+    spark = f"Spark {started.spark} on {started.master}"
+    return f"{started.job} · {started.events:,} {noun} · seed {started.seed} · {started.batches} batches · {spark}"
+
+
+def planned(recorded: Recorded) -> str:
+    """The size of the plan in words."""
+    return f"{recorded.steps:,} durable steps, {recorded.distinct:,} distinct disks, {recorded.live:,} live crashes"
+
+
+def progress_on(console: "Console") -> "ProofProgress":
+    """The progress that suits the console; a listener for a proof, and a context that tidies up."""
+    return BarProgress(console) if console.is_terminal else LineProgress(console)
+
+
+class ProofProgress:
+    """Hears the events of a proof and says them on a console."""
+
+    def __init__(self, console: "Console") -> None:
+        self.console = console
+        self._failures = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case Started():
+                self.console.print(said(event))
+            case Recording():
+                self.recording(event)
+            case Recorded():
+                self.close()
+                self._line("plan", planned(event))
+            case Proving():
+                self.proving(event)
+            case Failed():
+                self._failures += 1
+                if self._failures == 1:
+                    self.failed(event)
+            case Finished():
+                self.close()
+
+    def recording(self, event: Recording) -> None:
+        raise NotImplementedError
+
+    def proving(self, event: Proving) -> None:
+        raise NotImplementedError
+
+    def failed(self, event: Failed) -> None:
+        from streamproof.report.words import span
+
+        self._line("first failure", f"{event.scenario_id}, after {span(event.seconds)}")
+
+    def close(self) -> None:
+        """Nothing is left on the screen that moves."""
+
+    def _line(self, label: str, text: str) -> None:
+        self.console.print(f"  {label:<{_LABEL_COLUMNS}}   {text}")
+
+
+class LineProgress(ProofProgress):
+    """Plain lines: one for the recording, one for every tenth of the scenarios."""
+
+    def __init__(self, console: "Console") -> None:
+        super().__init__(console)
+        self._part = -1
+
+    def recording(self, event: Recording) -> None:
+        if event.batch == event.batches:
+            self._line("recording", f"{event.batch} of {event.batches} batches")
+
+    def proving(self, event: Proving) -> None:
+        part = event.done * _PLAIN_PARTS // event.total if event.total else _PLAIN_PARTS
+        if part > self._part:
+            self._part = part
+            self._line("proving", f"{event.done} of {event.total} · {event.scenario}{_left(event)}")
+
+
+class BarProgress(ProofProgress):
+    """One bar at a time, with what is being tried and how long it will take."""
+
+    def __init__(self, console: "Console") -> None:
+        super().__init__(console)
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+
+    def recording(self, event: Recording) -> None:
+        self._show("recording", event.batch, event.batches, f"{event.batch} of {event.batches} batches")
+
+    def proving(self, event: Proving) -> None:
+        self._show("proving", event.done, event.total, f"{event.done} of {event.total} · {event.scenario}{_left(event)}")
+
+    def close(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = self._task = None
+
+    def _show(self, label: str, done: int, total: int, state: str) -> None:
+        if self._progress is None or self._task is None:
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+            self._progress = Progress(
+                TextColumn(f"  {{task.description:<{_LABEL_COLUMNS}}} ", markup=False),
+                BarColumn(_BAR_COLUMNS),
+                TextColumn("{task.fields[state]}", markup=False),
+                TimeElapsedColumn(),
+                console=self.console,
+            )
+            self._task = self._progress.add_task(label, total=total, state=state)
+            self._progress.start()
+        self._progress.update(self._task, completed=done, total=total, state=state)
+
+
+def _left(event: Proving) -> str:
+    from streamproof.report.words import span
+
+    return "" if event.seconds_left is None else f"   {span(event.seconds_left)} left"

@@ -1,0 +1,127 @@
+"""`streamproof prove TARGET`: crash the job at every durable step and say whether an event was lost or doubled."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from streamproof.cli import screen
+from streamproof.cli.check import Profile, Target
+
+if TYPE_CHECKING:
+    from streamproof.prove.run import PlanPreview
+
+EXAMPLES = """\b
+Examples:
+  streamproof prove my_job
+  streamproof prove my_job --list                                       the plan, its size, how long it will take
+  streamproof prove my_job --only publish/exposure@3:after --seed 7     exactly one scenario; a glob takes several
+  streamproof prove my_job --last-failed -x
+  streamproof prove my_job --full --report reports/nightly
+\b
+Exit codes:
+  0  pass      1  fail      2  wrong usage or configuration      3  unknown: cut short, or could not decide
+"""
+
+Only = Annotated[str | None, typer.Option(metavar="ID", help="Only this scenario, or those that a glob such as 'publish/*' names.")]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Another seed than the scenario's: other events, another order.")]
+
+
+def prove(
+    target: Target = ".",
+    only: Only = None,
+    seed: Seed = None,
+    show_plan: Annotated[bool, typer.Option("--list", help="Print the plan, its size and an estimate, and prove nothing.")] = False,
+    last_failed: Annotated[bool, typer.Option("--last-failed", help="Only what did not pass last time.")] = False,
+    stop_at_first: Annotated[bool, typer.Option("-x", "--stop-at-first", help="Stop at the first failure.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="The full plan: second recording, all cuts, machine death, kill -9.")
+    ] = False,
+    max_scenarios: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="At most N scenarios; cut short, the verdict is unknown.")
+    ] = None,
+    time_budget: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help='At most so long, such as "10 minutes"; cut short, the verdict is unknown.'),
+    ] = None,
+    events: Annotated[int | None, typer.Option(metavar="N", min=1, help="Another number of events than the scenario's.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write report.html, report.json and junit.xml there too.")
+    ] = None,
+    profile: Profile = None,
+) -> None:
+    """Crash the job at every durable step, let it recover, and account for every event; exit code 0, 1, 2 or 3."""
+    budget = _duration(time_budget)
+    from streamproof.runtime.environment import find_java, find_spark
+
+    find_java()
+    find_spark()
+    from streamproof.cli.progress import progress_on
+    from streamproof.core.verdict import Verdict
+    from streamproof.prove.run import plan as plan_of
+    from streamproof.prove.run import prove as prove_job
+    from streamproof.report.terminal import print_summary
+
+    out = screen.console()
+    try:
+        with progress_on(out) as progress:
+            if show_plan:
+                preview = plan_of(target, seed=seed, only=only, full=full, profile=profile, listener=progress)
+            else:
+                proof = prove_job(
+                    target,
+                    seed=seed,
+                    only=only,
+                    full=full,
+                    max_scenarios=max_scenarios,
+                    time_budget=budget,
+                    stop_at_first=stop_at_first,
+                    last_failed=last_failed,
+                    profile=profile,
+                    events=events,
+                    report=report,
+                    listener=progress,
+                )
+    except KeyboardInterrupt:
+        screen.print_problem(
+            "Stopped. What was finished is kept; a proof that was cut short says nothing about the rest.\nstreamproof report list"
+        )
+        raise typer.Exit(130) from None
+    if show_plan:
+        _print_plan(preview)
+        return
+    page = (report or proof.folder) / "report.html"
+    out.print()
+    print_summary(proof.report, out, where=_near(page) if page.is_file() else None)
+    raise typer.Exit(Verdict(proof.verdict).exit_code)
+
+
+def _print_plan(preview: "PlanPreview") -> None:
+    from streamproof.report.words import counted, span
+
+    out = screen.console()
+    for scenario in preview.ids:
+        out.print(scenario)
+    out.print()
+    out.print(
+        f"{counted(len(preview.ids), 'scenario')} from {preview.steps:,} durable steps: {preview.distinct:,} distinct disks, {preview.live:,} live crashes"
+    )
+    out.print(f"it will take about {span(preview.seconds_estimate)}")
+
+
+def _duration(text: str | None) -> timedelta | None:
+    from streamproof.core.durations import parse_duration
+
+    if text is None:
+        return None
+    try:
+        return parse_duration(text)
+    except ValueError as problem:
+        raise typer.BadParameter(f"--time-budget: {problem}") from None
+
+
+def _near(path: Path) -> str:
+    from streamproof.config.positions import display
+
+    return display(path)

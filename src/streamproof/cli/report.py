@@ -1,0 +1,80 @@
+"""`streamproof report list|show|compare`: look at stored runs again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streamproof.cli import screen
+
+EXAMPLES = """\b
+Examples:
+  streamproof report list my_job
+  streamproof report show latest --job my_job
+  streamproof report compare 6 7 --job my_job
+"""
+
+app = typer.Typer(help="Look at the reports of earlier proofs.", epilog=EXAMPLES, no_args_is_help=True, rich_markup_mode=None)
+
+Job = Annotated[Path, typer.Option("--job", metavar="DIR", help="The folder of the job whose runs are meant.")]
+_RUN = "A run's number, or latest, or a folder or file with a report."
+
+
+@app.command("list")
+def list_reports(directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the job.")] = Path()) -> None:
+    """List the stored proofs of a job, newest last."""
+    from rich.text import Text
+
+    from streamproof.core.verdict import Verdict
+    from streamproof.report import store, words
+    from streamproof.report.terminal import STYLES
+
+    runs, out = store.list_runs(directory), screen.console()
+    if not runs:
+        out.print(f"nothing has been proved in {directory} yet: streamproof prove {directory}")
+        return
+    for run in runs:
+        report = store.load(run)
+        line = Text(f"{run.name}  ")
+        line.append(f"{report['verdict'].upper():<8}", style=STYLES[Verdict(report["verdict"])])
+        line.append(
+            f"{words.plan(report)}, {words.counted(len(report['scenarios']), 'scenario')}, {words.span(report['seconds'])}   {words.subject(report)}"
+        )
+        out.print(line)
+
+
+@app.command("show")
+def show(run: Annotated[str, typer.Argument(metavar="RUN", help=_RUN)] = "latest", job: Job = Path()) -> None:
+    """Show the summary of a stored proof."""
+    from streamproof.report import store
+    from streamproof.report.terminal import print_summary
+
+    folder = _folder(run, job)
+    page = folder / store.HTML if folder.is_dir() else folder.with_name(store.HTML)
+    print_summary(store.load(folder), screen.console(), where=str(page) if page.is_file() else None)
+
+
+@app.command("compare")
+def compare(
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help=_RUN)],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help=_RUN)] = "latest",
+    job: Job = Path(),
+) -> None:
+    """Compare two stored proofs; the exit code is 1 if something fails now that did not."""
+    from streamproof.report import store
+    from streamproof.report.compare import compare as compared
+    from streamproof.report.compare import print_comparison
+
+    first, second = _folder(before, job), _folder(after, job)
+    found = compared(store.load(first), store.load(second))
+    print_comparison(found, screen.console(), names=(first.name, second.name))
+    if found.new_failures:
+        raise typer.Exit(1)
+
+
+def _folder(run: str, job: Path) -> Path:
+    from streamproof.report import store
+
+    if not run.isdecimal() and Path(run).exists():
+        return Path(run)
+    return store.find_run(job, run)

@@ -1,0 +1,128 @@
+"""`streamproof run TARGET`: run the job; say where each output went, what is guaranteed, and the account."""
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from streamproof.cli import screen
+from streamproof.cli.check import Profile, Target
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from streamproof.runtime.run import RunResult
+
+EXAMPLES = """\b
+Examples:
+  streamproof run my_job
+  streamproof run my_job --profile local --json
+  streamproof run my_job --new-output out/exposure-2     after the checkpoint was lost: publish beside the old output
+  streamproof run my_job --accept-replay 7               batch 7 stands as published; its account is unknown
+"""
+
+
+def run(
+    target: Target = ".",
+    profile: Profile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object and nothing else.")] = False,
+    new_output: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Publish the main output to PATH, since the present one belongs to another checkpoint."),
+    ] = None,
+    replace_output: Annotated[
+        bool, typer.Option("--replace-output", help="Delete outputs that belong to another checkpoint, and start over.")
+    ] = False,
+    accept_replay: Annotated[
+        int | None,
+        typer.Option(metavar="BATCH", min=0, help="Let the published rows of BATCH stand although its replay computed others."),
+    ] = None,
+    replay_last: Annotated[
+        bool,
+        typer.Option(
+            "--replay-last", help="Compute the newest batch again from its recorded input, after the checkpoint was damaged."
+        ),
+    ] = False,
+) -> None:
+    """Run the job on what its sources hold; print each output, its guarantee, and where every event is."""
+    if new_output and replace_output:
+        raise typer.BadParameter("--new-output and --replace-output exclude each other: the old output is kept, or it is deleted.")
+    from streamproof.config import load
+
+    config = load(target, profile=profile)
+    from streamproof.runtime.environment import find_java, find_spark
+
+    find_java()
+    find_spark()
+    from streamproof.runtime.run import run_job
+
+    try:
+        result = run_job(
+            config, new_output=new_output, replace_output=replace_output, accept_replay=accept_replay, replay_last=replay_last
+        )
+    except KeyboardInterrupt:
+        screen.print_problem(
+            "Stopped. Every batch that was published stays, with its ledger; the one that was under way is done again.\n"
+            f"Go on with: streamproof run {target}"
+        )
+        raise typer.Exit(130) from None
+    out = screen.console()
+    if as_json:
+        print_json(result, out)
+    else:
+        print_result(result, out)
+
+
+def print_json(result: "RunResult", out: "Console") -> None:
+    """Print the result as one JSON object; times are ISO 8601."""
+    out.print(
+        json.dumps(asdict(result), indent=2, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value))
+    )
+
+
+def print_result(result: "RunResult", out: "Console") -> None:
+    """Print a line an output, then the account and what is still open."""
+    from rich.text import Text
+
+    from streamproof.report.words import PLACES, number, span
+
+    batches = f"{result.batches} batch{'' if result.batches == 1 else 'es'}"
+    out.print(f"{result.job} · {batches} · {number(result.rows_in)} rows in · {span(result.seconds)}")
+    columns = [(each.name, _shown_place(each.where), each.format, f"{number(each.rows)} rows") for each in result.outputs]
+    widths = [max((len(row[column]) for row in columns), default=0) for column in range(4)]
+    for output, row in zip(result.outputs, columns, strict=True):
+        reasons = " · ".join(f"{number(count)} {reason}" for reason, count in output.reasons.items())
+        cells = (
+            *(f"{cell:<{width}}" for cell, width in zip(row[:3], widths, strict=False)),
+            f"{row[3]:>{widths[3]}}",
+            output.guarantee,
+        )
+        out.print(f"  {'   '.join(cells)}{f'     {reasons}' if reasons else ''}")
+    label = max(len("account"), widths[0])
+    for each in result.accounts:
+        counts = " + ".join(f"{PLACES[place]} {number(count)}" for place, count in each.account.as_dict().items())
+        of_query = "" if len(result.accounts) == 1 else f"{each.query}: "
+        out.print(f"  {'account':<{label}}   {of_query}{counts} = {number(each.account.total)}")
+        if not each.adds_up:
+            missing = each.input - each.account.total
+            wrong = f"{number(abs(missing))} {'missing' if missing > 0 else 'too many'}: {number(each.input)} were read"
+            out.print(Text(f"  {'':<{label}}   {wrong}", style="bold red"))
+    if result.open_windows:
+        windows = "1 window is" if result.open_windows == 1 else f"{number(result.open_windows)} windows are"
+        until = f" until the watermark passes {_clock(result.closes_after)}" if result.closes_after else ""
+        out.print(f"  {'':<{label}}   {windows} open{until}")
+    for note in result.notes:
+        out.print(f"  {'note':<{label}}   {note}")
+
+
+def _shown_place(where: str) -> str:
+    from streamproof.config.positions import display
+
+    return where if ":" in where else display(Path(where))
+
+
+def _clock(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M:%S")

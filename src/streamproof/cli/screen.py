@@ -1,0 +1,60 @@
+"""How the command line speaks: results to standard output, errors to standard error, no secrets in either."""
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamproof.errors import StreamproofError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_INDENT = " " * len("error  ")
+LAST_ERROR = Path(".streamproof", "last-error.txt")
+
+
+def console() -> "Console":
+    """Standard output: colours only on a terminal, lines folded only where a terminal has an end."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def print_error(problem: StreamproofError) -> None:
+    """Print where, what was found, what is required and what to do; the first word says that it is an error."""
+    print_problem(str(problem))
+
+
+def print_problem(text: str) -> None:
+    """Print an error of several lines, the first one behind the word, the others below it."""
+    from rich.console import Console
+    from rich.text import Text
+
+    first, *rest = _redacted(text).splitlines() or ["unknown"]
+    shown = Text("error  ", style="bold red")
+    shown.append("\n".join((first, *(_INDENT + line for line in rest))), style="default not bold")
+    Console(stderr=True, highlight=False, emoji=False).print(shown, soft_wrap=True)
+
+
+def keep_trace(problem: BaseException) -> Path | None:
+    """Write the whole trace of an unexpected error beside the job, secrets taken out, and return where; None if nothing can be written."""
+    text = _redacted("".join(traceback.format_exception(problem)))
+    try:
+        LAST_ERROR.parent.mkdir(parents=True, exist_ok=True)
+        LAST_ERROR.write_text(text, encoding="utf-8")
+    except OSError:
+        return None
+    return LAST_ERROR
+
+
+def silence_output() -> None:
+    """Let the interpreter end quietly when who reads our output has gone (`| head`)."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _redacted(text: str) -> str:
+    """Values of `${env:NAME}` are known only if a configuration was read, and then the module is there."""
+    secret = sys.modules.get("streamproof.config.secret")
+    return str(secret.redact(text)) if secret else text

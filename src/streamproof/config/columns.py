@@ -1,0 +1,124 @@
+"""What the schema says without Spark: the columns, their types, and whether the event time fits them."""
+
+import re
+from collections.abc import Iterator
+
+from streamproof.config.models import SourceConfig
+from streamproof.config.positions import KeyPath
+from streamproof.config.problems import Problem, did_you_mean
+
+_NUMBERS = (
+    "tinyint",
+    "byte",
+    "smallint",
+    "short",
+    "int",
+    "integer",
+    "bigint",
+    "long",
+    "float",
+    "real",
+    "double",
+    "decimal",
+    "dec",
+    "numeric",
+)
+_TEXTS = ("string", "char", "varchar")
+_TIMES = ("timestamp", "timestamp_ltz", "timestamp_ntz", "date")
+_OTHERS = ("boolean", "binary", "array", "map", "struct", "variant", "interval")
+_COLUMN = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s:`]+))(?:\s*:\s*|\s+)([A-Za-z_]+)", re.DOTALL)
+
+
+class UnreadableSchema(ValueError):
+    """A schema text that is not DDL; the message is the end of a sentence that begins with `schema`."""
+
+
+def columns_of(ddl: str) -> dict[str, str]:
+    """The top columns of a schema in DDL with the first word of their types, in lower case: {"notional": "decimal"}.
+
+    Raises
+    ------
+    UnreadableSchema
+        If a part of the text is no column, or its type is not known.
+    """
+    columns: dict[str, str] = {}
+    for part in _parts(ddl):
+        found = _COLUMN.match(part)
+        if found is None:
+            raise UnreadableSchema(f'has the part "{part.strip()}", which is no column with a type')
+        name, kind = (found[1].replace("``", "`") if found[1] else found[2]), found[3].lower()
+        known = (*_NUMBERS, *_TEXTS, *_TIMES, *_OTHERS)
+        if kind not in known:
+            raise UnreadableSchema(
+                f'gives the column "{name}" the type "{kind}", which is not known.{did_you_mean(kind, known)}'.removesuffix(".")
+            )
+        if name.lower() in (other.lower() for other in columns):
+            raise UnreadableSchema(f'has the column "{name}" twice')
+        columns[name] = kind
+    return columns
+
+
+def check_columns(path: KeyPath, source: SourceConfig) -> Iterator[Problem]:
+    """What is wrong with schema and event time of a source that is otherwise valid."""
+    if source.schema_ddl is None:
+        if source.format == "json":
+            yield Problem(
+                path,
+                'needs the key "schema" for format "json".',
+                'It is the columns, such as "trade_id string, notional double, ts long".',
+            )
+        return
+    try:
+        columns = columns_of(source.schema_ddl)
+    except UnreadableSchema as problem:
+        sentence = str(problem)
+        end = "" if sentence.endswith("?") else "."
+        yield Problem(
+            (*path, "schema"), f"schema {sentence}{end}", 'It is the columns, such as "trade_id string, notional double, ts long".'
+        )
+        return
+    if source.event_time is not None:
+        yield from _check_event_time((*path, "event_time"), source, columns)
+
+
+def _check_event_time(path: KeyPath, source: SourceConfig, columns: dict[str, str]) -> Iterator[Problem]:
+    assert source.event_time is not None
+    event_time, by_lower = source.event_time, {name.lower(): kind for name, kind in columns.items()}
+    kind = by_lower.get(event_time.column.lower())
+    if kind is None:
+        found = f'event_time.column is "{event_time.column}", which is no column of the schema.{did_you_mean(event_time.column, columns)}'
+        yield Problem((*path, "column"), found, f"The columns are {', '.join(columns)}.")
+        return
+    is_a = f'the column "{event_time.column}" is a {kind}'
+    if kind in _NUMBERS and event_time.unit is None:
+        yield Problem(
+            path, f'event_time needs the key "unit": {is_a}.', "It must be seconds, milliseconds, microseconds or nanoseconds."
+        )
+    elif kind not in _NUMBERS and event_time.unit is not None:
+        yield Problem((*path, "unit"), f"event_time.unit is for numbers, and {is_a}.", remedy="Leave unit out.")
+    elif kind not in (*_NUMBERS, *_TEXTS, *_TIMES):
+        yield Problem(
+            (*path, "column"), f"event_time.column cannot be a time: {is_a}.", "It must be a number, a text, a timestamp or a date."
+        )
+    if kind not in _TEXTS and event_time.format is not None:
+        yield Problem((*path, "format"), f"event_time.format is for texts, and {is_a}.", remedy="Leave format out.")
+
+
+def _parts(ddl: str) -> Iterator[str]:
+    """The text split at the commas that stand in no bracket and no quotes."""
+    depth, quote, part = 0, "", ""
+    for character in ddl:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "`'\"":
+            quote = character
+        elif character in "<(":
+            depth += 1
+        elif character in ">)":
+            depth -= 1
+        elif character == "," and depth == 0:
+            yield part
+            part = ""
+            continue
+        part += character
+    yield part

@@ -1,0 +1,333 @@
+"""Reading a configuration file: find it, lay a profile over it, fill in the environment, validate, say all problems at once."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from streamproof.config.columns import check_columns
+from streamproof.config.entry import job_functions
+from streamproof.config.models import JobConfig, JobTable, SinkConfig, SourceConfig
+from streamproof.config.positions import KeyPath, display, key_lines
+from streamproof.config.problems import TABLES, Origin, Problem, did_you_mean, key_of, nearest, one_of, raise_problems
+from streamproof.config.secret import UnreadableReference, redact, shown, strings, substitute
+from streamproof.errors import ConfigurationError
+
+FILE_NAME = "streamproof.toml"
+_TABLES: Mapping[str, type[BaseModel]] = {"source": SourceConfig, "sink": SinkConfig}
+_LATER_KEYS = ("idle_after",)
+
+
+def load(target: str | Path, *, profile: str | None = None) -> JobConfig:
+    """The configuration of a job.
+
+    Parameters
+    ----------
+    target
+        A folder with `streamproof.toml`, that file itself, or `file.py` or `file.py:function` beside it.
+    profile
+        The name of a `[profile.NAME]` whose keys are laid over the file's.
+
+    Raises
+    ------
+    ConfigurationError
+        If anything is wrong: one error that names each problem with its line, what was found, what is required.
+    """
+    file, entry = _find(target)
+    tree, lines = _read(file)
+    origin = Origin(file, lines, profile)
+    problems: list[Problem] = []
+    tree = _with_profile(tree, origin)
+    if entry is not None and isinstance(tree.get("job", {}), dict):
+        tree["job"] = {**tree.get("job", {}), "entry": _function_in(file.parent / entry, entry, tree)}
+    tree = _with_environment(tree, problems)
+    config = _validated(tree, origin, problems)
+    raise_problems(origin, problems)
+    assert config is not None, "no problem was found and no configuration was built"
+    return config
+
+
+def _find(target: str | Path) -> tuple[Path, str | None]:
+    """The configuration file, and the entry if the target names one, as "job.py" or "job.py:function"."""
+    text = str(target)
+    path, function = (Path(text[: -len(colon[0])]), colon[0]) if (colon := re.search(r"(?<=\.py):\w+$", text)) else (Path(text), "")
+    if path.suffix == ".py":
+        if not path.is_file():
+            raise ConfigurationError(f"There is no file {path}.", remedy=_USAGE)
+        file = path.parent / FILE_NAME
+        if not file.is_file():
+            raise ConfigurationError(
+                f"There is no {FILE_NAME} beside {path}.", remedy=f"streamproof init NEW_FOLDER writes one as an example. {_USAGE}"
+            )
+        return file, path.name + function
+    if path.is_dir():
+        file = path / FILE_NAME
+        if not file.is_file():
+            raise ConfigurationError(
+                f"The folder {path} has no {FILE_NAME}.", remedy=f"streamproof init NEW_FOLDER writes one as an example. {_USAGE}"
+            )
+        return file, None
+    if not path.is_file():
+        raise ConfigurationError(f"There is no folder or file {path}.", remedy=_USAGE)
+    if path.suffix != ".toml":
+        raise ConfigurationError(f"{path} is neither a folder, nor a .toml file, nor a .py file.", remedy=_USAGE)
+    return path, None
+
+
+_USAGE = f"A target is a folder with {FILE_NAME}, that file, or file.py[:function] beside it."
+
+
+def _read(file: Path) -> tuple[dict[str, Any], Mapping[KeyPath, int]]:
+    try:
+        text = file.read_bytes().decode("utf-8")
+        return tomllib.loads(text), key_lines(text)
+    except OSError as problem:
+        raise ConfigurationError(f"{display(file)} cannot be read: {problem.strerror}.") from None
+    except UnicodeDecodeError as problem:
+        line = problem.object.count(b"\n", 0, problem.start) + 1
+        raise ConfigurationError(f"{display(file)} line {line}: the file is not UTF-8 text.", remedy="Save it as UTF-8.") from None
+    except tomllib.TOMLDecodeError as problem:
+        raise _syntax_error(file, text, str(problem)) from None
+
+
+def _syntax_error(file: Path, text: str, message: str) -> ConfigurationError:
+    found = re.search(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
+    what, line = (found[1], int(found[2])) if found else (message.removesuffix(" (at end of document)"), text.count("\n") + 1)
+    written = text.splitlines()[line - 1].strip() if line <= text.count("\n") + 1 and text else ""
+    return ConfigurationError(
+        f"{display(file)} line {line}: not valid TOML: {what[:1].lower()}{what[1:]}.",
+        required=f"The line is: {written}" if written else "",
+        remedy=""
+        if "overwrite" in message
+        else "A value is written as in TOML: texts in double quotes, numbers and true or false without.",
+    )
+
+
+def _with_profile(tree: dict[str, Any], origin: Origin) -> dict[str, Any]:
+    profiles = tree.pop("profile", {})
+    if not isinstance(profiles, dict):
+        profiles = {}
+    if origin.profile is None:
+        return tree
+    if origin.profile not in profiles:
+        there = f"It has {one_of(profiles)}." if profiles else "It has no [profile.NAME] at all."
+        raise ConfigurationError(
+            f'{display(origin.file)} has no profile "{origin.profile}".{did_you_mean(origin.profile, profiles)}', required=there
+        )
+    overlay = profiles[origin.profile]
+    return _overlaid(tree, overlay) if isinstance(overlay, dict) else tree
+
+
+def _overlaid(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
+    """The base with single keys replaced, table by table."""
+    merged = dict(base)
+    for key, value in overlay.items():
+        below = merged.get(key)
+        merged[key] = _overlaid(below, value) if isinstance(value, dict) and isinstance(below, dict) else value
+    return merged
+
+
+def _function_in(path: Path, entry: str, tree: Mapping[str, Any]) -> str:
+    """The entry of a target "job.py" or "job.py:function"; without a function the file's only job, or the one the file names."""
+    if ":" in entry:
+        return entry
+    configured = str(tree.get("job", {}).get("entry", ""))
+    if configured.partition(":")[0] == entry:
+        return configured
+    jobs = [function.name for function in job_functions(path) if function.is_job]
+    if len(jobs) != 1:
+        found = f"has the jobs {', '.join(jobs)}" if jobs else "has no function with @sp.job"
+        raise ConfigurationError(
+            f"{display(path)} {found}.",
+            required="A target that names no function needs exactly one.",
+            remedy=f"Name it: {entry}:function",
+        )
+    return f"{entry}:{jobs[0]}"
+
+
+def _with_environment(tree: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    replaced = dict(tree)
+    for path, text in strings(tree):
+        try:
+            value = substitute(text)
+        except UnreadableReference as problem:
+            problems.append(Problem(path, f"{key_of(path)} {problem.found}.", remedy=problem.remedy))
+            continue
+        if value is not text:
+            replaced = _replaced(replaced, path, value)
+    return replaced
+
+
+def _replaced(tree: Any, path: KeyPath, value: str) -> Any:
+    if not path:
+        return value
+    if isinstance(tree, list):
+        return [_replaced(element, path[1:], value) if str(index) == path[0] else element for index, element in enumerate(tree)]
+    return {**tree, path[0]: _replaced(tree[path[0]], path[1:], value)}
+
+
+def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) -> JobConfig | None:
+    for key in tree:
+        if key not in TABLES:
+            problems.append(
+                Problem(
+                    (key,),
+                    f"has no table [{key}].{did_you_mean(key, TABLES, '[{}]')}",
+                    f"A file has {', '.join(f'[{top}]' for top in TABLES)}.",
+                )
+            )
+    job = _job(tree, problems)
+    sections: dict[str, dict[str, BaseModel]] = {"source": {}, "sink": {}}
+    for kind, model in _TABLES.items():
+        for name, table in _named_tables(tree, kind, problems):
+            found = _model(model, (kind, name), table, problems)
+            if found is not None:
+                sections[kind][name] = found
+    for name, source in sections["source"].items():
+        assert isinstance(source, SourceConfig)
+        problems.extend(check_columns(("source", name), source))
+    spark = _spark(tree.get("spark", {}), problems)
+    if job is None or problems:
+        return None
+    file = origin.file.absolute()
+    name = job.entry.rpartition(":")[2]
+    if not (file.parent / job.entry.rpartition(":")[0]).is_file():
+        problems.append(
+            Problem(("job", "entry"), f"entry names {job.entry.rpartition(':')[0]}, and there is no such file beside it.")
+        )
+        return None
+    config = JobConfig(
+        root=file.parent,
+        file=file,
+        name=name,
+        entry=job.entry,
+        checkpoint=job.checkpoint or f"checkpoints/{name}",
+        trigger=job.trigger,
+        source=sections["source"],
+        sink=sections["sink"],
+        spark=spark,
+        profile=origin.profile,
+    )
+    return config.with_origin(origin)
+
+
+def _job(tree: Mapping[str, Any], problems: list[Problem]) -> JobTable | None:
+    if "job" not in tree:
+        problems.append(Problem((), "has no table [job].", 'It needs [job] with entry = "job.py:function".'))
+        return None
+    found = _model(JobTable, ("job",), tree["job"], problems)
+    return found if isinstance(found, JobTable) else None
+
+
+def _named_tables(tree: Mapping[str, Any], kind: str, problems: list[Problem]) -> list[tuple[str, Any]]:
+    tables = tree.get(kind, {})
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        problems.append(
+            Problem((kind,), f"{kind} must hold one table for each name.", remedy=f"Write [{kind}.NAME], and its keys below it.")
+        )
+        return []
+    if not tables and kind == "source":
+        problems.append(Problem((), "has no table [source.NAME].", "A job reads at least one stream."))
+    for name in tables:
+        if not name.isidentifier():
+            problems.append(
+                Problem((kind, name), f'"{name}" is not a name that Python can use.', "It must be letters, digits and underscores.")
+            )
+    return list(tables.items())
+
+
+def _model(model: type[BaseModel], path: KeyPath, table: Any, problems: list[Problem]) -> BaseModel | None:
+    if not isinstance(table, dict):
+        problems.append(Problem(path, f"is {shown(table)}.", "It must be a table."))
+        return None
+    try:
+        return model.model_validate(table)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        misspelt = {_meant(model, detail["loc"]) for detail in details if detail["type"] == "extra_forbidden"}
+        already = {problem.path for problem in problems}
+        for detail in details:
+            problem = _problem(model, path, detail)
+            if problem.path not in already and not (detail["type"] == "missing" and detail["loc"] in misspelt):
+                problems.append(problem)
+        return None
+
+
+def _meant(model: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """The place of the key that a misspelt one stands for: it need not be reported as missing as well."""
+    parent = tuple(str(part) for part in loc[:-1])
+    return (*loc[:-1], nearest(str(loc[-1]), _keys(model, parent)) or "")
+
+
+def _problem(model: type[BaseModel], table: KeyPath, detail: Any) -> Problem:
+    inside = tuple(str(part) for part in detail["loc"] if not _is_union_member(part))
+    path, key = (*table, *inside), inside[-1] if inside else ""
+    parent = ".".join(inside[:-1])
+    lead = f"{parent} " if parent else ""
+    if detail["type"] == "extra_forbidden":
+        keys = _keys(model, inside[:-1])
+        if key in _LATER_KEYS:
+            return Problem(path, f'{lead}has the key "{key}", which is not there yet.', _takes(keys))
+        return Problem(path, f'{lead}has no key "{key}".{did_you_mean(key, keys)}', _takes(keys))
+    if detail["type"] == "missing":
+        return Problem((*table, *inside[:-1]), f'{lead}needs the key "{key}".', _takes(_keys(model, inside[:-1])))
+    if detail["type"] == "sentence":
+        context = detail["ctx"]
+        sentence = context["sentence"]
+        return Problem(
+            path, f"{'.'.join(inside)} {sentence}{'' if sentence.endswith('?') else '.'}", context["required"], context["remedy"]
+        )
+    if detail["type"] in ("model_type", "model_attributes_type"):
+        keys = _keys(model, inside)
+        return Problem(
+            path,
+            f"{'.'.join(inside)} is {shown(detail['input'])}.",
+            f"It must be a table such as {{ {next(iter(keys))} = ... }}. {_takes(keys)}",
+        )
+    return Problem(path, f"{'.'.join(inside)} is {shown(detail['input'])}: {redact(detail['msg'])}.")
+
+
+def _is_union_member(part: object) -> bool:
+    """Whether pydantic put the name of a type, not of a key, into the place of an error."""
+    return isinstance(part, str) and ("[" in part or "(" in part)
+
+
+def _keys(model: type[BaseModel], path: KeyPath) -> dict[str, bool]:
+    """The keys that the table at the path takes, with whether they are required."""
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    if path and path[0] in fields:
+        inner = [
+            part for part in (fields[path[0]].annotation, *getattr(fields[path[0]].annotation, "__args__", ())) if _is_model(part)
+        ]
+        return _keys(inner[0], path[1:]) if inner else {}
+    return {name: field.is_required() for name, field in fields.items()}
+
+
+def _is_model(part: object) -> bool:
+    return isinstance(part, type) and issubclass(part, BaseModel)
+
+
+def _takes(keys: Mapping[str, bool]) -> str:
+    return f"It takes {', '.join(f'{name} (required)' if required else name for name, required in keys.items())}."
+
+
+def _spark(table: Any, problems: list[Problem], path: KeyPath = ("spark",)) -> dict[str, str]:
+    """Settings of the Spark session: nested tables are what TOML makes of dotted keys; every name begins with "spark."."""
+    if not isinstance(table, dict):
+        problems.append(Problem(path, f"is {shown(table)}.", "It must be a table."))
+        return {}
+    settings: dict[str, str] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            settings |= _spark(value, problems, (*path, key))
+            continue
+        name = ".".join((*path[1:], key))
+        if isinstance(value, list) or not isinstance(value, str | int | float):
+            problems.append(Problem((*path, key), f"{name} is {shown(value)}.", "It must be a text, a number, or true or false."))
+            continue
+        text = str(value).lower() if isinstance(value, bool) else value if isinstance(value, str) else str(value)
+        settings[name if name.startswith("spark.") else f"spark.{name}"] = text
+    return settings

@@ -1,0 +1,1 @@
+"""Directories of files: JSON and Parquet, in and out."""

@@ -1,0 +1,131 @@
+"""Directories of JSON and Parquet files as a stream: parsing, event time, and what is rejected for want of either (S1, S2)."""
+
+from typing import TYPE_CHECKING
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DateType, NumericType, StringType, StructField, StructType, TimestampNTZType, TimestampType
+
+from streamproof.core.durations import format_duration, micros_of
+from streamproof.errors import ConfigurationError, DataError
+from streamproof.stream.plan import ORIGINAL, TRACE, Doors, column_error
+
+if TYPE_CHECKING:
+    from streamproof.config import EventTime, SourceConfig
+
+_CORRUPT = "_corrupt"
+_LAST_MICROS = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z, the last instant that Spark can print
+_TICKS = {"seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
+
+
+def read(spark: SparkSession, name: str, source: "SourceConfig", path: str, *, stream: bool, trace: bool) -> DataFrame:
+    """The source's rows as they lie in the files.
+
+    For JSON: the declared columns, `_corrupt` (the text of a record that does not fit) and `_original` (the bytes of the line).
+    For Parquet: the columns of the files. In proofs also `_trace` (string).
+    """
+    schema = _schema(spark, name, source, path, trace=trace)
+    reader = spark.readStream if stream else spark.read
+    if stream and source.files_per_batch:
+        reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
+    if source.format == "parquet":
+        return reader.format("parquet").schema(schema).load(path)
+    lines = reader.format("text").load(path)
+    parsed = F.from_json("value", StructType([*schema.fields, StructField(_CORRUPT, StringType())]), {"columnNameOfCorruptRecord": _CORRUPT})
+    return lines.select(F.col("value").alias(ORIGINAL), parsed.alias("_parsed")).select("_parsed.*", ORIGINAL)
+
+
+def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -> DataFrame:
+    """The rows that parse and have a usable event time, the event-time column as TIMESTAMP; the others leave by the door.
+
+    Raises
+    ------
+    ConfigurationError
+        If the event-time column is not there or its type does not fit the declaration.
+    """
+    declared = source.event_time
+    reason = F.lit(None).cast("string")
+    instant = None
+    if declared is not None:
+        if declared.column not in rows.columns:
+            raise column_error(f"[source.{name}] event_time", declared.column, [column for column in rows.columns if column != _CORRUPT])
+        instant = _instant(rows, name, declared)
+        reason = _time_reason(rows[declared.column], instant, declared)
+    if _CORRUPT in rows.columns:
+        reason = F.when(F.col(_CORRUPT).isNotNull(), F.lit("not parseable")).otherwise(reason)
+    rows = doors.reject(rows, reason)
+    if declared is not None and instant is not None:
+        rows = rows.withColumn(declared.column, instant)
+    return rows.drop(_CORRUPT)
+
+
+def _schema(spark: SparkSession, name: str, source: "SourceConfig", path: str, *, trace: bool) -> StructType:
+    try:
+        if source.schema_ddl:
+            schema = StructType.fromDDL(source.schema_ddl)
+        else:
+            schema = spark.read.format("parquet").load(path).schema
+    except ParseException as problem:
+        raise ConfigurationError(
+            f"[source.{name}] schema is not valid: {str(problem).strip().splitlines()[0]}",
+            required='A schema is columns with their types: "trade_id string, notional double, ts long".',
+        ) from problem
+    except AnalysisException as problem:
+        raise DataError(
+            f"[source.{name}] no schema could be read from {path}: {problem.getCondition() or problem}.",
+            remedy="Declare schema in the configuration, or look whether the folder holds Parquet files.",
+        ) from problem
+    if trace and TRACE not in schema.names:
+        schema = StructType([StructField(TRACE, StringType()), *schema.fields])
+    return schema
+
+
+def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
+    """The event time as TIMESTAMP in UTC; null where it is missing or cannot be read."""
+    column, type_ = F.col(declared.column), rows.schema[declared.column].dataType
+    if isinstance(type_, TimestampType):
+        return column
+    if isinstance(type_, TimestampNTZType | DateType):
+        return F.to_utc_timestamp(column.cast("timestamp"), declared.zone)
+    if isinstance(type_, StringType):
+        parsed = F.try_to_timestamp(column, F.lit(declared.format)) if declared.format else F.try_to_timestamp(column)
+        if declared.zone == "UTC":
+            return parsed
+        has_offset = column.rlike(r"([zZ]|[+-]\d\d:?\d\d|\b[A-Z]{3,4}|\])\s*$")
+        return F.when(has_offset, parsed).otherwise(F.to_utc_timestamp(parsed, declared.zone))
+    if isinstance(type_, NumericType):
+        if declared.unit is None:
+            raise ConfigurationError(
+                f"[source.{name}] event_time: the column {declared.column} is a {type_.simpleString()} and no unit is given.",
+                required="A number needs a unit: seconds, milliseconds, microseconds or nanoseconds.",
+                remedy=f'event_time = {{ column = "{declared.column}", unit = "milliseconds", ... }}',
+            )
+        ticks = _TICKS[declared.unit]
+        usable = F.abs(column) <= F.lit(_LAST_MICROS // 1_000_000 * ticks)
+        return F.when(usable, _from_number(column, declared.unit))
+    raise ConfigurationError(
+        f"[source.{name}] event_time: the column {declared.column} is a {type_.simpleString()}.",
+        required="An event time is a number with a unit, a text with a format, or a timestamp.",
+    )
+
+
+def _from_number(column: Column, unit: str) -> Column:
+    if unit == "seconds":
+        return F.timestamp_seconds(column)
+    if unit == "milliseconds":
+        return F.timestamp_millis(column.cast("bigint"))
+    micros = column.cast("bigint") if unit == "microseconds" else F.floor(column / F.lit(1000)).cast("bigint")
+    return F.timestamp_micros(micros)
+
+
+def _time_reason(raw: Column, instant: Column, declared: "EventTime") -> Column:
+    reason = F.when(raw.isNull(), F.lit(f"no event time in {declared.column}")).when(
+        instant.isNull(), F.lit(f"event time in {declared.column} not readable")
+    )
+    if declared.max_future is not None:
+        # current_timestamp() is the batch's own timestamp from the offset log, so a replay decides alike (R13).
+        limit = F.unix_micros(F.current_timestamp()) + F.lit(micros_of(declared.max_future))
+        text = f"event time more than {format_duration(declared.max_future)} in the future"
+        reason = reason.when(F.unix_micros(instant) > limit, F.lit(text))
+    return reason

@@ -1,0 +1,88 @@
+"""The protocol of sinks: look up the ledger, publish once, say what is guaranteed."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from streamproof.core.manifest import LedgerEntry, Manifest, Section
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from streamproof._jvm import Storage
+
+
+@dataclass(frozen=True)
+class SinkPlace:
+    """Where an output goes: its name, path and format, and how to get there."""
+
+    spark: "SparkSession"
+    storage: "Storage"
+    output: str
+    path: str
+    format: str
+
+    @property
+    def staging(self) -> str:
+        """The directory below which rows of this output are staged; no reader sees it."""
+        return f"{self.path}/_staging"
+
+    def staged_rows(self, section: Section) -> "DataFrame":
+        """The staged rows of a section, from exactly the files that the manifest names."""
+        files = [f"{self.path}/{section.directory}/{file.name}" for file in section.files]
+        return self.spark.read.format(self.format).load(files)
+
+
+class Sink(ABC):
+    """Makes staged rows visible. Subclass it for a sink of your own and bind it as connector = "file.py:Class".
+
+    `publish` must make the rows and the ledger entry visible together or not at all, and do nothing where the entry is there;
+    a sink that cannot do that has to say so in `guarantee`.
+    """
+
+    guarantee = "not declared"
+
+    def __init__(self, place: SinkPlace) -> None:
+        self.place = place
+
+    @abstractmethod
+    def published(self, batch: int) -> LedgerEntry | None:
+        """The ledger entry of a batch, or None where nothing of it is published."""
+
+    @abstractmethod
+    def publish(self, manifest: Manifest, section: Section) -> None:
+        """Makes the rows of a section visible, once.
+
+        Raises
+        ------
+        SinkError
+            If the store cannot be written.
+        StagedRowsGone, TwoDrivers
+            If what the manifest names is not there any more, or another manifest published this batch.
+        """
+
+    def owner(self) -> LedgerEntry | None:
+        """Any ledger entry found at the output; tells whose output it is (R1)."""
+        return None
+
+    def prepare(self, manifest: Manifest, section: Section) -> None:
+        """Optional work before publishing, repeatable at will."""
+        return
+
+    def abort(self, directory: str) -> None:
+        """Removes staged rows that no manifest names."""
+        self.place.storage.delete(f"{self.place.path}/{directory}")
+
+
+def entry_of(manifest: Manifest, section: Section) -> LedgerEntry:
+    """The ledger entry of a section; one shard is the default."""
+    return LedgerEntry(
+        job=manifest.job,
+        output=section.output,
+        incarnation=manifest.incarnation,
+        batch=manifest.batch,
+        shard=0,
+        manifest=manifest.id,
+        fingerprint=manifest.fingerprint.hash,
+        rows=section.digest.rows,
+    )

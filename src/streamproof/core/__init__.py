@@ -1,0 +1,1 @@
+"""What everything stands on: durations, ids, seeded randomness, clocks, verdicts, phases, manifests. Standard library only."""

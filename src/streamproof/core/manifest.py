@@ -1,0 +1,168 @@
+"""The manifest of a batch and the ledger entry of a publication (PROTOCOL R1-R7)."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+FORMAT = 1
+_FLOAT_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class StagedFile:
+    """One staged file: its name inside the section's directory, bytes, and checksum where the store or the writer gives one."""
+
+    name: str
+    size: int
+    checksum: str | None = None
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What was written, as sums that do not depend on order: rows, hidden record count, hash sum, sums of float columns.
+
+    `floats` maps a column to (sum, sum of absolute values); two digests are equal if the float sums agree within 1e-9 of the
+    absolute sums and everything else agrees exactly (R4).
+    """
+
+    rows: int = 0
+    records: int = 0
+    hash: int = 0
+    floats: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def agrees_with(self, other: "Digest") -> bool:
+        if (self.rows, self.records, self.hash) != (other.rows, other.records, other.hash):
+            return False
+        if set(self.floats) != set(other.floats):
+            return False
+        return all(_close(self.floats[column], other.floats[column]) for column in self.floats)
+
+
+def _close(mine: tuple[float, float], theirs: tuple[float, float]) -> bool:
+    if mine == theirs or (mine[0] != mine[0] and theirs[0] != theirs[0]):
+        return True
+    return abs(mine[0] - theirs[0]) <= _FLOAT_TOLERANCE * max(mine[1], theirs[1])
+
+
+@dataclass(frozen=True)
+class Section:
+    """One output of a batch: where its rows are staged (relative to the sink's path) and what they are."""
+
+    output: str
+    kind: str
+    directory: str
+    files: tuple[StagedFile, ...]
+    digest: Digest
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What the batch was (R2): its watermark, and start, end and files of every source."""
+
+    watermark_ms: int
+    offsets: tuple[str, ...]
+    files: Mapping[str, tuple[str, ...]]
+
+    @property
+    def hash(self) -> str:
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What one batch of one query has staged; created if absent, never overwritten."""
+
+    id: str
+    job: str
+    query: str
+    incarnation: str
+    batch: int
+    attempt: str
+    fingerprint: Fingerprint
+    offset_log: str
+    source_logs: Mapping[str, Mapping[str, str]]
+    sections: tuple[Section, ...]
+    counts: Mapping[str, int]
+
+    def section(self, output: str) -> Section | None:
+        return next((section for section in self.sections if section.output == output), None)
+
+    def to_json(self) -> str:
+        return json.dumps({"format": FORMAT, **asdict(self)}, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Manifest":
+        """The manifest that `text` holds.
+
+        Raises
+        ------
+        ValueError
+            If the text is not a whole manifest of a known format: torn, empty or newer than this version.
+        """
+        try:
+            found = json.loads(text)
+            if found.pop("format") != FORMAT:
+                raise ValueError("its format is not known to this version")
+            fingerprint = found.pop("fingerprint")
+            return cls(
+                **{
+                    **found,
+                    "fingerprint": Fingerprint(
+                        watermark_ms=fingerprint["watermark_ms"],
+                        offsets=tuple(fingerprint["offsets"]),
+                        files={source: tuple(files) for source, files in fingerprint["files"].items()},
+                    ),
+                    "sections": tuple(_section(section) for section in found["sections"]),
+                }
+            )
+        except (KeyError, TypeError, AttributeError) as problem:
+            raise ValueError(f"not a whole manifest: {problem!r}") from problem
+
+    def with_sections(self, sections: tuple[Section, ...]) -> "Manifest":
+        return replace(self, sections=sections)
+
+
+def _section(found: Mapping[str, Any]) -> Section:
+    digest = found["digest"]
+    return Section(
+        output=found["output"],
+        kind=found["kind"],
+        directory=found["directory"],
+        files=tuple(StagedFile(**file) for file in found["files"]),
+        digest=Digest(
+            rows=digest["rows"],
+            records=digest["records"],
+            hash=digest["hash"],
+            floats={column: (sums[0], sums[1]) for column, sums in digest["floats"].items()},
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """Says that one shard of one output of one batch is published, and by which manifest; it lies with the rows themselves."""
+
+    job: str
+    output: str
+    incarnation: str
+    batch: int
+    shard: int
+    manifest: str
+    fingerprint: str
+    rows: int
+
+    def to_json(self) -> str:
+        return json.dumps({"format": FORMAT, **asdict(self)}, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> "LedgerEntry":
+        """The entry that `text` holds; ValueError if it is torn or of an unknown format."""
+        try:
+            found = json.loads(text)
+            if found.pop("format") != FORMAT:
+                raise ValueError("its format is not known to this version")
+            return cls(**found)
+        except (KeyError, TypeError, AttributeError) as problem:
+            raise ValueError(f"not a whole ledger entry: {problem!r}") from problem

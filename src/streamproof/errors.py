@@ -1,0 +1,112 @@
+"""Every error Streamproof raises on purpose.
+
+StreamproofError
+├── ConfigurationError          the configuration file, the command line or the job's definition; exit code 2
+│   ├── JobDefinitionError      the job function asks for something that cannot be, or not yet
+│   ├── EnvironmentProblem      Java, Spark or a permission is missing or too old
+│   └── MissingExtra            a library that an extra installs is not there
+├── DataError                   the input cannot be read: a file vanished, is no Parquet, is not readable
+├── CheckpointError             checkpoint and outputs contradict each other
+│   ├── OutputInUse             the output belongs to another incarnation (R1)
+│   ├── WrongCheckpoint         the checkpoint belongs to another job or query (R1)
+│   ├── TornCheckpoint          a checkpoint file is missing or cut short and cannot be restored
+│   ├── FingerprintMismatch     a batch is not what its manifest says it was (R2)
+│   ├── NondeterministicReplay  a replayed batch computed something else after being published (R4)
+│   ├── StagedRowsGone          a manifest is there, its staged rows are not, and nothing is published (R7)
+│   └── TwoDrivers              another driver works on this checkpoint (R7)
+├── SinkError                   a sink cannot be written: full disk, no permission
+├── DivertError                 a side output cannot be trusted: no batch id, two diverts in one plan (R5)
+└── ScenarioError               the scenario file is wrong; exit code 2
+"""
+
+
+class StreamproofError(Exception):
+    """Base of all errors: says where, what was found, what is required and what to do.
+
+    Parameters
+    ----------
+    message
+        Where it is and what was found.
+    required
+        What is required instead, as a sentence.
+    remedy
+        What to do, as a sentence or a command.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, required: str = "", remedy: str = "") -> None:
+        self.message, self.required, self.remedy = message, required, remedy
+        super().__init__("\n".join(part for part in (message, required, remedy) if part))
+
+
+class ConfigurationError(StreamproofError):
+    """The configuration file, the command line or the job's definition is wrong."""
+
+
+class JobDefinitionError(ConfigurationError):
+    """The job function asks for something that cannot be, or not yet."""
+
+
+class EnvironmentProblem(ConfigurationError):
+    """Java, Spark or a permission is missing or too old."""
+
+
+class MissingExtra(ConfigurationError):
+    """A library that an extra installs is not there."""
+
+
+class ScenarioError(ConfigurationError):
+    """The scenario file is wrong."""
+
+
+class DataError(StreamproofError):
+    """The input cannot be read."""
+
+    exit_code = 1
+
+
+class CheckpointError(StreamproofError):
+    """Checkpoint and outputs contradict each other."""
+
+    exit_code = 1
+
+
+class OutputInUse(CheckpointError):
+    """The output belongs to another incarnation of the job (R1)."""
+
+
+class WrongCheckpoint(CheckpointError):
+    """The checkpoint belongs to another job or query (R1)."""
+
+
+class TornCheckpoint(CheckpointError):
+    """A checkpoint file is missing or cut short and cannot be restored."""
+
+
+class FingerprintMismatch(CheckpointError):
+    """A batch is not what its manifest says it was (R2)."""
+
+
+class NondeterministicReplay(CheckpointError):
+    """A replayed batch computed something else after being published (R4)."""
+
+
+class StagedRowsGone(CheckpointError):
+    """A manifest is there, its staged rows are not, and nothing is published (R7)."""
+
+
+class TwoDrivers(CheckpointError):
+    """Another driver works on this checkpoint (R7)."""
+
+
+class SinkError(StreamproofError):
+    """A sink cannot be written."""
+
+    exit_code = 1
+
+
+class DivertError(StreamproofError):
+    """A side output cannot be trusted (R5)."""
+
+    exit_code = 1

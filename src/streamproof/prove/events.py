@@ -1,0 +1,62 @@
+"""What a proof says while it runs: typed events for whoever listens, in the order in which they are defined."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Started:
+    """The proof begins; `noun` is what an event is called ("trades"), `master` where Spark runs ("local[2]")."""
+
+    job: str
+    events: int
+    noun: str
+    seed: int
+    batches: int
+    spark: str
+    master: str
+
+
+@dataclass(frozen=True)
+class Recording:
+    """`batch` of `batches` of the fault-free run are recorded."""
+
+    batch: int
+    batches: int
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The recording is done: durable steps, disks that differ, live crashes, and how long it took."""
+
+    steps: int
+    distinct: int
+    live: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Proving:
+    """`done` of `total` scenarios have a verdict; `scenario` is the id of one that runs; the time left where it can be said."""
+
+    done: int
+    total: int
+    scenario: str
+    seconds_left: float | None = None
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A scenario has failed, so many seconds after the start."""
+
+    scenario_id: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Every scenario has a verdict, or the proof was cut short; the report is written."""
+
+
+Event = Started | Recording | Recorded | Proving | Failed | Finished
+Listener = Callable[[Event], None]

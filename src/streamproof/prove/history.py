@@ -1,0 +1,172 @@
+"""What checkers are given: what a scenario has left behind, beside what the oracle says it must have left."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from streamproof.prove.generate import Event
+from streamproof.prove.left_behind import (
+    OutputHistory,
+    OutputLayout,
+    OutputRow,
+    QueryHistory,
+    QueryLayout,
+    StateContents,
+    read_history,
+)
+from streamproof.prove.oracle.arrived import Arrived, plain
+from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, WindowContents, WindowKey
+from streamproof.prove.oracle.trace import Vector, event_id, hash_of
+from streamproof.prove.scenario import Expect
+
+__all__ = [
+    "History",
+    "OutputHistory",
+    "OutputLayout",
+    "OutputRow",
+    "QueryHistory",
+    "QueryLayout",
+    "QueryView",
+    "StateContents",
+    "read_history",
+]
+
+WindowRow = tuple[WindowKey, OutputRow]
+
+
+@dataclass(frozen=True)
+class QueryView:
+    """One query: what it left behind, and what the model says.
+
+    Parameters
+    ----------
+    left
+        What is on disk.
+    model
+        What must be, for the batches that are on disk.
+    arrived
+        Every record behind the row-wise steps of this query, by trace.
+    equivalence
+        The aggregates of every emitted window by a batch query over the survivors; None where there was none to run.
+    handwritten
+        The same by the user's hand-written model; None without one.
+    """
+
+    left: QueryHistory
+    model: Expectation
+    arrived: Mapping[str, Arrived]
+    equivalence: Mapping[WindowKey, Mapping[str, Any]] | None = None
+    handwritten: Mapping[WindowKey, Mapping[str, Any]] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.left.query
+
+    @property
+    def windowed(self) -> bool:
+        return self.model.shape.window_us is not None
+
+    @property
+    def batches(self) -> Sequence[BatchOutcome]:
+        """The batches that had effects."""
+        return [outcome for outcome in self.model.batches if outcome.read.effective]
+
+    @property
+    def main(self) -> OutputHistory:
+        """The main output; an empty one if nothing of it was ever written."""
+        return self.left.outputs.get(self.name, OutputHistory(self.name, "main"))
+
+    def side(self, kind: str) -> OutputHistory | None:
+        """The side output of a kind, if this query delivers it."""
+        return next((output for output in self.left.outputs.values() if output.kind == kind), None)
+
+    def key_of(self, row: OutputRow) -> WindowKey:
+        """The window that a published row is of."""
+        return tuple(plain(row.values.get(column)) for column in self.model.shape.by), int(row.values["window_start"])
+
+    @cached_property
+    def windows(self) -> Mapping[WindowKey, tuple[OutputRow, ...]]:
+        """The published rows of every window."""
+        grouped: dict[WindowKey, list[OutputRow]] = {}
+        for row in self.main.rows:
+            grouped.setdefault(self.key_of(row), []).append(row)
+        return {key: tuple(rows) for key, rows in grouped.items()}
+
+    def groups(self, contents: WindowContents) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """A window's traces by batch and by file, with words for each group: what is lost or doubled together."""
+        by: dict[str, list[str]] = {}
+        for trace in contents.traces:
+            place = self.places.get(trace)
+            if place is not None:
+                batch, file, _ = place
+                by.setdefault(f"of batch {batch}", []).append(trace)
+                by.setdefault(f"of batch {batch} in {file}", []).append(trace)
+        yield from ((words, tuple(traces)) for words, traces in by.items())
+
+    places: Mapping[str, tuple[int, str, int]] = field(default_factory=dict)
+    """Where each record came in: batch, file, row from 1."""
+
+
+@dataclass(frozen=True)
+class History:
+    """Everything that checkers look at.
+
+    Parameters
+    ----------
+    queries
+        One view per main output.
+    events
+        The generated events by trace.
+    traces_of_file
+        The traces in each input file, by its base name, in their order.
+    expectations
+        The scenario's.
+    """
+
+    queries: Sequence[QueryView]
+    events: Mapping[str, Event]
+    traces_of_file: Mapping[str, Sequence[str]]
+    expectations: Expect = field(default_factory=Expect)
+
+    @cached_property
+    def by_hash(self) -> Mapping[int, str]:
+        """Every event id by its hash: what names the event when a sum is off by one."""
+        return {hash_of(trace): event_id(trace) for trace in self.events}
+
+    @cached_property
+    def files_of_trace(self) -> Mapping[str, tuple[str, int]]:
+        """The file and row (from 1) of every trace."""
+        return {trace: (name, row) for name, traces in self.traces_of_file.items() for row, trace in enumerate(traces, start=1)}
+
+    def came_in(self, view: QueryView, trace: str) -> str:
+        """Where a record came in, in words: "arrived as row 412 of part-3-0.json in batch 3"."""
+        file, row = self.files_of_trace.get(trace, ("", 0))
+        if not file:
+            return "is no event of the scenario"
+        batch = next((outcome.batch for outcome in view.batches if file in outcome.read.files), None)
+        return f"arrived as row {row} of {file}" + (f" in batch {batch}" if batch is not None else ", which no batch has read")
+
+    def copies(self, event: str) -> list[str]:
+        """The traces of an event and its copies."""
+        return self._copies.get(event, [event])
+
+    @cached_property
+    def _copies(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for trace in self.events:
+            found.setdefault(event_id(trace), []).append(trace)
+        return found
+
+    def home_made(self, kind: str) -> Iterator[tuple[QueryView, QueryView]]:
+        """Main outputs that are named like a side output, each with a query whose model says what such an output holds."""
+        for view in self.queries:
+            if view.name == kind:
+                others = [other for other in self.queries if other is not view]
+                fitting = [other for other in others if other.model.shape.stateful] or others
+                yield from ((view, other) for other in fitting[:1])
+
+
+def total(rows: Sequence[OutputRow]) -> Vector:
+    """The hidden count and hash of window rows, added up."""
+    return Vector(sum(int(row.values["_records"]) for row in rows), sum(int(row.values["_trace_hash"]) for row in rows))

@@ -1,0 +1,308 @@
+"""What a scenario has left on local disk after recovery: batches, published rows, ledgers, manifests, state. Reading only.
+
+A row counts as published when a reader of the output would see it: it lies in a file no part of whose path begins with "_" or ".".
+"""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from streamproof.checkpoint.logs import files_of_batch, log_number, parse_commit, parse_offsets, source_entries
+from streamproof.core.manifest import LedgerEntry, Manifest
+from streamproof.errors import TornCheckpoint
+from streamproof.prove.oracle.arrived import BatchRead, plain
+from streamproof.prove.oracle.expectation import WindowKey
+from streamproof.prove.oracle.trace import Vector
+
+LEDGER = "_ledger.json"
+_BATCH = re.compile(r"batch=(\d+)")
+_TRACE = re.compile(rb'"_trace"\s*:\s*"([^"\\]+)"')
+
+
+@dataclass(frozen=True)
+class OutputLayout:
+    """Where an output of a query lies.
+
+    Parameters
+    ----------
+    kind
+        "main", or the kind of side output.
+    path
+        The folder of its files, local.
+    time_columns
+        Columns that are instants, besides the window's; in JSON they are ISO texts.
+    """
+
+    name: str
+    kind: Literal["main", "late", "rejected"]
+    path: Path
+    time_columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class QueryLayout:
+    """Where a query's checkpoint and outputs lie; `state` is the file that the recovering process wrote about its state."""
+
+    query: str
+    checkpoint: Path
+    outputs: tuple[OutputLayout, ...]
+    state: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRow:
+    """A published row: its batch (None where the output has no folder per batch), its file, and its columns, instants in micros."""
+
+    batch: int | None
+    file: str
+    values: Mapping[str, Any]
+
+    @property
+    def trace(self) -> str | None:
+        """The trace id: of its column, or of the original bytes of a rejected row."""
+        found = self.values.get("_trace")
+        if found is not None:
+            return str(found)
+        original = self.original
+        matched = _TRACE.search(original) if original is not None else None
+        return matched[1].decode("utf-8", "replace") if matched else None
+
+    @property
+    def original(self) -> bytes | None:
+        """The original bytes of a rejected row."""
+        text, encoded = self.values.get("original"), self.values.get("original_base64")
+        if text is not None:
+            return str(text).encode("utf-8", "surrogateescape")
+        try:
+            return base64.b64decode(encoded, validate=True) if encoded is not None else None
+        except binascii.Error:
+            return None
+
+
+@dataclass(frozen=True)
+class OutputHistory:
+    """What is published of one output."""
+
+    name: str
+    kind: str
+    rows: tuple[OutputRow, ...] = ()
+    ledgers: Mapping[int, LedgerEntry] = field(default_factory=dict)
+    folders: frozenset[int] = frozenset()
+    damaged: tuple[str, ...] = ()
+
+    @cached_property
+    def by_batch(self) -> Mapping[int | None, tuple[OutputRow, ...]]:
+        grouped: dict[int | None, list[OutputRow]] = {}
+        for row in self.rows:
+            grouped.setdefault(row.batch, []).append(row)
+        return {batch: tuple(rows) for batch, rows in grouped.items()}
+
+    @property
+    def numbered(self) -> bool:
+        """Whether every row says which batch published it."""
+        return None not in self.by_batch
+
+
+@dataclass(frozen=True)
+class StateContents:
+    """What Spark's state reader found: open windows and remembered keys; `repeated` are keys that it found twice."""
+
+    windows: Mapping[WindowKey, Vector] = field(default_factory=dict)
+    remembered: Mapping[tuple[Any, ...], int] = field(default_factory=dict)
+    repeated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class QueryHistory:
+    """What one query has left behind."""
+
+    query: str
+    batches: tuple[BatchRead, ...]
+    outputs: Mapping[str, OutputHistory]
+    manifests: Mapping[int, Manifest] = field(default_factory=dict)
+    state: StateContents | None = None
+
+
+def read_history(layout: QueryLayout) -> QueryHistory:
+    """What the query has left behind.
+
+    Raises
+    ------
+    TornCheckpoint
+        If a log of the checkpoint is damaged.
+    """
+    outputs = {output.name: _output(output) for output in layout.outputs}
+    manifests = dict(_manifests(layout.checkpoint / "_streamproof" / "manifests"))
+    published = {batch for output in outputs.values() for batch in output.folders}
+    return QueryHistory(
+        query=layout.query,
+        batches=_batches(layout.checkpoint, manifests, published),
+        outputs=outputs,
+        manifests=manifests,
+        state=read_state(layout.state) if layout.state is not None and layout.state.exists() else None,
+    )
+
+
+def read_state(path: Path) -> StateContents:
+    """The contents of a `state.json`; its operators are told apart by their kind."""
+    windows: dict[WindowKey, Vector] = {}
+    remembered: dict[tuple[Any, ...], int] = {}
+    repeated: list[str] = []
+    for operator in json.loads(path.read_text())["operators"]:
+        for row in operator["rows"]:
+            if operator["kind"] == "window":
+                window = (_key(row["by"]), int(row["start_us"]))
+                repeated += [f"window {window}"] if window in windows else []
+                windows[window] = Vector(int(row["records"]), int(row["hash"]))
+            else:
+                key = _key(row["key"])
+                repeated += [f"key {key}"] if key in remembered else []
+                remembered[key] = int(row["expires_us"])
+    return StateContents(windows, remembered, tuple(repeated))
+
+
+def _key(values: list[Any]) -> tuple[Any, ...]:
+    return tuple(plain(value) for value in values)
+
+
+def _manifests(folder: Path) -> Iterator[tuple[int, Manifest]]:
+    """The whole manifests; a torn one says nothing, as the runtime must treat it too."""
+    for number, path in _numbered(folder):
+        try:
+            yield number, Manifest.from_json(path.read_text())
+        except (ValueError, UnicodeDecodeError):
+            continue
+
+
+def _numbered(folder: Path) -> list[tuple[int, Path]]:
+    if not folder.is_dir():
+        return []
+    found = ((log_number(path.name), path) for path in folder.iterdir())
+    return sorted((number, path) for number, path in found if number is not None)
+
+
+def _batches(checkpoint: Path, manifests: Mapping[int, Manifest], published: set[int]) -> tuple[BatchRead, ...]:
+    """The batches, from Spark's logs, and from the manifests where Spark has cleaned up its own."""
+    texts = {number: manifest.offset_log for number, manifest in manifests.items()}
+    texts |= {number: path.read_text() for number, path in _numbered(checkpoint / "offsets")}
+    commits = dict(_numbered(checkpoint / "commits"))
+    for number, path in commits.items():
+        parse_commit(path.read_text(), where=f"commits/{number}")
+    logs: dict[int, dict[str, str]] = {}
+    for manifest in manifests.values():
+        for source, written in manifest.source_logs.items():
+            logs.setdefault(int(source), {}).update(written)
+    for source, folder in _numbered(checkpoint / "sources"):
+        logs.setdefault(source, {}).update({path.name: path.read_text() for _, path in _numbered(folder)})
+    entries = {source: source_entries(written, where=f"sources/{source}") for source, written in logs.items()}
+    offsets = {number: parse_offsets(text, where=f"offsets/{number}") for number, text in sorted(texts.items())}
+    batches = []
+    for number, log in offsets.items():
+        before = offsets.get(number - 1)
+        files = [
+            path
+            for source in range(len(log.sources))
+            for path in files_of_batch(
+                entries.get(source, {}), before.log_offset(source) if before else -1, log.log_offset(source)
+            )
+        ]
+        names = tuple(path.rpartition("/")[2] for path in files)
+        batches.append(BatchRead(number, log.watermark_ms, log.timestamp_ms, names, number in commits, number in published))
+    return tuple(batches)
+
+
+def _output(layout: OutputLayout) -> OutputHistory:
+    rows: list[OutputRow] = []
+    damaged: list[str] = []
+    ledgers: dict[int, LedgerEntry] = {}
+    folders: set[int] = set()
+    times = {"window_start", "window_end", *layout.time_columns}
+    for path in sorted(layout.path.rglob("*")) if layout.path.is_dir() else ():
+        inside = path.relative_to(layout.path)
+        batch = next((int(found[1]) for part in inside.parts if (found := _BATCH.fullmatch(part))), None)
+        if any(part.startswith((".", "_")) for part in inside.parts[:-1]):
+            continue
+        if batch is not None and path.is_dir():
+            folders.add(batch)
+        if path.name == LEDGER and batch is not None:
+            _into(damaged, inside, lambda path=path, batch=batch: ledgers.update({batch: LedgerEntry.from_json(path.read_text())}))
+        elif path.is_file() and not path.name.startswith((".", "_")):
+            read = parquet_rows if path.suffix == ".parquet" else json_rows
+            _into(
+                damaged,
+                inside,
+                lambda path=path, batch=batch, inside=inside, read=read: rows.extend(
+                    OutputRow(batch, str(inside), values) for values in read(path, times)
+                ),
+            )
+    return OutputHistory(layout.name, layout.kind, tuple(rows), ledgers, frozenset(folders), tuple(damaged))
+
+
+def _into(damaged: list[str], inside: Path, read: Callable[[], None]) -> None:
+    try:
+        read()
+    except (ValueError, OSError, pa.ArrowException) as problem:
+        damaged.append(f"{inside}: {problem}")
+
+
+def parquet_rows(path: Path, times: set[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file; every instant in it is microseconds UTC, whatever its name."""
+    table = pq.ParquetFile(path, coerce_int96_timestamp_unit="us").read()
+    columns: list[list[Any]] = []
+    for column in table.columns:
+        if pa.types.is_timestamp(column.type):
+            columns.append(column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64()).to_pylist())
+        elif pa.types.is_primitive(column.type) or pa.types.is_string(column.type):
+            values = column.to_pylist()
+            columns.append([plain(value) for value in values] if pa.types.is_date(column.type) else values)
+        else:
+            columns.append([plain(value) for value in column.to_pylist()])
+    for row in zip(*columns, strict=True):
+        yield dict(zip(table.column_names, row, strict=True))
+
+
+def json_rows(path: Path, times: set[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a file with one JSON object a line; ValueError at the first line that is none."""
+    text = path.read_bytes().decode("utf-8", "surrogateescape")
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            values = json.loads(line)
+        except ValueError:
+            raise ValueError(f"line {number} is no whole JSON object") from None
+        for column in times & values.keys():
+            if isinstance(values[column], str):
+                values[column] = _instant(values[column])
+        yield values
+
+
+def _instant(text: str) -> Any:
+    """Microseconds of an ISO text; the text itself if it is none (a rejected row keeps what it had)."""
+    try:
+        return plain(datetime.fromisoformat(text))
+    except ValueError:
+        return text
+
+
+__all__ = [
+    "OutputHistory",
+    "OutputLayout",
+    "OutputRow",
+    "QueryHistory",
+    "QueryLayout",
+    "StateContents",
+    "TornCheckpoint",
+    "read_history",
+    "read_state",
+]

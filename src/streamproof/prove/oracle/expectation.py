@@ -1,0 +1,136 @@
+"""What the model says a run must have left behind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from streamproof.core.account import Account
+from streamproof.prove.oracle.arrived import BatchRead
+from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.trace import Vector
+
+WindowKey = tuple[tuple[Any, ...], int]
+"""The values of the key columns, and the window's start in microseconds UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowContents:
+    """The events in a window: how many, the sum of their hashes, and their traces in the order they came."""
+
+    count: int
+    hash: int
+    traces: tuple[str, ...]
+
+    @property
+    def vector(self) -> Vector:
+        return Vector(self.count, self.hash)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOutcome:
+    """What one batch does.
+
+    Parameters
+    ----------
+    read
+        The batch as its logs say.
+    bound_us
+        The late bound (R10): the watermark of the batch before.
+    predicted_ms
+        The watermark that the model predicts for this batch.
+    traces, late, rejected, filtered, unknown
+        The records it read, and those of them that leave by each way; `unknown` are lost by a plain transform.
+    duplicates
+        Event ids, once for each copy that is dropped: which copy stays is not promised.
+    kept
+        Traces behind lateness and deduplication; with a deduplication the copy that the model keeps.
+    emitted
+        Windows that this batch emits.
+    """
+
+    read: BatchRead
+    bound_us: int
+    predicted_ms: int
+    traces: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+    filtered: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    duplicates: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    emitted: Mapping[WindowKey, WindowContents] = field(default_factory=dict)
+
+    @property
+    def batch(self) -> int:
+        return self.read.batch
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What all batches together must have led to.
+
+    Parameters
+    ----------
+    batches
+        One outcome per batch in order; a batch without effects has an empty one.
+    open
+        Windows still in state after the last batch.
+    remembered
+        Keys of the deduplication with their expiry, microseconds UTC.
+    ambiguous
+        Keys of the deduplication that different events share within one batch: which of them stays is not promised, and the
+        model cannot tell.
+    """
+
+    shape: QueryShape
+    batches: tuple[BatchOutcome, ...]
+    open: Mapping[WindowKey, WindowContents]
+    remembered: Mapping[tuple[Any, ...], int]
+    ambiguous: tuple[tuple[Any, ...], ...] = ()
+
+    @cached_property
+    def by_batch(self) -> Mapping[int, BatchOutcome]:
+        return {outcome.batch: outcome for outcome in self.batches}
+
+    @cached_property
+    def emitted(self) -> Mapping[WindowKey, WindowContents]:
+        """All windows that were due, over all batches."""
+        return {key: contents for outcome in self.batches for key, contents in outcome.emitted.items()}
+
+    @cached_property
+    def survivors(self) -> tuple[str, ...]:
+        """Traces in emitted rows: what the batch query and the hand-written model are given."""
+        if self.shape.window_us is None:
+            return tuple(trace for outcome in self.batches for trace in outcome.kept)
+        return tuple(trace for contents in self.emitted.values() for trace in contents.traces)
+
+    @cached_property
+    def places(self) -> Mapping[str, Vector]:
+        """The account as vectors: emitted, open_state, late, rejected, duplicate, filtered, and input and unknown besides."""
+        return {
+            "input": Vector.of(trace for outcome in self.batches for trace in outcome.traces),
+            "emitted": Vector.of(self.survivors),
+            "open_state": Vector.of(trace for contents in self.open.values() for trace in contents.traces),
+            "late": Vector.of(trace for outcome in self.batches for trace in outcome.late),
+            "rejected": Vector.of(trace for outcome in self.batches for trace in outcome.rejected),
+            "duplicate": Vector.of(trace for outcome in self.batches for trace in outcome.duplicates),
+            "filtered": Vector.of(trace for outcome in self.batches for trace in outcome.filtered),
+            "unknown": Vector.of(trace for outcome in self.batches for trace in outcome.unknown),
+        }
+
+    @cached_property
+    def account(self) -> Account:
+        return Account.of({place: vector.count for place, vector in self.places.items()})
+
+    @cached_property
+    def fates(self) -> Mapping[str, tuple[str, int]]:
+        """Where each record is, and the batch that read it; the dropped copies of an event are named as the model drops them."""
+        found: dict[str, tuple[str, int]] = {}
+        inside_open = {trace for contents in self.open.values() for trace in contents.traces}
+        for outcome in self.batches:
+            found |= {trace: ("duplicate", outcome.batch) for trace in outcome.traces}
+            found |= {trace: ("open_state" if trace in inside_open else "emitted", outcome.batch) for trace in outcome.kept}
+            for place in ("late", "rejected", "filtered", "unknown"):
+                found |= {trace: (place, outcome.batch) for trace in getattr(outcome, place)}
+        return found

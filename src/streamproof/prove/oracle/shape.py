@@ -1,0 +1,40 @@
+"""What the oracle has to know of a query: its stateful part."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class QueryShape:
+    """The stateful part of a query, behind its row-wise steps.
+
+    Parameters
+    ----------
+    query
+        The name of the main output.
+    event_time_column
+        The column the watermark is taken from; None if the source has no event time.
+    delay_us
+        The watermark delay, lag + allowed lateness, microseconds.
+    window_us
+        The size of the tumbling window, microseconds; None without one.
+    by
+        The columns that windows are grouped by.
+    aggregates
+        The names of the aggregates.
+    deduplicate
+        The key columns of the deduplication; None without one.
+    """
+
+    query: str
+    event_time_column: str | None = None
+    delay_us: int = 0
+    window_us: int | None = None
+    by: tuple[str, ...] = ()
+    aggregates: tuple[str, ...] = ()
+    deduplicate: tuple[str, ...] | None = None
+    emit: Literal["final"] = "final"
+
+    @property
+    def stateful(self) -> bool:
+        return self.window_us is not None or self.deduplicate is not None

@@ -1,0 +1,35 @@
+"""Trace ids: which event a record is, and the hash that accounts and windows add up."""
+
+from collections.abc import Iterable
+from functools import cache
+from hashlib import md5
+from typing import NamedTuple
+
+
+def event_id(trace: str) -> str:
+    """The event that a record is, or is a copy of: "e-000123" for "e-000123+1"."""
+    return trace.partition("+")[0]
+
+
+@cache
+def hash_of(trace: str) -> int:
+    """The 40-bit hash of the event id, the same for all copies: the first ten hexadecimal digits of its MD5."""
+    return int(md5(event_id(trace).encode(), usedforsecurity=False).hexdigest()[:10], 16)
+
+
+class Vector(NamedTuple):
+    """A count and a sum of hashes: one lost and one doubled event do not cancel (R15)."""
+
+    count: int = 0
+    hash: int = 0
+
+    def plus(self, other: "Vector") -> "Vector":
+        return Vector(self.count + other.count, self.hash + other.hash)
+
+    def minus(self, other: "Vector") -> "Vector":
+        return Vector(self.count - other.count, self.hash - other.hash)
+
+    @classmethod
+    def of(cls, traces: Iterable[str]) -> "Vector":
+        hashes = [hash_of(trace) for trace in traces]
+        return cls(len(hashes), sum(hashes))

@@ -1,0 +1,89 @@
+"""How to crash a new run, live, at a step that a recording has named."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from streamproof.core.phases import Side, StepName
+from streamproof.errors import StreamproofError
+from streamproof.prove.record.paths import pattern
+from streamproof.prove.record.steps import Step, Timeline
+
+PREFIX = "streamproof.recording."
+
+
+class Action(StrEnum):
+    """What happens at the step: an error, then silence (die); standing still until the kill comes (kill); a full disk (enospc)."""
+
+    DIE = "die"
+    KILL = "kill"
+    ENOSPC = "enospc"
+
+
+@dataclass(frozen=True)
+class Arming:
+    """The arguments of `io.streamproof.proof.Faults.arm`, after the recording's id."""
+
+    operation: str
+    path: str
+    side: str
+    occurrence: int
+    action: Action
+
+    def arguments(self) -> tuple[str, str, str, int, str]:
+        return (self.operation, self.path, self.side, self.occurrence, self.action.value)
+
+    def configuration(self, recording: str, folder: str) -> dict[str, str]:
+        """The same as Spark configuration for a child process, which opens the recording and arms the fault by itself."""
+        mine = f"spark.hadoop.{PREFIX}{recording}."
+        return {
+            f"{mine}folder": folder,
+            f"{mine}fault.operation": self.operation,
+            f"{mine}fault.path": self.path,
+            f"{mine}fault.side": self.side,
+            f"{mine}fault.occurrence": str(self.occurrence),
+            f"{mine}fault.action": self.action.value,
+        }
+
+
+def arming(timeline: Timeline, step: str | StepName, *, action: Action = Action.DIE) -> Arming:
+    """The fault that hits, in a new run over the same batches, the very step that `step` names in the recorded one.
+
+    Ids, run ids and attempt numbers in the path are left open; where several operations then look alike, the occurrence
+    counts them in the order of the recording.
+
+    Raises
+    ------
+    StreamproofError
+        If the recording has no such step; for example a batch that is not there.
+    """
+    wanted = step if isinstance(step, StepName) else StepName.parse(step)
+    for found in timeline.steps:
+        if found.name(wanted.side) == wanted:
+            return Arming(
+                operation=found.act.entry.operation.value,
+                path=pattern(found.act.entry.target),
+                side=wanted.side.value,
+                occurrence=_occurrence(timeline, found),
+                action=action,
+            )
+    raise StreamproofError(
+        f"The recorded run has no step {wanted}.",
+        required=f"It has {len(timeline.steps)} steps, from {_ends(timeline)}.",
+        remedy="streamproof prove --list shows them.",
+    )
+
+
+def _occurrence(timeline: Timeline, step: Step) -> int:
+    looks = pattern(step.act.entry.target)
+    alike = [
+        act.entry.seq
+        for act in timeline.acts
+        if act.entry.operation is step.act.entry.operation and pattern(act.entry.target) == looks
+    ]
+    return sorted(alike).index(step.act.entry.seq) + 1
+
+
+def _ends(timeline: Timeline) -> str:
+    if not timeline.steps:
+        return "none to none"
+    return f"{timeline.steps[0].name(Side.BEFORE)} to {timeline.steps[-1].name(Side.AFTER)}"

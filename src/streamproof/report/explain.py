@@ -1,0 +1,145 @@
+"""What a report says about its scenarios: which is worst, what happened in it, and the one sentence of the whole."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from streamproof.core.phases import Phase
+from streamproof.core.verdict import Verdict
+from streamproof.report import words
+from streamproof.report.shape import CheckEntry, FindingEntry, Report, ScenarioEntry
+
+_PHASES = [phase.value for phase in Phase]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One scenario in words: a headline, and lines of (label, text) in reading order; empty ones are left out."""
+
+    headline: str
+    lines: tuple[tuple[str, str], ...]
+
+    def text(self, label: str) -> str:
+        return next((text for name, text in self.lines if name == label), "")
+
+
+def worst_first(report: Report) -> list[ScenarioEntry]:
+    """The scenarios by verdict, worst first; among equals by batch and phase, so that the earliest harm is read first."""
+    return sorted(report["scenarios"], key=_rank)
+
+
+def _rank(scenario: ScenarioEntry) -> tuple[int, int, int]:
+    phase = _PHASES.index(scenario["phase"]) if scenario["phase"] in _PHASES else -1
+    return -Verdict(scenario["verdict"]).badness, -1 if scenario["batch"] is None else scenario["batch"], phase
+
+
+def with_verdict(report: Report, verdict: Verdict) -> list[ScenarioEntry]:
+    """The scenarios with this verdict, worst first."""
+    return [scenario for scenario in worst_first(report) if scenario["verdict"] == verdict]
+
+
+def telling(scenario: ScenarioEntry) -> tuple[CheckEntry, FindingEntry | None] | None:
+    """The check that decided the scenario and its most telling finding: one that names an event before one that does not."""
+    deciding = [check for check in scenario["checks"] if check["verdict"] == scenario["verdict"]]
+    if scenario["verdict"] == Verdict.PASS or not deciding:
+        return None
+    pairs = [(check, finding) for check in deciding for finding in check["findings"]]
+    named = [pair for pair in pairs if pair[1]["event"]]
+    if named or pairs:
+        return (named or pairs)[0]
+    return deciding[0], None
+
+
+def explain(report: Report, scenario: ScenarioEntry) -> Explanation:
+    """The scenario in words.
+
+    The lines are, where there is something to say: crash, expected, found, how, the event, account, replay, read on.
+    """
+    found = telling(scenario)
+    finding = found[1] if found else None
+    lines = [("crash", _crash(scenario))]
+    if finding:
+        lines += [(label, finding[label] or "") for label in ("expected", "found", "how")]  # type: ignore[literal-required]
+        lines.append(("the event", _event(report, scenario, finding)))
+    if scenario["account"] and scenario["verdict"] != Verdict.PASS:
+        lines.append(("account", words.imbalance_in_words(scenario["account"])))
+    lines += [("replay", scenario["replay"]), ("read on", scenario["read_on"] or "")]
+    return Explanation(_headline(report, scenario, found), tuple((label, text) for label, text in lines if text))
+
+
+def _headline(report: Report, scenario: ScenarioEntry, found: tuple[CheckEntry, FindingEntry | None] | None) -> str:
+    if found is not None:
+        check, finding = found
+        return f"{check['name']}: {_what(report, finding) if finding else 'no finding was kept'}"
+    if scenario["verdict"] == Verdict.PASS:
+        return "every check passed"
+    return "the fault did not fire" if not scenario["fired"] else "no check says why"
+
+
+def _what(report: Report, finding: FindingEntry) -> str:
+    event, what = finding["event"], finding["what"]
+    return f"{words.noun(report)} {event} {what}" if event and event not in what else what
+
+
+def _crash(scenario: ScenarioEntry) -> str:
+    if scenario["mode"] == "fault-free":
+        return scenario["crash"] or "none: a run without a fault"
+    return f"{scenario['crash']}   {scenario['id']}"
+
+
+def _event(report: Report, scenario: ScenarioEntry, finding: FindingEntry) -> str:
+    if not finding["event"]:
+        return ""
+    base = finding["event"].split("+")[0]
+    starts = {start["batch"]: start["first_arrival"] for start in report["event_time"]["batches"]}
+    parts = [finding["event"]]
+    point = next((point for point in report["event_time"]["points"] if point["event"] in (finding["event"], base)), None)
+    if point is not None:
+        row = point["arrival"] - starts.get(point["batch"], 0) + 1
+        parts.append(f"arrived as row {words.number(row)} of batch {point['batch']}, event time {words.instant(point['time_us'])}")
+        parts.append(f"without a fault it is {words.PLACES[point['fate']]}")
+    elif finding["batch"] is not None:
+        parts.append(f"in batch {finding['batch']}")
+    batch = point["batch"] if point else finding["batch"]
+    attempts = next((entry["attempts"] for entry in scenario["batches"] if entry["batch"] == batch), 1)
+    if attempts > 1:
+        parts.append(f"batch {batch} took {attempts} attempts")
+    return "; ".join(parts)
+
+
+def sentence(report: Report) -> str:
+    """The verdict's reason in one sentence, without the verdict's word."""
+    verdict = Verdict(report["verdict"])
+    if verdict is Verdict.FAIL:
+        failing = with_verdict(report, Verdict.FAIL)
+        return explain(report, failing[0]).headline if failing else "the proof failed before a scenario could be kept"
+    if verdict is Verdict.UNKNOWN:
+        return "; ".join(_undecided(report)) or "the proof says nothing yet"
+    return f"{words.plan_name(report)}: {words.counted(len(report['scenarios']), 'scenario')}, {fired(report)}, {words.span(report['seconds'])}"
+
+
+def _undecided(report: Report) -> Iterator[str]:
+    total, silent = len(report["scenarios"]), not_fired(report)
+    if not total:
+        yield "no scenario was finished"
+    if report["counts"]["unknown"]:
+        yield f"{words.number(report['counts']['unknown'])} of {words.counted(total, 'scenario')} could not be decided"
+    if silent:
+        yield f"{words.counted(len(silent), 'fault')} did not fire"
+    if total and (missing := len(unproved(report))):
+        yield f"{words.number(missing)} of {words.counted(report['enumerated'], 'crash point')} were not tried"
+
+
+def fired(report: Report) -> str:
+    """ "every fault fired", or how many did not."""
+    silent = not_fired(report)
+    return "every fault fired" if not silent else f"{words.counted(len(silent), 'fault')} did not fire"
+
+
+def not_fired(report: Report) -> list[ScenarioEntry]:
+    return [scenario for scenario in report["scenarios"] if scenario["mode"] != "fault-free" and not scenario["fired"]]
+
+
+def unproved(report: Report) -> list[str]:
+    """The crash points that no scenario of this report proves."""
+    known = {scenario["id"] for scenario in report["scenarios"]}
+    return [step["id"] for step in report["steps"] if step["scenario"] not in known]

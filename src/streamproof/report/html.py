@@ -1,0 +1,197 @@
+"""report.html: one file that needs no network, drawn from a report alone."""
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from streamproof.core.verdict import Verdict
+from streamproof.report import explain, grid, picture, words
+from streamproof.report.json_file import without_secrets
+from streamproof.report.shape import AccountCounts, CheckEntry, Report, ScenarioEntry
+
+ENVIRONMENT = ("streamproof", "spark", "java", "python", "master", "os")
+_SHOWN_FINDINGS = 5
+
+
+@dataclass(frozen=True)
+class Part:
+    """One place of the account in the bar and the table."""
+
+    key: str
+    label: str
+    meaning: str
+    fault_free: int
+    worst: int
+
+
+@dataclass(frozen=True)
+class Told:
+    """One scenario as the page shows it; `history` and `passed` are numbers of blocks that many scenarios share."""
+
+    place: int
+    entry: ScenarioEntry
+    explanation: explain.Explanation
+    expected: Markup
+    found: Markup
+    failed: tuple[CheckEntry, ...]
+    passed: int | None
+    history: int | None
+
+
+def render(report: Report) -> str:
+    """The page as one string: styles, script and pictures inside, everything from data escaped.
+
+    Needs jinja2. With the extra `report` (altair, vl-convert) it holds the event-time picture, without it a table and a notice.
+    """
+    report = without_secrets(report)
+    scenarios = explain.worst_first(report)
+    shared = _Shared()
+    told = [_tell(report, index, scenario, shared) for index, scenario in enumerate(scenarios)]
+    first = told[0] if told and told[0].entry["verdict"] == report["verdict"] != Verdict.PASS else None
+    script = _asset("page.js")
+    drawn = picture.draw(report, _marked(scenarios))
+    return _templates().get_template("page.html").render(
+        report=report,
+        verdict=Verdict(report["verdict"]).value,
+        sentence=explain.sentence(report),
+        subject=words.subject(report),
+        first=first,
+        told=told,
+        passing=[one for one in told if one.entry["verdict"] == Verdict.PASS],
+        others=[one for one in told if one.entry["verdict"] != Verdict.PASS],
+        grid=grid.build(report, scenarios),
+        picture=drawn,
+        picture_svg=Markup(drawn.svg),
+        parts=_parts(report),
+        account=_account_facts(report),
+        facts=_facts(report),
+        environment=[(name, report["environment"].get(name, "")) for name in ENVIRONMENT],
+        histories=shared.histories,
+        checks=shared.checks,
+        style=Markup(_asset("page.css")),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        shown_findings=_SHOWN_FINDINGS,
+        words=words,
+    )
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("streamproof.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
+    environment.filters.update(number=words.number, span=words.span, watermark=words.watermark, capitalize_first=_capitalized)
+    environment.finalize = lambda value: words.printable(value) if type(value) is str else value
+    return environment
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _asset(name: str) -> str:
+    return (files("streamproof.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+class _Shared:
+    """Blocks that scenarios have in common: hundreds of crash points leave a handful of different histories."""
+
+    def __init__(self) -> None:
+        self.histories: list[Any] = []
+        self.checks: list[tuple[str, ...]] = []
+
+    def history(self, scenario: ScenarioEntry) -> int | None:
+        return _place(self.histories, scenario["batches"]) if scenario["batches"] else None
+
+    def passed(self, scenario: ScenarioEntry) -> int | None:
+        names = tuple(check["name"] for check in scenario["checks"] if check["verdict"] == Verdict.PASS)
+        return _place(self.checks, names) if names else None
+
+
+def _place(blocks: list[Any], block: Any) -> int:
+    if block not in blocks:
+        blocks.append(block)
+    return blocks.index(block)
+
+
+def _tell(report: Report, place: int, scenario: ScenarioEntry, shared: _Shared) -> Told:
+    explanation = explain.explain(report, scenario)
+    expected, found = differing(explanation.text("expected"), explanation.text("found"))
+    return Told(
+        place=place,
+        entry=scenario,
+        explanation=explanation,
+        expected=expected,
+        found=found,
+        failed=tuple(check for check in scenario["checks"] if check["verdict"] != Verdict.PASS),
+        passed=shared.passed(scenario),
+        history=shared.history(scenario),
+    )
+
+
+def differing(expected: str, found: str) -> tuple[Markup, Markup]:
+    """Both sides of a mismatch, escaped, with the words that differ in <mark>; without marks if hardly anything agrees."""
+    left, right = (re.split(r"(\s+)", words.printable(text)) for text in (expected, found))
+    matcher = SequenceMatcher(a=left, b=right, autojunk=False)
+    if not expected or not found or matcher.ratio() < 0.4:
+        return Markup.escape("".join(left)), Markup.escape("".join(right))
+    sides: tuple[list[Markup], list[Markup]] = ([], [])
+    for kind, a, b, c, d in matcher.get_opcodes():
+        for side, text in ((sides[0], "".join(left[a:b])), (sides[1], "".join(right[c:d]))):
+            if text:
+                side.append(Markup.escape(text) if kind == "equal" else Markup("<mark>{}</mark>").format(text))
+    return Markup("").join(sides[0]), Markup("").join(sides[1])
+
+
+def _marked(scenarios: list[ScenarioEntry]) -> list[str]:
+    """The events that the worst scenarios' findings name, each once."""
+    failing = [scenario for scenario in scenarios if scenario["verdict"] == Verdict.FAIL][:3]
+    pairs = [explain.telling(scenario) for scenario in failing]
+    return list(dict.fromkeys(pair[1]["event"] for pair in pairs if pair and pair[1] and pair[1]["event"]))
+
+
+def _parts(report: Report) -> list[Part]:
+    fault_free, worst = (words.dict_of(report["conservation"][which]) for which in ("fault_free", "worst"))  # type: ignore[literal-required]
+    return [Part(key, label, words.MEANING[key], fault_free[key], worst[key]) for key, label in words.PLACES.items()]
+
+
+def _account_facts(report: Report) -> dict[str, Any]:
+    fault_free, worst = report["conservation"]["fault_free"], report["conservation"]["worst"]
+    return {
+        "there": bool(fault_free["input"]),
+        "same": fault_free == worst,
+        "inputs": (fault_free["input"], worst["input"]),
+        "over": (words.imbalance(fault_free), words.imbalance(worst)),
+        "in_words": _balance(fault_free, worst),
+    }
+
+
+def _balance(fault_free: AccountCounts, worst: AccountCounts) -> str:
+    if wrong := words.imbalance_in_words(fault_free):
+        return f"Even without a fault the account does not balance: {wrong}."
+    if wrong := words.imbalance_in_words(worst):
+        return f"The worst scenario does not balance: {wrong}."
+    return ""
+
+
+def _facts(report: Report) -> list[tuple[str, str]]:
+    """The figures beside the verdict, as (label, value)."""
+    silent = len(explain.not_fired(report))
+    pairs = [
+        ("scenarios", words.number(len(report["scenarios"]))),
+        ("crash points", words.number(report["enumerated"])),
+        ("distinct disks", words.number(report["distinct"])),
+        ("faults", "all fired" if report["fired"] and not silent else f"{words.number(report['fired'])} fired"),
+        ("plan", report["plan"]),
+        ("took", words.span(report["seconds"])),
+    ]
+    return pairs

@@ -1,0 +1,139 @@
+"""The summary in the terminal: PASS, FAIL or UNKNOWN, why, and what to do next; never more than a screen.
+
+Plain lines without a terminal; colour repeats what the words say. A replay line is never folded, so that it can be copied.
+"""
+
+from textwrap import wrap
+
+from rich.console import Console
+from rich.text import Text
+
+from streamproof.core.verdict import Verdict
+from streamproof.report import explain, words
+from streamproof.report.shape import Report, ScenarioEntry
+
+SCREEN_COLUMNS = 100
+STYLES = {Verdict.PASS: "bold green", Verdict.FAIL: "bold red", Verdict.UNKNOWN: "bold yellow"}
+_LABEL = 12
+# How many lines a part may take, so that the sum stays below a screen of 24; what is longer is whole in the page.
+_LINES = {"how": 3, "read on": 1, "report": 1}
+
+
+def print_summary(report: Report, console: Console, *, where: str | None = None) -> None:
+    """Print what the report says: at most 24 lines at 100 columns.
+
+    Parameters
+    ----------
+    report
+        A whole report, or that of a proof that was cut short.
+    console
+        Where to print. Without a terminal, lines are laid out for 100 columns and carry no colour.
+    where
+        The path of report.html, if it was written.
+    """
+    verdict = Verdict(report["verdict"])
+    page = Lines(console)
+    page.headline(verdict, explain.sentence(report), _aside(report, verdict))
+    if verdict is Verdict.PASS:
+        _passed(report, page)
+    else:
+        _not_passed(report, verdict, page)
+    if where:
+        page.line("report", where, width=page.label_width)
+    page.print()
+
+
+def _aside(report: Report, verdict: Verdict) -> str:
+    if verdict is not Verdict.FAIL:
+        return ""
+    return f"({words.number(report['counts']['fail'])} of {words.counted(len(report['scenarios']), 'scenario')})"
+
+
+def _passed(report: Report, page: "Lines") -> None:
+    label = f"account of {words.counted(report['events'], words.noun(report))}"
+    page.label_width = len(label) + 3
+    if report["conservation"]["fault_free"]["input"]:
+        page.parts(label, words.account(report["conservation"]["fault_free"]))
+    page.line("what this means", f"{words.WHAT_A_PASS_MEANS}: {words.READ_WHAT_A_PASS_MEANS}", width=page.label_width)
+    for note in report["notes"][:2]:
+        page.line("note", note, width=page.label_width)
+
+
+def _not_passed(report: Report, verdict: Verdict, page: "Lines") -> None:
+    scenarios = explain.with_verdict(report, verdict)
+    if scenarios:
+        told = explain.explain(report, scenarios[0])
+        if verdict is Verdict.UNKNOWN:
+            page.line("first", told.headline)
+        for label, text in told.lines:
+            if label == "replay":
+                page.whole(label, text)
+            else:
+                page.line(label, text)
+        _others(scenarios[1:], verdict, page)
+    if verdict is Verdict.UNKNOWN:
+        for note in report["notes"][:3]:
+            page.line("note", note)
+        page.whole("again", report["command"])
+
+
+def _others(others: list[ScenarioEntry], verdict: Verdict, page: "Lines") -> None:
+    if others:
+        label = "also fail" if verdict is Verdict.FAIL else "undecided"
+        page.line(label, f"{words.number(len(others))} more: {words.few(scenario['id'] for scenario in others)}")
+
+
+class Lines:
+    """Lines with a column of labels, folded under their own text."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._columns = max(40, min(console.width, SCREEN_COLUMNS)) if console.is_terminal else SCREEN_COLUMNS
+        self._lines: list[Text] = []
+        self.label_width = _LABEL
+
+    def headline(self, verdict: Verdict, text: str, aside: str = "") -> None:
+        """The verdict and its sentence; the aside at the right edge where it fits, else beneath."""
+        indent = len(verdict) + 2
+        folded = _folded(words.printable(text), self._columns - indent, 2)
+        lines = [Text(" " * indent) + Text(line, style="bold") for line in folded]
+        lines[0] = Text(f"{verdict.upper()}  ", style=STYLES[verdict]) + Text(folded[0], style="bold")
+        if aside and len(lines) == 1 and lines[0].cell_len + len(aside) + 3 <= self._columns:
+            lines[0] += Text(aside.rjust(self._columns - lines[0].cell_len), style="dim")
+        elif aside:
+            lines.append(Text(" " * indent) + Text(aside, style="dim"))
+        self._lines += lines
+
+    def line(self, label: str, text: str, *, width: int = _LABEL) -> None:
+        """A labelled text, folded and shortened to its share of the screen."""
+        self._add(label, _folded(words.printable(text), self._columns - width - 2, _LINES.get(label, 2)), width)
+
+    def parts(self, label: str, parts: list[str]) -> None:
+        """Parts joined by a middle dot, folded between parts only."""
+        folded = [parts[0]]
+        for part in parts[1:]:
+            joined = f"{folded[-1]} · {part}"
+            if len(joined) + self.label_width + 2 > self._columns:
+                folded.append(part)
+            else:
+                folded[-1] = joined
+        self._add(label, folded, self.label_width)
+
+    def whole(self, label: str, text: str) -> None:
+        """A line to be copied: never folded, however long."""
+        self._add(label, [words.printable(text).replace("\n", " ")], _LABEL)
+
+    def _add(self, label: str, folded: list[str], width: int) -> None:
+        for index, text in enumerate(folded):
+            self._lines.append(Text("  ") + Text((label if index == 0 else "").ljust(width), style="dim") + Text(text))
+
+    def print(self) -> None:
+        for line in self._lines:
+            self._console.print(line, soft_wrap=True, highlight=False)
+
+
+def _folded(text: str, room: int, limit: int) -> list[str]:
+    lines = wrap(text, room, break_on_hyphens=False) or [""]
+    if len(lines) > limit:
+        lines = [*lines[: limit - 1], f"{lines[limit - 1][: room - 2].rstrip()} …"]
+    return lines

@@ -1,0 +1,144 @@
+"""How a report speaks: numbers, times and names as people read them; shared by terminal, page and JUnit."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+
+from streamproof.core.account import Account
+from streamproof.core.clock import from_micros
+from streamproof.report.shape import AccountCounts, Report
+
+PLACES = {
+    "emitted": "emitted",
+    "open_state": "open",
+    "late": "late",
+    "rejected": "rejected",
+    "duplicate": "duplicate",
+    "filtered": "filtered",
+}
+MEANING = {
+    "emitted": "in a row that can no longer change",
+    "open_state": "in state, or in a row that may still be corrected",
+    "late": "delivered by the late output",
+    "rejected": "delivered by the rejected output, with the reason",
+    "duplicate": "a copy of an event that was already taken",
+    "filtered": "left out by a counted filter",
+}
+WHAT_A_PASS_MEANS = "these events, these crash points, this file system; not your cluster"
+READ_WHAT_A_PASS_MEANS = "docs/what-a-pass-means"
+
+# Everything XML 1.0 and a terminal must not be given as it is: C0 and C1 controls but tab and newline, surrogates, non-characters.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_SECRETS = (
+    (re.compile(r"([a-z][a-z0-9+.-]*://[^\s:/@]*:)[^\s/@]+(?=@)", re.IGNORECASE), r"\1***"),
+    (re.compile(r"\b((?:[\w-]*(?:password|passwd|secret|token|api_?key))\s*[=:]\s*)(?!\*\*\*)[^\s,;&\"']+", re.IGNORECASE), r"\1***"),
+)
+
+
+def number(count: int) -> str:
+    """47912 is "47,912"."""
+    return f"{count:,}"
+
+
+def counted(count: int, noun: str) -> str:
+    """(1, "scenario") is "1 scenario", (277, "scenario") is "277 scenarios"."""
+    return f"{number(count)} {noun}" if count == 1 else f"{number(count)} {noun}s"
+
+
+def span(seconds: float) -> str:
+    """A wall time: 0.42 is "0.4 s", 221 is "3 min 41 s", 3720 is "1 h 2 min"."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def instant(micros: int) -> str:
+    """Microseconds since 1970 as "09:01:12.500", UTC; whole seconds without the fraction."""
+    return _clock_time(from_micros(micros))
+
+
+def watermark(text: str | None) -> str:
+    """An ISO watermark as "09:01:00"; null is "none yet"; what is no ISO time stays as it is."""
+    if text is None:
+        return "none yet"
+    try:
+        return _clock_time(datetime.fromisoformat(text))
+    except ValueError:
+        return text
+
+
+def _clock_time(moment: datetime) -> str:
+    text = moment.strftime("%H:%M:%S")
+    return f"{text}.{moment.microsecond // 1000:03d}" if moment.microsecond else text
+
+
+def noun(report: Report) -> str:
+    """What one event is called: "trade"; "event" where the report does not say."""
+    return report.get("noun") or "event"
+
+
+def subject(report: Report) -> str:
+    """What was proved, in one line: "risk_exposure · 50,000 trades · seed 7 · 12 batches · Spark 4.3.0 on local[2]"."""
+    environment = report["environment"]
+    spark = f"Spark {environment['spark']} on {environment['master']}" if environment["spark"] else ""
+    batches = f"{report['spark_batches']} batch{'' if report['spark_batches'] == 1 else 'es'}" if report["spark_batches"] else ""
+    return " · ".join(
+        part for part in (report["job"], counted(report["events"], noun(report)), f"seed {report['seed']}", batches, spark) if part
+    )
+
+
+def plan_name(report: Report) -> str:
+    """ "standard plan", "full plan" or "part of the plan"."""
+    return "part of the plan" if report["plan"] == "part" else f"{report['plan']} plan"
+
+
+def account(counts: AccountCounts) -> list[str]:
+    """The six places as ["emitted 47,912", "open 1,020", ...], in the order of the account."""
+    return [f"{label} {number(share)}" for label, share in zip(PLACES.values(), Account.of(dict_of(counts)).as_dict().values(), strict=True)]
+
+
+def imbalance(counts: AccountCounts) -> int:
+    """How many records are counted too often (positive) or are missing (negative)."""
+    return Account.of(dict_of(counts)).total - counts["input"]
+
+
+def imbalance_in_words(counts: AccountCounts) -> str:
+    """ "", or "1 too many: 50,001 places for 50,000 records", or "3 missing: ..."."""
+    over = imbalance(counts)
+    if not over:
+        return ""
+    total = Account.of(dict_of(counts)).total
+    return f"{number(abs(over))} {'too many' if over > 0 else 'missing'}: {number(total)} places for {number(counts['input'])} records"
+
+
+def dict_of(counts: AccountCounts) -> dict[str, int]:
+    return {place: int(counts.get(place, 0)) for place in PLACES}
+
+
+def few(names: Iterable[str], limit: int = 5) -> str:
+    """The first names and how many more: "a, b, c, d, e and 6 more"."""
+    found = list(names)
+    shown = ", ".join(found[:limit])
+    return shown if len(found) <= limit else f"{shown} and {number(len(found) - limit)} more"
+
+
+def printable(text: str) -> str:
+    r"""The text with control characters spelled out (ESC is `\x1b`): safe in a terminal and in XML."""
+    return _UNPRINTABLE.sub(_spelled, text)
+
+
+def _spelled(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def masked(text: str) -> str:
+    """The text with passwords in addresses and in `password=...` replaced by ***; the last line of defence, not the first."""
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    return text

@@ -1,0 +1,267 @@
+"""The life of one micro-batch behind Spark's work phase: stage, manifest, publish (PROTOCOL R3-R8)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, DoubleType, FloatType, MapType, StringType, StructField, StructType
+
+from streamproof import _jvm
+from streamproof.connectors.sink import Sink
+from streamproof.core.ids import new_id
+from streamproof.core.manifest import Digest, Manifest, Section, StagedFile
+from streamproof.errors import FingerprintMismatch, NondeterministicReplay, TwoDrivers
+from streamproof.runtime.doors import JSON_OPTIONS
+from streamproof.runtime.logs import BatchLogs, QueryLogs
+from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.reports import DoorSums, sums_by_output
+from streamproof.stream.outputs import SideKind
+from streamproof.stream.plan import ORIGINAL, RECORDS, TRACE, TRACE_HASH
+
+if TYPE_CHECKING:
+    from streamproof._jvm import Doors, Storage
+
+_DIGEST_KEYS = ("input", "emitted", "late", "rejected", "duplicate", "filtered")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who runs: job, query, incarnation of the checkpoint, and this start of the driver."""
+
+    job: str
+    query: str
+    incarnation: str
+    run: str
+    spark_name: str
+
+
+@dataclass
+class BatchProtocol:
+    """Called by Spark once per batch, in the thread of the query; one object per query and start."""
+
+    spark: SparkSession
+    storage: "Storage"
+    identity: Identity
+    doors: "Doors"
+    manifests: ManifestStore
+    logs: QueryLogs
+    sinks: Mapping[str, Sink]
+    sides: Mapping[SideKind, str]
+    side_schemas: Mapping[SideKind, StructType]
+    stateful: bool
+    accept_replay: int | None = None
+    failure: Exception | None = None
+    done: list[Manifest] = field(default_factory=list)
+    _doors_checked: bool = False
+
+    def __call__(self, rows: DataFrame, batch: int) -> None:
+        try:
+            self.run(rows, batch)
+        except Exception as problem:
+            self.failure = problem
+            raise
+
+    def run(self, rows: DataFrame, batch: int) -> None:
+        """Stages the batch, decides by manifest and ledger, publishes."""
+        attempt = f"{batch:06d}-{self.identity.run}"
+        sections, counts = self._stage(rows, batch, attempt)
+        logs = self.logs.of(batch)
+        staged = self._manifest(batch, attempt, logs, sections, counts)
+        manifest = self._decide(staged)
+        for section in manifest.sections:
+            if section.digest.rows:
+                sink = self.sinks[section.output]
+                sink.prepare(manifest, section)
+                sink.publish(manifest, section)
+        self.done.append(manifest)
+
+    # -- stage
+
+    def _stage(self, rows: DataFrame, batch: int, attempt: str) -> tuple[tuple[Section, ...], dict[str, int]]:
+        output = self.identity.query
+        place = self.sinks[output].place
+        directory = f"_staging/{attempt}"
+        visible, floats = _tallied(rows, self.doors, output, stateful=self.stateful)
+        writer = visible.write.format(place.format).mode("errorifexists")
+        if place.format == "json":
+            writer = writer.options(**JSON_OPTIONS)
+        writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").save(f"{place.path}/{directory}")
+        sums = sums_by_output(self.doors.drain(batch))
+        metrics = _jvm.newest_batch(self.spark, self.identity.spark_name)
+        if not self._doors_checked:
+            _jvm.check_doors(metrics)
+            self._doors_checked = True
+        main = sums.get(f"tally:{output}", DoorSums())
+        digest = main.digest(floats)
+        files = self._data_files(f"{place.path}/{directory}") if digest.rows else ()
+        if not digest.rows:
+            self.storage.delete(f"{place.path}/{directory}")
+        sections = [Section(output, "main", directory, files, digest)]
+        counts = {
+            "input": metrics.get("input", 0),
+            "emitted": digest.records if self.stateful else digest.rows,
+            "duplicate": metrics.get("duplicate", 0),
+            "filtered": sum(found.rows for name, found in sums.items() if name.startswith("filtered.")),
+        }
+        for kind in SideKind:
+            found = sums.get(str(kind), DoorSums())
+            counts[str(kind)] = found.rows
+            counts.update({f"reason.{kind}.{reason}": count for reason, count in found.reasons.items()})
+            if kind in self.sides:
+                sections.append(self._side_section(kind, found, attempt))
+        counts.update({name: found.rows for name, found in sums.items() if name.startswith("filtered.")})
+        return tuple(sections), counts
+
+    def _side_section(self, kind: SideKind, found: DoorSums, attempt: str) -> Section:
+        output = self.sides[kind]
+        place, directory = self.sinks[output].place, f"_staging/{attempt}"
+        files = tuple(sorted(found.files, key=lambda file: file.name))
+        if found.rows and place.format != "json":
+            raw = [f"{self.manifests.side_directory(output)}/{attempt}/{file.name}" for file in files]
+            typed = self.spark.read.schema(self.side_schemas[kind]).json(raw)
+            typed.write.format(place.format).option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").save(
+                f"{place.path}/{directory}"
+            )
+            files = self._data_files(f"{place.path}/{directory}")
+        return Section(output, str(kind), directory, files, found.digest())
+
+    def _data_files(self, directory: str) -> tuple[StagedFile, ...]:
+        """The files of a directory that only this attempt of the batch writes to."""
+        names = self.storage.list(directory)
+        return tuple(StagedFile(name, size) for name, size in names.items() if not name.startswith(("_", ".")))
+
+    def _manifest(
+        self, batch: int, attempt: str, logs: BatchLogs, sections: tuple[Section, ...], counts: dict[str, int]
+    ) -> Manifest:
+        before = self.manifests.read(batch - 1) if batch else None
+        totals = {f"total.{key}": counts.get(key, 0) + (before.counts.get(f"total.{key}", 0) if before else 0) for key in _DIGEST_KEYS}
+        return Manifest(
+            id=new_id(),
+            job=self.identity.job,
+            query=self.identity.query,
+            incarnation=self.identity.incarnation,
+            batch=batch,
+            attempt=attempt,
+            fingerprint=logs.fingerprint,
+            offset_log=logs.offset_log,
+            source_logs=logs.source_logs,
+            sections=sections,
+            counts={**counts, **totals},
+        )
+
+    # -- decide
+
+    def _decide(self, staged: Manifest) -> Manifest:
+        """The manifest that counts: the one that is there if this attempt equals it, else this attempt's (R4)."""
+        known = self.manifests.read(staged.batch)
+        if known is None:
+            known = self._from_ledger(staged)
+        if known is not None:
+            differences = _differences(known, staged)
+            if not differences:
+                self._drop_attempt(staged)
+                return known
+            if any(self._is_published(section, known.batch) for section in known.sections):
+                if self.accept_replay != staged.batch:
+                    raise _contradiction(known, differences)
+                self._drop_attempt(staged)
+                return known
+            self.manifests.discard(staged.batch)
+        if not self.manifests.create(staged):
+            raise TwoDrivers(
+                f"Another driver has written the manifest of batch {staged.batch} of {self.identity.query} while this one staged it.",
+                required="One driver works on a checkpoint at a time.",
+                remedy="Stop one of them; what it staged is ignored.",
+            )
+        return staged
+
+    def _from_ledger(self, staged: Manifest) -> Manifest | None:
+        """A manifest that was lost after its batch was published is made again from the ledger, if the batch is the same (R2)."""
+        entries = {section.output: self.sinks[section.output].published(staged.batch) for section in staged.sections}
+        published = {output: entry for output, entry in entries.items() if entry is not None}
+        if not published:
+            return None
+        for output, entry in published.items():
+            section = staged.section(output)
+            if entry.incarnation != staged.incarnation:
+                raise FingerprintMismatch(
+                    f"Batch {staged.batch} of {output} was published by another incarnation ({entry.incarnation[:8]}; this is "
+                    f"{staged.incarnation[:8]}).",
+                    remedy="Restore the checkpoint that published it, or start over with --new-output or --replace-output.",
+                )
+            if entry.fingerprint != staged.fingerprint.hash or section is None or section.digest.rows != entry.rows:
+                raise FingerprintMismatch(
+                    f"Batch {staged.batch} of {output} was published with {entry.rows} rows of other input; its manifest is lost.",
+                    required="A batch that runs again reads what it read the first time.",
+                    remedy=f"Restore the checkpoint from a backup, or move batch={staged.batch:06d} of {output} away and run again.",
+                )
+        identity = next(iter(published.values())).manifest
+        again = replace(staged, id=identity)
+        self.manifests.create(again)
+        return again
+
+    def _is_published(self, section: Section, batch: int) -> bool:
+        return bool(section.digest.rows) and self.sinks[section.output].published(batch) is not None
+
+    def _drop_attempt(self, staged: Manifest) -> None:
+        for section in staged.sections:
+            if section.digest.rows:
+                self.sinks[section.output].abort(section.directory)
+
+
+def _tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> tuple[DataFrame, list[str]]:
+    """The visible rows behind a tally of row hashes, hidden counts and float sums; and the float columns' names (R4).
+
+    Floats of aggregations depend on the order of addition and are summed; elsewhere they are hashed like the rest.
+    """
+    visible = [column for column in rows.schema.fields if column.name not in (ORIGINAL, RECORDS)]
+    in_proof = TRACE_HASH in rows.columns or TRACE in rows.columns
+    floats = [column.name for column in visible if stateful and isinstance(column.dataType, DoubleType | FloatType)]
+    hashed = [_hashable(column.name, column.dataType) for column in visible if column.name not in floats]
+    records = F.col(RECORDS) if RECORDS in rows.columns else F.lit(None).cast("bigint")
+    tally = doors.tally(f"tally:{output}", F.xxhash64(*hashed), records, [F.col(name).cast("double") for name in floats])
+    kept = [column.name for column in visible] + ([RECORDS] if in_proof and RECORDS in rows.columns else [])
+    return rows.filter(tally).select(*kept), floats
+
+
+def _hashable(name: str, type_: DataType) -> Column:
+    return F.to_json(F.struct(name)) if isinstance(type_, MapType) else F.col(name)
+
+
+def _differences(known: Manifest, staged: Manifest) -> list[str]:
+    found = []
+    if known.fingerprint.hash != staged.fingerprint.hash:
+        found.append("it reads other input or has another watermark")
+    for section in known.sections:
+        mine = staged.section(section.output)
+        if mine is None or not mine.digest.agrees_with(section.digest):
+            found.append(f"output {section.output}: {_said(section.digest)} before, {_said(mine.digest if mine else Digest())} now")
+    return found
+
+
+def _said(digest: Digest) -> str:
+    return f"{digest.rows} rows with hash sum {digest.hash:x}"
+
+
+def _contradiction(known: Manifest, differences: Sequence[str]) -> NondeterministicReplay | FingerprintMismatch:
+    kind = FingerprintMismatch if "other input" in differences[0] else NondeterministicReplay
+    return kind(
+        f"Batch {known.batch} of {known.query} ran again and is not what was published: {'; '.join(differences)}.",
+        required="A batch that runs again must compute the same from the same input.",
+        remedy=f"Look for random(), uuid() or the wall clock in the job. To go on with what is published: run --accept-replay {known.batch}",
+    )
+
+
+def merged_schema(shapes: Sequence[StructType]) -> StructType:
+    """One schema for side rows of several doors: columns by name; where types differ, string."""
+    types: dict[str, DataType] = {}
+    for shape in shapes:
+        for column in shape.fields:
+            known = types.setdefault(column.name, column.dataType)
+            if known != column.dataType:
+                types[column.name] = StringType()
+    return StructType([StructField(name, type_) for name, type_ in types.items()])
+
+

@@ -1,0 +1,156 @@
+"""From a configuration to a job that can run: the user's function, its outputs, and where each of them goes."""
+
+import importlib.util
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from streamproof.connectors.files.sink import FileSink
+from streamproof.connectors.sink import Sink, SinkPlace
+from streamproof.errors import ConfigurationError, JobDefinitionError, StreamproofError
+from streamproof.stream.job import Job
+from streamproof.stream.outputs import Outputs, SideKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from streamproof._jvm import Storage
+    from streamproof.config import JobConfig
+
+
+@dataclass(frozen=True)
+class OutputPlace:
+    """Where an output goes: its kind ("main", "late" or "rejected"), path, format, and the class of a sink of the user's own."""
+
+    name: str
+    kind: str
+    path: str
+    format: str
+    connector: str
+    bound: bool
+
+
+@dataclass(frozen=True)
+class BoundJob:
+    """A job with its configuration; every output has a place."""
+
+    config: "JobConfig"
+    outputs: Outputs
+    places: dict[str, OutputPlace]
+
+    @property
+    def name(self) -> str:
+        return self.config.name
+
+    def checkpoint(self, query: str) -> str:
+        return f"{self.config.resolve(self.config.checkpoint)}/{query}"
+
+    def sink(self, output: str, spark: "SparkSession", storage: "Storage") -> Sink:
+        place = self.places[output]
+        sink_place = SinkPlace(spark, storage, output, place.path, place.format)
+        if place.connector == "files":
+            return FileSink(sink_place)
+        return _custom_sink(self.config, output, place.connector)(sink_place)
+
+    def sides_of(self, query: str) -> dict[SideKind, str]:
+        """The side outputs of a query, kind to name; those the job does not return go to a default place."""
+        sides = self.outputs.sides_of(query)
+        recipe = self.outputs.main[query]
+        returned = {side.kind for side in self.outputs.side.values()}
+        only = len(self.outputs.main) == 1
+        if SideKind.LATE not in sides and recipe.stateful:
+            sides[SideKind.LATE] = "late" if only and "late" not in self.outputs.main else f"{query}_late"
+        if SideKind.REJECTED not in sides and SideKind.REJECTED not in returned and query == next(iter(self.outputs.main)):
+            sides[SideKind.REJECTED] = "rejected"
+        return sides
+
+
+def bind(config: "JobConfig") -> BoundJob:
+    """Imports the job afresh, calls it, and gives each output its place.
+
+    A Spark session must be running: aggregates are PySpark columns.
+
+    Raises
+    ------
+    ConfigurationError
+        If the entry cannot be imported, a sink is configured for an output the job does not have, or an output has no sink.
+    """
+    job = load_job(config)
+    outputs = job.outputs(config.source)
+    bound = BoundJob(config, outputs, {})
+    kinds: dict[str, str] = {name: "main" for name in outputs.main}
+    for query in outputs.main:
+        kinds.update({name: str(kind) for kind, name in bound.sides_of(query).items()})
+    for name in config.sink:
+        if name not in kinds:
+            raise _unknown_output(config, name, list(kinds))
+    bound.places.update({name: _place(config, name, kind) for name, kind in kinds.items()})
+    return bound
+
+
+def load_job(config: "JobConfig") -> Job:
+    """The job function of the entry, from a freshly imported module."""
+    file_name, _, function = config.entry.partition(":")
+    module = load_module(config.root / file_name)
+    found = getattr(module, function, None)
+    if isinstance(found, Job):
+        return found
+    jobs = [name for name, value in vars(module).items() if isinstance(value, Job)]
+    raise ConfigurationError(
+        f"{config.file}: entry names {config.entry}, and {function or 'that'} is {'not there' if found is None else 'no job'}.",
+        required=f"A job is a function with @sp.job above it; {file_name} has {', '.join(jobs) or 'none'}.",
+    )
+
+
+def load_module(file: Path) -> ModuleType:
+    """Imports a file of the user's under a name of its own, so that nothing of an earlier import remains (R17)."""
+    if not file.is_file():
+        raise ConfigurationError(f"There is no file {file}.", remedy='Look at entry = "job.py:function" in streamproof.toml.')
+    name = f"streamproof_job_{file.stem}"
+    folder = str(file.parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except StreamproofError:
+        raise
+    except Exception as problem:
+        raise JobDefinitionError(f"{file} cannot be imported: {type(problem).__name__}: {problem}") from problem
+    return module
+
+
+def _custom_sink(config: "JobConfig", output: str, connector: str) -> type[Sink]:
+    file_name, _, name = connector.partition(":")
+    found: Any = getattr(load_module(config.root / file_name), name, None)
+    if not (isinstance(found, type) and issubclass(found, Sink)):
+        raise ConfigurationError(f"[sink.{output}] connector = {connector!r}: {name} is no subclass of streamproof.connectors.Sink.")
+    return found
+
+
+def _place(config: "JobConfig", name: str, kind: str) -> OutputPlace:
+    sink = config.sink.get(name)
+    if sink is not None:
+        return OutputPlace(name, kind, config.resolve(sink.path), sink.format, sink.connector, bound=True)
+    if kind == "main":
+        raise ConfigurationError(
+            f"{config.file}: the job's output {name} has no sink.",
+            remedy=f'Add:\n[sink.{name}]\nconnector = "files"\npath = "out/{name}"\nformat = "parquet"',
+        )
+    beside = config.resolve(config.checkpoint).rstrip("/").rpartition("/")[0]
+    return OutputPlace(name, kind, f"{beside}/out/{name}", "json", "files", bound=False)
+
+
+def _unknown_output(config: "JobConfig", name: str, known: list[str]) -> ConfigurationError:
+    import difflib
+
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f' Did you mean "{near[0]}"?' if near else ""
+    return ConfigurationError(
+        f'{config.file}: [sink.{name}] is bound, and the job has no output "{name}".{hint}', required=f"The job's outputs are {', '.join(known)}."
+    )

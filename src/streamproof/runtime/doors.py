@@ -1,0 +1,62 @@
+"""The doors of a running query: diverted rows go to side files by Java functions, in the same pass (SPARK_FACTS)."""
+
+from dataclasses import dataclass, field
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from streamproof import _jvm
+from streamproof.stream.outputs import SideKind
+from streamproof.stream.plan import ORIGINAL, TRACE
+
+JSON_OPTIONS = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"}
+_INTERNAL = (ORIGINAL, "_corrupt", "_window")
+
+
+@dataclass
+class SideDoors:
+    """Takes rejected, filtered and late rows out of the plan of one query.
+
+    `directories` says below which directory the rows of a kind are staged; a kind that is missing there is only counted.
+    """
+
+    jvm: _jvm.Doors
+    directories: dict[SideKind, str]
+    shapes: dict[SideKind, list[StructType]] = field(default_factory=dict)
+    _number: int = 0
+
+    def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
+        shown = [name for name in rows.columns if name not in _INTERNAL]
+        payload = F.struct(*shown, reason.alias("reason"), *_original(rows))
+        return self._divert(rows, SideKind.REJECTED, reason.isNotNull(), payload, reason)
+
+    def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
+        trace = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
+        out = self.jvm.divert(f"filtered.{name}", None, trace, F.lit(name))
+        return rows.filter(F.when(keep, F.lit(True)).otherwise(out))
+
+    def late(self, rows: DataFrame, instant: Column) -> DataFrame:
+        reason = F.lit("at or behind the late bound")
+        shown = [name for name in rows.columns if name not in _INTERNAL]
+        payload = F.struct(*shown, reason.alias("reason"))
+        return self._divert(rows.drop(ORIGINAL), SideKind.LATE, instant <= self.jvm.late_bound(), payload, reason)
+
+    def _divert(self, rows: DataFrame, kind: SideKind, leaves: Column, payload: Column, reason: Column) -> DataFrame:
+        door = f"{kind}.{self._number}"
+        self._number += 1
+        self.shapes.setdefault(kind, []).append(rows.select(payload.alias("row")).select("row.*").schema)
+        out = self.jvm.divert(door, self.directories.get(kind), F.to_json(payload, JSON_OPTIONS), reason)
+        return rows.filter(F.when(leaves, out).otherwise(F.lit(True)))
+
+
+def _original(rows: DataFrame) -> list[Column]:
+    """The original bytes: as text where they are valid UTF-8, else in base64; for Parquet the row as JSON."""
+    if ORIGINAL not in rows.columns:
+        shown = [name for name in rows.columns if name not in _INTERNAL]
+        return [F.to_json(F.struct(*shown), JSON_OPTIONS).alias("original")]
+    valid = F.is_valid_utf8(ORIGINAL)
+    return [
+        F.when(valid, F.col(ORIGINAL)).alias("original"),
+        F.when(~valid, F.base64(F.col(ORIGINAL).cast("binary"))).alias("original_base64"),
+    ]

@@ -1,0 +1,85 @@
+"""What must be on the machine before a JVM is started: Java 17 or later, and Spark 4.3."""
+
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamproof.errors import EnvironmentProblem
+
+OLDEST_JAVA = 17
+SPARK = "4.3"
+_JAVA_INSTALL = "Debian: apt install openjdk-17-jdk-headless. macOS: brew install openjdk@17."
+_ANSWERS_WITHIN_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Java:
+    """A Java runtime: its feature version (17), and its home, or None where it is the `java` of the PATH."""
+
+    version: int
+    home: Path | None
+
+
+def find_java() -> Java:
+    """The Java runtime that Spark will take: that of JAVA_HOME, else the `java` of the PATH.
+
+    Raises
+    ------
+    EnvironmentProblem
+        If there is none, it cannot be started, or it is older than 17.
+    """
+    home = os.environ.get("JAVA_HOME") or None
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    named = f"JAVA_HOME={home}" if home else "JAVA_HOME is not set"
+    if java is None or not Path(java).is_file():
+        raise EnvironmentProblem(
+            f"No Java found ({named}{'' if home else ', no java on the PATH'}); Spark {SPARK} needs {OLDEST_JAVA} or later. {_JAVA_INSTALL}"
+        )
+    answer = _answer(java, named)
+    found = re.search(r'version "(?:1\.)?(\d+)', answer)
+    if found is None:
+        raise EnvironmentProblem(
+            f"{java} does not say its version ({named}).", required=f"Spark {SPARK} needs Java {OLDEST_JAVA} or later."
+        )
+    version = int(found[1])
+    if version < OLDEST_JAVA:
+        raise EnvironmentProblem(f"Java {version} found ({named}); Spark {SPARK} needs {OLDEST_JAVA} or later. {_JAVA_INSTALL}")
+    return Java(version, Path(home) if home else None)
+
+
+def find_spark() -> str:
+    """The version of the installed PySpark, without importing it.
+
+    Raises
+    ------
+    EnvironmentProblem
+        If it is not there, or not a version that this Streamproof works with.
+    """
+    try:
+        version = importlib.metadata.version("pyspark")
+    except importlib.metadata.PackageNotFoundError:
+        raise EnvironmentProblem(
+            "PySpark is not installed in this environment.", remedy=f"{sys.executable} -m pip install 'pyspark=={SPARK}.*'"
+        ) from None
+    if not version.startswith(f"{SPARK}."):
+        raise EnvironmentProblem(
+            f"PySpark {version} found; this Streamproof works with {SPARK}.",
+            remedy=f"{sys.executable} -m pip install 'pyspark=={SPARK}.*'",
+        )
+    return version
+
+
+def _answer(java: str, named: str) -> str:
+    try:
+        done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=_ANSWERS_WITHIN_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise EnvironmentProblem(
+            f"{java} cannot be started ({named}): {problem}.",
+            required=f"Spark {SPARK} needs Java {OLDEST_JAVA} or later. {_JAVA_INSTALL}",
+        ) from None
+    return done.stderr + done.stdout

@@ -1,0 +1,98 @@
+"""What Spark says when a query dies, in words that say where, what was found, and what to do."""
+
+import re
+from collections.abc import Sequence
+
+from streamproof import _jvm
+from streamproof.errors import CheckpointError, DataError, DivertError, SinkError, StreamproofError, TornCheckpoint, TwoDrivers
+
+_FILE = re.compile(r"(?:file:|sp-[a-z]+:)?(/[^\s'\",:;)]+)")
+
+
+def translated(problem: BaseException) -> StreamproofError:
+    """The error for what stopped a query."""
+    if isinstance(problem, StreamproofError):
+        return problem
+    causes = _causes(problem)
+    text = "\n".join(causes)
+    for known in (_vanished, _not_parquet, _disk, _two_drivers, _damaged, _divert):
+        found = known(text, causes)
+        if found is not None:
+            return found
+    last = causes[-1] if causes else str(problem)
+    return StreamproofError(
+        f"The query stopped: {last.splitlines()[0][:400]}",
+        required="Nothing is lost: what was not committed is done again at the next start.",
+    )
+
+
+def _causes(problem: BaseException) -> list[str]:
+    java = getattr(problem, "java_exception", None) or getattr(problem, "_origin", None)
+    if java is not None:
+        try:
+            return _jvm.java_causes(java)
+        except Exception:
+            return [str(problem)]
+    return [str(problem)]
+
+
+def _vanished(text: str, causes: Sequence[str]) -> StreamproofError | None:
+    if "FileNotFound" not in text and "FILE_NOT_EXIST" not in text and "does not exist" not in text:
+        return None
+    if re.search(r"/(state|offsets|commits|sources|_streamproof)/", text):
+        return None
+    file = _FILE.search(text)
+    return DataError(
+        f"An input file vanished after it was listed: {file.group(1) if file else 'see the log'}.",
+        required="A file stays where it is until the job has read it; nothing of its batch was published.",
+        remedy="Put it back and run again: the same batch is read again. Files that are complete should be moved in, never edited in place.",
+    )
+
+
+def _not_parquet(text: str, causes: Sequence[str]) -> StreamproofError | None:
+    if "is not a Parquet file" not in text and "CANNOT_READ_FILE" not in text and "PARQUET" not in text.upper():
+        return None
+    if not re.search(r"not a Parquet file|CANNOT_READ|FAILED_READ_FILE|COLUMN_DATA_TYPE_MISMATCH|Unable to create Parquet", text):
+        return None
+    file = next((found.group(1) for found in _FILE.finditer(text) if "parquet" in found.group(1)), None)
+    return DataError(
+        f"An input file cannot be read as Parquet: {file or 'see the log'}.",
+        required="A file that cannot be opened stops the job: its records cannot be counted, so they cannot be rejected.",
+        remedy="Replace it with a whole file of the declared schema, or move it away, and run again.",
+    )
+
+
+def _disk(text: str, causes: Sequence[str]) -> StreamproofError | None:
+    if not re.search(r"No space left|Permission denied|AccessControlException|Mkdirs failed|Disk quota", text):
+        return None
+    file = _FILE.search(next((cause for cause in causes if re.search(r"No space|Permission|Access|Mkdirs|quota", cause)), text))
+    found: SinkError = _jvm.storage_error(file.group(1) if file else "a file of the job", causes)
+    return found
+
+
+def _two_drivers(text: str, causes: Sequence[str]) -> StreamproofError | None:
+    if "CONCURRENT_STREAM_LOG_UPDATE" not in text and "Multiple streaming queries are concurrently" not in text:
+        return None
+    return TwoDrivers(
+        "Another driver works on this checkpoint: it wrote the log of the batch first.",
+        required="One driver works on a checkpoint at a time.",
+        remedy="Stop one of them; the ledger decides what is published, nothing is doubled.",
+    )
+
+
+def _damaged(text: str, causes: Sequence[str]) -> StreamproofError | None:
+    if not re.search(r"/(state|offsets|commits|sources)/|CANNOT_LOAD|STATE_STORE|CHECKSUM|MISSING_METADATA|streaming metadata|Incomplete log", text):
+        return None
+    file = next((found.group(1) for found in _FILE.finditer(text) if re.search(r"/(state|offsets|commits|sources)/", found.group(1))), None)
+    said = causes[-1].splitlines()[0][:200] if causes else ""
+    error = TornCheckpoint if file else CheckpointError
+    return error(
+        f"The checkpoint is damaged{f' at {file}' if file else ''}: {said}",
+        required="Published rows stand; nothing is lost.",
+        remedy="Run again with --replay-last: the newest batch is computed again from its recorded input and compared with what is published.",
+    )
+
+
+def _divert(text: str, causes: Sequence[str]) -> StreamproofError | None:
+    found = next((cause for cause in causes if "streamproof:" in cause), None)
+    return None if found is None else DivertError(found.partition("streamproof:")[2].strip())

@@ -1,0 +1,60 @@
+"""Spark's logs of a query, read through Hadoop's file systems: what a batch was (R2)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from streamproof.checkpoint.logs import OffsetLog, parse_offsets, parse_source_log, source_log_text
+from streamproof.core.manifest import Fingerprint
+
+if TYPE_CHECKING:
+    from streamproof._jvm import Storage
+
+
+@dataclass(frozen=True)
+class BatchLogs:
+    """A batch's fingerprint with the files it was read from, verbatim."""
+
+    fingerprint: Fingerprint
+    offset_log: str
+    source_logs: dict[str, dict[str, str]]
+
+
+class QueryLogs:
+    """Reads offsets, commits and source logs of one checkpoint."""
+
+    def __init__(self, storage: "Storage", checkpoint: str) -> None:
+        self.storage, self.checkpoint = storage, checkpoint
+
+    def offsets(self, batch: int) -> tuple[str, OffsetLog] | None:
+        """The offset log of a batch, as text and parsed; None where it is missing; TornCheckpoint where it is torn."""
+        text = self.storage.read(f"{self.checkpoint}/offsets/{batch}")
+        return None if text is None else (text, parse_offsets(text))
+
+    def batches(self, log: str) -> list[int]:
+        """The batch numbers in the folder `log` ("offsets" or "commits"), ascending."""
+        return sorted(int(name) for name in self.storage.list(f"{self.checkpoint}/{log}") if name.isdigit())
+
+    def of(self, batch: int) -> BatchLogs:
+        """What the batch is, while it runs: its offset log is there."""
+        current = self.offsets(batch)
+        assert current is not None, "Spark writes the offset log before it runs a batch"
+        before = self.offsets(batch - 1) if batch else None
+        text, log = current
+        files: dict[str, tuple[str, ...]] = {}
+        kept: dict[str, dict[str, str]] = {}
+        for source in range(len(log.sources)):
+            start = before[1].log_offset(source) if before else -1
+            files[str(source)], kept[str(source)] = self._files(source, start, log.log_offset(source))
+        fingerprint = Fingerprint(watermark_ms=log.watermark_ms, offsets=tuple(end or "-" for end in log.sources), files=files)
+        return BatchLogs(fingerprint, text, kept)
+
+    def _files(self, source: int, start: int, end: int) -> tuple[tuple[str, ...], dict[str, str]]:
+        found: list[str] = []
+        kept: dict[str, str] = {}
+        for number in range(start + 1, end + 1):
+            folder = f"{self.checkpoint}/sources/{source}"
+            text = self.storage.read(f"{folder}/{number}") or self.storage.read(f"{folder}/{number}.compact")
+            entries = [entry for entry in parse_source_log(text or "v1") if entry.entry == number]
+            found.extend(sorted(entry.path for entry in entries))
+            kept[str(number)] = source_log_text(entries)
+        return tuple(found), kept

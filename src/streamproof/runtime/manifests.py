@@ -1,0 +1,93 @@
+"""Incarnation and manifests of one query, beside Spark's own files in its checkpoint (R1-R3)."""
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from streamproof.core.clock import now_utc
+from streamproof.core.ids import new_id
+from streamproof.core.manifest import Manifest
+from streamproof.errors import TornCheckpoint, WrongCheckpoint
+
+if TYPE_CHECKING:
+    from streamproof._jvm import Storage
+
+FOLDER = "_streamproof"
+
+
+@dataclass(frozen=True)
+class Incarnation:
+    """The life of one checkpoint: a random id, written before batch 0."""
+
+    id: str
+    fresh: bool
+
+
+class ManifestStore:
+    """The manifests of one query: created if absent, never overwritten."""
+
+    def __init__(self, storage: "Storage", checkpoint: str) -> None:
+        self._storage = storage
+        self.checkpoint = checkpoint
+        self._folder = f"{checkpoint}/{FOLDER}"
+
+    def incarnation(self, job: str, query: str) -> Incarnation:
+        """The incarnation of this checkpoint; a fresh one is written if there is none.
+
+        Raises
+        ------
+        WrongCheckpoint
+            If the checkpoint belongs to another job or query, or to a query that Streamproof did not start.
+        TornCheckpoint
+            If its file is not whole.
+        """
+        path = f"{self._folder}/incarnation.json"
+        text = self._storage.read(path)
+        if text is None:
+            if self._storage.exists(f"{self.checkpoint}/commits/0") or self._storage.exists(f"{self.checkpoint}/offsets/0"):
+                raise WrongCheckpoint(
+                    f"The checkpoint {self.checkpoint} has batches and no {FOLDER}/incarnation.json: Streamproof did not write it.",
+                    remedy="Choose another checkpoint in streamproof.toml, or restore the missing file from a backup.",
+                )
+            identity = new_id()
+            wanted = {"job": job, "query": query, "incarnation": identity, "created": now_utc().isoformat()}
+            self._storage.create_atomic(path, json.dumps(wanted, indent=1))
+            return Incarnation(identity, fresh=True)
+        try:
+            found = json.loads(text)
+            owner, incarnation = (found["job"], found["query"]), str(found["incarnation"])
+        except (ValueError, KeyError, TypeError) as problem:
+            raise TornCheckpoint(
+                f"{path} is not whole.", remedy="Restore it from a backup, or start over with a new checkpoint and --new-output."
+            ) from problem
+        if owner != (job, query):
+            raise WrongCheckpoint(
+                f"The checkpoint {self.checkpoint} belongs to the job {owner[0]} (output {owner[1]}); this is {job} (output {query}).",
+                remedy="Set another [job] checkpoint in streamproof.toml.",
+            )
+        return Incarnation(incarnation, fresh=not self._storage.exists(f"{self.checkpoint}/commits/0"))
+
+    def path(self, batch: int) -> str:
+        return f"{self._folder}/manifests/{batch}"
+
+    def read(self, batch: int) -> Manifest | None:
+        """The manifest of a batch; ValueError if it is torn."""
+        text = self._storage.read(self.path(batch))
+        return None if text is None else Manifest.from_json(text)
+
+    def create(self, manifest: Manifest) -> bool:
+        """Writes a manifest if there is none for its batch; False if there is."""
+        return self._storage.create_atomic(self.path(manifest.batch), manifest.to_json())
+
+    def discard(self, batch: int) -> None:
+        """Removes a manifest of which nothing is published."""
+        self._storage.delete(self.path(batch))
+
+    def batches(self) -> list[int]:
+        """The batches that have a manifest, ascending."""
+        names = self._storage.list(f"{self._folder}/manifests")
+        return sorted(int(name) for name in names if name.isdigit())
+
+    def side_directory(self, output: str) -> str:
+        """Where side rows are staged whose sink does not take JSON lines as they are."""
+        return f"{self._folder}/side/{output}"

@@ -1,0 +1,135 @@
+"""What can be known before a JVM starts: is the configuration whole, does the job fit it, are Java, Spark, data and folders there."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamproof.config import JobConfig, load, redact
+from streamproof.config.entry import JobFunction, class_names, job_functions
+from streamproof.config.models import CUSTOM_SINK
+from streamproof.config.positions import display
+from streamproof.config.problems import did_you_mean
+from streamproof.errors import ConfigurationError, StreamproofError
+from streamproof.runtime.environment import find_java, find_spark
+
+SIDE_OUTPUTS = ("late", "rejected")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at: what, whether it is good, and a sentence about it."""
+
+    what: str
+    good: bool
+    says: str
+
+
+def look_at(target: str | Path, *, profile: str | None = None) -> list[Finding]:
+    """Everything that can be checked about a job without running it; the later checks are left out if the configuration is wrong."""
+    config: list[JobConfig] = []
+
+    def configuration() -> str:
+        config.append(load(target, profile=profile))
+        return display(config[0].file) + (f", profile {profile}" if profile else "")
+
+    found = [_finding("configuration", configuration)]
+    found += [_finding("Java", _java), _finding("Spark", find_spark)]
+    for bound in config:
+        found.insert(1, _finding("job", lambda bound=bound: _job(bound)))  # type: ignore[misc]
+        found.extend(_bindings(bound))
+    return found
+
+
+def _finding(what: str, look: Callable[[], str]) -> Finding:
+    try:
+        return Finding(what, True, redact(look()))
+    except StreamproofError as problem:
+        return Finding(what, False, redact(str(problem)))
+
+
+def _java() -> str:
+    java = find_java()
+    return f"{java.version}" + (f" (JAVA_HOME={java.home})" if java.home else "")
+
+
+def _job(config: JobConfig) -> str:
+    functions = {function.name: function for function in job_functions(config.entry_file)}
+    function = functions.get(config.name)
+    if function is None:
+        jobs = [name for name, other in functions.items() if other.is_job]
+        raise ConfigurationError(
+            f"{config.where('job', 'entry')}: [job] entry names {config.name}, and {display(config.entry_file)} has no such function."
+            f"{did_you_mean(config.name, functions)}",
+            required=f"Its jobs are {', '.join(jobs)}." if jobs else "It has no function with @sp.job.",
+        )
+    if not function.is_job:
+        raise ConfigurationError(
+            f"{display(config.entry_file)} line {function.line}: {config.name} is not marked as a job.",
+            remedy="Write @sp.job above it.",
+        )
+    config.require_sources(function.parameters)
+    _require_sinks(config, function)
+    outputs = f" -> {', '.join(function.outputs)}" if function.outputs else ""
+    return f"{config.entry}({', '.join(function.parameters)}){outputs}"
+
+
+def _require_sinks(config: JobConfig, function: JobFunction) -> None:
+    if function.outputs is None:  # built in a way that the text does not show: `run` looks again
+        return
+    unreturned = (*SIDE_OUTPUTS, *(f"{main}_late" for main in function.main_outputs))
+    known = (*function.outputs, *(side for side in unreturned if side not in function.outputs))
+    config.require_sinks(known, needed=function.main_outputs)
+
+
+def _bindings(config: JobConfig) -> Iterator[Finding]:
+    for name, source in config.source.items():
+        yield _finding(f"source {name}", lambda path=source.path, name=name: _readable(config, name, path))  # type: ignore[misc]
+    for name, sink in config.sink.items():
+        yield _finding(f"sink {name}", lambda name=name, sink=sink: _sink(config, name, sink.connector, sink.path))  # type: ignore[misc]
+    yield _finding("checkpoint", lambda: _writable(config, config.checkpoint, config.where("job", "checkpoint")))
+
+
+def _readable(config: JobConfig, name: str, path: str) -> str:
+    resolved = Path(config.resolve(path))
+    if config.is_remote(path):
+        return f"{path}, not looked at from here"
+    if any(character in path for character in "*?["):
+        return f"{path}, {_counted(len(list(config.root.glob(path))) if not Path(path).is_absolute() else 0)}"
+    where = config.where("source", name, "path")
+    if not resolved.exists():
+        raise ConfigurationError(
+            f"{where}: [source.{name}] path is {display(resolved)}, and there is no such folder.",
+            remedy="Make it, or mend the path.",
+        )
+    if not os.access(resolved, os.R_OK):
+        raise ConfigurationError(f"{where}: [source.{name}] {display(resolved)} cannot be read: no permission.")
+    return f"{path}, {_counted(sum(1 for file in resolved.rglob('*') if file.is_file())) if resolved.is_dir() else '1 file'}"
+
+
+def _counted(files: int) -> str:
+    return f"{files:,} file{'' if files == 1 else 's'}"
+
+
+def _sink(config: JobConfig, name: str, connector: str, path: str) -> str:
+    if custom := CUSTOM_SINK.fullmatch(connector):
+        file = config.root / custom["file"]
+        classes = class_names(file)
+        if custom["name"] not in classes:
+            raise ConfigurationError(
+                f"{config.where('sink', name, 'connector')}: [sink.{name}] connector names {custom['name']}, and {display(file)} has no such class."
+                f"{did_you_mean(custom['name'], classes)}"
+            )
+    return _writable(config, path, config.where("sink", name, "path"))
+
+
+def _writable(config: JobConfig, path: str, where: str) -> str:
+    if config.is_remote(path):
+        return f"{path}, not looked at from here"
+    place = Path(config.resolve(path))
+    there = next(folder for folder in (place, *place.parents) if folder.exists())
+    if not there.is_dir():
+        raise ConfigurationError(f"{where}: {display(place)} cannot be made: {display(there)} is a file.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ConfigurationError(f"{where}: {display(place)} cannot be written: no permission for {display(there)}.")
+    return f"{path}{'' if place.exists() else ', will be made'}"

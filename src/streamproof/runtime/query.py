@@ -1,0 +1,142 @@
+"""Starting one query of a job: its plan, its doors, its sinks, and Spark's stream."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from streamproof import _jvm
+from streamproof.connectors.files import source as files
+from streamproof.connectors.sink import Sink
+from streamproof.core.ids import new_id, short
+from streamproof.errors import StreamproofError
+from streamproof.runtime import recovery
+from streamproof.runtime.batch import BatchProtocol, Identity, merged_schema
+from streamproof.runtime.binding import BoundJob
+from streamproof.runtime.doors import SideDoors
+from streamproof.runtime.failures import translated
+from streamproof.runtime.logs import QueryLogs
+from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.session import settings_of_query
+from streamproof.stream.plan import EventTimeColumn, build
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+    from streamproof.config import SourceConfig
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a query is started: with the hidden trace column of proofs, going on after a contradiction, taking a commit back."""
+
+    trace: bool = False
+    accept_replay: int | None = None
+    replay_last: bool = False
+
+
+@dataclass
+class RunningQuery:
+    """A started query with its protocol."""
+
+    name: str
+    stream: "StreamingQuery"
+    protocol: BatchProtocol
+    notes: list[str] = field(default_factory=list)
+
+    def wait(self) -> None:
+        """Waits for the end of the query.
+
+        Raises
+        ------
+        StreamproofError
+            What stopped it, in our words where we know them.
+        """
+        try:
+            self.stream.awaitTermination()
+        except Exception as problem:
+            cause = self.protocol.failure
+            if isinstance(cause, StreamproofError):
+                raise cause from None
+            raise translated(cause or problem) from (cause or problem)
+
+
+def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start) -> RunningQuery:
+    """Starts the query of one main output on a session of its own.
+
+    Raises
+    ------
+    StreamproofError
+        If the plan cannot be built, the output belongs to another incarnation, or the checkpoint is not whole.
+    """
+    for key, value in settings_of_query(bound.config.spark).items():
+        spark.conf.set(key, value)
+    storage = _jvm.Storage(spark)
+    checkpoint = bound.checkpoint(query)
+    sides = bound.sides_of(query)
+    sinks = {output: bound.sink(output, spark, storage) for output in (query, *sides.values())}
+    manifests = ManifestStore(storage, checkpoint)
+    logs = QueryLogs(storage, checkpoint)
+    incarnation = manifests.incarnation(bound.name, query)
+    recovery.check_owner(sinks, incarnation, bound.name, checkpoint)
+    notes = recovery.restore_logs(storage, logs, manifests)
+    if start.replay_last:
+        recovery.roll_back(storage, logs, manifests, sinks)
+    recovery.publish_open(manifests, sinks, logs.batches("commits"))
+    recovery.remove_orphans(storage, manifests, sinks)
+
+    run = short(new_id())
+    identity = Identity(bound.name, query, incarnation.id, run, f"{bound.name}.{query}.{run}")
+    jvm_doors = _jvm.Doors(spark, checkpoint, run)
+    doors = SideDoors(jvm_doors, {kind: _side_directory(sinks[name], manifests) for kind, name in sides.items()})
+    rows = _plan(bound, query, spark, doors, trace=start.trace)
+    protocol = BatchProtocol(
+        spark=spark,
+        storage=storage,
+        identity=identity,
+        doors=jvm_doors,
+        manifests=manifests,
+        logs=logs,
+        sinks=sinks,
+        sides=sides,
+        side_schemas={kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()},
+        stateful=bound.outputs.main[query].aggregate is not None,
+        accept_replay=start.accept_replay,
+    )
+    writer = rows.writeStream.queryName(identity.spark_name).option("checkpointLocation", checkpoint).outputMode("append")
+    try:
+        stream = _triggered(writer.foreachBatch(protocol), bound).start()
+    except Exception as problem:
+        raise translated(problem) from problem
+    return RunningQuery(query, stream, protocol, notes)
+
+
+def source_rows(bound: BoundJob, name: str, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> "DataFrame":
+    """The accepted rows of a source."""
+    source = bound.config.source[name]
+    rows = files.read(spark, name, source, bound.config.resolve(source.path), stream=stream, trace=trace)
+    return files.accepted(rows, name, source, doors)
+
+
+def event_time_of(source: "SourceConfig") -> EventTimeColumn | None:
+    declared = source.event_time
+    return None if declared is None else EventTimeColumn(declared.column, declared.lag)
+
+
+def _plan(bound: BoundJob, query: str, spark: "SparkSession", doors: SideDoors, *, trace: bool) -> "DataFrame":
+    recipe = bound.outputs.main[query]
+    rows = source_rows(bound, recipe.source, spark, doors, stream=True, trace=trace)
+    return build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors)
+
+
+def _side_directory(sink: Sink, manifests: ManifestStore) -> str:
+    """JSON sinks take the side files as they are; for other formats they are read back and written once more."""
+    return sink.place.staging if sink.place.format == "json" else manifests.side_directory(sink.place.output)
+
+
+def _triggered(writer: Any, bound: BoundJob) -> Any:
+    interval = bound.config.trigger.interval
+    if interval is None:
+        return writer.trigger(availableNow=True)
+    return writer.trigger(processingTime=f"{int(interval.total_seconds() * 1000)} milliseconds")
+
+

@@ -1,0 +1,183 @@
+"""Before a query starts: whose output is this, and is the checkpoint whole (R1, R2, R8)."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from streamproof.checkpoint.logs import parse_commit, parse_offsets, parse_source_log
+from streamproof.connectors.sink import Sink
+from streamproof.core.manifest import Manifest
+from streamproof.errors import OutputInUse, TornCheckpoint
+from streamproof.runtime.logs import QueryLogs
+from streamproof.runtime.manifests import Incarnation, ManifestStore
+
+if TYPE_CHECKING:
+    from streamproof._jvm import Storage
+
+_LOOK_BACK = 2
+
+
+def check_owner(sinks: Mapping[str, Sink], incarnation: Incarnation, job: str, checkpoint: str) -> None:
+    """OutputInUse if a checkpoint without committed batches meets an output of another incarnation (R1)."""
+    if not incarnation.fresh:
+        return
+    for output, sink in sinks.items():
+        owner = sink.owner()
+        if owner is not None and owner.incarnation != incarnation.id:
+            whose = "another run of this job" if owner.job == job else f"the job {owner.job}"
+            raise OutputInUse(
+                f"The output {sink.place.path} belongs to {whose} (incarnation {owner.incarnation[:4]}); the checkpoint {checkpoint} is new.",
+                required="Going on would publish rows twice.",
+                remedy="Either restore the checkpoint, or start over:\n"
+                f"streamproof run TARGET --new-output {sink.place.path.rsplit('/', 1)[-1]}-2      or      streamproof run TARGET --replace-output",
+            )
+
+
+def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore) -> list[str]:
+    """Puts back what a crash has taken of Spark's newest log files, from the manifests (R2); says what it did.
+
+    Raises
+    ------
+    TornCheckpoint
+        If a file is torn that no manifest holds.
+    """
+    notes: list[str] = []
+    for number in manifests.batches()[-_LOOK_BACK:]:
+        manifest = _manifest_or_none(storage, manifests, number, notes)
+        if manifest is None:
+            continue
+        for source, entries in manifest.source_logs.items():
+            for name, text in entries.items():
+                path = f"{logs.checkpoint}/sources/{source}/{name}"
+                compacted = storage.read(f"{path}.compact")
+                if compacted is None:
+                    _restore(storage, path, text, parse_source_log, notes)
+        _restore(storage, f"{logs.checkpoint}/offsets/{number}", manifest.offset_log, whole_offsets, notes)
+    _drop_torn(storage, logs, "commits", parse_commit, notes)
+    _drop_torn(storage, logs, "offsets", whole_offsets, notes)
+    _drop_torn_sources(storage, logs, notes)
+    return notes
+
+
+def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int]) -> None:
+    """Publishes what Spark has committed and a sink has not made visible, in order (R8).
+
+    Raises
+    ------
+    StagedRowsGone
+        If the rows are neither published nor staged any more.
+    """
+    for number in committed[-_LOOK_BACK:]:
+        manifest = manifests.read(number)
+        if manifest is None:
+            continue
+        for section in manifest.sections:
+            sink = sinks.get(section.output)
+            if sink is not None and section.digest.rows and sink.published(number) is None:
+                sink.publish(manifest, section)
+
+
+def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> int | None:
+    """`run --replay-last`: takes back Spark's commit of the newest batch, so that it is computed again from its recorded input.
+
+    What is published stands; the replay is compared with it. Returns the batch, None where there is none.
+    """
+    planned = logs.batches("offsets")
+    if not planned:
+        return None
+    newest = planned[-1]
+    try:
+        manifest = manifests.read(newest)
+    except ValueError:
+        manifest = None
+    published = manifest is not None and any(
+        section.digest.rows and sinks[section.output].published(newest) is not None for section in manifest.sections
+    )
+    storage.delete(f"{logs.checkpoint}/commits/{newest}")
+    storage.delete(f"{logs.checkpoint}/commits/.{newest}.crc")
+    if not published:
+        manifests.discard(newest)
+    return newest
+
+
+def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
+    """Removes staged rows of earlier attempts that no open manifest names."""
+    named = set()
+    for number in manifests.batches()[-_LOOK_BACK:]:
+        manifest = manifests.read(number)
+        if manifest is not None:
+            named.add(manifest.attempt)
+    for output, sink in sinks.items():
+        for folder in (sink.place.staging, manifests.side_directory(output)):
+            for name in storage.list(folder):
+                if name not in named:
+                    storage.delete(f"{folder}/{name}")
+
+
+def _manifest_or_none(storage: "Storage", manifests: ManifestStore, number: int, notes: list[str]) -> Manifest | None:
+    try:
+        return manifests.read(number)
+    except ValueError as problem:
+        storage.delete(manifests.path(number))
+        notes.append(f"The manifest of batch {number} is {problem}; the batch is staged again and compared with the ledger.")
+        return None
+
+
+def _restore(storage: "Storage", path: str, text: str, parse: Callable[[str], object], notes: list[str]) -> None:
+    found = storage.read(path)
+    if found is not None:
+        try:
+            parse(found)
+            return
+        except TornCheckpoint:
+            _delete_log(storage, path)
+    storage.create_atomic(path, text)
+    notes.append(f"{path} was {'missing' if found is None else 'torn'} and is restored from the manifest.")
+
+
+def _drop_torn(storage: "Storage", logs: QueryLogs, log: str, parse: Callable[[str], object], notes: list[str]) -> None:
+    numbers = logs.batches(log)
+    for number in numbers[-1:]:
+        path = f"{logs.checkpoint}/{log}/{number}"
+        text = storage.read(path)
+        try:
+            parse(text or "")
+        except TornCheckpoint:
+            _delete_log(storage, path)
+            notes.append(f"{path} was torn; nothing of that batch was staged, it is planned again.")
+
+
+def _drop_torn_sources(storage: "Storage", logs: QueryLogs, notes: list[str]) -> None:
+    for source in storage.list(f"{logs.checkpoint}/sources"):
+        folder = f"{logs.checkpoint}/sources/{source}"
+        numbers = sorted(int(name) for name in storage.list(folder) if name.isdigit())
+        for number in numbers[-1:]:
+            try:
+                parse_source_log(storage.read(f"{folder}/{number}") or "")
+            except TornCheckpoint as problem:
+                offsets = logs.batches("offsets")
+                newest = logs.offsets(offsets[-1]) if offsets else None
+                if newest is not None and newest[1].log_offset(int(source)) >= number:
+                    raise TornCheckpoint(
+                        f"{folder}/{number} is torn, and a planned batch reads it.",
+                        required="It names the files of that batch.",
+                        remedy="Restore the checkpoint from a backup, or start over with a new checkpoint and --new-output.",
+                    ) from problem
+                _delete_log(storage, f"{folder}/{number}")
+                notes.append(f"{folder}/{number} was torn; no batch was planned with it, its files are listed again.")
+
+
+def whole_offsets(text: str) -> None:
+    """TornCheckpoint unless the offset log is whole to its last line."""
+    log = parse_offsets(text)
+    if not log.sources:
+        raise TornCheckpoint("An offset log names no source.")
+    for source in range(len(log.sources)):
+        log.log_offset(source)
+
+
+def _delete_log(storage: "Storage", path: str) -> None:
+    folder, _, name = path.rpartition("/")
+    storage.delete(path)
+    storage.delete(f"{folder}/.{name}.crc")
+
+

@@ -1,0 +1,194 @@
+"""`streamproof run`: starts the queries of a job, waits, and says where every record is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from streamproof.checkpoint.state import OpenWindows, open_windows
+from streamproof.core.account import Account
+from streamproof.core.clock import from_micros, monotonic_seconds
+from streamproof.core.manifest import Manifest
+from streamproof.errors import ConfigurationError
+from streamproof.runtime.binding import BoundJob, bind
+from streamproof.runtime.query import RunningQuery, Start, start_query
+from streamproof.runtime.session import start_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from streamproof.config import JobConfig
+
+_PLACES = ("emitted", "late", "rejected", "duplicate", "filtered")
+
+
+@dataclass(frozen=True)
+class OutputResult:
+    """An output of a run: where it went, its format, rows published by this run, its guarantee, and reasons with their counts."""
+
+    name: str
+    where: str
+    format: str
+    rows: int
+    guarantee: str
+    reasons: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class QueryAccount:
+    """The account of one query since its checkpoint began; `input` counts its records."""
+
+    query: str
+    input: int
+    account: Account
+
+    @property
+    def adds_up(self) -> bool:
+        return self.input == self.account.total
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run did. `account` and `account_input` are those of the first query; `accounts` has all."""
+
+    job: str
+    batches: int
+    rows_in: int
+    seconds: float
+    outputs: list[OutputResult]
+    account: Account
+    account_input: int
+    open_windows: int
+    closes_after: datetime | None
+    notes: list[str]
+    accounts: list[QueryAccount]
+
+
+def run_job(
+    config: "JobConfig",
+    *,
+    spark: "SparkSession | None" = None,
+    on_event: Callable[[Any], None] | None = None,
+    new_output: str | None = None,
+    replace_output: bool = False,
+    accept_replay: int | None = None,
+    replay_last: bool = False,
+) -> RunResult:
+    """Runs a job until its input is worked through, or for ever with an interval trigger.
+
+    Parameters
+    ----------
+    spark
+        A session to use; one is started where none is given.
+    new_output
+        Writes the outputs to this path instead of the configured one, with a new checkpoint (R1).
+    replace_output
+        Deletes what the outputs hold before a new checkpoint starts (R1).
+    accept_replay
+        Goes on after `NondeterministicReplay` of this batch with what is published.
+    replay_last
+        Computes the newest batch again from its recorded input, after the checkpoint was damaged.
+
+    Raises
+    ------
+    StreamproofError
+        What stopped the job, with the remedy.
+    """
+    session = spark or start_session(config.name, config.spark)
+    bound = bind(config)
+    if new_output is not None:
+        bound = with_new_output(bound, new_output)
+    if replace_output:
+        delete_outputs(bound, session)
+    started = monotonic_seconds()
+    start = Start(accept_replay=accept_replay, replay_last=replay_last)
+    queries = [start_query(bound, query, session.newSession(), start) for query in bound.outputs.main]
+    for query in queries:
+        query.wait()
+    return _result(bound, queries, session, monotonic_seconds() - started)
+
+
+def with_new_output(bound: BoundJob, path: str) -> BoundJob:
+    """The same job writing its first main output to another path, the others beside it."""
+    first = next(iter(bound.outputs.main))
+    places = {}
+    for name, place in bound.places.items():
+        target = bound.config.resolve(path) if name == first else f"{bound.config.resolve(path)}-{name}"
+        places[name] = replace(place, path=target)
+    return replace(bound, places=places)
+
+
+def delete_outputs(bound: BoundJob, spark: "SparkSession") -> None:
+    """Empties the outputs, for a checkpoint that is new; ConfigurationError if the checkpoint has batches."""
+    from streamproof import _jvm
+
+    storage = _jvm.Storage(spark)
+    for query in bound.outputs.main:
+        if storage.exists(f"{bound.checkpoint(query)}/commits/0"):
+            raise ConfigurationError(
+                f"--replace-output would delete the output of the checkpoint {bound.checkpoint(query)}, which has committed batches.",
+                remedy="Delete that checkpoint too if you want to start over.",
+            )
+    for place in bound.places.values():
+        for name in storage.list(place.path):
+            if name.startswith("batch=") or name == "_staging":
+                storage.delete(f"{place.path}/{name}")
+
+
+def account_of(query: str, newest: Manifest | None, opened: OpenWindows) -> QueryAccount:
+    """The account of a query from the totals of its newest manifest and its window state."""
+    counts = newest.counts if newest else {}
+    totals = {place: counts.get(f"total.{place}", 0) for place in _PLACES}
+    return QueryAccount(query, counts.get("total.input", 0), Account.of({**totals, "open_state": opened.records}))
+
+
+def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession", seconds: float) -> RunResult:
+    outputs: list[OutputResult] = []
+    accounts: list[QueryAccount] = []
+    notes: list[str] = []
+    first_open = OpenWindows(0, 0, None)
+    for query in queries:
+        done = query.protocol.done
+        store = query.protocol.manifests
+        numbers = store.batches()
+        newest = store.read(numbers[-1]) if numbers else None
+        stateful = query.protocol.stateful and newest is not None
+        opened = open_windows(spark, bound.checkpoint(query.name)) if stateful else OpenWindows(0, 0, None)
+        first_open = opened if query is queries[0] else first_open
+        accounts.append(account_of(query.name, newest, opened))
+        outputs.extend(_outputs(bound, query, done))
+        notes.extend(query.notes)
+    for result in outputs:
+        place = bound.places[result.name]
+        if not place.bound:
+            notes.append(f"The output {result.name} has no [sink.{result.name}]; its rows are kept at {place.path}.")
+    total = accounts[0]
+    return RunResult(
+        job=bound.name,
+        batches=max(len(query.protocol.done) for query in queries),
+        rows_in=sum(manifest.counts["input"] for manifest in queries[0].protocol.done),
+        seconds=seconds,
+        outputs=outputs,
+        account=total.account,
+        account_input=total.input,
+        open_windows=first_open.windows,
+        closes_after=None if first_open.latest_end_us is None else from_micros(first_open.latest_end_us),
+        notes=notes,
+        accounts=accounts,
+    )
+
+
+def _outputs(bound: BoundJob, query: RunningQuery, done: list[Manifest]) -> list[OutputResult]:
+    found = []
+    for output, sink in query.protocol.sinks.items():
+        place = bound.places[output]
+        sections = [section for manifest in done if (section := manifest.section(output)) is not None]
+        reasons: dict[str, int] = {}
+        for manifest in done:
+            for key, count in manifest.counts.items():
+                if place.kind == "rejected" and key.startswith("reason.rejected."):
+                    reason = key.removeprefix("reason.rejected.")
+                    reasons[reason] = reasons.get(reason, 0) + count
+        rows = sum(section.digest.rows for section in sections)
+        found.append(OutputResult(output, place.path, place.format, rows, sink.guarantee, reasons))
+    return found

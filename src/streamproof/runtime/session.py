@@ -1,0 +1,59 @@
+"""Spark sessions with the settings our guarantees stand on."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamproof import _jvm
+from streamproof.runtime.environment import find_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+STREAMING: Mapping[str, str] = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    # Format 2 gives each attempt's state files names of their own, with checksums (R21).
+    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
+    "spark.sql.streaming.metricsEnabled": "false",
+}
+"""Session settings of every query; a job's own [spark] settings win."""
+
+_QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parents[1] / 'log4j2.properties'}"
+_PROCESS: Mapping[str, str] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "4",
+}
+
+
+def start_session(name: str, settings: Mapping[str, str], *, proof: bool = False) -> "SparkSession":
+    """A Spark session with Streamproof's jars and settings; local[*] unless a master is given or spark-submit sets one.
+
+    Raises
+    ------
+    EnvironmentProblem
+        If there is no Java, or one that is too old.
+    """
+    find_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    from pyspark.sql import SparkSession
+
+    jars = _jvm.jars(proof=proof)
+    builder = SparkSession.builder.appName(name)
+    if "spark.master" not in settings and "MASTER" not in os.environ and "PYSPARK_SUBMIT_ARGS" not in os.environ:
+        builder = builder.master("local[*]")
+    own = {"spark.jars": ",".join(jars), "spark.driver.extraClassPath": os.pathsep.join(jars), "spark.driver.extraJavaOptions": _QUIET}
+    for key, value in {**_PROCESS, **STREAMING, **own, **settings}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def settings_of_query(settings: Mapping[str, str]) -> dict[str, str]:
+    """The session settings of one query: ours, and the job's own SQL settings over them."""
+    return {**STREAMING, **{key: value for key, value in settings.items() if key.startswith("spark.sql.")}}

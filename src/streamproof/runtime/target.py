@@ -1,0 +1,40 @@
+"""Running a job from Python: `sp.run("my_job")`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from streamproof.runtime.run import RunResult
+
+
+def run(
+    target: str | Path,
+    *,
+    profile: str | None = None,
+    new_output: str | None = None,
+    replace_output: bool = False,
+    accept_replay: int | None = None,
+) -> "RunResult":
+    """Run a job on what its sources hold, and return what went where.
+
+    Parameters
+    ----------
+    target
+        A folder with `streamproof.toml`, that file, or `file.py[:function]`.
+    profile
+        The `[profile.NAME]` to lay over the file.
+    new_output, replace_output
+        The two ways out when the outputs belong to another checkpoint: publish to another path, or delete what is there.
+    accept_replay
+        The number of a batch whose published rows stand although its replay computed others; its account is then unknown.
+
+    Raises
+    ------
+    StreamproofError
+        If the configuration, the data, the checkpoint or a sink is not as it must be.
+    """
+    from streamproof.config import load
+    from streamproof.runtime.run import run_job
+
+    config = load(target, profile=profile)
+    return run_job(config, new_output=new_output, replace_output=replace_output, accept_replay=accept_replay)

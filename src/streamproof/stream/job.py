@@ -1,0 +1,53 @@
+"""Jobs: functions from streams to outputs."""
+
+import inspect
+from collections.abc import Callable, Iterable
+
+from streamproof.errors import JobDefinitionError
+from streamproof.stream.outputs import Outputs
+from streamproof.stream.recipe import Recipe
+from streamproof.stream.stream import Stream
+
+
+class Job:
+    """A function that `@sp.job` marked: its name, the names of its sources, and how to call it."""
+
+    def __init__(self, function: Callable[..., Outputs]) -> None:
+        self.function = function
+        self.name = function.__name__
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+        self.sources = tuple(inspect.signature(function).parameters)
+
+    def __call__(self, *args: Stream, **kwargs: Stream) -> Outputs:
+        return self.function(*args, **kwargs)
+
+    def outputs(self, sources: Iterable[str]) -> Outputs:
+        """Calls the function with one stream per parameter.
+
+        Raises
+        ------
+        JobDefinitionError
+            If a parameter has no source in the configuration, or the function does not return Outputs.
+        """
+        known = tuple(sources)
+        for name in self.sources:
+            if name not in known:
+                raise JobDefinitionError(
+                    f"{self.name}({', '.join(self.sources)}) needs a source named {name}; the configuration has {', '.join(known) or 'none'}.",
+                    remedy=f"Add [source.{name}] to streamproof.toml, or rename the parameter.",
+                )
+        outputs = self.function(**{name: Stream(Recipe(name)) for name in self.sources})
+        if not isinstance(outputs, Outputs):
+            raise JobDefinitionError(f"{self.name} returned a {type(outputs).__name__}.", required="A job returns sp.Outputs(name=stream, ...).")
+        return outputs
+
+
+def job(function: Callable[..., Outputs]) -> Job:
+    """Marks a function from streams to `Outputs` as a job.
+
+    Each parameter is named after a source of the configuration.
+    """
+    if not inspect.signature(function).parameters:
+        raise JobDefinitionError(f"The job {function.__name__} has no parameters.", required="It takes one stream per source.")
+    return Job(function)

@@ -1,0 +1,205 @@
+"""From a recipe to a Spark plan: one function per step, and the doors that records leave by."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from streamproof.core.durations import micros_of
+from streamproof.errors import JobDefinitionError
+from streamproof.stream.recipe import Condition, Deduplicate, Filter, Recipe, Require, Transform, WindowAggregate
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+T = TypeVar("T", Column, DataFrame)
+
+TRACE = "_trace"
+ORIGINAL = "_original"
+RECORDS = "_records"
+TRACE_HASH = "_trace_hash"
+_WINDOW = "_window"
+HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH)
+
+
+class Doors(Protocol):
+    """Where records leave the main path. In production they go to side files; in an oracle they are collected."""
+
+    def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
+        """Lets rows pass whose reason is null."""
+
+    def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
+        """Lets rows pass for which `keep` is true; counts the others under the name."""
+
+    def late(self, rows: DataFrame, instant: Column) -> DataFrame:
+        """Lets rows pass whose instant (bigint, microseconds) is above the late bound."""
+
+
+@dataclass(frozen=True)
+class EventTimeColumn:
+    """The event-time column (TIMESTAMP, UTC) of a source and its lag."""
+
+    column: str
+    lag: "timedelta"
+
+
+def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, doors: Doors) -> DataFrame:
+    """The streaming plan of a recipe.
+
+    Parameters
+    ----------
+    rows
+        The source's rows, already parsed.
+    event_time
+        Required by windows and deduplication.
+    doors
+        Where records leave.
+
+    Raises
+    ------
+    JobDefinitionError
+        If a step names a column that is not there, or needs an event time where none is declared.
+    """
+    rows = row_wise(recipe, rows, doors)
+    if not recipe.stateful:
+        return rows
+    if event_time is None:
+        raise needs_event_time(recipe)
+    _require_columns(rows, [event_time.column], "the event time")
+    delay = event_time.lag + recipe.allowed_lateness
+    rows = rows.withWatermark(event_time.column, f"{micros_of(delay) // 1000} milliseconds")
+    deduplicate, aggregate = recipe.deduplicate, recipe.aggregate
+    if aggregate is not None:
+        _require_columns(rows, aggregate.by, "window(by=...)")
+    if deduplicate is not None:
+        _require_columns(rows, deduplicate.key, "deduplicate()")
+        rows = doors.late(rows, F.unix_micros(event_time.column))
+        rows = rows.dropDuplicatesWithinWatermark(list(deduplicate.key))
+    elif aggregate is not None:
+        rows = with_window(rows, aggregate, event_time.column)
+        rows = doors.late(rows, F.unix_micros(f"{_WINDOW}.end"))
+    return aggregated(recipe, rows, event_time.column)
+
+
+def row_wise(recipe: Recipe, rows: DataFrame, doors: Doors) -> DataFrame:
+    """The steps before the first stateful one: requirements, filters and transforms."""
+    for step in recipe.row_wise:
+        if isinstance(step, Require):
+            rows = doors.reject(rows, _checked(rows, "require()", lambda rows, step=step: _failed_requirement(rows, step)))
+        elif isinstance(step, Filter):
+            keep = _checked(rows, f"filter(name={step.name!r})", lambda rows, step=step: _column(step.condition))
+            rows = doors.drop(rows, F.coalesce(keep, F.lit(False)), step.name)
+        elif isinstance(step, Transform):
+            rows = step.function(rows)
+    return rows
+
+
+def with_window(rows: DataFrame, aggregate: WindowAggregate, event_time: str) -> DataFrame:
+    """Adds the window column that rows are diverted and grouped by (R11)."""
+    return rows.withColumn(_WINDOW, F.window(F.col(event_time), f"{micros_of(aggregate.window.size)} microseconds"))
+
+
+def aggregated(recipe: Recipe, rows: DataFrame, event_time: str) -> DataFrame:
+    """Groups by window and key, with a hidden record count (and in proofs the sum of trace hashes)."""
+    aggregate = recipe.aggregate
+    if aggregate is None:
+        return rows
+    hidden = [F.count(F.lit(1)).alias(RECORDS)]
+    if TRACE in rows.columns:
+        hidden.append(F.sum(trace_hash(F.col(TRACE))).alias(TRACE_HASH))
+    visible = [column.alias(name) for name, column in aggregate.aggregates.items()]
+
+    def group(rows: DataFrame) -> DataFrame:
+        # Two columns with a watermark are refused by deduplication, so behind it the window is made only here.
+        if _WINDOW not in rows.columns:
+            rows = with_window(rows, aggregate, event_time)
+        return rows.groupBy(_WINDOW, *aggregate.by).agg(*hidden, *visible)
+
+    grouped = _checked(rows, "aggregate()", group)
+    shown = grouped.select(
+        *aggregate.by,
+        F.col(f"{_WINDOW}.start").alias("window_start"),
+        F.col(f"{_WINDOW}.end").alias("window_end"),
+        *aggregate.aggregates,
+        *[name for name in (RECORDS, TRACE_HASH) if name in grouped.columns],
+    )
+    for step in recipe.afterwards:
+        shown = step.function(shown)
+    return _hidden_first(shown)
+
+
+def _hidden_first(rows: DataFrame) -> DataFrame:
+    """The hidden aggregates in front: Spark orders the fields of the state's value by the final projection, and readers count on it."""
+    hidden = [name for name in (RECORDS, TRACE_HASH) if name in rows.columns]
+    return rows.select(*hidden, *[name for name in rows.columns if name not in hidden])
+
+
+def batch_deduplicated(rows: DataFrame, deduplicate: Deduplicate, event_time: str) -> DataFrame:
+    """Deduplication on bounded input: row number one per key, by event time."""
+    from pyspark.sql import Window
+
+    number = F.row_number().over(Window.partitionBy(*deduplicate.key).orderBy(event_time))
+    return rows.withColumn("_number", number).filter("_number = 1").drop("_number")
+
+
+def trace_hash(trace: Column) -> Column:
+    """40 bits of the MD5 of the event id (the trace id up to a "+"), bigint; sums of up to 8 million stay exact."""
+    event = F.substring_index(trace, "+", 1)
+    return F.conv(F.substring(F.md5(event.cast("binary")), 1, 10), 16, 10).cast("bigint")
+
+
+def needs_event_time(recipe: Recipe) -> JobDefinitionError:
+    return JobDefinitionError(
+        f"The job uses a window or deduplication on the source {recipe.source}, which declares no event time.",
+        required="Windows and deduplication work by event time.",
+        remedy=f'Add to streamproof.toml, [source.{recipe.source}]: event_time = {{ column = "ts", unit = "milliseconds", lag = "10 seconds" }}',
+    )
+
+
+def _failed_requirement(rows: DataFrame, step: Require) -> Column:
+    reason = F.lit(None).cast("string")
+    for name, condition in reversed(step.conditions.items()):
+        text = condition if isinstance(condition, str) else name
+        holds = _column(condition)
+        reason = F.when(holds.isNull(), F.lit(f"{text} (is null)")).when(~holds, F.lit(text)).otherwise(reason)
+    return reason
+
+
+def _column(condition: Condition) -> Column:
+    return F.expr(condition) if isinstance(condition, str) else condition
+
+
+def _checked(rows: DataFrame, where: str, make: Callable[[DataFrame], T]) -> T:
+    try:
+        made = make(rows)
+        if isinstance(made, Column):
+            rows.select(made)
+        return made
+    except AnalysisException as problem:
+        raise unknown_column(where, problem, rows.columns) from problem
+
+
+def _require_columns(rows: DataFrame, names: Iterable[str], where: str) -> None:
+    missing = [name for name in names if name not in rows.columns]
+    if missing:
+        raise column_error(where, missing[0], rows.columns)
+
+
+def column_error(where: str, name: str, columns: Sequence[str]) -> JobDefinitionError:
+    """The error for a column that does not exist, in one place."""
+    import difflib
+
+    visible = [column for column in columns if column not in HIDDEN]
+    near = difflib.get_close_matches(name, visible, n=1)
+    hint = f' Did you mean "{near[0]}"?' if near else ""
+    return JobDefinitionError(f'{where} needs the column "{name}", which is not there.{hint}', required=f"The columns are {', '.join(visible)}.")
+
+
+def unknown_column(where: str, problem: AnalysisException, columns: Sequence[str]) -> JobDefinitionError:
+    parameters = problem.getMessageParameters() or {}
+    if "objectName" in parameters and "UNRESOLVED_COLUMN" in str(problem.getCondition()):
+        return column_error(where, parameters["objectName"].replace("`", ""), columns)
+    return JobDefinitionError(f"{where} cannot be planned by Spark: {problem.getCondition() or ''} {str(problem).splitlines()[0][:300]}")

@@ -1,0 +1,162 @@
+"""Streams: immutable recipes that a job function composes."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from streamproof.core.durations import parse_duration
+from streamproof.errors import JobDefinitionError
+from streamproof.stream.outputs import SideKind, SideOutput
+from streamproof.stream.recipe import Condition, Deduplicate, Filter, Recipe, Require, Transform, WindowAggregate
+from streamproof.stream.windows import Tumbling
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_RESERVED = ("window_start", "window_end")
+
+
+class Stream:
+    """A named source and what is done to it; every method returns a new stream and leaves this one as it is."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+
+    def require(self, **conditions: "str | Column") -> "Stream":
+        """Rows must fulfil every condition; the others leave by `.rejected`, with the condition as the reason.
+
+        Parameters
+        ----------
+        conditions
+            A name for each condition, and the condition as a SQL expression or a PySpark Column of type boolean. A condition that
+            comes out null rejects.
+
+        Raises
+        ------
+        JobDefinitionError
+            Behind a stateful operator: what is rejected there would already be in state and could not be given back.
+        """
+        if not conditions:
+            raise JobDefinitionError("require() needs a condition.", remedy='For example: require(notional="notional > 0").')
+        self._before_state("require")
+        return Stream(self.recipe.then(Require(dict(conditions))))
+
+    def filter(self, condition: Condition, *, name: str) -> "Stream":
+        """Keeps the rows for which the condition is true; the others are counted as `filtered` under the name.
+
+        Raises
+        ------
+        JobDefinitionError
+            Behind a stateful operator: use `transform` there, or filter before it.
+        """
+        self._before_state("filter")
+        return Stream(self.recipe.then(Filter(condition, name)))
+
+    def transform(self, function: "Callable[[DataFrame], DataFrame]") -> "Stream":
+        """Applies a function of the DataFrame when the plan is built: all of PySpark is there.
+
+        Supported: functions that work row by row. Rows that it drops are `unknown` to the account unless they were filtered by
+        `filter`. Not supported: stateful operators inside the function; use `deduplicate` and `window` instead.
+        """
+        if self.recipe.deduplicate is not None and self.recipe.aggregate is None:
+            raise JobDefinitionError(
+                "transform() stands between deduplicate() and a window.", remedy="Put it before deduplicate() or behind aggregate()."
+            )
+        return Stream(self.recipe.then(Transform(function)))
+
+    def deduplicate(self, *key: str) -> "Stream":
+        """Keeps one row per key within lag + allowed lateness (R12); which copy stays is not promised.
+
+        Parameters
+        ----------
+        key
+            Columns that identify an event.
+        """
+        if not key:
+            raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
+        self._before_state("deduplicate")
+        return Stream(self.recipe.then(Deduplicate(key)))
+
+    def window(
+        self, window: Tumbling, *, by: str | tuple[str, ...] | list[str] = (), allowed_lateness: str = "0 seconds", emit: str = "final"
+    ) -> "WindowedStream":
+        """Groups rows by event-time window and key; follow it with `.aggregate(...)`.
+
+        Parameters
+        ----------
+        window
+            `tumbling("30 seconds")`.
+        by
+            The key: a column, or several.
+        allowed_lateness
+            How long after the watermark has passed its end a window still takes rows.
+        emit
+            "final": each window once, when it can no longer change. "corrections" and "early" are not there yet.
+
+        Raises
+        ------
+        JobDefinitionError
+            If the window, the duration or the mode is not known, or the stream has a window already.
+        """
+        if not isinstance(window, Tumbling):
+            raise JobDefinitionError(
+                f"window() got a {type(window).__name__}.", required='It takes tumbling("30 seconds"); other windows are not there yet.'
+            )
+        if emit != "final":
+            known = emit in ("corrections", "early")
+            raise JobDefinitionError(
+                f'window(emit="{emit}") {"is not there yet" if known else "is no emission mode"}.',
+                required='This version has emit="final": each window once, when it can no longer change.',
+            )
+        if self.recipe.aggregate is not None:
+            raise JobDefinitionError("A window behind a window is not there yet.", remedy="Return the first one as an output of its own.")
+        try:
+            lateness = parse_duration(allowed_lateness)
+        except ValueError as problem:
+            raise JobDefinitionError(f"window(allowed_lateness={allowed_lateness!r}): {problem}.") from problem
+        keys = (by,) if isinstance(by, str) else tuple(by)
+        return WindowedStream(self.recipe, window, keys, lateness)
+
+    @property
+    def rejected(self) -> SideOutput:
+        """The rows that could not be parsed, had no usable event time, or failed a requirement, with `reason` and `original`."""
+        return SideOutput(SideKind.REJECTED, self.recipe)
+
+    @property
+    def late(self) -> SideOutput:
+        """The rows that came at or behind the late bound (R10), with all their columns and `reason`."""
+        if not self.recipe.stateful:
+            raise JobDefinitionError(
+                "A stream without a window or deduplication has no late rows: nothing is dropped by time.",
+                remedy="Take .late from the windowed stream.",
+            )
+        return SideOutput(SideKind.LATE, self.recipe)
+
+    def _before_state(self, method: str) -> None:
+        if self.recipe.stateful:
+            raise JobDefinitionError(
+                f"{method}() stands behind a stateful operator.",
+                required="What left there would already have changed the state, and the account would not add up.",
+                remedy=f"Put {method}() before the first deduplicate() or window().",
+            )
+
+
+class WindowedStream:
+    """A stream cut into windows, waiting for its aggregates."""
+
+    def __init__(self, recipe: Recipe, window: Tumbling, by: tuple[str, ...], allowed_lateness: Any) -> None:
+        self._recipe, self._window, self._by, self._lateness = recipe, window, by, allowed_lateness
+
+    def aggregate(self, **aggregates: "Column") -> Stream:
+        """One row per window and key: the key columns, `window_start`, `window_end` (TIMESTAMP, UTC) and the aggregates.
+
+        Parameters
+        ----------
+        aggregates
+            A name and a PySpark aggregate for each, for example `exposure=F.sum("notional")`.
+        """
+        if not aggregates:
+            raise JobDefinitionError("aggregate() needs an aggregate.", remedy='For example: aggregate(trades=F.count("*")).')
+        taken = sorted((set(_RESERVED) | set(self._by)) & set(aggregates))
+        if taken:
+            raise JobDefinitionError(f"aggregate({taken[0]}=...): that name is taken by the window or its key.", remedy="Choose another name.")
+        return Stream(self._recipe.then(WindowAggregate(self._window, self._by, self._lateness, dict(aggregates))))
