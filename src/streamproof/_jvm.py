@@ -83,7 +83,8 @@ class Storage:
 
     def list(self, path: str) -> dict[str, int]:
         """Names in a directory and their bytes (-1 for a directory), sorted; empty where there is no such directory."""
-        entries = (entry.rsplit("\t", 1) for entry in self._try(self._storage.list, path))
+        listing: str = self._try(self._storage.list, path)
+        entries = (entry.rsplit("\t", 1) for entry in listing.splitlines())
         return {name: int(size) for name, size in entries}
 
     def exists(self, path: str) -> bool:
@@ -130,8 +131,8 @@ def java_causes(exception: Any) -> list[str]:
 
 def newest_batch(spark: "SparkSession", query: str) -> dict[str, int]:
     """Rows read, duplicates dropped and occurrences of each door in the newest batch's executed plan."""
-    found = spark._jvm.io.streamproof.Execution.ofNewestBatch(spark._jsparkSession, query)
-    return {str(key): int(value) for key, value in found.items()}
+    found: dict[str, int] = json.loads(spark._jvm.io.streamproof.Execution.ofNewestBatch(spark._jsparkSession, query))
+    return found
 
 
 def check_doors(metrics: dict[str, int]) -> None:

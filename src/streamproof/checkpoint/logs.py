@@ -115,7 +115,8 @@ def parse_source_log(text: str, *, where: str = "a file source log") -> tuple[So
 def source_log_text(files: Iterable[SourceFile]) -> str:
     """The text of a source log entry with these files, as Spark writes it."""
     lines = [
-        json.dumps({"path": file.path, "timestamp": file.timestamp_ms, "batchId": file.entry}, separators=(",", ":")) for file in files
+        json.dumps({"path": file.path, "timestamp": file.timestamp_ms, "batchId": file.entry}, separators=(",", ":"))
+        for file in files
     ]
     return "\n".join(["v1", *lines])
 
@@ -163,7 +164,9 @@ def _lines(text: str, versions: tuple[str, ...], where: str) -> list[str]:
     if not version.strip():
         raise TornCheckpoint(f"{where} is empty.", required=_WHOLE)
     if version.strip() not in versions:
-        raise TornCheckpoint(f'{where} begins with "{version.strip()[:20]}".', required=f"It must begin with {' or '.join(versions)}.")
+        raise TornCheckpoint(
+            f'{where} begins with "{version.strip()[:20]}".', required=f"It must begin with {' or '.join(versions)}."
+        )
     return [line for line in rest.split("\n") if line.strip()]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 WINDOW_OPERATOR = "stateStoreSave"
 DEDUPLICATE_OPERATOR = "dedupeWithinWatermark"
@@ -28,7 +28,7 @@ def operators(spark: "SparkSession", checkpoint: str) -> dict[int, str]:
 
 
 def windows(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
-    """The open windows: `by` (the key, array of strings), `start_us`, `end_us`, `records`, `hash` (bigint; hash null outside proofs).
+    """The open windows: `by` (the key's values as a JSON list), `start_us`, `end_us`, `records`, `hash` (bigint; hash null outside proofs).
 
     The hidden record count is the first aggregate and so the first field of the state's value, the hidden hash the second.
     """
@@ -38,7 +38,7 @@ def windows(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame
     records, *more = [F.col(f"value.`{field.name}`") for field in values.fields]  # type: ignore[attr-defined]
     hashed = more[0] if more and values.fields[1].dataType.simpleString() == "bigint" else F.lit(None)  # type: ignore[attr-defined]
     return state.select(
-        F.array(*[column.cast("string") for column in by]).alias("by") if by else F.array().cast("array<string>").alias("by"),
+        _listed(by).alias("by"),
         F.unix_micros(window["start"]).alias("start_us"),
         F.unix_micros(window["end"]).alias("end_us"),
         records.alias("records"),
@@ -47,13 +47,23 @@ def windows(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame
 
 
 def remembered(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
-    """The keys that deduplication remembers: `key` (array of strings) and `expires_us` (bigint)."""
+    """The keys that deduplication remembers: `key` (its values as a JSON list) and `expires_us` (bigint)."""
     state = spark.read.format("statestore").option("operatorId", operator).load(checkpoint)
     keys: Any = state.schema["key"].dataType
     return state.select(
-        F.array(*[F.col(f"key.`{field.name}`").cast("string") for field in keys.fields]).alias("key"),
+        _listed([F.col(f"key.`{field.name}`") for field in keys.fields]).alias("key"),
         F.col("value").getField(state.schema["value"].dataType.fields[0].name).alias("expires_us"),  # type: ignore[attr-defined]
     )
+
+
+def _listed(columns: "list[Column]") -> "Column":
+    """The values as the text of a JSON list; nulls stay."""
+    if not columns:
+        return F.lit("[]")
+    values = [F.to_json(F.struct(column.alias("v")), {"ignoreNullFields": "false"}) for column in columns]
+    # {"v":VALUE} without its first five characters and its last one.
+    inner = [F.substr(value, F.lit(6), F.length(value) - 6) for value in values]
+    return F.concat(F.lit("["), F.concat_ws(",", *inner), F.lit("]"))
 
 
 def open_windows(spark: "SparkSession", checkpoint: str) -> OpenWindows:

@@ -55,7 +55,10 @@ def _options(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0 pass, 1 fail, 2 wrong usage or configuration, 3 unknown, 130 stopped by Ctrl-C."""
+    """Run the command line and return its exit code.
+
+    It is 0 for pass, 1 for fail, 2 for wrong usage or configuration, 3 for unknown, and 130 when stopped by Ctrl-C.
+    """
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="streamproof", standalone_mode=False)
     except StreamproofError as problem:

@@ -53,8 +53,10 @@ def prove(
 ) -> None:
     """Crash the job at every durable step, let it recover, and account for every event; exit code 0, 1, 2 or 3."""
     budget = _duration(time_budget)
+    from streamproof.config import load
     from streamproof.runtime.environment import find_java, find_spark
 
+    load(target, profile=profile)  # what is wrong with the file is said before the proof is even imported
     find_java()
     find_spark()
     from streamproof.cli.progress import progress_on

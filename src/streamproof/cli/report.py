@@ -38,7 +38,7 @@ def list_reports(directory: Annotated[Path, typer.Argument(metavar="DIR", help="
         line = Text(f"{run.name}  ")
         line.append(f"{report['verdict'].upper():<8}", style=STYLES[Verdict(report["verdict"])])
         line.append(
-            f"{words.plan(report)}, {words.counted(len(report['scenarios']), 'scenario')}, {words.span(report['seconds'])}   {words.subject(report)}"
+            f"{words.plan_name(report)}, {words.counted(len(report['scenarios']), 'scenario')}, {words.span(report['seconds'])}   {words.subject(report)}"
         )
         out.print(line)
 

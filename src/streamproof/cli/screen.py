@@ -39,7 +39,7 @@ def print_problem(text: str) -> None:
 
 
 def keep_trace(problem: BaseException) -> Path | None:
-    """Write the whole trace of an unexpected error beside the job, secrets taken out, and return where; None if nothing can be written."""
+    """Write the trace of an unexpected error to `.streamproof/`, secrets taken out, and return where; None if it cannot be written."""
     text = _redacted("".join(traceback.format_exception(problem)))
     try:
         LAST_ERROR.parent.mkdir(parents=True, exist_ok=True)

@@ -170,15 +170,15 @@ def _replaced(tree: Any, path: KeyPath, value: str) -> Any:
 
 
 def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) -> JobConfig | None:
-    for key in tree:
-        if key not in TABLES:
-            problems.append(
-                Problem(
-                    (key,),
-                    f"has no table [{key}].{did_you_mean(key, TABLES, '[{}]')}",
-                    f"A file has {', '.join(f'[{top}]' for top in TABLES)}.",
-                )
-            )
+    problems.extend(
+        Problem(
+            (key,),
+            f"has no table [{key}].{did_you_mean(key, TABLES, '[{}]')}",
+            f"A file has {', '.join(f'[{top}]' for top in TABLES)}.",
+        )
+        for key in tree
+        if key not in TABLES
+    )
     job = _job(tree, problems)
     sections: dict[str, dict[str, BaseModel]] = {"source": {}, "sink": {}}
     for kind, model in _TABLES.items():
@@ -231,11 +231,11 @@ def _named_tables(tree: Mapping[str, Any], kind: str, problems: list[Problem]) -
         return []
     if not tables and kind == "source":
         problems.append(Problem((), "has no table [source.NAME].", "A job reads at least one stream."))
-    for name in tables:
-        if not name.isidentifier():
-            problems.append(
-                Problem((kind, name), f'"{name}" is not a name that Python can use.', "It must be letters, digits and underscores.")
-            )
+    problems.extend(
+        Problem((kind, name), f'"{name}" is not a name that Python can use.', "It must be letters, digits and underscores.")
+        for name in tables
+        if not name.isidentifier()
+    )
     return list(tables.items())
 
 

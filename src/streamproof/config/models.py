@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, PrivateAttr
 from pydantic_core import PydanticCustomError
@@ -51,9 +51,9 @@ def _zone(value: object) -> str:
     name = _text(value)
     try:
         ZoneInfo(name)
-    except (ValueError, OSError):
+    except (KeyError, ValueError, OSError):
         required = 'It must be a time zone by its IANA name, such as "UTC", "Europe/Berlin" or "America/New_York".'
-        raise _wrong(f"is {shown(name)}, which is no known time zone", required) from None
+        raise _wrong(f"is {shown(name)}, which is no known time zone.{did_you_mean(name, available_timezones())}".removesuffix("."), required) from None
     return name
 
 

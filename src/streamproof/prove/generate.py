@@ -11,7 +11,17 @@ from streamproof.core.clock import to_micros
 from streamproof.core.durations import micros_of
 from streamproof.core.randomness import Seeded
 from streamproof.errors import ScenarioError
-from streamproof.prove.scenario import ChoiceColumn, Column, Disorder, IdColumn, KeyColumn, NumberColumn, Rhythm, Scenario, SourceScenario
+from streamproof.prove.scenario import (
+    ChoiceColumn,
+    Column,
+    Disorder,
+    IdColumn,
+    KeyColumn,
+    NumberColumn,
+    Rhythm,
+    Scenario,
+    SourceScenario,
+)
 from streamproof.prove.written_time import SourceShape
 
 TRACE = "_trace"

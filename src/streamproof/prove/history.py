@@ -16,7 +16,7 @@ from streamproof.prove.left_behind import (
     read_history,
 )
 from streamproof.prove.oracle.arrived import Arrived, plain
-from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, WindowContents, WindowKey
+from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, WindowKey
 from streamproof.prove.oracle.trace import Vector, event_id, hash_of
 from streamproof.prove.scenario import Expect
 
@@ -93,19 +93,14 @@ class QueryView:
             grouped.setdefault(self.key_of(row), []).append(row)
         return {key: tuple(rows) for key, rows in grouped.items()}
 
-    def groups(self, contents: WindowContents) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """A window's traces by batch and by file, with words for each group: what is lost or doubled together."""
-        by: dict[str, list[str]] = {}
-        for trace in contents.traces:
-            place = self.places.get(trace)
-            if place is not None:
-                batch, file, _ = place
-                by.setdefault(f"of batch {batch}", []).append(trace)
-                by.setdefault(f"of batch {batch} in {file}", []).append(trace)
-        yield from ((words, tuple(traces)) for words, traces in by.items())
-
-    places: Mapping[str, tuple[int, str, int]] = field(default_factory=dict)
-    """Where each record came in: batch, file, row from 1."""
+    @cached_property
+    def batch_of_file(self) -> Mapping[str, int]:
+        """The batch that read a file; the first, if several did."""
+        found: dict[str, int] = {}
+        for outcome in self.batches:
+            for name in outcome.read.files:
+                found.setdefault(name, outcome.batch)
+        return found
 
 
 @dataclass(frozen=True)
@@ -144,8 +139,18 @@ class History:
         file, row = self.files_of_trace.get(trace, ("", 0))
         if not file:
             return "is no event of the scenario"
-        batch = next((outcome.batch for outcome in view.batches if file in outcome.read.files), None)
+        batch = view.batch_of_file.get(file)
         return f"arrived as row {row} of {file}" + (f" in batch {batch}" if batch is not None else ", which no batch has read")
+
+    def groups(self, view: QueryView, traces: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Traces by batch and by file, with words for each group: what may be lost or doubled together."""
+        grouped: dict[str, list[str]] = {}
+        for trace in traces:
+            file, _ = self.files_of_trace.get(trace, ("", 0))
+            batch = view.batch_of_file.get(file)
+            grouped.setdefault(f"of batch {batch}", []).append(trace)
+            grouped.setdefault(f"of batch {batch} in {file}", []).append(trace)
+        yield from ((words, tuple(members)) for words, members in grouped.items())
 
     def copies(self, event: str) -> list[str]:
         """The traces of an event and its copies."""

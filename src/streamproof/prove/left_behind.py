@@ -7,7 +7,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 
 from streamproof.checkpoint.logs import files_of_batch, log_number, parse_commit, parse_offsets, source_entries
 from streamproof.core.manifest import LedgerEntry, Manifest
-from streamproof.errors import TornCheckpoint
 from streamproof.prove.oracle.arrived import BatchRead, plain
 from streamproof.prove.oracle.expectation import WindowKey
 from streamproof.prove.oracle.trace import Vector
@@ -200,8 +199,8 @@ def _batches(checkpoint: Path, manifests: Mapping[int, Manifest], published: set
         parse_commit(path.read_text(), where=f"commits/{number}")
     logs: dict[int, dict[str, str]] = {}
     for manifest in manifests.values():
-        for source, written in manifest.source_logs.items():
-            logs.setdefault(int(source), {}).update(written)
+        for name, written in manifest.source_logs.items():
+            logs.setdefault(int(name), {}).update(written)
     for source, folder in _numbered(checkpoint / "sources"):
         logs.setdefault(source, {}).update({path.name: path.read_text() for _, path in _numbered(folder)})
     entries = {source: source_entries(written, where=f"sources/{source}") for source, written in logs.items()}
@@ -212,9 +211,7 @@ def _batches(checkpoint: Path, manifests: Mapping[int, Manifest], published: set
         files = [
             path
             for source in range(len(log.sources))
-            for path in files_of_batch(
-                entries.get(source, {}), before.log_offset(source) if before else -1, log.log_offset(source)
-            )
+            for path in files_of_batch(entries.get(source, {}), before.log_offset(source) if before else -1, log.log_offset(source))
         ]
         names = tuple(path.rpartition("/")[2] for path in files)
         batches.append(BatchRead(number, log.watermark_ms, log.timestamp_ms, names, number in commits, number in published))
@@ -226,7 +223,7 @@ def _output(layout: OutputLayout) -> OutputHistory:
     damaged: list[str] = []
     ledgers: dict[int, LedgerEntry] = {}
     folders: set[int] = set()
-    times = {"window_start", "window_end", *layout.time_columns}
+    times = frozenset({"window_start", "window_end", *layout.time_columns})
     for path in sorted(layout.path.rglob("*")) if layout.path.is_dir() else ():
         inside = path.relative_to(layout.path)
         batch = next((int(found[1]) for part in inside.parts if (found := _BATCH.fullmatch(part))), None)
@@ -234,44 +231,35 @@ def _output(layout: OutputLayout) -> OutputHistory:
             continue
         if batch is not None and path.is_dir():
             folders.add(batch)
-        if path.name == LEDGER and batch is not None:
-            _into(damaged, inside, lambda path=path, batch=batch: ledgers.update({batch: LedgerEntry.from_json(path.read_text())}))
-        elif path.is_file() and not path.name.startswith((".", "_")):
-            read = parquet_rows if path.suffix == ".parquet" else json_rows
-            _into(
-                damaged,
-                inside,
-                lambda path=path, batch=batch, inside=inside, read=read: rows.extend(
-                    OutputRow(batch, str(inside), values) for values in read(path, times)
-                ),
-            )
+        try:
+            if path.name == LEDGER and batch is not None:
+                ledgers[batch] = LedgerEntry.from_json(path.read_text())
+            elif path.is_file() and not path.name.startswith((".", "_")):
+                read = parquet_rows(path) if path.suffix == ".parquet" else json_rows(path, times)
+                rows += [OutputRow(batch, str(inside), values) for values in read]
+        except (ValueError, OSError, pa.ArrowException) as problem:
+            damaged.append(f"{inside}: {problem}")
     return OutputHistory(layout.name, layout.kind, tuple(rows), ledgers, frozenset(folders), tuple(damaged))
 
 
-def _into(damaged: list[str], inside: Path, read: Callable[[], None]) -> None:
-    try:
-        read()
-    except (ValueError, OSError, pa.ArrowException) as problem:
-        damaged.append(f"{inside}: {problem}")
-
-
-def parquet_rows(path: Path, times: set[str]) -> Iterator[dict[str, Any]]:
+def parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a Parquet file; every instant in it is microseconds UTC, whatever its name."""
     table = pq.ParquetFile(path, coerce_int96_timestamp_unit="us").read()
-    columns: list[list[Any]] = []
-    for column in table.columns:
-        if pa.types.is_timestamp(column.type):
-            columns.append(column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64()).to_pylist())
-        elif pa.types.is_primitive(column.type) or pa.types.is_string(column.type):
-            values = column.to_pylist()
-            columns.append([plain(value) for value in values] if pa.types.is_date(column.type) else values)
-        else:
-            columns.append([plain(value) for value in column.to_pylist()])
+    columns = [_plain_column(column) for column in table.columns]
     for row in zip(*columns, strict=True):
         yield dict(zip(table.column_names, row, strict=True))
 
 
-def json_rows(path: Path, times: set[str]) -> Iterator[dict[str, Any]]:
+def _plain_column(column: Any) -> list[Any]:
+    if pa.types.is_timestamp(column.type):
+        micros: list[Any] = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64()).to_pylist()
+        return micros
+    values: list[Any] = column.to_pylist()
+    simple = pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_string(column.type)
+    return values if simple else [plain(value) for value in values]
+
+
+def json_rows(path: Path, times: frozenset[str]) -> Iterator[dict[str, Any]]:
     """The rows of a file with one JSON object a line; ValueError at the first line that is none."""
     text = path.read_bytes().decode("utf-8", "surrogateescape")
     for number, line in enumerate(text.split("\n"), start=1):
@@ -302,7 +290,6 @@ __all__ = [
     "QueryHistory",
     "QueryLayout",
     "StateContents",
-    "TornCheckpoint",
     "read_history",
     "read_state",
 ]

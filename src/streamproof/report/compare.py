@@ -7,7 +7,7 @@ from rich.text import Text
 
 from streamproof.core.verdict import Verdict
 from streamproof.report import words
-from streamproof.report.shape import Report
+from streamproof.report.shape import AccountCounts, Report
 from streamproof.report.terminal import STYLES, Lines
 
 
@@ -31,7 +31,16 @@ class Comparison:
     @property
     def same(self) -> bool:
         """True if nothing but the time differs."""
-        moved = (self.new_failures, self.fixed, self.undecided, self.added, self.gone, self.account, self.worst_account, self.setting)
+        moved = (
+            self.new_failures,
+            self.fixed,
+            self.undecided,
+            self.added,
+            self.gone,
+            self.account,
+            self.worst_account,
+            self.setting,
+        )
         return self.verdict[0] is self.verdict[1] and not any(moved)
 
 
@@ -47,22 +56,24 @@ def compare(before: Report, after: Report) -> Comparison:
         new_failures=tuple(name for name in failing if old.get(name) is not Verdict.FAIL),
         fixed=tuple(name for name, verdict in new.items() if verdict is Verdict.PASS and old.get(name) is Verdict.FAIL),
         still_failing=tuple(name for name in failing if old.get(name) is Verdict.FAIL),
-        undecided=tuple(name for name, verdict in new.items() if verdict is Verdict.UNKNOWN and old.get(name) is not Verdict.UNKNOWN),
+        undecided=tuple(
+            name for name, verdict in new.items() if verdict is Verdict.UNKNOWN and old.get(name) is not Verdict.UNKNOWN
+        ),
         added=tuple(name for name in new if name not in old),
         gone=tuple(name for name in old if name not in new),
-        account=_moved(before, after, "fault_free"),
-        worst_account=_moved(before, after, "worst"),
+        account=_moved(before["conservation"]["fault_free"], after["conservation"]["fault_free"]),
+        worst_account=_moved(before["conservation"]["worst"], after["conservation"]["worst"]),
         setting={
-            name: (str(before[name]), str(after[name]))  # type: ignore[literal-required]
+            name: (str(before[name]), str(after[name]))
             for name in ("job", "plan", "seed", "events", "spark_batches")
-            if before[name] != after[name]  # type: ignore[literal-required]
+            if before[name] != after[name]
         },
     )
 
 
-def _moved(before: Report, after: Report, which: str) -> dict[str, tuple[int, int]]:
-    old, new = before["conservation"][which], after["conservation"][which]  # type: ignore[literal-required]
-    return {place: (old[place], new[place]) for place in ("input", *words.PLACES) if old[place] != new[place]}
+def _moved(before: AccountCounts, after: AccountCounts) -> dict[str, tuple[int, int]]:
+    old, new = ({"input": counts["input"], **words.dict_of(counts)} for counts in (before, after))
+    return {place: (old[place], new[place]) for place in old if old[place] != new[place]}
 
 
 def print_comparison(found: Comparison, console: Console, *, names: tuple[str, str] = ("before", "after")) -> None:
@@ -91,7 +102,9 @@ def print_comparison(found: Comparison, console: Console, *, names: tuple[str, s
         if ids:
             page.line(label, f"{words.number(len(ids))}: {words.few(ids)}")
     for label, moved in (("account", found.account), ("worst", found.worst_account)):
-        page.line(label, " · ".join(f"{words.PLACES.get(place, place)} {_pair(pair)}" for place, pair in moved.items()) or "the same")
+        page.line(
+            label, " · ".join(f"{words.PLACES.get(place, place)} {_pair(pair)}" for place, pair in moved.items()) or "the same"
+        )
     page.line("time", f"{words.span(found.seconds[0])} → {words.span(found.seconds[1])}")
     page.print()
 

@@ -40,7 +40,7 @@ def with_verdict(report: Report, verdict: Verdict) -> list[ScenarioEntry]:
 def telling(scenario: ScenarioEntry) -> tuple[CheckEntry, FindingEntry | None] | None:
     """The check that decided the scenario and its most telling finding: one that names an event before one that does not."""
     deciding = [check for check in scenario["checks"] if check["verdict"] == scenario["verdict"]]
-    if scenario["verdict"] == Verdict.PASS or not deciding:
+    if scenario["verdict"] == "pass" or not deciding:
         return None
     pairs = [(check, finding) for check in deciding for finding in check["findings"]]
     named = [pair for pair in pairs if pair[1]["event"]]
@@ -58,9 +58,9 @@ def explain(report: Report, scenario: ScenarioEntry) -> Explanation:
     finding = found[1] if found else None
     lines = [("crash", _crash(scenario))]
     if finding:
-        lines += [(label, finding[label] or "") for label in ("expected", "found", "how")]  # type: ignore[literal-required]
+        lines += [(label, finding[label] or "") for label in ("expected", "found", "how")]
         lines.append(("the event", _event(report, scenario, finding)))
-    if scenario["account"] and scenario["verdict"] != Verdict.PASS:
+    if scenario["account"] and scenario["verdict"] != "pass":
         lines.append(("account", words.imbalance_in_words(scenario["account"])))
     lines += [("replay", scenario["replay"]), ("read on", scenario["read_on"] or "")]
     return Explanation(_headline(report, scenario, found), tuple((label, text) for label, text in lines if text))
@@ -70,7 +70,7 @@ def _headline(report: Report, scenario: ScenarioEntry, found: tuple[CheckEntry, 
     if found is not None:
         check, finding = found
         return f"{check['name']}: {_what(report, finding) if finding else 'no finding was kept'}"
-    if scenario["verdict"] == Verdict.PASS:
+    if scenario["verdict"] == "pass":
         return "every check passed"
     return "the fault did not fire" if not scenario["fired"] else "no check says why"
 
@@ -114,7 +114,8 @@ def sentence(report: Report) -> str:
         return explain(report, failing[0]).headline if failing else "the proof failed before a scenario could be kept"
     if verdict is Verdict.UNKNOWN:
         return "; ".join(_undecided(report)) or "the proof says nothing yet"
-    return f"{words.plan_name(report)}: {words.counted(len(report['scenarios']), 'scenario')}, {fired(report)}, {words.span(report['seconds'])}"
+    total = words.counted(len(report["scenarios"]), "scenario")
+    return f"{words.plan_name(report)}: {total}, {fired(report)}, {words.span(report['seconds'])}"
 
 
 def _undecided(report: Report) -> Iterator[str]:

@@ -56,8 +56,8 @@ class Grid:
 def build(report: Report, scenarios: list[ScenarioEntry]) -> Grid:
     """The grid of a report whose scenarios are shown in the given order.
 
-    A cell is as bad as the worst scenario at its step: the one that proves its disk, and those that crash there in another way (live,
-    with another fault or recording).
+    A cell is as bad as the worst scenario at its step: the one that proves its disk, and those that crash there in another way (live, with
+    another fault or recording).
     """
     place = {scenario["id"]: index for index, scenario in enumerate(scenarios)}
     at_step: dict[str, list[int]] = defaultdict(list)
@@ -72,7 +72,9 @@ def build(report: Report, scenarios: list[ScenarioEntry]) -> Grid:
         cells[_query(step), step["phase"]][step["batch"]].append(Cell(step["id"], step["batch"], state, found))
     batches = tuple(sorted({step["batch"] for step in report["steps"]}))
     rows = tuple(
-        Row(query, phase, tuple(tuple(sorted(cells[query, phase][batch], key=lambda cell: _ORDER[cell.state])) for batch in batches))
+        Row(
+            query, phase, tuple(tuple(sorted(cells[query, phase][batch], key=lambda cell: _ORDER[cell.state])) for batch in batches)
+        )
         for query, phase in sorted(cells, key=_down)
     )
     flat = [cell for row in rows for group in row.groups for cell in group]

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
@@ -15,7 +16,7 @@ from markupsafe import Markup
 from streamproof.core.verdict import Verdict
 from streamproof.report import explain, grid, picture, words
 from streamproof.report.json_file import without_secrets
-from streamproof.report.shape import AccountCounts, CheckEntry, Report, ScenarioEntry
+from streamproof.report.shape import AccountCounts, FindingEntry, Report, ScenarioEntry
 
 ENVIRONMENT = ("streamproof", "spark", "java", "python", "master", "os")
 _SHOWN_FINDINGS = 5
@@ -33,6 +34,17 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Failed:
+    """A check that did not pass: the findings to list, how many more there are, and whether the first is told in full above."""
+
+    name: str
+    verdict: str
+    told: bool
+    findings: tuple[FindingEntry, ...]
+    more: int
+
+
+@dataclass(frozen=True)
 class Told:
     """One scenario as the page shows it; `history` and `passed` are numbers of blocks that many scenarios share."""
 
@@ -41,7 +53,7 @@ class Told:
     explanation: explain.Explanation
     expected: Markup
     found: Markup
-    failed: tuple[CheckEntry, ...]
+    failed: tuple[Failed, ...]
     passed: int | None
     history: int | None
 
@@ -55,31 +67,31 @@ def render(report: Report) -> str:
     scenarios = explain.worst_first(report)
     shared = _Shared()
     told = [_tell(report, index, scenario, shared) for index, scenario in enumerate(scenarios)]
-    first = told[0] if told and told[0].entry["verdict"] == report["verdict"] != Verdict.PASS else None
+    first = told[0] if told and report["verdict"] != "pass" and told[0].entry["verdict"] == report["verdict"] else None
     script = _asset("page.js")
     drawn = picture.draw(report, _marked(scenarios))
-    return _templates().get_template("page.html").render(
+    page = _templates().get_template("page.html")
+    return page.render(
         report=report,
         verdict=Verdict(report["verdict"]).value,
         sentence=explain.sentence(report),
         subject=words.subject(report),
         first=first,
         told=told,
-        passing=[one for one in told if one.entry["verdict"] == Verdict.PASS],
-        others=[one for one in told if one.entry["verdict"] != Verdict.PASS],
+        passing=[one for one in told if one.entry["verdict"] == "pass"],
+        others=[one for one in told if one.entry["verdict"] != "pass"],
         grid=grid.build(report, scenarios),
         picture=drawn,
-        picture_svg=Markup(drawn.svg),
+        picture_svg=Markup(drawn.svg),  # noqa: S704 - an XML serialiser wrote it
         parts=_parts(report),
         account=_account_facts(report),
         facts=_facts(report),
         environment=[(name, report["environment"].get(name, "")) for name in ENVIRONMENT],
         histories=shared.histories,
         checks=shared.checks,
-        style=Markup(_asset("page.css")),
-        script=Markup(script),
+        style=Markup(_asset("page.css")),  # noqa: S704 - a file of this package
+        script=Markup(script),  # noqa: S704 - a file of this package
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        shown_findings=_SHOWN_FINDINGS,
         words=words,
     )
 
@@ -113,7 +125,7 @@ class _Shared:
         return _place(self.histories, scenario["batches"]) if scenario["batches"] else None
 
     def passed(self, scenario: ScenarioEntry) -> int | None:
-        names = tuple(check["name"] for check in scenario["checks"] if check["verdict"] == Verdict.PASS)
+        names = tuple(check["name"] for check in scenario["checks"] if check["verdict"] == "pass")
         return _place(self.checks, names) if names else None
 
 
@@ -132,10 +144,25 @@ def _tell(report: Report, place: int, scenario: ScenarioEntry, shared: _Shared) 
         explanation=explanation,
         expected=expected,
         found=found,
-        failed=tuple(check for check in scenario["checks"] if check["verdict"] != Verdict.PASS),
+        failed=tuple(_failed(scenario)),
         passed=shared.passed(scenario),
         history=shared.history(scenario),
     )
+
+
+def _failed(scenario: ScenarioEntry) -> Iterator[Failed]:
+    telling = explain.telling(scenario)
+    told = telling[1] if telling else None
+    for check in scenario["checks"]:
+        if check["verdict"] != "pass":
+            rest = [finding for finding in check["findings"] if finding is not told]
+            yield Failed(
+                name=check["name"],
+                verdict=check["verdict"],
+                told=len(rest) < len(check["findings"]),
+                findings=tuple(rest[:_SHOWN_FINDINGS]),
+                more=len(rest[_SHOWN_FINDINGS:]),
+            )
 
 
 def differing(expected: str, found: str) -> tuple[Markup, Markup]:
@@ -154,13 +181,13 @@ def differing(expected: str, found: str) -> tuple[Markup, Markup]:
 
 def _marked(scenarios: list[ScenarioEntry]) -> list[str]:
     """The events that the worst scenarios' findings name, each once."""
-    failing = [scenario for scenario in scenarios if scenario["verdict"] == Verdict.FAIL][:3]
+    failing = [scenario for scenario in scenarios if scenario["verdict"] == "fail"][:3]
     pairs = [explain.telling(scenario) for scenario in failing]
     return list(dict.fromkeys(pair[1]["event"] for pair in pairs if pair and pair[1] and pair[1]["event"]))
 
 
 def _parts(report: Report) -> list[Part]:
-    fault_free, worst = (words.dict_of(report["conservation"][which]) for which in ("fault_free", "worst"))  # type: ignore[literal-required]
+    fault_free, worst = (words.dict_of(report["conservation"][which]) for which in ("fault_free", "worst"))
     return [Part(key, label, words.MEANING[key], fault_free[key], worst[key]) for key, label in words.PLACES.items()]
 
 
@@ -186,7 +213,7 @@ def _balance(fault_free: AccountCounts, worst: AccountCounts) -> str:
 def _facts(report: Report) -> list[tuple[str, str]]:
     """The figures beside the verdict, as (label, value)."""
     silent = len(explain.not_fired(report))
-    pairs = [
+    return [
         ("scenarios", words.number(len(report["scenarios"]))),
         ("crash points", words.number(report["enumerated"])),
         ("distinct disks", words.number(report["distinct"])),
@@ -194,4 +221,3 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("plan", report["plan"]),
         ("took", words.span(report["seconds"])),
     ]
-    return pairs

@@ -33,7 +33,9 @@ def read_json(path: Path) -> Report:
             f"There is no report at {path}.", remedy="See which runs there are: streamproof report list"
         ) from problem
     except (OSError, ValueError) as problem:
-        raise ConfigurationError(f"{path} cannot be read as JSON: {problem}", remedy="Prove again, or look at an older run.") from problem
+        raise ConfigurationError(
+            f"{path} cannot be read as JSON: {problem}", remedy="Prove again, or look at an older run."
+        ) from problem
     wrong = problems(found)
     if wrong:
         raise ConfigurationError(
@@ -41,12 +43,12 @@ def read_json(path: Path) -> Report:
             required="A report.json as streamproof prove writes it.",
             remedy="Read it with the version that wrote it, or prove again.",
         )
-    return cast(Report, found)
+    return cast("Report", found)
 
 
 def without_secrets(report: Report) -> Report:
     """The same report with passwords in addresses and in `key=value` texts masked, wherever they stand."""
-    return cast(Report, _masked(report))
+    return cast("Report", _masked(report))
 
 
 def _masked(value: Any) -> Any:

@@ -33,7 +33,7 @@ class Conservation(TypedDict):
 
 
 class FindingEntry(TypedDict):
-    """One thing a checker found: `event` (its trace id) `what` ("is counted twice"), both sides of the mismatch, and how it came."""
+    """One thing a checker found: `event` (its trace id) `what` ("is counted twice"), both sides of the mismatch, how it came."""
 
     what: str
     event: str | None

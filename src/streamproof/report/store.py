@@ -68,7 +68,7 @@ def load(path: Path) -> Report:
 
 
 def write(report: Report, folder: Path) -> None:
-    """Write report.json, junit.xml and report.html into `folder`, passwords masked; the data first, so that it survives the rest."""
+    """Write report.json, junit.xml and report.html into `folder`, passwords masked; the data first: it survives the rest."""
     folder.mkdir(parents=True, exist_ok=True)
     shown = without_secrets(report)
     write_json(shown, folder / JSON)

@@ -1,8 +1,9 @@
 """How a report speaks: numbers, times and names as people read them; shared by terminal, page and JUnit."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from streamproof.core.account import Account
 from streamproof.core.clock import from_micros
@@ -31,7 +32,10 @@ READ_WHAT_A_PASS_MEANS = "docs/what-a-pass-means"
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _SECRETS = (
     (re.compile(r"([a-z][a-z0-9+.-]*://[^\s:/@]*:)[^\s/@]+(?=@)", re.IGNORECASE), r"\1***"),
-    (re.compile(r"\b((?:[\w-]*(?:password|passwd|secret|token|api_?key))\s*[=:]\s*)(?!\*\*\*)[^\s,;&\"']+", re.IGNORECASE), r"\1***"),
+    (
+        re.compile(r"\b((?:[\w-]*(?:password|passwd|secret|token|api_?key))\s*[=:]\s*)(?!\*\*\*)[^\s,;&\"']+", re.IGNORECASE),
+        r"\1***",
+    ),
 )
 
 
@@ -58,8 +62,11 @@ def span(seconds: float) -> str:
 
 
 def instant(micros: int) -> str:
-    """Microseconds since 1970 as "09:01:12.500", UTC; whole seconds without the fraction."""
-    return _clock_time(from_micros(micros))
+    """Microseconds since 1970 as "09:01:12.500", UTC; whole seconds without the fraction; "out of range" beyond the year 9999."""
+    try:
+        return _clock_time(from_micros(micros))
+    except (ValueError, OverflowError, OSError):
+        return "out of range"
 
 
 def watermark(text: str | None) -> str:
@@ -99,7 +106,10 @@ def plan_name(report: Report) -> str:
 
 def account(counts: AccountCounts) -> list[str]:
     """The six places as ["emitted 47,912", "open 1,020", ...], in the order of the account."""
-    return [f"{label} {number(share)}" for label, share in zip(PLACES.values(), Account.of(dict_of(counts)).as_dict().values(), strict=True)]
+    return [
+        f"{label} {number(share)}"
+        for label, share in zip(PLACES.values(), Account.of(dict_of(counts)).as_dict().values(), strict=True)
+    ]
 
 
 def imbalance(counts: AccountCounts) -> int:
@@ -113,11 +123,14 @@ def imbalance_in_words(counts: AccountCounts) -> str:
     if not over:
         return ""
     total = Account.of(dict_of(counts)).total
-    return f"{number(abs(over))} {'too many' if over > 0 else 'missing'}: {number(total)} places for {number(counts['input'])} records"
+    return (
+        f"{number(abs(over))} {'too many' if over > 0 else 'missing'}: {number(total)} places for {number(counts['input'])} records"
+    )
 
 
 def dict_of(counts: AccountCounts) -> dict[str, int]:
-    return {place: int(counts.get(place, 0)) for place in PLACES}
+    found: Mapping[str, Any] = counts
+    return {place: int(found.get(place, 0)) for place in PLACES}
 
 
 def few(names: Iterable[str], limit: int = 5) -> str:

@@ -80,7 +80,7 @@ def scenario(name: str, phase: str, kind: str, batch: int, mode: str = "image") 
 
 
 def event_time() -> dict[str, Any]:
-    """3,000 points over ten minutes of event time, 318 of them late, some with an event time of 1970 or 2099."""
+    """3,000 points over ten minutes of event time, 318 of them late, some with an event time of 1970 or 11026."""
     seeded = Seeded(SEED, "points")
     rate = 600 * SECOND / EVENTS
     firsts = [EVENTS * batch // BATCHES for batch in range(BATCHES)]
@@ -100,7 +100,7 @@ def event_time() -> dict[str, Any]:
         if fate == "late":
             time = marks[batch - 1] - 30 * SECOND - int(seeded.exponential(20) * SECOND)
         if fate == "rejected" and index % 5 == 0:
-            time = 0 if index % 2 else BASE + 73 * 365 * 86_400 * SECOND
+            time = 0 if index % 2 else BASE + 9_000 * 365 * 86_400 * SECOND
         points.append({"arrival": arrival, "time_us": time, "fate": fate, "event": f"t-{arrival:06d}", "batch": batch})
     return {
         "points": sorted(points, key=lambda point: point["arrival"]),
@@ -125,7 +125,13 @@ def build_green() -> Report:
     scenarios += [scenario(f"{phase}/{kinds[-1]}@4:after", phase, kinds[-1], 4, "live") for phase, kinds in OPERATIONS.items()]
     scenarios.append(
         {**scenario("fault-free", "start", "", 0), "id": "fault-free", "fault": None, "phase": None, "batch": None, "step": None}
-        | {"mode": "fault-free", "fired": False, "crash": "", "batches": history(None), "replay": "streamproof prove my_job --only fault-free --seed 7"}
+        | {
+            "mode": "fault-free",
+            "fired": False,
+            "crash": "",
+            "batches": history(None),
+            "replay": "streamproof prove my_job --only fault-free --seed 7",
+        }
     )
     report: Any = {
         "verdict": "pass",
@@ -152,7 +158,7 @@ def build_green() -> Report:
         "recording": {"batches": BATCHES, "seconds": 6.2, "steps": len(steps)},
         "event_time": event_time(),
         "outputs": [
-            {"name": "exposure", "rows": 4_310, "where": "out/exposure", "format": "parquet", "guarantee": "exactly once (one directory a batch)"},
+            {"name": "exposure", "rows": 4_310, "where": "out/exposure", "format": "parquet", "guarantee": "exactly once (with its ledger)"},
             {"name": "late", "rows": 318, "where": "out/late", "format": "json", "guarantee": "exactly once"},
             {"name": "rejected", "rows": 201, "where": "out/rejected", "format": "json", "guarantee": "exactly once"},
         ],
@@ -176,7 +182,11 @@ def build_red(failing: int = 7) -> Report:
     """The same plan with an output that appends on replay: one event counted twice after each publication."""
     report = build_green()
     report["verdict"] = "fail"
-    event = next(point for point in report["event_time"]["points"] if point["batch"] == 3 and point["fate"] == "emitted" and point["arrival"] > 14_000)
+    event = next(
+        point
+        for point in report["event_time"]["points"]
+        if point["batch"] == 3 and point["fate"] == "emitted" and point["arrival"] > 14_000
+    )
     for batch in range(3, 3 + failing):
         entry = judge(
             report,
@@ -186,14 +196,14 @@ def build_red(failing: int = 7) -> Report:
             [
                 {
                     "what": "is counted twice",
-                    "event": event["event"],
+                    "event": name,
                     "batch": batch,
                     "expected": "client c17  09:01:00-09:01:30   exposure 48,210.50   trades 31",
                     "found": "client c17  09:01:00-09:01:30   exposure 49,905.50   trades 32",
                     "how": f"batch {batch} ran again after the crash and its rows were appended a second time",
                 }
-            ]
-            * 7,
+                for name in (event["event"], *(f"t-{20_000 + number:06d}" for number in range(7)))
+            ],
         )
         entry["checks"][2].update(verdict="fail", findings=[
             {"what": "4,166 records are in two places", "event": None, "batch": batch, "expected": "50,000", "found": "54,166", "how": None}

@@ -129,8 +129,8 @@ class Expectation:
         found: dict[str, tuple[str, int]] = {}
         inside_open = {trace for contents in self.open.values() for trace in contents.traces}
         for outcome in self.batches:
-            found |= {trace: ("duplicate", outcome.batch) for trace in outcome.traces}
+            found |= dict.fromkeys(outcome.traces, ("duplicate", outcome.batch))
             found |= {trace: ("open_state" if trace in inside_open else "emitted", outcome.batch) for trace in outcome.kept}
             for place in ("late", "rejected", "filtered", "unknown"):
-                found |= {trace: (place, outcome.batch) for trace in getattr(outcome, place)}
+                found |= dict.fromkeys(getattr(outcome, place), (place, outcome.batch))
         return found

@@ -40,7 +40,9 @@ def simulate(
         If the batches are not 0, 1, 2 and so on.
     """
     if [read.batch for read in batches] != list(range(len(batches))):
-        raise HistoryGap(f"The logs hold the batches {', '.join(str(read.batch) for read in batches)}; the model needs all from 0 on.")
+        raise HistoryGap(
+            f"The logs hold the batches {', '.join(str(read.batch) for read in batches)}; the model needs all from 0 on."
+        )
     run = _Run(shape, arrived)
     watermark = Watermark(shape.delay_us if shape.stateful else None)
     outcomes: list[BatchOutcome] = []

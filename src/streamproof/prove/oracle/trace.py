@@ -1,9 +1,9 @@
 """Trace ids: which event a record is, and the hash that accounts and windows add up."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from hashlib import md5
-from typing import NamedTuple
 
 
 def event_id(trace: str) -> str:
@@ -17,7 +17,8 @@ def hash_of(trace: str) -> int:
     return int(md5(event_id(trace).encode(), usedforsecurity=False).hexdigest()[:10], 16)
 
 
-class Vector(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Vector:
     """A count and a sum of hashes: one lost and one doubled event do not cancel (R15)."""
 
     count: int = 0

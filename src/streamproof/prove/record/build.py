@@ -13,7 +13,7 @@ from streamproof.prove.record.paths import Layout
 from streamproof.prove.record.tree import EMPTY, File
 
 
-class BlobChanged(StreamproofError):  # noqa: N818 - named as the errors of errors.py are
+class BlobChanged(StreamproofError):
     """A recorded content is no longer what it was: an image built from it would prove nothing (R16)."""
 
 

@@ -9,6 +9,7 @@ from streamproof.prove.record.paths import pattern
 from streamproof.prove.record.steps import Step, Timeline
 
 PREFIX = "streamproof.recording."
+MARKER = "killed-here"  # in the recording's folder, once a `kill` has fired and the disk stands still
 
 
 class Action(StrEnum):

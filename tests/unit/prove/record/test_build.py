@@ -1,5 +1,4 @@
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -40,7 +39,7 @@ def test_each_image_gets_a_query_id_of_its_own(last, recorded, layout, tmp_path)
 def test_files_keep_their_modification_times(last, recorded, layout, tmp_path):
     built = build(last, tmp_path / "image", recorded.blobs, layout)
     path = "checkpoint/exposure/commits/1"
-    assert os.stat(built.folder / path).st_mtime_ns == last.files[path].modified_ms * 1_000_000
+    assert (built.folder / path).stat().st_mtime_ns == last.files[path].modified_ms * 1_000_000
 
 
 @pytest.mark.parametrize("damage", ["overwritten", "gone"])

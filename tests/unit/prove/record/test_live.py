@@ -1,12 +1,12 @@
 import re
 
 import pytest
-from unit.prove.record.conftest import Recorder
 
 from streamproof.core.phases import Side
 from streamproof.errors import StreamproofError
 from streamproof.prove.record.live import Action, arming
 from streamproof.prove.record.steps import timeline
+from unit.prove.record.recorder import Recorder
 
 
 def test_an_arming_names_operation_path_and_side(recorded, layout):

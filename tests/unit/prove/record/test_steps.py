@@ -1,8 +1,8 @@
 import pytest
-from unit.prove.record.conftest import Recorder
 
 from streamproof.core.phases import Phase, StepName
 from streamproof.prove.record.steps import timeline
+from unit.prove.record.recorder import Recorder
 
 
 def names(steps):

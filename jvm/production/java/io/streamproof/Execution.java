@@ -1,5 +1,7 @@
 package io.streamproof;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -13,12 +15,13 @@ import scala.collection.Iterator;
 
 /** What the executed plan of a running query says of its newest batch: rows read, duplicates dropped, doors in the plan. */
 public final class Execution {
+  private static final ObjectMapper JSON = new ObjectMapper();
   private static final Pattern DOOR = Pattern.compile("divert_([^(]+)\\(");
 
   private Execution() {}
 
-  /** Metric sums by name: {@code input} and {@code duplicate}; and {@code door:NAME}, how often each divert occurs. */
-  public static Map<String, Long> ofNewestBatch(SparkSession spark, String name) {
+  /** Metric sums by name, as JSON: {@code input} and {@code duplicate}; and {@code door:NAME}, how often each divert occurs. */
+  public static String ofNewestBatch(SparkSession spark, String name) throws JsonProcessingException {
     Map<String, Long> found = new TreeMap<>();
     for (StreamingQuery query : spark.streams().active()) {
       if (name.equals(query.name()) && query instanceof StreamingQueryWrapper wrapper) {
@@ -26,7 +29,7 @@ public final class Execution {
         visit(plan, found);
       }
     }
-    return found;
+    return JSON.writeValueAsString(found);
   }
 
   private static void visit(SparkPlan plan, Map<String, Long> found) {

@@ -60,8 +60,8 @@ public final class Storage {
     }
   }
 
-  /** The entries of a directory as "name\tbytes" (bytes -1 for a directory), sorted; empty where there is no such directory. */
-  public List<String> list(String path) throws IOException {
+  /** The entries of a directory, a line "name\tbytes" each (bytes -1 for a directory), sorted; empty where there is none. */
+  public String list(String path) throws IOException {
     Path folder = new Path(path);
     FileSystem files = folder.getFileSystem(configuration);
     List<String> names = new ArrayList<>();
@@ -71,7 +71,7 @@ public final class Storage {
       }
     }
     names.sort(null);
-    return names;
+    return String.join("\n", names);
   }
 
   public boolean exists(String path) throws IOException {

@@ -18,7 +18,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
  * <p>A directory is not a step: no reader of ours tells an empty directory from none. Listings are sorted, as HDFS sorts them, so
  * that two runs go through their files in the same order.
  */
-public final class RecordingFileSystem extends RawLocalFileSystem {
+public final class RecordingFileSystem extends ForklessFileSystem {
   static final String SCHEME = "sp-record";
 
   private URI uri = URI.create(SCHEME + "://none/");

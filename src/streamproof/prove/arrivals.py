@@ -1,0 +1,142 @@
+"""The row-wise part of a job over all events, by one Spark batch query: what the oracle starts from, and the batch equivalence.
+
+Row-wise steps decide about each record alone, so they give the same answer in a batch query as in a stream.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from streamproof.core.durations import micros_of
+from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
+from streamproof.prove.oracle.expectation import WindowKey
+from streamproof.prove.oracle.shape import QueryShape
+from streamproof.runtime.query import event_time_of, source_rows
+from streamproof.stream.plan import ORIGINAL, TRACE, aggregated, batch_deduplicated, row_wise
+
+if TYPE_CHECKING:
+    from streamproof.runtime.binding import BoundJob
+
+
+@dataclass
+class CollectingDoors:
+    """Doors that keep what leaves as DataFrames, and let the rest pass by plain filters."""
+
+    left: list[DataFrame] = field(default_factory=list)
+
+    def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
+        self.left.append(rows.filter(reason.isNotNull()).select(_trace(rows), F.lit("rejected").alias("fate"), reason.alias("reason")))
+        return rows.filter(reason.isNull())
+
+    def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
+        self.left.append(rows.filter(~keep).select(_trace(rows), F.lit("filtered").alias("fate"), F.lit(name).alias("reason")))
+        return rows.filter(keep)
+
+    def late(self, rows: DataFrame, instant: Column) -> DataFrame:
+        return rows
+
+
+def _trace(rows: DataFrame) -> Column:
+    """The trace column; of a record that could not be parsed, from its original bytes."""
+    if ORIGINAL not in rows.columns:
+        return F.col(TRACE).alias(TRACE)
+    original = F.regexp_extract(F.decode(F.col(ORIGINAL).cast("binary"), F.lit("ISO-8859-1")), r'"_trace"\s*:\s*"([^"]+)"', 1)
+    return F.coalesce(F.col(TRACE), original).alias(TRACE)
+
+
+def shape_of(bound: "BoundJob", query: str) -> QueryShape:
+    """What the oracle has to know of a query."""
+    recipe = bound.outputs.main[query]
+    declared = bound.config.source[recipe.source].event_time
+    aggregate, deduplicate = recipe.aggregate, recipe.deduplicate
+    return QueryShape(
+        query=query,
+        event_time_column=declared.column if declared else None,
+        delay_us=(micros_of(declared.lag) if declared else 0) + micros_of(recipe.allowed_lateness),
+        window_us=micros_of(aggregate.window.size) if aggregate else None,
+        by=aggregate.by if aggregate else (),
+        aggregates=tuple(aggregate.aggregates) if aggregate else (),
+        deduplicate=deduplicate.key if deduplicate else None,
+    )
+
+
+class Arrivals:
+    """The events of one query behind its row-wise steps.
+
+    `arrived` has one entry per record; `survivors_table` gives the job's batch result over some of them.
+    """
+
+    def __init__(self, bound: "BoundJob", query: str, spark: SparkSession) -> None:
+        self._bound, self._query, self._spark = bound, query, spark
+        self._recipe = bound.outputs.main[query]
+        self.shape = shape_of(bound, query)
+        doors = CollectingDoors()
+        rows = source_rows(bound, self._recipe.source, spark, doors, stream=False, trace=True)
+        self._passed = row_wise(self._recipe, rows, doors).drop(ORIGINAL).cache()
+        self.traced = TRACE in self._passed.columns
+        self.arrived: Mapping[str, Arrived] = self._collect(doors)
+        self._kept: dict[tuple[str, ...], dict[WindowKey, dict[str, Any]]] = {}
+
+    def _collect(self, doors: CollectingDoors) -> dict[str, Arrived]:
+        found: dict[str, Arrived] = {}
+        for left in doors.left:
+            for row in left.collect():
+                found[row[TRACE]] = Arrived(row[TRACE], RowFate(row["fate"]), row["reason"])
+        if not self.traced:
+            return found
+        columns = [F.col(TRACE)]
+        time = self.shape.event_time_column
+        has_time = time is not None and time in self._passed.columns
+        columns.append(F.unix_micros(F.col(time)).alias("_us") if has_time else F.lit(None).alias("_us"))
+        keys = (*self.shape.by, *(self.shape.deduplicate or ()))
+        columns += [F.col(name).alias(f"_k{number}") for number, name in enumerate(keys)]
+        cut = 2 + len(self.shape.by)
+        for row in self._passed.select(*columns).collect():
+            dedup = tuple(plain(value) for value in row[cut:]) if self.shape.deduplicate else None
+            found[row[0]] = Arrived(row[0], RowFate.PASSED, None, row[1], tuple(plain(value) for value in row[2:cut]), dedup)
+        return found
+
+    def batch_result(self, survivors: Sequence[str]) -> dict[WindowKey, dict[str, Any]]:
+        """The aggregates of each window by the job's own code as a batch query over the surviving records; kept per set of survivors."""
+        identity = tuple(survivors)
+        if identity not in self._kept:
+            self._kept[identity] = self._aggregated(survivors)
+        return self._kept[identity]
+
+    def _aggregated(self, survivors: Sequence[str]) -> dict[WindowKey, dict[str, Any]]:
+        time = event_time_of(self._bound.config.source[self._recipe.source])
+        assert time is not None
+        chosen = self._spark.createDataFrame([(trace,) for trace in survivors], f"{TRACE} string")
+        rows = self._passed.join(F.broadcast(chosen), TRACE, "leftsemi")
+        if self._recipe.deduplicate is not None:
+            rows = batch_deduplicated(rows, self._recipe.deduplicate, time.column)
+        found: dict[WindowKey, dict[str, Any]] = {}
+        for row in aggregated(self._recipe, rows, time.column).collect():
+            values = {name: plain(value) for name, value in row.asDict().items()}
+            key = (tuple(values[name] for name in self.shape.by), values["window_start"])
+            found[key] = {name: values[name] for name in self.shape.aggregates if name in values}
+        return found
+
+
+def handwritten_rows(
+    bound: "BoundJob", query: str, reference: str, folder: Path, events: Iterable[Mapping[str, Any]]
+) -> dict[WindowKey, dict[str, Any]]:
+    """The rows of the user's hand-written model over the surviving events, by window.
+
+    `reference` is "model.py:function"; the function takes a list of dicts (the event time as an aware datetime) and gives dicts with
+    the key columns, window_start and the aggregates.
+    """
+    from streamproof.runtime.binding import load_module
+
+    shape = shape_of(bound, query)
+    file_name, _, function = reference.partition(":")
+    rows = getattr(load_module(folder / file_name), function)([dict(event) for event in events])
+    found: dict[WindowKey, dict[str, Any]] = {}
+    for row in rows:
+        key = (tuple(plain(row[name]) for name in shape.by), plain(row["window_start"]))
+        found[key] = {name: plain(row[name]) for name in shape.aggregates if name in row}
+    return found

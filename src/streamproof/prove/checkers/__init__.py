@@ -1,0 +1,142 @@
+"""Checkers: each looks at a history and says what is wrong with it.
+
+A checker is a generator of findings. None: it passes. Any: it fails. It raises `CannotTell`, or crashes: unknown.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from streamproof.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from streamproof.prove.history import History, QueryView
+
+KEPT = 20
+"""How many findings of one checker are kept; the rest are counted."""
+
+_MODULES = (
+    "intake",
+    "exactly_once",
+    "account",
+    "window_contents",
+    "late_routing",
+    "rejected_routing",
+    "watermark",
+    "state_contents",
+    "liveness",
+    "expectations",
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong.
+
+    Parameters
+    ----------
+    event
+        The trace or event id it is about; None where it is about none.
+    what
+        What is wrong with it, as the end of a sentence that begins with the event, or a whole one.
+    batch
+        The batch that it shows in.
+    expected, found
+        Both sides of the mismatch, in words.
+    how
+        How it came about, as far as the history shows it.
+    key
+        The window or key it is about, in words.
+    """
+
+    event: str | None
+    what: str
+    batch: int | None = None
+    expected: str | None = None
+    found: str | None = None
+    how: str | None = None
+    key: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As the report holds it."""
+        return {
+            "what": f"{self.event} {self.what}" if self.event else self.what,
+            "event": self.event,
+            "batch": self.batch,
+            "expected": self.expected,
+            "found": self.found,
+            "how": self.how,
+        }
+
+
+class CannotTell(Exception):
+    """The history does not hold what the checker needs; its verdict is unknown, with this text."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What one checker says: its verdict, the first findings, how many there were, and why it could not tell."""
+
+    name: str
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    total: int = 0
+    problem: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As the report holds it; what a checker could not tell is a finding without an event."""
+        findings = [finding.as_dict() for finding in self.findings]
+        if self.problem:
+            findings.append(Finding(None, self.problem).as_dict())
+        return {"name": self.name, "verdict": str(self.verdict), "total": self.total, "findings": findings}
+
+
+def require_decided(view: "QueryView") -> None:
+    """Raise CannotTell if different events share a key of the deduplication within one batch: which of them stays is not promised."""
+    if view.model.ambiguous:
+        key = ", ".join(str(part) for part in view.model.ambiguous[0])
+        raise CannotTell(f"Different events share the key {key} in one batch of {view.name}; which of them stays is not promised.")
+
+
+Check = Callable[["History"], Iterator[Finding]]
+_REGISTRY: dict[str, Check] = {}
+
+
+def checker(name: str) -> Callable[[Check], Check]:
+    """Registers a checker under the name that results and reports show."""
+
+    def register(check: Check) -> Check:
+        _REGISTRY[name] = check
+        return check
+
+    return register
+
+
+def registry() -> dict[str, Check]:
+    """All checkers by name, in the order they are run and shown."""
+    for module in _MODULES:
+        import_module(f"{__name__}.{module}")
+    return dict(_REGISTRY)
+
+
+def run_checkers(history: "History") -> list[CheckResult]:
+    """What every checker says; one that crashes is unknown and does not stop the others."""
+    return [run_checker(name, check, history) for name, check in registry().items()]
+
+
+def run_checker(name: str, check: Check, history: "History") -> CheckResult:
+    """What one checker says: fail if it found anything, else unknown if it could not finish, else pass."""
+    findings: list[Finding] = []
+    total, problem = 0, None
+    try:
+        for finding in check(history):
+            total += 1
+            if len(findings) < KEPT:
+                findings.append(finding)
+    except CannotTell as reason:
+        problem = str(reason)
+    except Exception as error:  # noqa: BLE001  # whatever breaks in a checker, the others must still be heard
+        problem = f"the checker crashed: {type(error).__name__}: {error}"
+    verdict = Verdict.FAIL if findings else Verdict.UNKNOWN if problem else Verdict.PASS
+    return CheckResult(name, verdict, tuple(findings), total, problem)

@@ -1,0 +1,82 @@
+"""The account: emitted, open, late, rejected, duplicate and filtered add up to the input, as numbers and as hashes (R15)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided
+from streamproof.prove.checkers.naming import difference
+from streamproof.prove.checkers.wording import others
+from streamproof.prove.history import History, OutputHistory, QueryView, total
+from streamproof.prove.oracle.trace import Vector
+
+PLACES = ("emitted", "open_state", "late", "rejected", "duplicate", "filtered")
+
+
+@checker("account")
+def account(history: History) -> Iterator[Finding]:
+    """Add up what is found in each place, and compare with what was read."""
+    for view in history.queries:
+        require_decided(view)
+        lost = [trace for outcome in view.batches for trace in outcome.unknown]
+        if lost:
+            raise CannotTell(f"{lost[0]}{others(len(lost) - 1)} left {view.name} by a plain transform, which nothing counts.")
+        places = found_places(view)
+        off = _sum(places.values()).minus(view.model.places["input"])
+        if off == Vector():
+            continue
+        found = f"{' + '.join(f'{place} {places[place].count:,}' for place in PLACES)} = {_sum(places.values()).count:,}"
+        expected = f"input {view.model.places['input'].count:,}"
+        yield _finding(history, view, off, expected, found)
+
+
+def found_places(view: QueryView) -> Mapping[str, Vector]:
+    """What lies in each of the six places, as vectors.
+
+    Emitted, late and rejected are what is published, open is what Spark's state reader found; duplicates and filtered records leave no
+    row behind and are the model's.
+
+    Raises
+    ------
+    CannotTell
+        If the state of a query with windows was not read.
+    """
+    model, state = view.model.places, view.left.state
+    if view.windowed and state is None:
+        raise CannotTell(f"The state of {view.name} was not read.")
+    open_state = _sum(state.windows.values()) if view.windowed and state is not None else Vector()
+    emitted = total(view.main.rows) if view.windowed else _traces(view.main)
+    late, rejected = view.side("late"), view.side("rejected")
+    return {
+        "emitted": emitted,
+        "open_state": open_state,
+        "late": model["late"] if late is None else _traces(late),
+        "rejected": model["rejected"] if rejected is None else _traces(rejected),
+        "duplicate": model["duplicate"],
+        "filtered": model["filtered"],
+    }
+
+
+def _finding(history: History, view: QueryView, off: Vector, expected: str, found: str) -> Finding:
+    read = [trace for outcome in view.batches for trace in outcome.traces]
+    why = difference(off, read, history.by_hash)
+    if why is not None and why.lost and not why.added:
+        return Finding(
+            why.lost[0], f"is in no place of the account of {view.name}{others(len(why.lost) - 1)}", None, expected, found
+        )
+    if why is not None and why.added and not why.lost:
+        return Finding(
+            why.added[0], f"is in two places of the account of {view.name}{others(len(why.added) - 1)}", None, expected, found
+        )
+    if off.count == 0:
+        return Finding(None, f"the account of {view.name} adds up in number, not in which events it holds", None, expected, found)
+    missing = f"{abs(off.count):,} record{'' if abs(off.count) == 1 else 's'} too {'many' if off.count > 0 else 'few'}"
+    return Finding(None, f"the account of {view.name} has {missing}", None, expected, found)
+
+
+def _sum(vectors: Iterable[Vector]) -> Vector:
+    pairs = list(vectors)
+    return Vector(sum(pair.count for pair in pairs), sum(pair.hash for pair in pairs))
+
+
+def _traces(output: OutputHistory) -> Vector:
+    """Rows by their traces; a row without one counts, with no hash, so that it does not pass for another."""
+    return Vector(len(output.rows), Vector.of(row.trace for row in output.rows if row.trace is not None).hash)

@@ -1,0 +1,179 @@
+"""Every event counts once in the emitted rows: none lost, none doubled, and the one that is gets named."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from streamproof.prove.checkers import Finding, checker, require_decided
+from streamproof.prove.checkers.naming import Difference, difference
+from streamproof.prove.checkers.wording import events, others, published, values, window
+from streamproof.prove.history import History, OutputRow, QueryView, total
+from streamproof.prove.oracle.expectation import WindowContents, WindowKey
+from streamproof.prove.oracle.trace import Vector, event_id
+
+
+@checker("exactly-once")
+def exactly_once(history: History) -> Iterator[Finding]:
+    """Compare the emitted rows with the model: windows by hidden count and hash, other rows by their traces."""
+    for view in history.queries:
+        for problem in view.main.damaged:
+            yield Finding(None, f"a published file of {view.name} cannot be read: {problem}")
+        require_decided(view)
+        yield from _windows(history, view) if view.windowed else _rows(history, view)
+
+
+def _windows(history: History, view: QueryView) -> Iterator[Finding]:
+    due = view.model.emitted
+    for key, contents in due.items():
+        rows = view.windows.get(key, ())
+        off = total(rows).minus(contents.vector)
+        if off == Vector():
+            continue
+        yield from _lost_window(history, view, key, contents) if not rows else _off(history, view, key, contents, rows, off)
+    for key, rows in view.windows.items():
+        if key not in due:
+            yield from _not_due(history, view, key, rows)
+
+
+def _lost_window(history: History, view: QueryView, key: WindowKey, contents: WindowContents) -> Iterator[Finding]:
+    batch = next(outcome.batch for outcome in view.batches if key in outcome.emitted)
+    rows = view.main.by_batch.get(batch, ())
+    event = event_id(contents.traces[0])
+    yield Finding(
+        event,
+        f"is lost{others(contents.count - 1)}: it is in no row of {view.name}",
+        batch,
+        expected=_expected(view, key, contents),
+        found="no row of this window",
+        how=f"batch {batch} was to emit the window and {f'published {len(rows):,} rows without it' if rows else 'has no published rows'}; "
+        f"the event {history.came_in(view, contents.traces[0])}",
+        key=window(view.model.shape, key),
+    )
+
+
+def _off(
+    history: History, view: QueryView, key: WindowKey, contents: WindowContents, rows: Sequence[OutputRow], off: Vector
+) -> Iterator[Finding]:
+    batch, shape = rows[-1].batch, view.model.shape
+    expected, found = _expected(view, key, contents), "  and  ".join(_found(view, key, row) for row in rows)
+    times = len(rows)
+    if times > 1 and all(total([row]) == contents.vector for row in rows):
+        word = "twice" if times == 2 else f"{times} times"
+        how = f"{published(rows)}; the event {history.came_in(view, contents.traces[0])}"
+        event = event_id(contents.traces[0])
+        yield Finding(event, f"is counted {word}{others(contents.count - 1)}", batch, expected, found, how, window(shape, key))
+        return
+    why = difference(off, contents.traces, history.by_hash, history.groups(view, contents.traces))
+    if why is None:
+        what = (
+            f"{abs(off.count)} events too {'many' if off.count > 0 else 'few'} are in a window"
+            if off.count
+            else "a window holds other events"
+        )
+        yield Finding(
+            None, f"{what}; which ones, its sum does not tell", batch, expected, found, published(rows), window(shape, key)
+        )
+        return
+    yield from _named(history, view, key, contents, why, batch, (expected, found))
+
+
+def _named(
+    history: History,
+    view: QueryView,
+    key: WindowKey,
+    contents: WindowContents,
+    why: Difference,
+    batch: int | None,
+    sides: tuple[str, str],
+) -> Iterator[Finding]:
+    members, named = Counter(event_id(trace) for trace in contents.traces), window(view.model.shape, key)
+    for group, gone in ((why.lost, True), (why.added, False)):
+        if not group:
+            continue
+        event, more = group[0], others(len(group) - 1)
+        together = f"; all {len(group)} events {why.words}" if why.words and len(group) > 1 else ""
+        how = f"the event {history.came_in(view, _trace(history, view, event))}{together}"
+        if gone:
+            what = f"is lost{more}"
+        elif members[event]:
+            what = f"is counted {'twice' if members[event] == 1 else f'{members[event] + 1} times'}{more}"
+        else:
+            what = f"is counted{more} though it is {_fate(history, view, event)}"
+        yield Finding(event, what, batch, *sides, how, named)
+
+
+def _not_due(history: History, view: QueryView, key: WindowKey, rows: Sequence[OutputRow]) -> Iterator[Finding]:
+    shape, vector, batch = view.model.shape, total(rows), rows[0].batch
+    waiting = view.model.open.get(key)
+    found = "  and  ".join(_found(view, key, row) for row in rows)
+    if waiting is not None:
+        event = event_id(waiting.traces[0])
+        what = f"is in a final row{others(waiting.count - 1)} though its window is still open"
+        yield Finding(event, what, batch, "the window in state", found, published(rows), window(shape, key))
+        return
+    why = difference(vector, (), history.by_hash)
+    event_named = why.added[0] if why and why.added else None
+    what = (
+        f"is counted though it is {_fate(history, view, event_named)}"
+        if event_named
+        else "a window was emitted that no event is in"
+    )
+    yield Finding(event_named, what, batch, "no row of this window", found, published(rows), window(shape, key))
+
+
+def _rows(history: History, view: QueryView) -> Iterator[Finding]:
+    """Rows without windows: traces, or event ids behind a deduplication, which does not promise which copy stays."""
+    identity = event_id if view.model.shape.deduplicate is not None else str
+    rows: dict[str, list[OutputRow]] = {}
+    for row in view.main.rows:
+        if row.trace is None:
+            yield Finding(None, f"a row of {view.name} carries no trace id", row.batch, found=values(row.values, list(row.values)))
+        else:
+            rows.setdefault(identity(row.trace), []).append(row)
+    expected = {identity(trace): (trace, outcome.batch) for outcome in view.batches for trace in outcome.kept}
+    for name, (trace, batch) in expected.items():
+        if name not in rows:
+            there = f"batch {batch} published {len(view.main.by_batch.get(batch, ())):,} rows without it"
+            yield Finding(
+                name,
+                f"is lost: it is in no row of {view.name}",
+                batch,
+                "one row",
+                "none",
+                f"it {history.came_in(view, trace)}; {there}",
+            )
+    for name, of_event in rows.items():
+        if name not in expected:
+            what = f"is in {view.name} though it is {_fate(history, view, name)}"
+            yield Finding(name, what, of_event[0].batch, "no row", f"{len(of_event)}", published(of_event))
+        elif len(of_event) > 1:
+            word = "twice" if len(of_event) == 2 else f"{len(of_event)} times"
+            how = f"{published(of_event)}; the event {history.came_in(view, expected[name][0])}"
+            yield Finding(name, f"is in {view.name} {word}", of_event[-1].batch, "one row", f"{len(of_event)} rows", how)
+
+
+def _expected(view: QueryView, key: WindowKey, contents: WindowContents) -> str:
+    known = (view.equivalence or view.handwritten or {}).get(key, {})
+    said = values(known, view.model.shape.aggregates) or events(contents.vector)
+    return f"{window(view.model.shape, key)}  {said}"
+
+
+def _found(view: QueryView, key: WindowKey, row: OutputRow) -> str:
+    return f"{window(view.model.shape, key)}  {values(row.values, view.model.shape.aggregates) or events(total([row]))}"
+
+
+def _trace(history: History, view: QueryView, event: str) -> str:
+    """The copy of an event that the model has kept, or the first one."""
+    copies = history.copies(event)
+    fates = view.model.fates
+    return next((trace for trace in copies if fates.get(trace, ("",))[0] in ("emitted", "open_state")), copies[0])
+
+
+def _fate(history: History, view: QueryView, event: str) -> str:
+    places = {
+        "open_state": "in an open window",
+        "emitted": "of another window",
+        "duplicate": "a duplicate",
+        "unknown": "lost by the job",
+    }
+    found = [view.model.fates.get(trace, ("read by no batch", 0))[0] for trace in history.copies(event_id(event))]
+    return " and ".join(dict.fromkeys(places.get(place, place) for place in found))

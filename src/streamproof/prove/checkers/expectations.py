@@ -1,0 +1,49 @@
+"""What the scenario expects of the job: shares of late, rejected and open records, and results by the intended event time.
+
+Without them a job that calls half its input late would pass: its account adds up.
+"""
+
+from collections.abc import Iterator
+
+from streamproof.prove.checkers import Finding, checker
+from streamproof.prove.checkers.wording import full_instant
+from streamproof.prove.history import History, QueryView
+
+
+@checker("expectations")
+def expectations(history: History) -> Iterator[Finding]:
+    """Compare the account with the scenario's shares, and the event times that the job uses with those the events were made with."""
+    expect = history.expectations
+    for view in history.queries:
+        for place, most in (
+            ("late", expect.late_at_most),
+            ("rejected", expect.rejected_at_most),
+            ("open_state", expect.open_at_most),
+        ):
+            if most is not None:
+                yield from _share(view, place, most)
+        if expect.results_by == "event time":
+            yield from _event_times(history, view)
+
+
+def _share(view: QueryView, place: str, most: float) -> Iterator[Finding]:
+    places = view.model.places
+    count, of = places[place].count, places["input"].count
+    if of and count > most * of:
+        word = {"open_state": "open at the end"}.get(place, place)
+        what = f"{count / of:.2%} of the input of {view.name} is {word}; the scenario allows {most:.2%}"
+        yield Finding(None, what, None, f"at most {int(most * of):,} of {of:,}", f"{count:,}")
+
+
+def _event_times(history: History, view: QueryView) -> Iterator[Finding]:
+    if view.model.shape.event_time_column is None:
+        return
+    for outcome in view.batches:
+        for trace in outcome.traces:
+            event, record = history.events.get(trace), view.arrived.get(trace)
+            if event is None or record is None or record.fate != "passed" or record.time_us == event.time_us:
+                continue
+            expected = full_instant(event.time_us) if event.time_us is not None else "none"
+            found = full_instant(record.time_us) if record.time_us is not None else "none"
+            how = f"the event time of {view.name} is {view.model.shape.event_time_column}"
+            yield Finding(trace, "is placed by another time than it happened", outcome.batch, expected, found, how)

@@ -1,0 +1,42 @@
+"""Late rows leave by the late output: exactly those at or behind the bound (R10)."""
+
+from collections.abc import Iterator
+
+from streamproof.prove.checkers import Finding, checker
+from streamproof.prove.checkers.side_rows import compare
+from streamproof.prove.checkers.wording import full_instant
+from streamproof.prove.history import History, OutputHistory, QueryView
+
+
+@checker("late-routing")
+def late_routing(history: History) -> Iterator[Finding]:
+    """Compare the late output with the event-time model, batch by batch.
+
+    The model knows the bound of every batch from the offset log, so a batch boundary that a crash has moved is not a finding; a row
+    on the wrong side of the bound is. A main output that is called "late" is held to what its name says.
+    """
+    for view in history.queries:
+        output = view.side("late")
+        if output is not None:
+            yield from _compare(history, view, output, by_batch=True)
+    for made, view in history.home_made("late"):
+        yield from _compare(history, view, made.main, by_batch=False)
+
+
+def _compare(history: History, view: QueryView, output: OutputHistory, *, by_batch: bool) -> Iterator[Finding]:
+    expected = {trace: outcome.batch for outcome in view.batches for trace in outcome.late}
+    yield from compare(history, view, output, expected, "late", lambda trace: _why(view, trace), by_batch=by_batch)
+
+
+def _why(view: QueryView, trace: str) -> str:
+    """The event time beside the bound of the batch that read the record."""
+    record, fate = view.arrived.get(trace), view.model.fates.get(trace)
+    if record is None or fate is None:
+        return "no batch has read it"
+    if record.time_us is None:
+        return "it has no event time"
+    shape, bound_us = view.model.shape, view.model.by_batch[fate[1]].bound_us
+    happened = f"its event time is {full_instant(record.time_us)}"
+    if shape.deduplicate is None and shape.window_us is not None:
+        happened = f"its window ends at {full_instant(record.time_us - record.time_us % shape.window_us + shape.window_us)}"
+    return f"{happened}, the bound of batch {fate[1]} is {full_instant(bound_us)}"

@@ -1,0 +1,32 @@
+"""What is due comes: every planned batch is completed, and every window that the watermark of a batch has passed is emitted."""
+
+from collections.abc import Iterator
+
+from streamproof.prove.checkers import Finding, checker
+from streamproof.prove.checkers.wording import full_instant, window
+from streamproof.prove.history import History, QueryView
+
+
+@checker("liveness")
+def liveness(history: History) -> Iterator[Finding]:
+    """Look for batches that were planned and never completed, and for windows that were due and did not come."""
+    for view in history.queries:
+        for outcome in view.model.batches:
+            if not outcome.read.committed:
+                what = f"batch {outcome.batch} of {view.name} was planned and never completed"
+                found = "published, not committed" if outcome.read.published else "planned only"
+                yield Finding(None, what, outcome.batch, "committed", found)
+        yield from _windows(view)
+
+
+def _windows(view: QueryView) -> Iterator[Finding]:
+    shape = view.model.shape
+    for outcome in view.batches:
+        for key in outcome.emitted:
+            if key not in view.windows:
+                watermark = full_instant(outcome.read.watermark_ms * 1_000)
+                found = (
+                    "in state" if view.left.state is not None and key in view.left.state.windows else "neither emitted nor in state"
+                )
+                expected = f"emitted by batch {outcome.batch}, whose watermark is {watermark}"
+                yield Finding(None, "a window that was due has not come", outcome.batch, expected, found, None, window(shape, key))

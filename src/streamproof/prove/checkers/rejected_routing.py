@@ -1,0 +1,69 @@
+"""Rejected rows leave by the rejected output: each once, with its reason and its original bytes; what is broken does not pass."""
+
+from collections.abc import Iterator
+
+from streamproof.prove.checkers import Finding, checker
+from streamproof.prove.checkers.side_rows import compare
+from streamproof.prove.generate import Event, Kind
+from streamproof.prove.history import History, OutputHistory, QueryView
+
+_UNREADABLE = (Kind.MALFORMED, Kind.MISSING_TIME, Kind.UNPARSEABLE_TIME)
+
+
+@checker("rejected-routing")
+def rejected_routing(history: History) -> Iterator[Finding]:
+    """Compare the rejected output with what the row-wise steps reject, and that with how the events were made."""
+    for view in history.queries:
+        yield from _let_through(history, view)
+        output = view.side("rejected")
+        if output is not None:
+            yield from _compare(history, view, output, by_batch=True)
+            yield from _bytes(history, view, output)
+    for made, view in history.home_made("rejected"):
+        yield from _compare(history, view, made.main, by_batch=False)
+
+
+def _compare(history: History, view: QueryView, output: OutputHistory, *, by_batch: bool) -> Iterator[Finding]:
+    expected = {trace: outcome.batch for outcome in view.batches for trace in outcome.rejected}
+    yield from compare(history, view, output, expected, "rejected", lambda trace: _why(history, view, trace), by_batch=by_batch)
+
+
+def _why(history: History, view: QueryView, trace: str) -> str:
+    record, event = view.arrived.get(trace), history.events.get(trace)
+    made = f"it was made {event.kind.replace('_', ' ')}" if event else "it is no event of the scenario"
+    return f"{made}; rejected because: {record.reason}" if record is not None and record.reason else made
+
+
+def _let_through(history: History, view: QueryView) -> Iterator[Finding]:
+    """Records that cannot be read, or have no event time to go by, and were not rejected."""
+    timed = view.model.shape.event_time_column is not None
+    for outcome in view.batches:
+        for trace in outcome.traces:
+            event, record = history.events.get(trace), view.arrived.get(trace)
+            if event is None or record is None or event.kind not in _UNREADABLE or record.fate == "rejected":
+                continue
+            if timed or event.kind is Kind.MALFORMED:
+                what = f"was made {event.kind.replace('_', ' ')} and was not rejected by {view.name}"
+                yield Finding(trace, what, outcome.batch, "rejected", str(record.fate), history.came_in(view, trace))
+
+
+def _bytes(history: History, view: QueryView, output: OutputHistory) -> Iterator[Finding]:
+    """Rejected rows must say why, and keep the bytes that came in."""
+    for row in output.rows:
+        event, record = history.events.get(row.trace or ""), view.arrived.get(row.trace or "")
+        if event is None:
+            continue
+        reason = row.values.get("reason")
+        if record is not None and record.reason and reason != record.reason:
+            yield Finding(event.trace, "was rejected for another reason", row.batch, record.reason, str(reason))
+        elif not reason:
+            yield Finding(event.trace, "was rejected without a reason", row.batch, record.reason if record else None, "none")
+        if row.original is None or (_is_json(history, event) and row.original != event.record):
+            found = repr(row.original) if row.original is not None else "nothing"
+            yield Finding(event.trace, "was rejected and its original bytes are not kept", row.batch, repr(event.record), found)
+
+
+def _is_json(history: History, event: Event) -> bool:
+    """Whether the record stands in its file as these bytes; a Parquet file holds it otherwise."""
+    file, _ = history.files_of_trace.get(event.trace, ("", 0))
+    return not file.endswith(".parquet")

@@ -1,0 +1,69 @@
+"""Comparing the rows of a side output with the records that must be in it, batch by batch and each as often as it should."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from streamproof.prove.checkers import Finding
+from streamproof.prove.checkers.wording import published, value
+from streamproof.prove.history import History, OutputHistory, OutputRow, QueryView
+
+Why = Callable[[str], str]
+
+
+def compare(
+    history: History,
+    view: QueryView,
+    output: OutputHistory,
+    expected: dict[str, int],
+    word: str,
+    why: Why,
+    *,
+    by_batch: bool = True,
+) -> Iterator[Finding]:
+    """Findings for records that are missing, doubled, in the wrong batch, or not to be there.
+
+    Parameters
+    ----------
+    expected
+        The traces that must be there, with the batch that must deliver them.
+    word
+        What such a record is called: "late".
+    why
+        For a trace, why it is or is not of this kind.
+    by_batch
+        Whether the rows must lie in the model's batches: not in an output of another query.
+    """
+    for problem in output.damaged:
+        yield Finding(None, f"a published file of {output.name} cannot be read: {problem}")
+    rows: dict[str, list[OutputRow]] = {}
+    for row in output.rows:
+        trace = row.trace
+        if trace is None:
+            yield Finding(None, f"a row of {output.name} cannot be traced to an event", row.batch, found=_shown(row))
+        else:
+            rows.setdefault(trace, []).append(row)
+    counted = Counter({trace: len(found) for trace, found in rows.items()})
+    for trace, batch in expected.items():
+        if not counted[trace]:
+            how = f"it {history.came_in(view, trace)}; {why(trace)}"
+            yield Finding(trace, f"is {word} and was not delivered in {output.name}", batch, "one row", "none", how)
+    for trace, found in rows.items():
+        yield from _found(trace, found, expected, output, word, why, by_batch=by_batch)
+
+
+def _found(
+    trace: str, rows: Sequence[OutputRow], expected: dict[str, int], output: OutputHistory, word: str, why: Why, *, by_batch: bool
+) -> Iterator[Finding]:
+    batch = rows[-1].batch
+    if trace not in expected:
+        yield Finding(trace, f"was delivered in {output.name} and is not {word}", batch, "no row", f"{len(rows)}", why(trace))
+    elif len(rows) > 1:
+        times = "twice" if len(rows) == 2 else f"{len(rows)} times"
+        yield Finding(trace, f"was delivered {times} in {output.name}", batch, "one row", f"{len(rows)} rows", published(rows))
+    elif by_batch and batch is not None and batch != expected[trace]:
+        what = f"was delivered in {output.name} by the wrong batch"
+        yield Finding(trace, what, batch, f"by batch {expected[trace]}", f"by batch {batch}", why(trace))
+
+
+def _shown(row: OutputRow) -> str:
+    return "  ".join(f"{name} {value(found)}" for name, found in row.values.items() if found is not None)[:200]

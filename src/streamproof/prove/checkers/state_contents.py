@@ -1,0 +1,76 @@
+"""State holds what it must: the open windows with their events, and the keys that deduplication remembers, each with its expiry."""
+
+from collections.abc import Iterator
+
+from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided
+from streamproof.prove.checkers.naming import difference
+from streamproof.prove.checkers.wording import events, full_instant, others, window
+from streamproof.prove.history import History, QueryView, StateContents
+from streamproof.prove.oracle.expectation import WindowContents, WindowKey
+from streamproof.prove.oracle.trace import Vector, event_id
+
+
+@checker("state-contents")
+def state_contents(history: History) -> Iterator[Finding]:
+    """Compare what Spark's state reader finds after recovery with the model's state."""
+    for view in history.queries:
+        if not view.model.shape.stateful:
+            continue
+        if view.left.state is None:
+            raise CannotTell(f"The state of {view.name} was not read.")
+        for repeated in view.left.state.repeated:
+            yield Finding(None, f"the state of {view.name} holds the {repeated} twice")
+        require_decided(view)
+        yield from _windows(history, view, view.left.state)
+        yield from _remembered(view, view.left.state)
+
+
+def _windows(history: History, view: QueryView, state: StateContents) -> Iterator[Finding]:
+    shape, last = view.model.shape, view.batches[-1].batch if view.batches else None
+    for key, contents in view.model.open.items():
+        found = state.windows.get(key)
+        if found != contents.vector:
+            yield _window(history, view, key, contents, found, last)
+    for key in state.windows.keys() - view.model.open.keys():
+        due = key in view.model.emitted
+        what = "a window is still in state though it was due" if due else "a window is in state that no event is in"
+        yield Finding(None, what, last, "not in state", events(state.windows[key]), None, window(shape, key))
+
+
+def _window(
+    history: History, view: QueryView, key: WindowKey, contents: WindowContents, found: Vector | None, last: int | None
+) -> Finding:
+    named = window(view.model.shape, key)
+    expected = f"{named}  {events(contents.vector)}"
+    if found is None:
+        event = event_id(contents.traces[0])
+        return Finding(event, f"is missing in state{others(contents.count - 1)}", last, expected, "no such window", None, named)
+    why = difference(found.minus(contents.vector), contents.traces, history.by_hash, history.groups(view, contents.traces))
+    said = f"{named}  {events(found)}"
+    if why is not None and why.lost:
+        how = f"the event {history.came_in(view, why.lost[0])}"
+        return Finding(why.lost[0], f"is missing in state{others(len(why.lost) - 1)}", last, expected, said, how, named)
+    if why is not None and why.added:
+        return Finding(
+            why.added[0], f"is in state once too often{others(len(why.added) - 1)}", last, expected, said, why.words or None, named
+        )
+    return Finding(None, "a window in state holds other events than it must", last, expected, said, None, named)
+
+
+def _remembered(view: QueryView, state: StateContents) -> Iterator[Finding]:
+    if view.model.shape.deduplicate is None:
+        return
+    expected, last = view.model.remembered, view.batches[-1].batch if view.batches else None
+    for key, expiry in expected.items():
+        found = state.remembered.get(key)
+        name = ", ".join(str(part) for part in key)
+        if found is None:
+            what = f"the deduplication of {view.name} has forgotten {name} too early"
+            yield Finding(None, what, last, f"remembered until {full_instant(expiry)}", "not in state", None, name)
+        elif found != expiry and key not in view.model.ambiguous:
+            what = f"the deduplication of {view.name} remembers {name} for another time"
+            yield Finding(None, what, last, f"until {full_instant(expiry)}", f"until {full_instant(found)}", None, name)
+    for key in state.remembered.keys() - expected.keys():
+        name = ", ".join(str(part) for part in key)
+        what = f"the deduplication of {view.name} remembers {name}, which it should not"
+        yield Finding(None, what, last, "not in state", f"until {full_instant(state.remembered[key])}", None, name)

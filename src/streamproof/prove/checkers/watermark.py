@@ -1,0 +1,27 @@
+"""The watermark moves as the model predicts, and never back (R13)."""
+
+from collections.abc import Iterator
+
+from streamproof.prove.checkers import Finding, checker
+from streamproof.prove.checkers.wording import full_instant
+from streamproof.prove.history import History, QueryView
+
+
+@checker("watermark")
+def watermark(history: History) -> Iterator[Finding]:
+    """Compare the watermark in the offset log of every batch with the one predicted from the event times read before it."""
+    for view in history.queries:
+        yield from _of_query(view)
+
+
+def _of_query(view: QueryView) -> Iterator[Finding]:
+    newest_ms = 0
+    for outcome in view.model.batches:
+        logged, predicted = outcome.read.watermark_ms, outcome.predicted_ms
+        if logged < newest_ms:
+            what = f"the watermark of {view.name} went back in batch {outcome.batch}"
+            yield Finding(None, what, outcome.batch, f"at least {full_instant(newest_ms * 1_000)}", full_instant(logged * 1_000))
+        elif logged != predicted:
+            what = f"the watermark of {view.name} in batch {outcome.batch} is not what the events before it lead to"
+            yield Finding(None, what, outcome.batch, full_instant(predicted * 1_000), full_instant(logged * 1_000))
+        newest_ms = max(newest_ms, logged)

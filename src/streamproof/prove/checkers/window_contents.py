@@ -1,0 +1,101 @@
+"""Windows hold what they must: emitted once, by the right batch, with the values that batch query and hand-written model give (R23)."""
+
+import math
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided
+from streamproof.prove.checkers.wording import events, published, values, window
+from streamproof.prove.history import History, QueryView, total
+from streamproof.prove.oracle.arrived import plain
+from streamproof.prove.oracle.expectation import WindowKey
+from streamproof.prove.scenario import Expect
+
+
+@checker("window-contents")
+def window_contents(history: History) -> Iterator[Finding]:
+    """Compare each emitted row with the model, and its aggregates with two independent computations."""
+    for view in history.queries:
+        if not view.windowed:
+            continue
+        require_decided(view)
+        yield from _membership(view)
+        for source, rows in (("the batch query", view.equivalence), ("the hand-written model", view.handwritten)):
+            if rows is not None:
+                yield from _values(view, rows, source, history.expectations)
+        if view.equivalence is None and view.handwritten is None:
+            raise CannotTell(f"The values of {view.name} were compared with nothing: no batch query, no hand-written model.")
+
+
+def _membership(view: QueryView) -> Iterator[Finding]:
+    shape, due = view.model.shape, {key: outcome.batch for outcome in view.batches for key in outcome.emitted}
+    for key, rows in view.windows.items():
+        named, row = window(shape, key), rows[0]
+        if len(rows) > 1:
+            yield Finding(
+                None, f"a window has {len(rows)} rows", rows[-1].batch, "one row", f"{len(rows)} rows", published(rows), named
+            )
+        elif key not in due:
+            yield Finding(None, "a window was emitted that is not due", row.batch, "no row", _row(view, key), row.file, named)
+        elif row.batch is not None and row.batch != due[key]:
+            yield Finding(
+                None,
+                "a window was emitted by the wrong batch",
+                row.batch,
+                f"by batch {due[key]}",
+                f"by batch {row.batch}",
+                row.file,
+                named,
+            )
+        elif total(rows) != view.model.emitted[key].vector:
+            expected = f"{named}  {events(view.model.emitted[key].vector)}"
+            yield Finding(None, "a window holds other events than it must", row.batch, expected, _row(view, key), row.file, named)
+
+
+def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], source: str, expect: Expect) -> Iterator[Finding]:
+    shape = view.model.shape
+    for key, rows in view.windows.items():
+        if key not in view.model.emitted or len(rows) != 1:
+            continue
+        wanted, row = expected.get(key), rows[0]
+        if wanted is None:
+            yield Finding(None, f"{source} has no such window", row.batch, "no row", _row(view, key), None, window(shape, key))
+            continue
+        for column in shape.aggregates:
+            if column in wanted and not equal(wanted[column], row.values.get(column), column, expect):
+                said = f"{window(shape, key)}  {values(wanted, shape.aggregates)}"
+                yield Finding(
+                    None, f"{column} is not what {source} gives", row.batch, said, _row(view, key), row.file, window(shape, key)
+                )
+                break
+    for key in expected.keys() - view.model.emitted.keys():
+        yield Finding(
+            None,
+            f"{source} has a window that the model does not have",
+            None,
+            window(shape, key),
+            "no row",
+            None,
+            window(shape, key),
+        )
+
+
+def equal(wanted: Any, found: Any, column: str, expect: Expect) -> bool:
+    """Whether two values of a column are equal in the way the scenario declares; floats by tolerance unless it says otherwise."""
+    wanted, found = plain(wanted), plain(found)
+    way = expect.compare.get(column) or ("tolerance" if isinstance(wanted, float) or isinstance(found, float) else "exact")
+    if way == "set" and isinstance(wanted, tuple) and isinstance(found, tuple):
+        return sorted(wanted, key=repr) == sorted(found, key=repr)
+    numbers = (int, float, Decimal)
+    if way == "tolerance" and isinstance(wanted, numbers) and isinstance(found, numbers):
+        one, other = float(wanted), float(found)
+        return (math.isnan(one) and math.isnan(other)) or math.isclose(
+            one, other, rel_tol=expect.tolerance, abs_tol=expect.tolerance
+        )
+    return bool(wanted == found)
+
+
+def _row(view: QueryView, key: WindowKey) -> str:
+    row = view.windows[key][0]
+    return f"{window(view.model.shape, key)}  {values(row.values, view.model.shape.aggregates) or events(total([row]))}"

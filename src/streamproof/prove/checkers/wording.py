@@ -1,0 +1,68 @@
+"""How findings speak of windows, rows, batches and accounts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from streamproof.core.clock import from_micros
+from streamproof.prove.history import OutputRow
+from streamproof.prove.oracle.expectation import WindowKey
+from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.trace import Vector
+
+_DAY_US = 86_400_000_000
+
+
+def instant(micros: int) -> str:
+    """ "09:01:30" of this day's events: times are read side by side, the day is the scenario's; with fractions where there are any."""
+    moment = from_micros(micros)
+    return moment.strftime("%H:%M:%S") + (f".{moment.microsecond:06d}".rstrip("0") if moment.microsecond else "")
+
+
+def full_instant(micros: int) -> str:
+    """ "2026-01-05 09:01:30Z"."""
+    return f"{from_micros(micros).strftime('%Y-%m-%d')} {instant(micros)}Z"
+
+
+def window(shape: QueryShape, key: WindowKey) -> str:
+    """ "client c17  09:01:00-09:01:30"."""
+    by, start = key
+    size = shape.window_us or 0
+    word = instant if size < _DAY_US else full_instant
+    named = [f"{column} {value}" for column, value in zip(shape.by, by, strict=True)]
+    return "  ".join([*named, f"{word(start)}-{word(start + size)}"])
+
+
+def value(found: Any) -> str:
+    """A value of a row: 48,210.50 and 31 are easier to read than 48210.5 and 31."""
+    if isinstance(found, bool) or found is None:
+        return str(found)
+    if isinstance(found, int):
+        return f"{found:,}"
+    if isinstance(found, float):
+        return f"{found:,.2f}" if abs(found * 100 - round(found * 100)) < 1e-6 else f"{found:,.9g}"
+    return str(found)
+
+
+def values(columns: Mapping[str, Any], names: Sequence[str]) -> str:
+    """ "exposure 48,210.50  trades 31" for the named columns that are there."""
+    return "  ".join(f"{name} {value(columns[name])}" for name in names if name in columns)
+
+
+def events(vector: Vector) -> str:
+    """ "31 events"."""
+    return f"{vector.count:,} event{'' if vector.count == 1 else 's'}"
+
+
+def published(rows: Sequence[OutputRow]) -> str:
+    """Who published rows that there should be one of: "batch 3 in a.parquet, and again batch 3 in b.parquet"."""
+    places = [f"batch {row.batch} in {row.file}" if row.batch is not None else row.file for row in rows]
+    if len(set(places)) == 1:
+        return f"{len(rows)} rows in {places[0]}"
+    batches = {row.batch for row in rows if row.batch is not None}
+    lead = f"batch {next(iter(batches))} was published {len(rows)} times: " if len(batches) == 1 else ""
+    return lead + ", and again ".join(dict.fromkeys(places))
+
+
+def others(number: int) -> str:
+    """ " and 11 more", or nothing."""
+    return f" and {number:,} more" if number > 0 else ""

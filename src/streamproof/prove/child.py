@@ -1,0 +1,143 @@
+"""One scenario in a process of its own on the warm JVM: fresh job module, fresh Python memory (R17)."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamproof.prove import guard
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class ChildTask:
+    """What a child does: run every query of a job to its end on the scenario's folder, then write down what is in its state.
+
+    Parameters
+    ----------
+    target, entry, profile
+        The job's configuration, read afresh; `entry` is "file.py:function".
+    base, folder, data, files_per_batch
+        The setting.
+    port, secret
+        The gateway of this child to the JVM.
+    operators
+        Per query, the stateful operators: operator id to Spark's name of it; None where they are not known yet.
+    replay_last
+        Take back the newest commit first: the remedy of a damaged checkpoint.
+    """
+
+    id: str
+    target: str
+    entry: str
+    profile: str | None
+    base: str
+    folder: str
+    data: Mapping[str, str]
+    files_per_batch: int
+    port: int
+    secret: str
+    result: str
+    trace: bool = True
+    replay_last: bool = False
+    read_state: bool = True
+    operators: Mapping[str, Mapping[str, str]] | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    allowed_hosts: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "ChildTask":
+        found = json.loads(text)
+        return cls(**{**found, "allowed_hosts": tuple(found["allowed_hosts"])})
+
+
+@dataclass(frozen=True)
+class ChildResult:
+    """How it ended: `error` is the kind of error that stopped the job (empty if none), `message` what it said."""
+
+    error: str = ""
+    message: str = ""
+    remedy: str = ""
+    notes: tuple[str, ...] = ()
+    operators: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    attempts: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, text: str) -> "ChildResult":
+        found = json.loads(text)
+        return cls(**{**found, "notes": tuple(found["notes"])})
+
+
+def run_child(task: ChildTask) -> ChildResult:
+    """Attaches to the JVM, runs the job, reads its state."""
+    guard.install(task.allowed_hosts)
+    spark = attach(task.port, task.secret)
+    for key, value in task.settings.items():
+        spark.conf.set(key, value)
+    from streamproof.config import load
+    from streamproof.errors import StreamproofError
+    from streamproof.prove.setting import Setting
+    from streamproof.runtime.binding import bind
+    from streamproof.runtime.query import Start, start_query
+
+    config = load(task.target, profile=task.profile)
+    config = config.model_copy(update={"entry": task.entry, "name": task.entry.rpartition(":")[2]})
+    setting = Setting(task.base, Path(task.folder), task.data, task.files_per_batch)
+    notes: list[str] = []
+    operators: dict[str, dict[str, str]] = {}
+    attempts: dict[str, int] = {}
+    try:
+        bound = bind(setting.bind(config))
+        start = Start(trace=task.trace, replay_last=task.replay_last)
+        for query in bound.outputs.main:
+            running = start_query(bound, query, spark.newSession(), start)
+            running.wait()
+            notes.extend(running.notes)
+            attempts[query] = len(running.protocol.done)
+            if task.read_state:
+                known = (task.operators or {}).get(query)
+                operators[query] = _write_state(spark, bound.checkpoint(query), known, Path(task.folder) / f"state-{query}.json")
+    except StreamproofError as problem:
+        return ChildResult(type(problem).__name__, problem.message, problem.remedy, tuple(notes), operators, attempts)
+    return ChildResult(notes=tuple(notes), operators=operators, attempts=attempts)
+
+
+def attach(port: int, secret: str) -> "SparkSession":
+    """A session of its own on the JVM behind a gateway."""
+    os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    gateway: Any = launch_gateway()
+    session = gateway.jvm.org.apache.spark.sql.classic.SparkSession.getDefaultSession().get()
+    java_context = gateway.jvm.org.apache.spark.api.java.JavaSparkContext(session.sparkContext())
+    context = SparkContext(gateway=gateway, jsc=java_context, conf=SparkConf(_jconf=java_context.getConf()))
+    return SparkSession(context, session.newSession())
+
+
+def _write_state(spark: "SparkSession", checkpoint: str, known: Mapping[str, str] | None, target: Path) -> dict[str, str]:
+    from streamproof.checkpoint import state
+
+    operators = dict(known) if known is not None else {str(number): name for number, name in state.operators(spark, checkpoint).items()}
+    written = []
+    for number, name in operators.items():
+        if name == state.WINDOW_OPERATOR:
+            rows = [row.asDict() for row in state.windows(spark, checkpoint, int(number)).collect()]
+            shown = [{**row, "by": json.loads(row["by"])} for row in rows]
+            written.append({"operator": int(number), "kind": "window", "rows": shown})
+        elif name == state.DEDUPLICATE_OPERATOR:
+            rows = [row.asDict() for row in state.remembered(spark, checkpoint, int(number)).collect()]
+            shown = [{**row, "key": json.loads(row["key"])} for row in rows]
+            written.append({"operator": int(number), "kind": "deduplicate", "rows": shown})
+    target.write_text(json.dumps({"operators": written}))
+    return operators

@@ -1,0 +1,51 @@
+"""The user's hand-written model of the business rule: loaded from the scenario's folder, given the survivors, its rows keyed."""
+
+import runpy
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from streamproof.core.clock import from_micros
+from streamproof.errors import ScenarioError
+from streamproof.prove.generate import Event
+from streamproof.prove.oracle.arrived import Arrived, plain
+from streamproof.prove.oracle.expectation import WindowKey
+from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.scenario import Scenario
+
+
+def handwritten_rows(
+    scenario: Scenario, shape: QueryShape, survivors: Iterable[str], events: Mapping[str, Event], arrived: Mapping[str, Arrived]
+) -> dict[WindowKey, dict[str, Any]] | None:
+    """The rows that the hand-written model gives for the survivors, by window; None if the scenario names no model.
+
+    The model gets a list of dicts, one per event, with the columns as generated and the event time as an aware datetime in UTC.
+
+    Raises
+    ------
+    ScenarioError
+        If the file or the function is not there, or a row lacks a key column or window_start.
+    """
+    if scenario.expect.model is None:
+        return None
+    file, _, name = scenario.expect.model.rpartition(":")
+    path = scenario.folder / file
+    if not path.is_file():
+        raise ScenarioError(f"[expect] model names {file}, and there is no such file beside the scenario.")
+    function = runpy.run_path(str(path)).get(name)
+    if not callable(function):
+        raise ScenarioError(f'[expect] model names "{name}", and {file} has no such function.')
+    rows = function([_as_seen(events[trace], arrived[trace], shape) for trace in survivors])
+    try:
+        return {(tuple(plain(row[column]) for column in shape.by), int(plain(row["window_start"]))): dict(row) for row in rows}
+    except (KeyError, TypeError, ValueError) as problem:
+        raise ScenarioError(
+            f"{file}:{name} gave a row that cannot be placed: {problem!r}.",
+            required=f"A row has {', '.join((*shape.by, 'window_start'))} and the aggregates.",
+        ) from None
+
+
+def _as_seen(event: Event, record: Arrived, shape: QueryShape) -> dict[str, Any]:
+    seen = dict(event.values)
+    if shape.event_time_column is not None and record.time_us is not None:
+        seen[shape.event_time_column] = from_micros(record.time_us)
+    return seen

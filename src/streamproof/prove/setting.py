@@ -1,0 +1,79 @@
+"""The proof's own bindings: the same job, with every source and sink replaced by a folder of the proof."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamproof.prove.left_behind import OutputLayout, QueryLayout
+from streamproof.prove.record.paths import Layout
+
+if TYPE_CHECKING:
+    from streamproof.config import JobConfig
+    from streamproof.runtime.binding import BoundJob
+
+CHECKPOINT = "checkpoint"
+OUT = "out"
+
+SPARK: Mapping[str, str] = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.master": "local[2]",
+    "spark.sql.streaming.stateStore.maintenanceInterval": "3600s",
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "io.streamproof.proof.ForklessFs",
+    "spark.hadoop.fs.file.impl": "io.streamproof.proof.ForklessFileSystem$WithChecksums",
+    "spark.hadoop.fs.sp-record.impl": "io.streamproof.proof.RecordingFileSystem",
+    "spark.hadoop.fs.AbstractFileSystem.sp-record.impl": "io.streamproof.proof.RecordingFs",
+    "spark.python.worker.reuse": "false",
+    "spark.python.daemon.module": "streamproof.prove.worker_daemon",
+    "spark.driver.memory": "3g",
+    "spark.cleaner.referenceTracking.blocking": "false",
+}
+"""Settings of the proof's Spark: two state partitions, no child processes for file permissions, fresh guarded Python workers."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where one scenario lies: `base` is the URI that the job is bound to, `folder` the same place on local disk."""
+
+    base: str
+    folder: Path
+    data: Mapping[str, str]
+    files_per_batch: int
+
+    def bind(self, config: "JobConfig") -> "JobConfig":
+        """The configuration with all bindings replaced."""
+        sources = {
+            name: source.model_copy(update={"path": self.data[name], "files_per_batch": self.files_per_batch})
+            for name, source in config.source.items()
+        }
+        sinks = {name: sink.model_copy(update={"path": f"{self.base}/{OUT}/{name}"}) for name, sink in config.sink.items()}
+        trigger = type(config.trigger)()
+        return config.model_copy(
+            update={"checkpoint": f"{self.base}/{CHECKPOINT}", "source": sources, "sink": sinks, "trigger": trigger}
+        )
+
+
+def layout_of(bound: "BoundJob") -> Layout:
+    """The paths of a scenario's folder, for the step table."""
+    owners: dict[str, str] = {}
+    for query in bound.outputs.main:
+        owners[query] = query
+        owners.update(dict.fromkeys(bound.sides_of(query).values(), query))
+    return Layout(
+        checkpoints={query: f"{CHECKPOINT}/{query}" for query in bound.outputs.main},
+        outputs={name: f"{OUT}/{name}" for name in owners},
+        owners=owners,
+    )
+
+
+def query_layouts(bound: "BoundJob", folder: Path) -> list[QueryLayout]:
+    """Where each query of a scenario lies on local disk."""
+    found = []
+    for query, recipe in bound.outputs.main.items():
+        declared = bound.config.source[recipe.source].event_time
+        times = (declared.column,) if declared else ()
+        sides = {name: str(kind) for kind, name in bound.sides_of(query).items()}
+        outputs = [OutputLayout(query, "main", folder / OUT / query, times)]
+        outputs += [OutputLayout(name, kind, folder / OUT / name, times) for name, kind in sides.items()]  # type: ignore[arg-type]
+        found.append(QueryLayout(query, folder / CHECKPOINT / query, tuple(outputs), folder / f"state-{query}.json"))
+    return found

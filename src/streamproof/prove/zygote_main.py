@@ -1,0 +1,103 @@
+"""The process that scenarios are forked from: it has everything imported, one thread, and no JVM.
+
+It reads the path of a task file per line, forks, and writes "PID-EXIT TASK" lines as children end. Forked from here a scenario
+starts in milliseconds; a fork of the proving process itself, with its threads, could deadlock.
+"""
+
+import os
+import selectors
+import signal
+import socket
+import sys
+import traceback
+from pathlib import Path
+
+
+def serve() -> None:
+    """Serves until standard input closes."""
+    _import_everything()
+    wake, woken = socket.socketpair()
+    for end in (wake, woken):
+        end.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
+    running: dict[int, str] = {}
+    with selectors.DefaultSelector() as ready:
+        ready.register(sys.stdin.fileno(), selectors.EVENT_READ)
+        ready.register(wake, selectors.EVENT_READ)
+        pending = b""
+        while True:
+            for key, _ in ready.select():
+                if key.fileobj is wake:
+                    wake.recv(4096)
+                    continue
+                chunk = os.read(sys.stdin.fileno(), 65536)
+                if not chunk:
+                    _kill(running)
+                    return
+                *lines, pending = (pending + chunk).split(b"\n")
+                for line in lines:
+                    task = line.decode()
+                    child = os.fork()
+                    if child == 0:
+                        _run(task)
+                    running[child] = task
+            _reap(running)
+
+
+def _reap(running: dict[int, str]) -> None:
+    for child in list(running):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            code = os.waitstatus_to_exitcode(status)
+            os.write(sys.stdout.fileno(), f"{code}\t{running.pop(child)}\n".encode())
+
+
+def _kill(running: dict[int, str]) -> None:
+    for child in running:
+        os.kill(child, signal.SIGKILL)
+
+
+def _run(task_file: str) -> None:
+    """In the child: runs the task, writes its result, and leaves without the exit handlers of py4j."""
+    code = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 0)
+        os.dup2(2, 1)
+        import json
+        from dataclasses import asdict
+
+        from streamproof.prove.child import ChildTask, run_child
+
+        task = ChildTask.from_json(Path(task_file).read_text())
+        result = run_child(task)
+        partial = Path(task.result + ".part")
+        partial.write_text(json.dumps(asdict(result)))
+        partial.replace(task.result)
+        code = 0
+    except BaseException:
+        Path(task_file + ".error").write_text(traceback.format_exc())
+    finally:
+        os._exit(code)
+
+
+def _import_everything() -> None:
+    import pyspark.java_gateway
+    import pyspark.sql.functions
+    import pyspark.sql.streaming.query
+    import pyspark.sql.types
+
+    import streamproof.checkpoint.state
+    import streamproof.config
+    import streamproof.prove.child
+    import streamproof.prove.setting
+    import streamproof.runtime.binding
+    import streamproof.runtime.query
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,197 @@
+"""The shape of the code, read from its text: who may import whom, what is banned where, how long a module may be."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "streamproof"
+MODULES = sorted(path for path in SOURCE.rglob("*.py") if "templates" not in path.relative_to(SOURCE).parts)
+LONGEST = 600
+# Lowest first; a package may import those of lower rows and of its own row.
+LAYERS = (
+    ("errors",),
+    ("core",),
+    ("_jvm",),
+    ("config",),
+    ("checkpoint",),
+    ("stream", "connectors"),
+    ("runtime",),
+    ("savepoints",),
+    ("replay", "observe", "doctor"),
+    ("lab", "prove"),
+    ("report",),
+    ("cli",),
+)
+RANK = {package: rank for rank, row in enumerate(LAYERS) for package in row}
+PRODUCTION = ("stream", "connectors", "runtime", "checkpoint", "savepoints", "observe")
+WITHOUT_SPARK = ("core", "report", "prove/oracle", "config", "cli")
+# A proof writes the report of its run, and the report never reaches back: the one row that is read from below.
+ALLOWED = {("prove", "report")}
+DICE = ("random", "uuid", "secrets")
+CLOCKS = re.compile(
+    r"(?:^|\.)(?:time\.(?:time|time_ns|monotonic|monotonic_ns|perf_counter)|datetime\.(?:now|utcnow|today)|date\.today)$"
+)
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+def package_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Every imported module with its line, wherever in the file, those for type checking left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    only_typing = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        if id(node) in only_typing:
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module, node.lineno
+            yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def own_packages(path: Path) -> set[tuple[str, int]]:
+    return {
+        (parts[1], line)
+        for name, line in imports(path)
+        if (parts := name.split("."))[0] == "streamproof" and len(parts) > 1 and parts[1] in RANK
+    }
+
+
+def test_there_is_something_to_look_at():
+    assert len(MODULES) > 30
+    assert {package_of(path) for path in MODULES} - {"__init__"} <= set(RANK), "a package that no rule knows"
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if package_of(path) != "__init__"], ids=name_of)
+def test_imports_run_downward(path):
+    mine = package_of(path)
+    upward = [
+        f"line {line}: {mine} imports {other}"
+        for other, line in sorted(own_packages(path))
+        if RANK[other] > RANK[mine] and (mine, other) not in ALLOWED
+    ]
+
+    assert not upward
+
+
+def test_report_never_imports_the_proof():
+    assert not [
+        name_of(path)
+        for path in MODULES
+        if package_of(path) == "report"
+        for other, _ in own_packages(path)
+        if other in ("prove", "lab")
+    ]
+
+
+@pytest.mark.parametrize("package", PRODUCTION)
+def test_what_is_shipped_to_production_never_imports_prove_or_lab(package):
+    assert not [
+        name_of(path)
+        for path in MODULES
+        if package_of(path) == package
+        for other, _ in own_packages(path)
+        if other in ("prove", "lab", "report", "cli")
+    ]
+
+
+@pytest.mark.parametrize("package", WITHOUT_SPARK)
+def test_these_never_import_pyspark(package):
+    assert not [
+        f"{name_of(path)} line {line}"
+        for path in MODULES
+        if name_of(path).startswith(f"{package}/")
+        for name, line in imports(path)
+        if name.split(".")[0] in ("pyspark", "py4j")
+    ]
+
+
+def test_core_is_standard_library_only():
+    allowed = {*sys.stdlib_module_names, "streamproof"}
+
+    assert not [
+        name for path in MODULES if package_of(path) == "core" for name, _ in imports(path) if name.split(".")[0] not in allowed
+    ]
+
+
+def test_only_one_module_touches_py4j():
+    assert {name_of(path) for path in MODULES for name, _ in imports(path) if name.split(".")[0] == "py4j"} <= {"_jvm.py"}
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if package_of(path) != "core"], ids=name_of)
+def test_time_randomness_and_ids_come_from_core(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    banned = [f"line {line}: {name}" for name, line in imports(path) if name.split(".")[0] in DICE or CLOCKS.search(name)]
+    banned += [
+        f"line {node.lineno}: {ast.unparse(node)}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and CLOCKS.search(ast.unparse(node))
+    ]
+
+    assert not banned
+
+
+def test_the_ban_on_clocks_sees_what_it_should():
+    assert all(CLOCKS.search(call) for call in ("time.time", "time.monotonic", "datetime.now", "datetime.datetime.utcnow"))
+    assert not any(CLOCKS.search(call) for call in ("time.sleep", "clock.now_utc", "runtime.timer", "event.time"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_module_is_one_concept(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+    assert path.stem not in ("utils", "util", "helpers", "helper", "common", "misc")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_every_module_says_what_it_is(path):
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import streamproof",
+        "import streamproof; streamproof.StreamproofError",
+        "from streamproof.cli.main import main; assert main(['--help']) == 0",
+        "from streamproof.cli.main import main; assert main(['prove', '--help']) == 0",
+        "from streamproof.cli.main import main; main(['check', 'nowhere'])",
+    ],
+)
+def test_nothing_heavy_is_imported_before_it_is_needed(code):
+    heavy = (
+        "pyspark",
+        "py4j",
+        "pandas",
+        "pyarrow",
+        "numpy",
+        "altair",
+        *(("pydantic", "rich", "typer") if "main" not in code else ()),
+    )
+    program = f"import sys\n{code}\nsys.exit(' '.join(name for name in {heavy} if name in sys.modules) or 0)"
+
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(SOURCE.parent), "PATH": ""},
+    )
+
+    assert done.returncode == 0, done.stderr

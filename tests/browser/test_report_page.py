@@ -1,0 +1,222 @@
+"""The report in a real browser: wide and narrow, light and dark, by mouse and by keyboard, from file:// and nowhere else."""
+
+from types import SimpleNamespace
+
+import pytest
+
+pytestmark = pytest.mark.browser
+CELLS = "#cells a.c"
+
+
+@pytest.fixture
+def opened(browser, written, request):
+    """A function that opens a page: `.page`, `.report`, and `.trouble`, which must be empty at the end of the test."""
+    contexts, trouble = [], []
+
+    def open_page(kind, *, width=1280, scheme="light", script=True):
+        report, path = written[kind]
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(5_000)
+        page.on("console", lambda message: trouble.append(f"console {message.type}: {message.text}"))
+        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
+        page.on("request", lambda asked: trouble.append(asked.url) if not asked.url.startswith(("file:", "data:")) else None)
+        page.goto(path.as_uri())
+        return SimpleNamespace(page=page, report=report)
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert trouble == []
+
+
+def colour(page, selector, name="color"):
+    return page.eval_on_selector(selector, f"element => getComputedStyle(element).{name}")
+
+
+def luminance(text):
+    parts = [int(part) / 255 for part in text[text.index("(") + 1 : -1].split(",")[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("kind", ["green", "red", "unknown", "empty"])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_shows_verdict_cells_and_picture_without_trouble_or_overflow(opened, kind, width, scheme):
+    view = opened(kind, width=width, scheme=scheme)
+
+    assert view.page.locator("h1").inner_text() == view.report["verdict"].upper()
+    box = view.page.locator("h1").bounding_box()
+    assert 0 <= box["y"] < 400
+    assert view.page.locator(CELLS).count() == len(view.report["steps"])
+    assert view.page.locator(".picture svg").count() == (0 if kind == "empty" else 1)
+    assert view.page.evaluate("document.documentElement.scrollWidth") == width
+    background = luminance(colour(view.page, "body", "backgroundColor"))
+    assert background > 0.8 if scheme == "light" else background < 0.1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(opened, scheme):
+    page = opened("red", scheme=scheme).page
+    ground = colour(page, "body", "backgroundColor")
+
+    for selector in ("h1", ".sentence", ".aside", ".subject", ".note", ".jump a", ".balance", ".grid tbody th", ".took"):
+        assert contrast(colour(page, selector), ground) >= 4.5, selector
+    assert contrast(colour(page, f"{CELLS}.fail", "backgroundColor"), colour(page, f"{CELLS}.pass", "backgroundColor")) >= 2
+
+
+def test_states_are_told_apart_without_colour(opened):
+    page = opened("red").page
+    marks = {
+        state: page.eval_on_selector(f".legend .c.{state}", "element => getComputedStyle(element, '::before').content")
+        for state in ("pass", "fail", "unknown", "untried")
+    }
+
+    assert len(set(marks.values())) == 4
+
+
+def test_the_keyboard_reaches_the_first_red_cell_and_enter_opens_what_happened(opened):
+    page = opened("red").page
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('#cells a.c')"):
+            break
+
+    assert page.evaluate("document.activeElement.dataset.step") == "publish/exposure@3:after"
+    page.keyboard.press("Enter")
+
+    panel = page.locator("#panel")
+    assert panel.is_visible()
+    assert page.evaluate("document.activeElement.id") == "panel-title"
+    text = panel.inner_text()
+    assert "exactly-once: trade t-014014 is counted twice" in text
+    assert "streamproof prove my_job --only publish/exposure@3:after --seed 7" in text
+    assert "after output exposure of batch 3 was published" in text
+    assert panel.locator("table.history tbody tr").count() == 12
+    assert panel.locator("table.history tr.again th").all_inner_texts() == ["3"]
+
+    page.keyboard.press("Escape")
+
+    assert not panel.is_visible()
+    assert page.evaluate("document.activeElement.dataset.step") == "publish/exposure@3:after"
+
+
+def test_the_arrow_keys_walk_through_the_grid(opened):
+    page = opened("red").page
+    page.locator(f"{CELLS}.fail").first.focus()
+    visited = []
+    for key in ("ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", "Home", "ArrowLeft", "End"):
+        page.keyboard.press(key)
+        visited.append(page.evaluate("document.activeElement.dataset.step"))
+
+    assert visited == [
+        "publish/late@3:before",
+        "publish/exposure@3:after",
+        "commit/metrics@3:before",
+        "publish/exposure@3:after",
+        "start/metadata@0:before",
+        "start/metadata@0:before",
+        "maintenance/state.0.0@11:after",
+    ]
+    assert page.locator(f'{CELLS}[tabindex="0"]').count() == 1
+
+
+def test_a_click_opens_any_cell_and_says_whose_disk_proves_it(opened):
+    page = opened("red").page
+
+    page.locator(f'{CELLS}[data-step="publish/late@3:before"]').click()
+
+    assert page.locator("#panel-title").inner_text() == "publish/late@3:before"
+    assert "publish/exposure@3:after" in page.locator("#panel .name").inner_text()
+    assert "the disk is the same" in page.locator("#panel").inner_text()
+
+    page.locator(f'{CELLS}[data-step="publish/rejected@4:after"]').click()
+
+    assert page.locator("#panel .body").count() == 2  # the image, and the live crash
+    assert "--only publish/rejected@4:after+live" in page.locator("#panel").inner_text()
+
+
+def test_a_cell_that_was_not_tried_says_so(opened):
+    page = opened("unknown").page
+
+    page.locator(f"{CELLS}.untried").first.click()
+
+    assert "Not tried" in page.locator("#panel").inner_text()
+
+
+def test_the_copy_button_copies_the_replay_line(opened):
+    page = opened("red").page
+    button = page.locator(".worst button.copy")
+
+    button.click()
+
+    assert button.inner_text() == "Copied"
+    page.locator("#filter").focus()
+    page.keyboard.press("Control+V")
+    assert page.locator("#filter").input_value() == "streamproof prove my_job --only publish/exposure@3:after --seed 7"
+
+
+def test_the_filter_finds_scenarios_by_words_and_verdict(opened):
+    page = opened("red").page
+    shown = page.locator("details.s:visible")
+    assert shown.count() == 7
+
+    page.locator("#filter").fill("Commit/ @11")
+    assert shown.locator("summary code").all_inner_texts() == ["commit/metrics@11:after", "commit/commits@11:after"]
+    assert page.locator("#matches").inner_text() == "2 of 265"
+
+    page.locator("#filter").fill("")
+    page.get_by_role("button", name="pass 258").click()
+    assert shown.count() == 258
+    page.get_by_role("button", name="fail 7").click()
+    assert shown.count() == 7
+
+
+def test_a_scenario_opens_in_the_list_with_its_history(opened):
+    page = opened("red").page
+
+    page.locator("details.s summary").first.click()
+
+    row = page.locator("details.s").first
+    row.locator("table.history").wait_for()
+    assert row.locator("table.history tbody tr").count() == 12
+    assert "intake · account" not in row.inner_text()  # the account check failed and stands among the failed ones
+    assert "intake · window-contents" in row.inner_text()
+
+
+def test_without_script_the_page_still_tells_everything(opened):
+    page = opened("red", script=False).page
+
+    page.locator(f"{CELLS}.fail").first.click()
+
+    assert page.url.endswith("#s0")
+    page.locator("details.s summary").first.click()
+    assert page.locator("details.s .replay code").first.is_visible()
+
+
+@pytest.mark.parametrize("kind", ["green", "red", "unknown"])
+def test_the_first_screen_prints_on_one_page_in_light_colours(opened, kind):
+    page = opened(kind, scheme="dark").page
+
+    assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == 1
+    page.emulate_media(media="print")
+    assert luminance(colour(page, "body", "backgroundColor")) == 1
+    assert page.locator("#cells").is_visible()
+    assert not page.locator("#scenarios").is_visible()
+
+
+def test_wide_things_scroll_in_boxes_of_their_own_on_a_phone(opened):
+    page = opened("red", width=390).page
+
+    for selector in (".picture", ".grid-box"):
+        inner, outer = page.eval_on_selector(selector, "box => [box.scrollWidth, box.clientWidth]")
+        assert inner > outer
+        assert outer <= 390
+    assert page.eval_on_selector_all(".part", "parts => parts.every(part => part.getBoundingClientRect().width > 300)")

@@ -1,0 +1,133 @@
+"""`check` against a Java of the test's own: a script that says its version."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+OTHER = "\n\ndef other(trades): ...\n"
+
+
+@pytest.fixture
+def java(tmp_path, monkeypatch):
+    """Puts a Java that says the given thing into JAVA_HOME."""
+
+    def java(says: str = 'openjdk version "17.0.9" 2023-10-17') -> Path:
+        program = tmp_path / "jdk" / "bin" / "java"
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{says}\nEND\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+        return program
+
+    java()
+    return java
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+def test_all_is_there(streamproof, my_job, java):
+    result = streamproof("check", "my_job")
+
+    assert result.code == 0, result.out
+    assert "✗" not in result.out
+    for said in (
+        "my_job/streamproof.toml",
+        "job.py:risk_exposure(trades) -> exposure, late, rejected",
+        "17 (JAVA_HOME=",
+        "data/trades, 4 files",
+    ):
+        assert said in result.out
+    assert result.out.endswith("next: streamproof run my_job\n")
+    assert not (my_job / "out").exists(), "check makes nothing"
+
+
+@pytest.mark.parametrize(
+    ("says", "message"),
+    [
+        ('openjdk version "11.0.2" 2019-01-15', "Java 11 found (JAVA_HOME="),
+        ('java version "1.8.0_292"', "Java 8 found (JAVA_HOME="),
+        ("something else", "does not say its version"),
+    ],
+)
+def test_a_java_that_is_too_old(streamproof, my_job, java, says, message):
+    java(says)
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 2
+    assert message in result.out
+    assert "17 or later" in result.out
+
+
+def test_no_java_at_all(streamproof, my_job, java, monkeypatch):
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(Path("nothing").absolute()))
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 2
+    assert "No Java found (JAVA_HOME is not set, no java on the PATH)" in result.out
+    assert "apt install openjdk-17-jdk-headless" in result.out
+
+
+def test_a_java_home_without_java(streamproof, my_job, java):
+    java().unlink()
+
+    assert "No Java found (JAVA_HOME=" in streamproof("check", "my_job").out
+
+
+@pytest.mark.parametrize("version", ["4.2.1", "5.0.0"])
+def test_another_spark(streamproof, my_job, java, monkeypatch, version):
+    monkeypatch.setattr("importlib.metadata.version", lambda name: version)
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 2
+    assert f"PySpark {version} found; this Streamproof works with 4.3" in result.out
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("streamproof.toml", "lag =", "lagg =", 'event_time has no key "lagg". Did you mean "lag"?'),
+        ("streamproof.toml", ":risk_exposure", ":risk_exposur", 'has no such function. Did you mean "risk_exposure"?'),
+        ("job.py", "@sp.job\n", "", "risk_exposure is not marked as a job."),
+        ("job.py", "def risk_exposure(trades:", "def risk_exposure(deals:", "has no parameter for"),
+        ("job.py", "def risk", "def def risk", "not valid Python"),
+        ("streamproof.toml", "[sink.exposure]", "[sink.exposures]", 'does not have. Did you mean "exposure"?'),
+        ("streamproof.toml", '"data/trades"', '"data/nowhere"', "there is no such folder"),
+        ("streamproof.toml", '"out/late"', '"job.py/late"', "is a file"),
+        ("streamproof.toml", '"checkpoints/risk_exposure"', '"job.py/x"', "is a file"),
+        ("streamproof.toml", '"files"\npath = "out/late"', '"job.py:MySink"\npath = "out/late"', "has no such class"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place_and_the_exit_code_is_2(streamproof, my_job, java, file, old, new, message):
+    edit(my_job / file, old, new)
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 2
+    assert message in result.out
+    assert "✗" in result.out
+    assert "to mend" in result.out
+
+
+def test_side_outputs_need_not_be_bound(streamproof, my_job, java):
+    text = (my_job / "streamproof.toml").read_text()
+    (my_job / "streamproof.toml").write_text(text[: text.index("[sink.late]")])
+
+    assert streamproof("check", "my_job").code == 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission(streamproof, my_job, java):
+    (my_job / "out").mkdir(mode=0o500)
+
+    result = streamproof("check", "my_job")
+
+    assert "no permission" in result.out

@@ -1,0 +1,86 @@
+"""What `run` prints, as UX.md draws it; no Spark is started."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from streamproof.core.account import Account
+
+runtime = pytest.importorskip("streamproof.runtime.run")
+
+
+def result(tmp_path: Path, *, read: int = 50_000):
+    account = Account(emitted=47_912, open_state=1_020, late=318, rejected=201, duplicate=549, filtered=0)
+    return runtime.RunResult(
+        job="risk_exposure",
+        batches=12,
+        rows_in=50_000,
+        seconds=9.8,
+        outputs=[
+            runtime.OutputResult("exposure", str(tmp_path / "out/exposure"), "parquet", 4_310, "exactly once"),
+            runtime.OutputResult(
+                "rejected", "s3a://b/rejected", "json", 201, "exactly once", {"notional > 0": 186, "not parseable": 15}
+            ),
+        ],
+        account=account,
+        account_input=read,
+        open_windows=34,
+        closes_after=datetime(2026, 1, 5, 10, 5, tzinfo=UTC),
+        notes=["something to know"],
+        accounts=[runtime.QueryAccount("exposure", read, account)],
+    )
+
+
+@pytest.fixture
+def ran(streamproof, my_job, monkeypatch, tmp_path):
+    calls = []
+
+    def ran(*arguments: str, read: int = 50_000):
+        def run_job(config, **options):
+            calls.append(options)
+            return result(tmp_path, read=read)
+
+        monkeypatch.setattr("streamproof.runtime.run.run_job", run_job)
+        monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
+        return streamproof("run", "my_job", *arguments), calls[-1]
+
+    return ran
+
+
+def test_outputs_account_and_open_windows(ran):
+    shown, _ = ran()
+
+    assert shown.code == 0
+    assert shown.out.splitlines() == [
+        "risk_exposure · 12 batches · 50,000 rows in · 9.8 s",
+        "  exposure   out/exposure       parquet   4,310 rows   exactly once",
+        "  rejected   s3a://b/rejected   json        201 rows   exactly once     186 notional > 0 · 15 not parseable",
+        "  account    emitted 47,912 + open 1,020 + late 318 + rejected 201 + duplicate 549 + filtered 0 = 50,000",
+        "             34 windows are open until the watermark passes 2026-01-05 10:05:00",
+        "  note       something to know",
+    ]
+
+
+def test_an_account_that_does_not_add_up_is_said(ran):
+    shown, _ = ran(read=50_003)
+
+    assert "3 missing: 50,003 were read" in shown.out
+
+
+def test_json_is_one_object_and_nothing_else(ran):
+    shown, _ = ran("--json")
+    found = json.loads(shown.out)
+
+    assert (found["job"], found["account"]["late"], found["closes_after"]) == ("risk_exposure", 318, "2026-01-05T10:05:00+00:00")
+
+
+def test_the_ways_out_are_passed_on(ran):
+    assert ran("--new-output", "out/x", "--accept-replay", "7")[1] == {
+        "new_output": "out/x",
+        "replace_output": False,
+        "accept_replay": 7,
+        "replay_last": False,
+    }
+    assert ran("--replace-output")[1]["replace_output"] is True

@@ -1,0 +1,121 @@
+import pickle
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from streamproof.config import load
+from streamproof.errors import ConfigurationError
+
+
+def test_a_whole_file_is_typed(loaded):
+    config = loaded()
+
+    assert (config.name, config.entry, config.checkpoint) == ("risk_exposure", "job.py:risk_exposure", "checkpoints/risk_exposure")
+    assert config.trigger.interval == timedelta(seconds=10)
+    assert config.source["trades"].event_time.lag == timedelta(seconds=10)
+    assert config.source["trades"].event_time.max_future == timedelta(minutes=5)
+    assert config.source["trades"].event_time.zone == "UTC"
+    assert config.sink["exposure"].format == "parquet"
+    assert config.spark == {"spark.sql.shuffle.partitions": "2"}
+    assert config.entry_file == config.root / "job.py"
+
+
+def test_what_is_left_out_has_its_default(loaded):
+    config = loaded(('checkpoint = "checkpoints/risk_exposure"\n', ""), ('trigger = "10 seconds"\n', ""))
+
+    assert config.checkpoint == "checkpoints/risk_exposure"
+    assert config.trigger.available_now
+
+
+def test_paths_are_relative_to_the_file_and_uris_are_left_alone(loaded, folder):
+    config = loaded()
+
+    assert config.resolve("out/x") == str(folder / "out" / "x")
+    assert config.resolve("/abs") == "/abs"
+    assert config.resolve("s3a://bucket/out") == "s3a://bucket/out"
+    assert config.resolve("file:/tmp/x") == "file:/tmp/x"
+
+
+@pytest.mark.parametrize(
+    "target", ["my_job", "my_job/streamproof.toml", "my_job/job.py", "my_job/job.py:risk_exposure", Path("my_job")]
+)
+def test_every_form_of_a_target_finds_the_job(folder, target):
+    assert load(target).entry == "job.py:risk_exposure"
+
+
+def test_a_python_file_with_a_function_overrides_the_entry(folder):
+    (folder / "job.py").write_text(
+        (folder / "job.py").read_text() + "\n@sp.job\ndef other(trades): return sp.Outputs(exposure=trades)\n"
+    )
+
+    assert load("my_job/job.py:other").name == "other"
+    assert load("my_job/job.py").name == "risk_exposure", "the file names it"
+
+
+def test_a_python_file_with_several_jobs_needs_a_name(folder):
+    (folder / "both.py").write_text("import streamproof as sp\n@sp.job\ndef a(trades): ...\n@sp.job\ndef b(trades): ...\n")
+
+    with pytest.raises(ConfigurationError, match=r"both\.py has the jobs a, b\."):
+        load("my_job/both.py")
+
+
+def test_a_profile_overrides_single_keys(loaded):
+    config = loaded(profile="local")
+
+    assert config.source["trades"].path == "elsewhere"
+    assert config.source["trades"].format == "json"
+    assert loaded().source["trades"].path == "data/trades"
+
+
+def test_an_unknown_profile_names_the_nearest(loaded):
+    with pytest.raises(ConfigurationError) as raised:
+        loaded(profile="locl")
+
+    assert str(raised.value) == 'my_job/streamproof.toml has no profile "locl". Did you mean "local"?\nIt has "local".'
+
+
+def test_a_key_of_a_profile_is_found_where_the_profile_writes_it(loaded):
+    with pytest.raises(ConfigurationError) as raised:
+        loaded(('path = "elsewhere"', 'pth = "elsewhere"'), profile="local")
+
+    assert raised.value.message == (
+        'my_job/streamproof.toml line 17: [profile.local.source.trades] has no key "pth". Did you mean "path"?'
+    )
+
+
+def test_an_unused_profile_is_not_looked_at(loaded):
+    assert loaded(('path = "elsewhere"', 'path = "${env:STREAMPROOF_TEST_UNSET}"')).source["trades"].path == "data/trades"
+
+
+def test_the_models_are_frozen_and_can_be_copied_and_pickled(loaded):
+    config = loaded()
+
+    with pytest.raises(ValidationError):
+        config.name = "other"
+    moved = config.model_copy(update={"checkpoint": "elsewhere"})
+    assert (moved.checkpoint, moved.where("source", "trades")) == ("elsewhere", "my_job/streamproof.toml line 5")
+    assert pickle.loads(pickle.dumps(config)) == config
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("nowhere", "There is no folder or file nowhere."),
+        ("nowhere.py", "There is no file nowhere.py."),
+        ("empty", "The folder empty has no streamproof.toml."),
+        ("empty.txt", "empty.txt is neither a folder, nor a .toml file, nor a .py file."),
+        ("alone.py", "There is no streamproof.toml beside alone.py."),
+    ],
+)
+def test_a_target_that_is_not_there(folder, target, message):
+    Path("empty").mkdir()
+    Path("empty.txt").touch()
+    Path("alone.py").touch()
+
+    with pytest.raises(ConfigurationError) as raised:
+        load(target)
+
+    assert raised.value.message == message
+    assert raised.value.remedy

@@ -1,0 +1,83 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from streamproof.core.manifest import Digest, Fingerprint, LedgerEntry, Manifest, Section, StagedFile
+
+MANIFEST = Manifest(
+    id="m" * 32,
+    job="risk_exposure",
+    query="exposure",
+    incarnation="i" * 32,
+    batch=3,
+    attempt="a" * 32,
+    fingerprint=Fingerprint(watermark_ms=90_000, offsets=('{"logOffset":3}',), files={"trades": ("a.json", "b.json")}),
+    offset_log="v1\n{}",
+    source_logs={"0": {"3": "v1\n{}"}},
+    sections=(
+        Section(
+            "exposure",
+            "main",
+            "_staging/000003-aaaaaaaa",
+            (StagedFile("part-0", 10, "c"),),
+            Digest(2, 5, 77, {"exposure": (1.5, 1.5)}),
+        ),
+    ),
+    counts={"late": 1},
+)
+
+
+def test_a_manifest_survives_writing_and_reading():
+    again = Manifest.from_json(MANIFEST.to_json())
+
+    assert again == MANIFEST
+    assert again.fingerprint.hash == MANIFEST.fingerprint.hash
+    assert again.section("exposure").digest.floats == {"exposure": (1.5, 1.5)}
+    assert again.section("nothing") is None
+
+
+def test_a_torn_manifest_is_no_manifest_wherever_it_is_cut():
+    text = MANIFEST.to_json()
+
+    for length in range(0, len(text), 7):
+        with pytest.raises(ValueError, match=r"."):
+            Manifest.from_json(text[:length])
+
+
+def test_a_newer_format_is_refused():
+    with pytest.raises(ValueError, match="format"):
+        Manifest.from_json(json.dumps({**json.loads(MANIFEST.to_json()), "format": 2}))
+
+
+@pytest.mark.parametrize("change", [{"watermark_ms": 1}, {"offsets": ()}, {"files": {"trades": ("a.json",)}}])
+def test_the_fingerprint_sees_every_difference(change):
+    assert replace(MANIFEST.fingerprint, **change).hash != MANIFEST.fingerprint.hash
+
+
+def test_a_ledger_entry_survives_and_a_torn_one_is_refused():
+    entry = LedgerEntry("job", "exposure", "i", 3, 0, "m", "f", 12)
+
+    assert LedgerEntry.from_json(entry.to_json()) == entry
+    with pytest.raises(ValueError, match=r"."):
+        LedgerEntry.from_json(entry.to_json()[:-2])
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "agree"),
+    [
+        (Digest(1, 2, 3), Digest(1, 2, 3), True),
+        (Digest(1, 2, 3), Digest(2, 2, 3), False),
+        (Digest(1, 2, 3), Digest(1, 3, 3), False),
+        (Digest(1, 2, 3), Digest(1, 2, 4), False),
+        (Digest(1, 2, 3, {"x": (1.0, 1.0)}), Digest(1, 2, 3, {"x": (1.0 + 1e-10, 1.0)}), True),
+        (Digest(1, 2, 3, {"x": (1.0, 1.0)}), Digest(1, 2, 3, {"x": (1.0 + 1e-8, 1.0)}), False),
+        (Digest(1, 2, 3, {"x": (0.0, 1e6)}), Digest(1, 2, 3, {"x": (1e-4, 1e6)}), True),
+        (Digest(1, 2, 3, {"x": (float("nan"), 1.0)}), Digest(1, 2, 3, {"x": (float("nan"), 1.0)}), True),
+        (Digest(1, 2, 3, {"x": (float("nan"), 1.0)}), Digest(1, 2, 3, {"x": (1.0, 1.0)}), False),
+        (Digest(1, 2, 3, {"x": (1.0, 1.0)}), Digest(1, 2, 3, {"y": (1.0, 1.0)}), False),
+    ],
+)
+def test_r4_two_digests_agree_exactly_but_for_float_sums(mine, theirs, agree):
+    assert mine.agrees_with(theirs) is agree
+    assert theirs.agrees_with(mine) is agree

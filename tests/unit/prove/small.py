@@ -1,0 +1,122 @@
+"""A small world for tests of the model and the checkers: a few records in a few batches, and the history a faultless run leaves."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from streamproof.prove.generate import Event, Kind
+from streamproof.prove.history import History, OutputHistory, OutputRow, QueryHistory, QueryView, StateContents
+from streamproof.prove.oracle.arrived import Arrived, BatchRead
+from streamproof.prove.oracle.expectation import Expectation
+from streamproof.prove.oracle.model import simulate
+from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.trace import event_id
+from streamproof.prove.oracle.watermark import Watermark
+from streamproof.prove.scenario import Expect
+
+SECOND = 1_000_000
+WINDOW = QueryShape("totals", "ts", 10 * SECOND, 30 * SECOND, ("client",), ("total",))
+ONCE = replace(WINDOW, deduplicate=("id",))
+DEDUPLICATED = replace(ONCE, window_us=None, by=(), aggregates=())
+PLAIN = QueryShape("rows", "ts")
+
+
+def at(trace: str, second: float, client: str = "a", *, fate: str = "passed", key: str | None = None) -> Arrived:
+    """A record with its event time in seconds after 1970; its deduplication key is its event id unless another is given."""
+    reason = {"rejected": "total > 0", "filtered": "small"}.get(fate)
+    return Arrived(trace, fate, reason, int(second * SECOND), (client,), (key or event_id(trace),))
+
+
+def batches_of(shape: QueryShape, batches: Sequence[Sequence[Arrived]], *, no_data: int = 0) -> list[BatchRead]:
+    """The batches as Spark would log them: one file a batch, `no_data` empty ones behind."""
+    watermark = Watermark(shape.delay_us if shape.stateful else None)
+    reads = []
+    for number, records in enumerate([*batches, *[()] * no_data]):
+        files = (f"part-{number}-0.json",) if number < len(batches) else ()
+        reads.append(BatchRead(number, watermark.predicted_ms, 0, files))
+        passed = [record.time_us for record in records if record.fate == "passed" and record.time_us is not None]
+        watermark.saw(max(passed, default=None))
+    return reads
+
+
+def files_of(batches: Sequence[Sequence[Arrived]]) -> dict[str, list[str]]:
+    return {f"part-{number}-0.json": [record.trace for record in records] for number, records in enumerate(batches)}
+
+
+def model_of(
+    shape: QueryShape, batches: Sequence[Sequence[Arrived]], *, no_data: int = 0, reads: Sequence[BatchRead] | None = None
+) -> Expectation:
+    arrived = {record.trace: record for records in batches for record in records}
+    return simulate(shape, arrived, reads or batches_of(shape, batches, no_data=no_data), files_of(batches))
+
+
+def event_of(record: Arrived, arrival: int, batch: int) -> Event:
+    """The generated event behind a record; its total is 1 for each."""
+    kind = Kind.OK if record.fate != "rejected" else Kind.INVALID
+    values = {"id": event_id(record.trace), "client": record.by[0], "total": 1.5, "ts": record.time_us}
+    line = json.dumps({"_trace": record.trace, **values}).encode()
+    return Event(record.trace, kind, values, record.time_us, line, arrival, batch, 0)
+
+
+def faultless(
+    shape: QueryShape,
+    batches: Sequence[Sequence[Arrived]],
+    *,
+    no_data: int = 0,
+    reads: Sequence[BatchRead] | None = None,
+    expect: Expect | None = None,
+) -> History:
+    """The history of a run in which nothing went wrong."""
+    model = model_of(shape, batches, no_data=no_data, reads=reads)
+    arrived = {record.trace: record for records in batches for record in records}
+    numbered = [(record, batch) for batch, records in enumerate(batches) for record in records]
+    events = {record.trace: event_of(record, arrival, batch) for arrival, (record, batch) in enumerate(numbered)}
+    values = {key: {"total": 1.5 * contents.count} for key, contents in model.emitted.items()}
+    view = QueryView(
+        _left(shape, model, events), model, arrived, values if shape.window_us else None, values if shape.window_us else None
+    )
+    return History([view], events, files_of(batches), expect or Expect())
+
+
+def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) -> QueryHistory:
+    main: list[OutputRow] = []
+    late: list[OutputRow] = []
+    rejected: list[OutputRow] = []
+    for outcome in model.batches:
+        file = f"batch={outcome.batch:06d}/part-00000-aaaa.parquet"
+        for (by, start), contents in outcome.emitted.items():
+            window = {"window_start": start, "window_end": start + (shape.window_us or 0)}
+            hidden = {"_records": contents.count, "_trace_hash": contents.hash}
+            keys = dict(zip(shape.by, by, strict=True))
+            main.append(OutputRow(outcome.batch, file, {**keys, **window, "total": 1.5 * contents.count, **hidden}))
+        if shape.window_us is None:
+            main += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5}) for trace in outcome.kept]
+        late += [OutputRow(outcome.batch, file, {"_trace": trace, "reason": "late"}) for trace in outcome.late]
+        for trace in outcome.rejected:
+            original = {"reason": "total > 0", "original": events[trace].record.decode("utf-8", "replace")}
+            rejected.append(OutputRow(outcome.batch, file, original))
+    outputs = [OutputHistory(shape.query, "main", tuple(main)), OutputHistory("rejected", "rejected", tuple(rejected))]
+    outputs += [OutputHistory("late", "late", tuple(late))] if shape.stateful else []
+    state = StateContents({key: contents.vector for key, contents in model.open.items()}, dict(model.remembered))
+    reads = tuple(outcome.read for outcome in model.batches)
+    return QueryHistory(shape.query, reads, {output.name: output for output in outputs}, {}, state if shape.stateful else None)
+
+
+def with_rows(history: History, output: str, rows: Iterable[OutputRow]) -> History:
+    """The history with other rows in an output of its first query."""
+    view = history.queries[0]
+    changed = replace(view.left.outputs[output], rows=tuple(rows))
+    return with_left(history, replace(view.left, outputs={**view.left.outputs, output: changed}))
+
+
+def with_left(history: History, left: QueryHistory) -> History:
+    return replace(history, queries=[replace(history.queries[0], left=left), *history.queries[1:]])
+
+
+def rows_of(history: History, output: str) -> list[OutputRow]:
+    return list(history.queries[0].left.outputs[output].rows)
+
+
+def changed(row: OutputRow, **values: Any) -> OutputRow:
+    return replace(row, values={**row.values, **values})

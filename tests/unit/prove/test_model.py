@@ -1,0 +1,188 @@
+"""The plain model against cases worked out by hand. Windows are 30 seconds, the watermark delay is 10 seconds."""
+
+from dataclasses import replace
+
+import pytest
+
+from streamproof.core.account import Account
+from streamproof.prove.oracle.arrived import BatchRead
+from streamproof.prove.oracle.model import HistoryGap, Model, simulate
+from streamproof.prove.oracle.trace import hash_of
+from unit.prove.small import DEDUPLICATED, ONCE, PLAIN, SECOND, WINDOW, at, batches_of, files_of, model_of
+
+
+def late_of(model, batch):
+    return list(model.by_batch[batch].late)
+
+
+def emitted_of(model, batch):
+    return sorted((by[0], start // SECOND, contents.count) for (by, start), contents in model.by_batch[batch].emitted.items())
+
+
+def test_r10_without_deduplication_a_row_is_late_when_its_window_has_ended_at_the_bound():
+    # batch 1 has the watermark 60 - 10 = 50, which is the bound of batch 2
+    model = model_of(WINDOW, [[at("e-1", 60)], [at("e-2", 61)], [at("e-3", 29.999), at("e-4", 30), at("e-5", 50)]])
+
+    assert late_of(model, 2) == ["e-3"]
+    assert emitted_of(model, 2) == []
+    assert model.by_batch[2].kept == ("e-4", "e-5")
+
+
+def test_r10_with_deduplication_a_row_at_or_behind_the_bound_is_late_though_its_window_is_open():
+    model = model_of(ONCE, [[at("e-1", 60)], [at("e-2", 61)], [at("e-3", 49.999), at("e-4", 50), at("e-5", 50.001)]])
+
+    assert late_of(model, 2) == ["e-3", "e-4"]
+    assert model.by_batch[2].kept == ("e-5",)
+
+
+def test_r10_a_copy_of_a_late_event_is_late_itself_and_not_a_duplicate():
+    model = model_of(ONCE, [[at("e-1", 60)], [at("e-2", 61)], [at("e-3", 5), at("e-3+1", 5)]])
+
+    assert late_of(model, 2) == ["e-3", "e-3+1"]
+    assert model.account == Account(open_state=2, late=2)
+
+
+def test_r10_before_the_first_watermark_only_rows_from_before_1970_are_late():
+    model = model_of(ONCE, [[at("e-1", -1), at("e-2", 0), at("e-3", 0.001)]])
+
+    assert late_of(model, 0) == ["e-1", "e-2"]
+
+
+def test_a_row_that_is_not_stateful_is_never_late():
+    model = model_of(PLAIN, [[at("e-1", 600)], [at("e-2", 601)], [at("e-3", 1)]])
+
+    assert model.account == Account(emitted=3)
+    assert [outcome.predicted_ms for outcome in model.batches] == [0, 0, 0]
+
+
+def test_trap_1_late_is_decided_by_the_watermark_of_the_batch_before_and_emission_by_this_one():
+    # batch 1 has the watermark 50: it emits the window 0-30, rows of batch 1 included; only batch 2 calls such rows late
+    model = model_of(WINDOW, [[at("e-1", 1), at("e-2", 60)], [at("e-3", 2)], [at("e-4", 3)]])
+
+    assert emitted_of(model, 1) == [("a", 0, 2)]
+    assert late_of(model, 1) == []
+    assert late_of(model, 2) == ["e-4"]
+
+
+def test_trap_3_a_window_that_ends_exactly_at_the_watermark_is_emitted_and_one_that_ends_later_is_not():
+    at_end = model_of(WINDOW, [[at("e-1", 1), at("e-2", 40)]], no_data=1)
+    before_end = model_of(WINDOW, [[at("e-1", 1), at("e-2", 39.999)]], no_data=1)
+
+    assert emitted_of(at_end, 1) == [("a", 0, 1)]
+    assert emitted_of(before_end, 1) == []
+
+
+def test_trap_5_without_the_last_no_data_batch_the_final_windows_stay_open():
+    batches = [[at("e-1", 1)], [at("e-2", 100)]]
+
+    assert model_of(WINDOW, batches).account == Account(open_state=2)
+    assert model_of(WINDOW, batches, no_data=1).account == Account(emitted=1, open_state=1)
+
+
+def test_trap_21_boundaries_that_a_crash_has_moved_change_what_is_late():
+    batches = [[at("e-1", 60)], [at("e-2", 61)], [at("e-3", 1)]]
+    reads = [BatchRead(0, 0, 0, ("part-0-0.json",)), BatchRead(1, 50_000, 0, ("part-1-0.json", "part-2-0.json"))]
+
+    as_planned, moved = model_of(WINDOW, batches), model_of(WINDOW, batches, reads=reads)
+
+    assert late_of(as_planned, 2) == ["e-3"]
+    assert late_of(moved, 1) == []
+    assert emitted_of(moved, 1) == [("a", 0, 1)]
+
+
+def test_r12_a_key_is_remembered_for_lag_and_allowed_lateness_and_then_forgotten():
+    # the key of second 60 expires at 70; batch 2 has the watermark 69.999, batch 3 the watermark 70
+    batches = [[at("e-1", 60)], [at("e-2", 79.999)], [at("e-3", 80)]]
+
+    assert (("e-1",), 70 * SECOND) in model_of(DEDUPLICATED, batches).remembered.items()
+    assert ("e-1",) not in model_of(DEDUPLICATED, batches, no_data=1).remembered
+
+
+def test_r12_a_copy_is_a_duplicate_within_one_batch_and_in_the_next():
+    model = model_of(ONCE, [[at("e-1", 60), at("e-1+1", 60)], [at("e-1+2", 60)]])
+
+    assert model.by_batch[0].duplicates == ("e-1",)
+    assert model.by_batch[1].duplicates == ("e-1",)
+    assert model.account == Account(open_state=1, duplicate=2)
+
+
+def test_r12_a_forgotten_key_lets_no_copy_through_because_the_copy_is_late():
+    model = model_of(DEDUPLICATED, [[at("e-1", 60)], [at("e-2", 200)], [at("e-3", 201)], [at("e-1+1", 60)]])
+
+    assert ("e-1",) not in model.remembered
+    assert model.account == Account(emitted=3, late=1)
+
+
+def test_different_events_with_one_key_in_one_batch_are_ambiguous():
+    assert model_of(ONCE, [[at("e-1", 60, key="x"), at("e-2", 60, key="x")]]).ambiguous == (("x",),)
+    assert model_of(ONCE, [[at("e-1", 60, key="x")], [at("e-2", 60, key="x")]]).ambiguous == ()
+
+
+def test_r13_the_watermark_is_predicted_from_the_maximum_floored_to_milliseconds_and_never_goes_back():
+    model = model_of(WINDOW, [[at("e-1", 60.0009)], [at("e-2", 20)], [at("e-3", 90)]], no_data=2)
+
+    assert [outcome.predicted_ms for outcome in model.batches] == [0, 50_000, 50_000, 80_000, 80_000]
+
+
+def test_r13_rejected_and_filtered_rows_do_not_move_the_watermark_and_late_ones_do_not_hold_it():
+    batches = [[at("e-1", 60), at("e-2", 900, fate="rejected"), at("e-3", 900, fate="filtered")], [at("e-4", 61)], [at("e-5", 1)]]
+
+    model = model_of(WINDOW, batches, no_data=1)
+
+    assert [outcome.predicted_ms for outcome in model.batches] == [0, 50_000, 51_000, 51_000]
+    assert model.account == Account(emitted=0, open_state=2, late=1, rejected=1, filtered=1)
+
+
+def test_a_batch_that_was_planned_and_neither_committed_nor_published_has_no_effects():
+    batches = [[at("e-1", 60)], [at("e-2", 61)]]
+    reads = batches_of(WINDOW, batches)
+
+    planned = model_of(WINDOW, batches, reads=[reads[0], replace(reads[1], committed=False)])
+    published = model_of(WINDOW, batches, reads=[reads[0], replace(reads[1], committed=False, published=True)])
+
+    assert planned.account == Account(open_state=1)
+    assert published.account == Account(open_state=2)
+
+
+def test_windows_are_kept_apart_by_key_and_hold_count_and_hash_of_event_ids():
+    model = model_of(WINDOW, [[at("e-1", 1, "a"), at("e-2", 2, "b"), at("e-1+1", 3, "a")]])
+
+    contents = model.open[("a",), 0]
+    assert (contents.count, contents.hash) == (2, 2 * hash_of("e-1"))
+    assert model.open[("b",), 0].traces == ("e-2",)
+
+
+def test_a_record_that_a_transform_has_lost_is_unknown():
+    batches = [[at("e-1", 60), at("e-2", 61)]]
+
+    model = simulate(WINDOW, {"e-1": batches[0][0]}, batches_of(WINDOW, batches), files_of(batches))
+
+    assert model.by_batch[0].unknown == ("e-2",)
+    assert model.fates["e-2"] == ("unknown", 0)
+
+
+def test_r23_the_six_places_sum_to_the_input():
+    batches = [
+        [at("e-1", 60), at("e-1+1", 60), at("e-2", 61, fate="rejected"), at("e-3", 62, fate="filtered")],
+        [at("e-4", 130)],
+        [at("e-5", 131), at("e-6", 7)],
+    ]
+    model = model_of(ONCE, batches, no_data=1)
+
+    assert model.account == Account(emitted=1, open_state=2, late=1, rejected=1, duplicate=1, filtered=1)
+    assert model.account.total == 7
+
+
+def test_missing_batches_are_a_gap_that_the_model_does_not_guess_over():
+    with pytest.raises(HistoryGap, match="the batches 0, 2"):
+        simulate(WINDOW, {}, [BatchRead(0, 0), BatchRead(2, 0)], {})
+
+
+def test_the_same_boundaries_are_computed_once():
+    batches = [[at("e-1", 60)], [at("e-2", 61)]]
+    arrived = {record.trace: record for records in batches for record in records}
+    model = Model(WINDOW, arrived, files_of(batches))
+    reads = batches_of(WINDOW, batches)
+
+    assert model.expect(reads) is model.expect([replace(read, timestamp_ms=5) for read in reads])
+    assert model.expect(reads) is not model.expect(reads[:1])

@@ -1,0 +1,69 @@
+"""report.json: what is written is read again, and what is no report is refused with the place."""
+
+import json
+
+import pytest
+
+from streamproof.errors import ConfigurationError
+from streamproof.report.json_file import read_json, without_secrets, write_json
+from streamproof.report.shape import problems
+
+
+@pytest.mark.parametrize("kind", ["green", "red", "unknown", "empty"])
+def test_what_is_written_is_read_again(kind, request, tmp_path):
+    report = request.getfixturevalue(kind)
+
+    write_json(report, tmp_path / "report.json")
+
+    assert read_json(tmp_path / "report.json") == report
+    assert [file.name for file in tmp_path.iterdir()] == ["report.json"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ({"fired": "many"}, "fired: required int, found str"),
+        ({"verdict": "green"}, "verdict: required one of pass, unknown, fail, found 'green'"),
+        ({"conservation": {"worst": {}}}, "conservation.fault_free: missing"),
+        ({"scenarios": [{"id": 3}]}, "scenarios[0].id: required str, found int"),
+        ({"notes": None}, "notes: required list, found NoneType"),
+        ({"seed": True}, "seed: required int, found bool"),
+        ({"steps": [7]}, "steps[0]: required an object, found int"),
+    ],
+)
+def test_the_shape_is_checked_to_the_place(green, broken, said):
+    assert said in problems(green | broken)
+
+
+def test_keys_of_a_later_version_are_no_problem(green):
+    assert problems(green | {"smallest": {"events": 2}}) == []
+    assert problems({key: value for key, value in green.items() if key != "noun"}) == []
+
+
+def test_a_missing_file_a_torn_one_and_another_kind_are_refused_with_the_path(green, tmp_path):
+    torn, other = tmp_path / "torn.json", tmp_path / "other.json"
+    torn.write_text(json.dumps(green)[:1000])
+    other.write_text(json.dumps({"verdict": "pass"}))
+
+    for path, said in ((tmp_path / "none.json", "There is no report"), (torn, "cannot be read as JSON"), (other, "plan: missing")):
+        with pytest.raises(ConfigurationError) as caught:
+            read_json(path)
+        assert str(path) in caught.value.message
+        assert said in caught.value.message
+
+
+def test_passwords_are_masked_wherever_they_stand(red):
+    red["outputs"][0]["where"] = "jdbc:postgresql://app:hunter2@db:5432/x?sslmode=on&password=hunter2"
+    red["command"] = "streamproof prove j --set DB_PASSWORD=hunter2 --set api_key=hunter2"
+    red["notes"] = ["kafka://u:hunter2@k:9092 and token: hunter2"]
+
+    text = json.dumps(without_secrets(red))
+
+    assert "hunter2" not in text
+    assert "jdbc:postgresql://app:***@db:5432/x?sslmode=on&password=***" in text
+    assert json.dumps(without_secrets(without_secrets(red))) == text
+
+
+def test_nothing_but_secrets_is_masked(green, red):
+    assert without_secrets(green) == green
+    assert without_secrets(red) == red

@@ -1,0 +1,120 @@
+"""The summary: what it says, that it fits a screen, and that it is plain where there is no terminal."""
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from streamproof.report.shape import Report
+from streamproof.report.terminal import print_summary
+
+PAGE = ".streamproof/runs/0007/report.html"
+
+
+def printed(report: Report, *, columns: int = 100, terminal: bool = False) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=columns, force_terminal=terminal, color_system="standard" if terminal else None)
+    print_summary(report, console, where=PAGE)
+    return out.getvalue()
+
+
+def test_a_pass_says_what_was_proved_the_account_and_what_it_means(green):
+    text = printed(green)
+
+    assert text.startswith("PASS  standard plan: 265 scenarios, every fault fired, 3 min 41 s\n")
+    assert "account of 50,000 trades   emitted 47,912 · open 1,020 · late 318 · rejected 201 · duplicate 549" in text
+    assert "these events, these crash points, this file system; not your cluster" in text
+    assert PAGE in text
+
+
+def test_a_failure_names_the_trade_the_crash_both_sides_and_the_line_that_replays_it(red):
+    lines = printed(red).splitlines()
+    text = "\n".join(lines)
+
+    assert lines[0].startswith("FAIL  exactly-once: trade t-014014 is counted twice   ")
+    assert lines[0].endswith("(7 of 265 scenarios)")
+    assert "crash       after output exposure of batch 3 was published, before Spark committed the batch" in text
+    assert "expected    client c17  09:01:00-09:01:30   exposure 48,210.50   trades 31" in text
+    assert "found       client c17  09:01:00-09:01:30   exposure 49,905.50   trades 32" in text
+    assert "how         batch 3 ran again after the crash" in text
+    assert "arrived as row 1,515 of batch 3" in text
+    assert "batch 3 took 2 attempts" in text
+    assert "account     4,166 too many: 54,166 places for 50,000 records" in text
+    assert "  replay      streamproof prove my_job --only publish/exposure@3:after --seed 7" in lines
+    assert "read on     docs/incidents/appends-on-replay" in text
+
+
+def test_further_failures_are_counted_and_at_most_five_are_named(red):
+    text = " ".join(printed(red).split())
+
+    assert "also fail 6 more: publish/exposure@4:after, publish/exposure@5:after" in text
+    assert "publish/exposure@8:after and 1 more" in text
+    assert "publish/exposure@9:after" not in text
+
+
+def test_unknown_says_why_and_how_to_go_on(unknown):
+    text = " ".join(printed(unknown).split())
+
+    assert text.startswith(
+        "UNKNOWN 2 of 177 scenarios could not be decided; 1 fault did not fire; 175 of 516 crash points were not tried"
+    )
+    assert "state-contents: the checker crashed: KeyError('window_start')" in text
+    assert "Cut short by --time-budget 2 minutes" in text
+    assert "again streamproof prove my_job --seed 7" in text
+
+
+def test_an_interrupted_proof_has_a_summary_too(empty):
+    text = printed(empty)
+
+    assert text.startswith("UNKNOWN  no scenario was finished\n")
+    assert "Interrupted while the fault-free run was being recorded." in text
+
+
+@pytest.mark.parametrize("kind", ["green", "red", "unknown", "empty"])
+@pytest.mark.parametrize("terminal", [True, False])
+def test_it_fits_a_screen(kind, terminal, request):
+    lines = printed(request.getfixturevalue(kind), terminal=terminal).splitlines()
+
+    assert len(lines) <= 24
+    if not terminal:
+        assert max(map(len, lines)) <= 100
+
+
+def test_it_fits_a_screen_when_every_text_is_long(red):
+    first = red["scenarios"][[entry["verdict"] for entry in red["scenarios"]].index("fail")]
+    finding = first["checks"][1]["findings"][0]
+    finding |= dict.fromkeys(("what", "expected", "found", "how"), "many words " * 80)
+    first |= {"crash": "many words " * 80, "read_on": "many/words " * 80}
+    red["notes"] = ["many words " * 80] * 9
+
+    lines = printed(red).splitlines()
+
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 100
+
+
+def test_the_replay_line_is_never_folded(red):
+    replay = red["scenarios"][0]["replay"] = "streamproof prove my_job --only " + "a" * 150
+    red["scenarios"] = [red["scenarios"][0] | {"verdict": "fail"}]
+
+    assert replay in printed(red, columns=60, terminal=True)
+
+
+def test_without_a_terminal_it_is_plain_and_with_one_the_colour_says_nothing_new(red):
+    plain, coloured = printed(red), printed(red, terminal=True)
+
+    assert "\x1b[1;31mFAIL" in coloured
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
+
+
+def test_an_event_id_cannot_command_the_terminal(red):
+    for entry in red["scenarios"]:
+        for check in entry["checks"]:
+            for finding in check["findings"]:
+                finding["event"] = "\x1b[2Jgone\x07"
+
+    text = printed(red)
+
+    assert "\x1b" not in text
+    assert "\\x1b[2Jgone\\x07" in text

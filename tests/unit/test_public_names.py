@@ -1,0 +1,32 @@
+"""The public surface: few names, each of them there, none imported before it is asked for."""
+
+import inspect
+
+import pytest
+
+import streamproof as sp
+
+
+def test_the_names_are_few_and_known():
+    assert sp.__all__ == ["Outputs", "Proof", "Stream", "StreamproofError", "__version__", "job", "prove", "run", "tumbling"]
+    assert len(sp.__all__) <= 25
+    assert dir(sp) == sorted(sp.__all__)
+
+
+@pytest.mark.parametrize("name", sp.__all__)
+def test_every_name_is_there_and_documented(name):
+    value = getattr(sp, name)
+
+    assert isinstance(value, str) or inspect.getdoc(value)
+
+
+def test_prove_stays_callable_whatever_was_imported_before():
+    import streamproof.prove.events
+
+    assert callable(sp.prove)
+    assert callable(streamproof.prove)
+
+
+def test_a_name_that_is_not_there():
+    with pytest.raises(AttributeError, match="module 'streamproof' has no attribute 'proof'"):
+        sp.proof  # noqa: B018
