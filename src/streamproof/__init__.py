@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from streamproof.errors import StreamproofError
-    from streamproof.prove.run import Proof, prove
+    from streamproof.proof import Proof, prove
     from streamproof.runtime.target import run
     from streamproof.stream import Outputs, Stream, job, tumbling
 
@@ -16,7 +16,7 @@ __all__ = ["Outputs", "Proof", "Stream", "StreamproofError", "__version__", "job
 # Imported when first asked for: `import streamproof` brings in neither PySpark nor pydantic.
 _HOMES = {
     "Outputs": "streamproof.stream",
-    "Proof": "streamproof.prove.run",
+    "Proof": "streamproof.proof",
     "Stream": "streamproof.stream",
     "StreamproofError": "streamproof.errors",
     "job": "streamproof.stream",

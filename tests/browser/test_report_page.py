@@ -169,12 +169,13 @@ def test_the_filter_finds_scenarios_by_words_and_verdict(opened):
     assert shown.count() == 7
 
     page.locator("#filter").fill("Commit/ @11")
-    assert shown.locator("summary code").all_inner_texts() == ["commit/metrics@11:after", "commit/commits@11:after"]
+    assert shown.locator("summary code").all_text_contents() == ["commit/metrics@11:after", "commit/commits@11:after"]
     assert page.locator("#matches").inner_text() == "2 of 265"
 
     page.locator("#filter").fill("")
     page.get_by_role("button", name="pass 258").click()
     assert shown.count() == 258
+    assert page.get_by_role("button", name="pass 258").get_attribute("aria-pressed") == "true"
     page.get_by_role("button", name="fail 7").click()
     assert shown.count() == 7
 
@@ -208,6 +209,7 @@ def test_the_first_screen_prints_on_one_page_in_light_colours(opened, kind):
     assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == 1
     page.emulate_media(media="print")
     assert luminance(colour(page, "body", "backgroundColor")) == 1
+    assert luminance(colour(page, ".sentence")) < 0.1
     assert page.locator("#cells").is_visible()
     assert not page.locator("#scenarios").is_visible()
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructField, StructType
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -32,11 +33,11 @@ def windows(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame
 
     The hidden record count is the first aggregate and so the first field of the state's value, the hidden hash the second.
     """
-    state = spark.read.format("statestore").option("operatorId", operator).load(checkpoint)
-    keys, values = state.schema["key"].dataType, state.schema["value"].dataType
-    window, *by = [F.col(f"key.`{field.name}`") for field in keys.fields]  # type: ignore[attr-defined]
-    records, *more = [F.col(f"value.`{field.name}`") for field in values.fields]  # type: ignore[attr-defined]
-    hashed = more[0] if more and values.fields[1].dataType.simpleString() == "bigint" else F.lit(None)  # type: ignore[attr-defined]
+    state = _state(spark, checkpoint, operator)
+    window, *by = _fields(state, "key")
+    records, *more = _fields(state, "value")
+    second = state.schema["value"].dataType.fields[1:2]  # type: ignore[attr-defined]
+    hashed = more[0] if second and second[0].dataType.simpleString() == "bigint" else F.lit(None)
     return state.select(
         _listed(by).alias("by"),
         F.unix_micros(window["start"]).alias("start_us"),
@@ -48,12 +49,24 @@ def windows(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame
 
 def remembered(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
     """The keys that deduplication remembers: `key` (its values as a JSON list) and `expires_us` (bigint)."""
+    state = _state(spark, checkpoint, operator)
+    return state.select(_listed(_fields(state, "key")).alias("key"), _fields(state, "value")[0].alias("expires_us"))
+
+
+def _state(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
+    """The state with the fields of key and value numbered: Spark names two sums alike."""
     state = spark.read.format("statestore").option("operatorId", operator).load(checkpoint)
-    keys: Any = state.schema["key"].dataType
-    return state.select(
-        _listed([F.col(f"key.`{field.name}`") for field in keys.fields]).alias("key"),
-        F.col("value").getField(state.schema["value"].dataType.fields[0].name).alias("expires_us"),  # type: ignore[attr-defined]
-    )
+    numbered = [F.col(name).cast(_numbered(state.schema[name].dataType)).alias(name) for name in ("key", "value")]
+    return state.select(*numbered)
+
+
+def _numbered(type_: Any) -> StructType:
+    return StructType([StructField(f"f{number}", field.dataType) for number, field in enumerate(type_.fields)])
+
+
+def _fields(state: "DataFrame", name: str) -> "list[Column]":
+    fields: Any = state.schema[name].dataType
+    return [F.col(f"{name}.{field.name}") for field in fields.fields]
 
 
 def _listed(columns: "list[Column]") -> "Column":

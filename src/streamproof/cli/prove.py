@@ -61,8 +61,8 @@ def prove(
     find_spark()
     from streamproof.cli.progress import progress_on
     from streamproof.core.verdict import Verdict
-    from streamproof.prove.run import plan as plan_of
-    from streamproof.prove.run import prove as prove_job
+    from streamproof.proof import plan as plan_of
+    from streamproof.proof import prove as prove_job
     from streamproof.report.terminal import print_summary
 
     out = screen.console()

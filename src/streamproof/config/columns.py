@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from streamproof.config.models import SourceConfig
 from streamproof.config.positions import KeyPath
 from streamproof.config.problems import Problem, did_you_mean
+from streamproof.config.secret import SecretText, shown
 
 _NUMBERS = (
     "tinyint",
@@ -71,7 +72,8 @@ def check_columns(path: KeyPath, source: SourceConfig) -> Iterator[Problem]:
     try:
         columns = columns_of(source.schema_ddl)
     except UnreadableSchema as problem:
-        sentence = str(problem)
+        secret = isinstance(source.schema_ddl, SecretText)
+        sentence = f"is {shown(source.schema_ddl)} and no list of columns with types" if secret else str(problem)
         end = "" if sentence.endswith("?") else "."
         yield Problem(
             (*path, "schema"), f"schema {sentence}{end}", 'It is the columns, such as "trade_id string, notional double, ts long".'
@@ -87,7 +89,12 @@ def _check_event_time(path: KeyPath, source: SourceConfig, columns: dict[str, st
     kind = by_lower.get(event_time.column.lower())
     if kind is None:
         found = f'event_time.column is "{event_time.column}", which is no column of the schema.{did_you_mean(event_time.column, columns)}'
-        yield Problem((*path, "column"), found, f"The columns are {', '.join(columns)}.")
+        if isinstance(source.schema_ddl, SecretText):
+            yield Problem(
+                (*path, "column"), "event_time.column is no column of the schema.", f"The schema is {shown(source.schema_ddl)}."
+            )
+        else:
+            yield Problem((*path, "column"), found, f"The columns are {', '.join(columns)}.")
         return
     is_a = f'the column "{event_time.column}" is a {kind}'
     if kind in _NUMBERS and event_time.unit is None:

@@ -13,7 +13,7 @@ from streamproof.config.entry import job_functions
 from streamproof.config.models import JobConfig, JobTable, SinkConfig, SourceConfig
 from streamproof.config.positions import KeyPath, display, key_lines
 from streamproof.config.problems import TABLES, Origin, Problem, did_you_mean, key_of, nearest, one_of, raise_problems
-from streamproof.config.secret import UnreadableReference, redact, shown, strings, substitute
+from streamproof.config.secret import SecretText, UnreadableReference, redact, shown, strings, substitute
 from streamproof.errors import ConfigurationError
 
 FILE_NAME = "streamproof.toml"
@@ -194,6 +194,8 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
         return None
     file = origin.file.absolute()
     name = job.entry.rpartition(":")[2]
+    if isinstance(job.entry, SecretText):
+        name = SecretText(name, job.entry.shown)
     if not (file.parent / job.entry.rpartition(":")[0]).is_file():
         problems.append(
             Problem(("job", "entry"), f"entry names {job.entry.rpartition(':')[0]}, and there is no such file beside it.")

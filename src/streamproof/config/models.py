@@ -53,7 +53,9 @@ def _zone(value: object) -> str:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         required = 'It must be a time zone by its IANA name, such as "UTC", "Europe/Berlin" or "America/New_York".'
-        raise _wrong(f"is {shown(name)}, which is no known time zone.{did_you_mean(name, available_timezones())}".removesuffix("."), required) from None
+        raise _wrong(
+            f"is {shown(name)}, which is no known time zone.{did_you_mean(name, available_timezones())}".removesuffix("."), required
+        ) from None
     return name
 
 
@@ -237,9 +239,9 @@ class JobConfig(_Table):
 
     root: Path
     file: Path
-    name: str
-    entry: str
-    checkpoint: str
+    name: Text
+    entry: Text
+    checkpoint: Text
     trigger: Trigger = Trigger()
     source: dict[str, SourceConfig] = Field(default_factory=dict)
     sink: dict[str, SinkConfig] = Field(default_factory=dict)

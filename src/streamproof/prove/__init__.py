@@ -9,7 +9,7 @@ class _CallableModule(ModuleType):
     """Lets `sp.prove(target)` be the function although `streamproof.prove` is also this package."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        from streamproof.prove.run import prove
+        from streamproof.proof import prove
 
         return prove(*arguments, **options)
 

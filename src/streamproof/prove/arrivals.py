@@ -3,9 +3,8 @@
 Row-wise steps decide about each record alone, so they give the same answer in a batch query as in a stream.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -44,7 +43,7 @@ def _trace(rows: DataFrame) -> Column:
     """The trace column; of a record that could not be parsed, from its original bytes."""
     if ORIGINAL not in rows.columns:
         return F.col(TRACE).alias(TRACE)
-    original = F.regexp_extract(F.decode(F.col(ORIGINAL).cast("binary"), F.lit("ISO-8859-1")), r'"_trace"\s*:\s*"([^"]+)"', 1)
+    original = F.regexp_extract(F.decode(F.col(ORIGINAL).cast("binary"), "ISO-8859-1"), r'"_trace"\s*:\s*"([^"]+)"', 1)
     return F.coalesce(F.col(TRACE), original).alias(TRACE)
 
 
@@ -121,22 +120,3 @@ class Arrivals:
             found[key] = {name: values[name] for name in self.shape.aggregates if name in values}
         return found
 
-
-def handwritten_rows(
-    bound: "BoundJob", query: str, reference: str, folder: Path, events: Iterable[Mapping[str, Any]]
-) -> dict[WindowKey, dict[str, Any]]:
-    """The rows of the user's hand-written model over the surviving events, by window.
-
-    `reference` is "model.py:function"; the function takes a list of dicts (the event time as an aware datetime) and gives dicts with
-    the key columns, window_start and the aggregates.
-    """
-    from streamproof.runtime.binding import load_module
-
-    shape = shape_of(bound, query)
-    file_name, _, function = reference.partition(":")
-    rows = getattr(load_module(folder / file_name), function)([dict(event) for event in events])
-    found: dict[WindowKey, dict[str, Any]] = {}
-    for row in rows:
-        key = (tuple(plain(row[name]) for name in shape.by), plain(row["window_start"]))
-        found[key] = {name: plain(row[name]) for name in shape.aggregates if name in row}
-    return found

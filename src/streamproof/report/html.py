@@ -20,6 +20,7 @@ from streamproof.report.shape import AccountCounts, FindingEntry, Report, Scenar
 
 ENVIRONMENT = ("streamproof", "spark", "java", "python", "master", "os")
 _SHOWN_FINDINGS = 5
+_OPEN_SCENARIOS = 20
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,7 @@ def render(report: Report) -> str:
         subject=words.subject(report),
         first=first,
         told=told,
-        passing=[one for one in told if one.entry["verdict"] == "pass"],
-        others=[one for one in told if one.entry["verdict"] != "pass"],
+        groups=_groups(told),
         grid=grid.build(report, scenarios),
         picture=drawn,
         picture_svg=Markup(drawn.svg),  # noqa: S704 - an XML serialiser wrote it
@@ -112,6 +112,18 @@ def _capitalized(text: str) -> str:
 
 def _asset(name: str) -> str:
     return (files("streamproof.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _groups(told: list[Told]) -> list[tuple[str, list[Told], bool]]:
+    """The list of scenarios as (summary, scenarios, folded): the worst in the open, hundreds of others behind a line each."""
+    worse = [one for one in told if one.entry["verdict"] != "pass"]
+    passing = [one for one in told if one.entry["verdict"] == "pass"]
+    few = len(told) <= _OPEN_SCENARIOS
+    return [
+        ("", worse[:_OPEN_SCENARIOS], False),
+        (f"{words.number(len(worse) - _OPEN_SCENARIOS)} more did not pass", worse[_OPEN_SCENARIOS:], True),
+        (f"{words.counted(len(passing), 'scenario')} passed", passing, not few),
+    ]
 
 
 class _Shared:

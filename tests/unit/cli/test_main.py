@@ -97,6 +97,7 @@ def test_square_brackets_are_not_taken_for_markup_and_long_lines_not_folded(stre
 
 def test_an_unexpected_error_is_one_sentence_and_its_trace_is_kept(streamproof, monkeypatch):
     monkeypatch.setenv("STREAMPROOF_TEST_SECRET", "hunter2-hunter2")
+    monkeypatch.setattr("streamproof.config.secret._known", {})
     from streamproof.config.secret import substitute
 
     fail_with(monkeypatch, ZeroDivisionError(f"of {substitute('${env:STREAMPROOF_TEST_SECRET}')}"))

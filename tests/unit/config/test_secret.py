@@ -16,6 +16,7 @@ SECRET = "hunter2-hunter2"
 def _secret(monkeypatch):
     monkeypatch.setenv("STREAMPROOF_TEST_SECRET", SECRET)
     monkeypatch.delenv("STREAMPROOF_TEST_UNSET", raising=False)
+    monkeypatch.setattr("streamproof.config.secret._known", {})
 
 
 def test_the_value_is_used(loaded):
@@ -88,3 +89,25 @@ def test_a_secret_text_is_its_value_and_not_its_representation():
     text = SecretText("value", "${env:X}")
 
     assert (text, f"{text}", repr(text)) == ("value", "value", "'${env:X}'")
+
+
+def test_no_part_of_a_secret_schema_is_shown(loaded, monkeypatch):
+    schema = '"trade_id string, client string, notional decimal(10,2), ts long"'
+    for value in ("a hunter2type", "hunter2column string"):
+        monkeypatch.setenv("STREAMPROOF_TEST_SECRET", value)
+        with pytest.raises(ConfigurationError) as raised:
+            loaded((schema, '"${env:STREAMPROOF_TEST_SECRET}"'))
+        assert "hunter2" not in str(raised.value)
+        assert "${env:STREAMPROOF_TEST_SECRET}" in str(raised.value)
+
+
+def test_the_name_of_a_secret_entry_is_not_shown(loaded, monkeypatch):
+    monkeypatch.setenv("STREAMPROOF_TEST_SECRET", "job.py:risk_exposure")
+
+    config = loaded(
+        ('"job.py:risk_exposure"', '"${env:STREAMPROOF_TEST_SECRET}"'),
+        ('checkpoint = "checkpoints/risk_exposure"\n', 'checkpoint = "c"\n'),
+    )
+
+    assert config.name == "risk_exposure"
+    assert "risk_exposure" not in repr(config)

@@ -97,6 +97,28 @@ def test_every_scenario_is_there_worst_first_with_its_replay_line(red):
         assert entry["replay"] in html
 
 
+def test_what_is_told_in_full_is_not_listed_again(red):
+    page = Elements(render(red))
+    scenario = page.text[page.text.index("7 of 265 scenarios fail") :]
+    scenario = scenario[scenario.index("image · process-death") : scenario.index("fail account")]
+
+    assert "exactly-once as told above" in scenario
+    assert "t-014014" not in scenario
+    assert "t-020000 is counted twice, batch 3" in scenario
+    assert "and 2 more in report.json" in scenario
+
+
+def test_two_thousand_scenarios_are_folded_and_the_page_stays_small(red):
+    red["scenarios"] = [entry | {"id": f"{entry['id']}+{copy}"} for copy in range(8) for entry in red["scenarios"]]
+    html = render(red)
+    worst = html.index("36 more did not pass"), html.index("2,064 scenarios passed")
+
+    assert html.count('<details class="s fail"') == 56
+    assert html[: worst[0]].count('<details class="s fail"') == 20
+    assert html[worst[0] : worst[1]].count('<details class="s fail"') == 36
+    assert len(html.encode()) < 2_500_000
+
+
 def test_every_link_inside_the_page_has_an_end(red):
     tags = Elements(render(red)).tags
     ids = [attrs["id"] for _, attrs in tags if "id" in attrs]

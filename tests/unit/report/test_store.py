@@ -35,8 +35,11 @@ def test_numbers_go_on_past_gaps_and_past_four_digits(tmp_path):
     (store.runs_folder(tmp_path) / "9999").mkdir()
     (store.runs_folder(tmp_path) / "notes").mkdir()
 
-    assert store.new_run(tmp_path).name == "10000"
-    assert store.new_run(tmp_path).name == "10001"
+    first, second = store.new_run(tmp_path), store.new_run(tmp_path)
+    for run in (store.runs_folder(tmp_path) / "9999", first, second):
+        (run / "report.json").write_text("{}")
+
+    assert [run.name for run in store.list_runs(tmp_path)] == ["9999", "10000", "10001"]
 
 
 def test_a_run_is_found_by_number_and_as_the_latest(tmp_path, empty):
@@ -57,7 +60,7 @@ def test_where_nothing_was_proved_there_are_no_runs(tmp_path):
         store.find_run(tmp_path)
 
 
-def test_a_path_of_a_part_of_a_report_is_written_even_if_the_page_cannot_be(tmp_path, red, monkeypatch):
+def test_the_data_are_written_even_if_the_page_cannot_be(tmp_path, red, monkeypatch):
     def broken(report):
         raise RuntimeError
 

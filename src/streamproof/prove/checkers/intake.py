@@ -15,7 +15,7 @@ def intake(history: History) -> Iterator[Finding]:
     if not history.queries:
         raise CannotTell("There is no query to look at.")
     scheduled = {trace for traces in history.traces_of_file.values() for trace in traces}
-    for trace in history.events.keys() - scheduled:
+    for trace in sorted(history.events.keys() - scheduled):
         yield Finding(trace, "was generated and written to no file")
     for view in history.queries:
         yield from _of_query(history, view)

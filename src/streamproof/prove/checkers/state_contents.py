@@ -31,7 +31,7 @@ def _windows(history: History, view: QueryView, state: StateContents) -> Iterato
         found = state.windows.get(key)
         if found != contents.vector:
             yield _window(history, view, key, contents, found, last)
-    for key in state.windows.keys() - view.model.open.keys():
+    for key in sorted(state.windows.keys() - view.model.open.keys(), key=repr):
         due = key in view.model.emitted
         what = "a window is still in state though it was due" if due else "a window is in state that no event is in"
         yield Finding(None, what, last, "not in state", events(state.windows[key]), None, window(shape, key))
@@ -70,7 +70,7 @@ def _remembered(view: QueryView, state: StateContents) -> Iterator[Finding]:
         elif found != expiry and key not in view.model.ambiguous:
             what = f"the deduplication of {view.name} remembers {name} for another time"
             yield Finding(None, what, last, f"until {full_instant(expiry)}", f"until {full_instant(found)}", None, name)
-    for key in state.remembered.keys() - expected.keys():
+    for key in sorted(state.remembered.keys() - expected.keys(), key=repr):
         name = ", ".join(str(part) for part in key)
         what = f"the deduplication of {view.name} remembers {name}, which it should not"
         yield Finding(None, what, last, "not in state", f"until {full_instant(state.remembered[key])}", None, name)

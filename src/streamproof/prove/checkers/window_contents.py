@@ -69,7 +69,7 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
                     None, f"{column} is not what {source} gives", row.batch, said, _row(view, key), row.file, window(shape, key)
                 )
                 break
-    for key in expected.keys() - view.model.emitted.keys():
+    for key in sorted(expected.keys() - view.model.emitted.keys(), key=repr):
         yield Finding(
             None,
             f"{source} has a window that the model does not have",

@@ -32,6 +32,7 @@
     if (name !== step) line.append(element("code", "", name));
     from.append(line);
     if (first && !name.startsWith(step)) from.append(element("p", "same", "Proved by this scenario: the disk is the same at both points."));
+    if (row.dataset.v === "pass") from.append(element("p", "", row.querySelector("summary .crash").textContent));
     from.append(row.querySelector(".body").cloneNode(true));
     put(from);
     return from;
@@ -54,6 +55,13 @@
     panel.hidden = true;
     if (opener) { opener.removeAttribute("aria-current"); opener.focus(); }
   };
+
+  // Without script there is nothing to press.
+  all(".replay").forEach((line) => {
+    const button = element("button", "copy", "Copy");
+    button.type = "button";
+    line.append(button);
+  });
 
   // One tab stop for the whole grid, at the first cell that is not well; the arrow keys walk.
   const stop = (cell) => {
@@ -133,21 +141,22 @@
   document.addEventListener("toggle", (event) => { if (event.target.open && event.target.classList.contains("s")) put(event.target); }, true);
   reveal();
 
-  const filter = byId("filter"), buttons = all(".choose button"), rows = all("details.s"), fold = byId("passing");
+  const filter = byId("filter"), buttons = all(".choose button"), rows = all("details.s"), folds = all("details.fold");
   if (filter) {
     const texts = rows.map((row) => row.querySelector("summary").textContent.toLowerCase());
     let verdict = "";
     const apply = () => {
       const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-      let count = 0, passing = 0;
+      let count = 0;
       rows.forEach((row, index) => {
-        const fits = (!verdict || row.dataset.v === verdict) && words.every((word) => texts[index].includes(word));
-        row.hidden = !fits;
-        count += fits ? 1 : 0;
-        passing += fits && row.dataset.v === "pass" ? 1 : 0;
+        row.hidden = !((!verdict || row.dataset.v === verdict) && words.every((word) => texts[index].includes(word)));
+        count += row.hidden ? 0 : 1;
       });
       const asked = words.length > 0 || verdict !== "";
-      if (fold) { fold.hidden = passing === 0; if (asked) fold.open = passing > 0; }
+      folds.forEach((fold) => {
+        fold.hidden = !fold.querySelector("details.s:not([hidden])");
+        if (asked) fold.open = !fold.hidden;
+      });
       byId("matches").textContent = asked ? count + " of " + rows.length : "";
     };
     filter.addEventListener("input", apply);

@@ -1,0 +1,116 @@
+"""`sp.prove`: proves a job, stores the run, writes its reports."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from streamproof.config import load
+from streamproof.core.durations import parse_duration
+from streamproof.core.verdict import Verdict
+from streamproof.prove.events import Event
+from streamproof.prove.run import Options, PlanPreview, preview, run_proof
+from streamproof.report import store
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a proof found. True where it passed, so that `assert sp.prove("my_job")` says why if it did not."""
+
+    verdict: Verdict
+    report: dict[str, Any]
+    folder: Path
+
+    def __bool__(self) -> bool:
+        return self.verdict is Verdict.PASS
+
+    @property
+    def account(self) -> dict[str, int]:
+        """The account of the fault-free run: emitted, open_state, late, rejected, duplicate, filtered, and input."""
+        return dict(self.report["conservation"]["fault_free"])
+
+    @property
+    def failures(self) -> list[dict[str, Any]]:
+        """The scenarios that did not pass, as in the report."""
+        return [scenario for scenario in self.report["scenarios"] if scenario["verdict"] != "pass"]
+
+    def __repr__(self) -> str:
+        counts = self.report["counts"]
+        lines = [f"{str(self.verdict).upper()}: {counts['pass']} pass, {counts['fail']} fail, {counts['unknown']} unknown"]
+        for scenario in self.failures[:3]:
+            findings = [finding["what"] for check in scenario["checks"] for finding in check["findings"]]
+            lines += [f"  {scenario['id']}: {findings[0] if findings else scenario['verdict']}", f"    {scenario['replay']}"]
+        return "\n".join([*lines, f"  report: {self.folder / 'report.html'}"])
+
+
+def prove(
+    target: str | Path,
+    *,
+    seed: int | None = None,
+    only: str | None = None,
+    full: bool = False,
+    max_scenarios: int | None = None,
+    time_budget: timedelta | str | None = None,
+    stop_at_first: bool = False,
+    last_failed: bool = False,
+    profile: str | None = None,
+    events: int | None = None,
+    batches: int | None = None,
+    allow_hosts: tuple[str, ...] = (),
+    report: str | Path | None = None,
+    listener: Callable[[Event], None] | None = None,
+) -> Proof:
+    """Crashes a job at every durable step of a recorded run, lets it recover, and accounts for every event.
+
+    Parameters
+    ----------
+    target
+        A folder with streamproof.toml, or "file.py:function".
+    seed, events, batches
+        Other events than scenario.toml describes.
+    only
+        A scenario's id, or a glob of ids; the verdict then speaks of those only.
+    full
+        The full plan: second recording, all cuts, machine death, kill -9.
+    max_scenarios, time_budget, stop_at_first
+        Cut the plan short; what was not tried leaves the verdict unknown.
+    last_failed
+        Only the scenarios that did not pass last time.
+    allow_hosts
+        Hosts that Python sockets of the job may reach during the proof.
+    report
+        A folder that gets report.html, report.json and junit.xml too.
+
+    Raises
+    ------
+    StreamproofError
+        If the job, the configuration or the scenario cannot be run at all.
+    """
+    config = load(target, profile=profile)
+    budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
+    ids = tuple(store.last_failed(config.root)) if last_failed else ()
+    folder = store.new_run(config.root)
+    options = Options(str(target), seed, only, full, max_scenarios, budget, stop_at_first, events, batches, ids, allow_hosts)
+    found: Any = run_proof(config, options, folder, listener)
+    store.write(found, folder)
+    if report is not None:
+        Path(report).mkdir(parents=True, exist_ok=True)
+        store.write(found, Path(report))
+    return Proof(Verdict(found["verdict"]), found, folder)
+
+
+def plan(
+    target: str | Path,
+    *,
+    seed: int | None = None,
+    only: str | None = None,
+    full: bool = False,
+    profile: str | None = None,
+    events: int | None = None,
+    listener: Callable[[Event], None] | None = None,
+) -> PlanPreview:
+    """The plan of a proof: records the job once and says what would be tried."""
+    config = load(target, profile=profile)
+    options = Options(str(target), seed=seed, only=only, full=full, events=events)
+    return preview(config, options, store.new_run(config.root), listener)

@@ -1,0 +1,190 @@
+"""The report of a proof as data: what `report.json` holds (its shape is documented in `streamproof.report.shape`)."""
+
+import platform
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from streamproof import __version__
+from streamproof.core.phases import Side
+from streamproof.core.verdict import Verdict, worst
+from streamproof.prove.checkers.account import PLACES
+from streamproof.prove.execution import Recording
+from streamproof.prove.history import History, QueryView
+from streamproof.prove.judging import Outcome
+from streamproof.prove.planning import ScenarioPlan
+from streamproof.prove.world import World
+
+_POINTS = 3_000
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for: the target as typed, the seed, the plan's name, and what makes a replay differ from the defaults."""
+
+    target: str
+    seed: int
+    plan: str
+    events: int | None
+    profile: str | None
+    cut_short: str = ""
+
+    def replay(self, scenario: str) -> str:
+        """The command that runs exactly this scenario again."""
+        words = ["streamproof", "prove", self.target, "--only", scenario, "--seed", str(self.seed)]
+        words += ["--full"] if self.plan == "full" else []
+        words += ["--events", str(self.events)] if self.events is not None else []
+        words += ["--profile", self.profile] if self.profile is not None else []
+        return shlex.join(words)
+
+
+def report(
+    world: World, request: Request, recording: Recording, outcomes: Sequence[Outcome], plans: Sequence[ScenarioPlan], seconds: float
+) -> dict[str, Any]:
+    """Everything the reports are drawn from."""
+    verdict = worst(outcome.verdict for outcome in outcomes)
+    if request.cut_short and verdict is Verdict.PASS:
+        verdict = Verdict.UNKNOWN
+    scenarios = [outcome.as_dict(request.replay(outcome.plan.id)) for outcome in outcomes]
+    fault_free = next((outcome for outcome in outcomes if outcome.plan.step is None), outcomes[0])
+    return {
+        "verdict": str(verdict),
+        "plan": request.plan,
+        "job": world.config.name,
+        "title": _title(world),
+        "seed": request.seed,
+        "seconds": round(seconds, 1),
+        "events": len(world.events),
+        "spark_batches": len(fault_free.batches),
+        "counts": {str(kind): sum(outcome.verdict is kind for outcome in outcomes) for kind in Verdict},
+        "enumerated": len(recording.steps.steps),
+        "distinct": len({outcome.plan.image.digest for outcome in outcomes if outcome.plan.image and outcome.plan.mode.value == "image"}),
+        "fired": sum(outcome.fired for outcome in outcomes),
+        "command": shlex.join(["streamproof", "prove", request.target, "--seed", str(request.seed)]),
+        "notes": _notes(world, request, recording, outcomes),
+        "conservation": {"fault_free": _counts(fault_free), "worst": _counts(_furthest(outcomes, fault_free))},
+        "scenarios": scenarios,
+        "steps": _steps(recording, outcomes),
+        "environment": {
+            "streamproof": __version__,
+            "python": platform.python_version(),
+            "os": f"{platform.system()} {platform.machine()}",
+            **world.engine.versions,
+        },
+        "recording": {"batches": len(fault_free.batches), "seconds": round(recording.seconds, 1), "steps": len(recording.steps.steps)},
+        "event_time": _event_time(world, fault_free.history) if fault_free.history else _NO_PICTURE,
+        "outputs": _outputs(world, fault_free.history),
+    }
+
+
+_NO_PICTURE: Mapping[str, Any] = {"points": [], "watermark": [], "windows": [], "batches": []}
+
+
+def _title(world: World) -> str:
+    noun = next(iter(world.config.source))
+    return world.scenario.title or f"{len(world.events):,} {noun}, seed {world.scenario.seed}, {world.scenario.batches} batches"
+
+
+def _counts(outcome: Outcome) -> dict[str, int]:
+    return {place: outcome.account.get(place, 0) for place in ("input", *PLACES)}
+
+
+def _furthest(outcomes: Sequence[Outcome], fault_free: Outcome) -> Outcome:
+    """The scenario whose account is furthest from balance, else furthest from the fault-free one."""
+
+    def off(outcome: Outcome) -> tuple[int, int]:
+        counts, usual = _counts(outcome), _counts(fault_free)
+        balance = abs(counts["input"] - sum(counts[place] for place in PLACES))
+        return balance, sum(abs(counts[place] - usual[place]) for place in counts)
+
+    return max((outcome for outcome in outcomes if outcome.account), key=off, default=fault_free)
+
+
+def _steps(recording: Recording, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    proved_by = {}
+    for outcome in outcomes:
+        if outcome.plan.recording == recording.name and outcome.plan.mode.value == "image":
+            proved_by.update(dict.fromkeys(outcome.plan.names, outcome.plan.id))
+    found = []
+    for step in recording.steps.steps:
+        for side in ("before", "after"):
+            name = f"{step}:{side}"
+            found.append({"id": name, "phase": str(step.phase), "batch": step.name(Side.AFTER).batch, "scenario": proved_by.get(name)})
+    return found
+
+
+def _notes(world: World, request: Request, recording: Recording, outcomes: Sequence[Outcome]) -> list[str]:
+    notes = []
+    if request.cut_short:
+        notes.append(f"The plan was cut short: {request.cut_short}. What was not tried is not proved.")
+    not_fired = [outcome.plan.id for outcome in outcomes if not outcome.fired]
+    if not_fired:
+        notes.append(f"{len(not_fired)} faults did not fire, {not_fired[0]} among them: they prove nothing.")
+    if recording.steps.unknown:
+        notes.append(f"Files that no step name knows: {', '.join(recording.steps.unknown[:5])}.")
+    untraced = [query for query, arrivals in world.arrivals.items() if not arrivals.traced]
+    if untraced:
+        notes.append(f"The trace id is lost by a transform of {', '.join(untraced)}: its account is unknown.")
+    notes.append("Connections that the JVM or C libraries open by themselves are not seen by the proof.")
+    return notes
+
+
+def _event_time(world: World, history: History) -> dict[str, Any]:
+    view = history.queries[0]
+    fates = view.model.fates
+    traces: list[tuple[str, str, int]] = [(trace, *fates[trace]) for outcome in view.batches for trace in outcome.traces if trace in fates]
+    arrival_of = {event.trace: event.arrival for event in world.events.values()}
+    rare = [entry for entry in traces if entry[1] in ("late", "rejected", "duplicate", "filtered")]
+    common = [entry for entry in traces if entry[1] in ("emitted", "open_state")]
+    late = [entry for entry in rare if entry[1] == "late"][:_POINTS]
+    others = _thinned([entry for entry in rare if entry[1] != "late"], max(0, (_POINTS - len(late)) // 4))
+    shown = [*late, *others, *_thinned(common, _POINTS - len(late) - len(others))]
+    points = []
+    for trace, fate, batch in shown:
+        time = world.events[trace].time_us
+        if time is not None and _believable(world, time):
+            points.append({"arrival": arrival_of[trace], "time_us": time, "fate": fate, "event": trace, "batch": batch})
+    points.sort(key=lambda point: point["arrival"])
+    return {"points": points, **_staircase(view, arrival_of), "windows": _windows(view)}
+
+
+def _believable(world: World, time_us: int) -> bool:
+    """Whether an event time belongs on the picture: one of the year 2999 would leave nothing else to see."""
+    return time_us < 32_000_000_000 * 1_000_000
+
+
+def _thinned(entries: list[Any], wanted: int) -> list[Any]:
+    if len(entries) <= wanted:
+        return entries
+    return [entries[number * len(entries) // wanted] for number in range(wanted)] if wanted else []
+
+
+def _staircase(view: QueryView, arrival_of: Mapping[str, int]) -> dict[str, Any]:
+    watermark, batches, seen = [], [], 0
+    for outcome in view.batches:
+        first = min((arrival_of[trace] for trace in outcome.traces), default=seen)
+        watermark.append({"arrival": first, "time_us": outcome.read.watermark_ms * 1_000, "batch": outcome.batch})
+        batches.append({"batch": outcome.batch, "first_arrival": first})
+        seen = max((arrival_of[trace] for trace in outcome.traces), default=seen)
+    return {"watermark": watermark, "batches": batches}
+
+
+def _windows(view: QueryView) -> list[dict[str, int]]:
+    size = view.model.shape.window_us
+    if size is None:
+        return []
+    starts = sorted({start for _, start in (*view.model.emitted, *view.model.open)})
+    return [{"start_us": start, "end_us": start + size} for start in starts]
+
+
+def _outputs(world: World, history: History | None) -> list[dict[str, Any]]:
+    found = []
+    for view in history.queries if history else ():
+        for name, output in view.left.outputs.items():
+            place = world.bound.places[name]
+            guarantee = "exactly once (one directory a batch, with its ledger)" if place.connector == "files" else f"declared by {place.connector}"
+            where = world.config.sink[name].path if name in world.config.sink else f"out/{name}"
+            found.append({"name": name, "rows": len(output.rows), "where": where, "format": place.format, "guarantee": guarantee})
+    return found
+

@@ -1,0 +1,42 @@
+"""Are the published rows of two runs the same, leaving aside the hidden columns of proofs?"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from streamproof.prove.left_behind import json_rows, parquet_rows
+from streamproof.prove.setting import OUT
+
+_HIDDEN = ("_trace", "_records", "_trace_hash", "original", "original_base64")
+_DIGITS = 9
+
+
+def row_differences(one: Path, other: Path) -> list[str]:
+    """What differs between the outputs of two scenario folders, an output a line; empty if nothing does.
+
+    Rows are compared as multisets; floats to nine digits, since the order of addition is not fixed. The original bytes of rejected rows
+    hold the trace id and are left aside.
+    """
+    names = sorted({path.name for folder in (one, other) for path in (folder / OUT).glob("*")})
+    found = []
+    for name in names:
+        mine, theirs = Counter(_rows(one / OUT / name)), Counter(_rows(other / OUT / name))
+        if mine != theirs:
+            only, missing = mine - theirs, theirs - mine
+            example = next(iter(only or missing))
+            found.append(f"output {name}: {only.total()} rows only in the one, {missing.total()} only in the other, such as {example}")
+    return found
+
+
+def _rows(folder: Path) -> Iterator[tuple[tuple[str, Any], ...]]:
+    for path in sorted(folder.glob("batch=*/*")):
+        if path.name.startswith(("_", ".")):
+            continue
+        rows = parquet_rows(path) if path.suffix == ".parquet" else json_rows(path, frozenset())
+        for row in rows:
+            yield tuple(sorted((name, _plain(value)) for name, value in row.items() if name not in _HIDDEN))
+
+
+def _plain(value: Any) -> Any:
+    return f"{value:.{_DIGITS}g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,114 @@
+"""From a scenario's disk to its verdict."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from streamproof.core.clock import from_micros
+from streamproof.core.verdict import Verdict, worst
+from streamproof.errors import StreamproofError
+from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checkers
+from streamproof.prove.checkers.account import PLACES, found_places
+from streamproof.prove.history import History
+from streamproof.prove.planning import ScenarioPlan, in_words
+from streamproof.prove.world import World
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a scenario: whether its fault fired, what the checkers say, the account found, and its batches."""
+
+    plan: ScenarioPlan
+    fired: bool
+    checks: Sequence[CheckResult]
+    seconds: float
+    account: dict[str, int] = field(default_factory=dict)
+    batches: list[dict[str, Any]] = field(default_factory=list)
+    history: History | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of the checks; a fault that did not fire makes a pass unknown (P5)."""
+        verdict = worst(check.verdict for check in self.checks)
+        return verdict if self.fired or verdict is Verdict.FAIL else Verdict.UNKNOWN
+
+    def as_dict(self, replay: str) -> dict[str, Any]:
+        """As the report holds it."""
+        step = self.plan.step
+        return {
+            "id": self.plan.id,
+            "fault": self.plan.fault,
+            "phase": str(step.phase) if step else "",
+            "batch": step.batch if step else 0,
+            "step": str(step) if step else "",
+            "mode": str(self.plan.mode.value) if self.plan.mode.value != "kill" else "live",
+            "fired": self.fired,
+            "verdict": str(self.verdict),
+            "seconds": round(self.seconds, 3),
+            "checks": [check.as_dict() for check in self.checks],
+            "replay": replay,
+            "crash": in_words(self.plan),
+            "account": self.account,
+            "batches": self.batches,
+            "read_on": _read_on(self.checks),
+        }
+
+
+def judged(world: World, plan: ScenarioPlan, folder: Path, *, fired: bool, seconds: float, rerun: Sequence[int] = ()) -> Outcome:
+    """Reads what the scenario left behind and lets every checker look at it."""
+    try:
+        history = world.history(folder)
+        checks: Sequence[CheckResult] = run_checkers(history)
+        account = _account(history)
+        batches = _batches(history, rerun)
+    except (StreamproofError, OSError) as problem:
+        checks = [CheckResult("history", Verdict.FAIL, (Finding(None, f"what the run left behind cannot be read: {problem}"),), 1)]
+        return Outcome(plan, fired, checks, seconds)
+    except Exception as problem:  # a crashed reader or model is unknown, as a crashed checker is (P6)
+        checks = [CheckResult("history", Verdict.UNKNOWN, (), 0, f"the history could not be judged: {type(problem).__name__}: {problem}")]
+        return Outcome(plan, fired, checks, seconds)
+    return Outcome(plan, fired, checks, seconds, account, batches, history)
+
+
+def stopped(plan: ScenarioPlan, message: str, remedy: str, *, fired: bool, seconds: float) -> Outcome:
+    """The job did not come back: a failure of liveness."""
+    finding = Finding(None, f"the job did not recover: {message}", expected="it recovers by itself", found=remedy or "it stops")
+    return Outcome(plan, fired, [CheckResult("recovery", Verdict.FAIL, (finding,), 1)], seconds)
+
+
+def broken(plan: ScenarioPlan, message: str, seconds: float) -> Outcome:
+    """The harness itself failed: unknown."""
+    return Outcome(plan, False, [CheckResult("harness", Verdict.UNKNOWN, (), 0, message)], seconds)
+
+
+def _account(history: History) -> dict[str, int]:
+    view = history.queries[0]
+    account = {"input": view.model.places["input"].count}
+    try:
+        places = found_places(view)
+    except CannotTell:
+        return account
+    return account | {place: places[place].count for place in PLACES}
+
+
+def _batches(history: History, rerun: Sequence[int]) -> list[dict[str, Any]]:
+    view = history.queries[0]
+    return [
+        {
+            "batch": read.batch,
+            "watermark": from_micros(read.watermark_ms * 1_000).isoformat() if read.watermark_ms else None,
+            "rows": sum(len(history.traces_of_file.get(name, ())) for name in read.files),
+            "files": len(read.files),
+            "attempts": 2 if read.batch in rerun else 1,
+        }
+        for read in view.left.batches
+    ]
+
+
+_PAGES = {"exactly-once": "docs/incidents/appends-on-replay.md", "late-routing": "docs/incidents/late-bound-of-its-own.md"}
+
+
+def _read_on(checks: Sequence[CheckResult]) -> str | None:
+    return next((_PAGES[check.name] for check in checks if check.verdict is Verdict.FAIL and check.name in _PAGES), None)

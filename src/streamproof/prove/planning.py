@@ -1,0 +1,152 @@
+"""The plan of a proof: which scenarios there are, in which order, and what each is called."""
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from streamproof.core.phases import Phase, StepName
+from streamproof.errors import ScenarioError
+from streamproof.prove.record.cuts import cuts
+from streamproof.prove.record.deaths import machine_deaths
+from streamproof.prove.record.images import Image, prefixes, without
+from streamproof.prove.record.steps import Timeline
+
+
+class Mode(StrEnum):
+    """How a scenario comes to its disk."""
+
+    FAULT_FREE = "fault-free"
+    IMAGE = "image"
+    LIVE = "live"
+    KILL = "kill"
+
+
+@dataclass(frozen=True)
+class ScenarioPlan:
+    """One scenario: its id, the step it crashes at (None for the fault-free one), the fault and how it is brought about."""
+
+    id: str
+    mode: Mode
+    fault: str
+    step: StepName | None
+    image: Image | None = None
+    recording: str = "default"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every id that means this scenario's disk."""
+        return self.image.names if self.image is not None and self.mode is Mode.IMAGE else (self.id,)
+
+
+FAULT_FREE = ScenarioPlan("fault-free", Mode.FAULT_FREE, "none", None)
+_LIVE_ORDER = (Phase.START, Phase.PLAN, Phase.WORK, Phase.STAGE, Phase.PUBLISH, Phase.COMMIT)
+
+
+def standard(timeline: Timeline) -> list[ScenarioPlan]:
+    """Every distinct disk of the default recording after a process death, and every phase crashed live once in-process."""
+    images = prefixes(timeline)
+    found = [ScenarioPlan(image.id, Mode.IMAGE, "process-death", image.step, image) for image in images]
+    return in_order([*found, *_live(images, "+live", Mode.LIVE)])
+
+
+def additional(timeline: Timeline) -> list[ScenarioPlan]:
+    """What the full plan adds on the default recording: the other cuts, machine deaths, kill -9 of a child at every phase."""
+    images = prefixes(timeline)
+    others = without(cuts(timeline), images)
+    found = [ScenarioPlan(image.id, Mode.IMAGE, "process-death", image.step, image) for image in others]
+    deaths = without((death for image in images for death in machine_deaths(image)), [*images, *others])
+    found += [ScenarioPlan(image.id, Mode.IMAGE, "machine-death", image.step, image) for image in deaths]
+    return [*found, *_live(images, "+kill+live", Mode.KILL)]
+
+
+def second_recording(timeline: Timeline, known: Iterable[Image]) -> list[ScenarioPlan]:
+    """The distinct disks of the recording with settings that make the rare things happen (R18)."""
+    found = without(prefixes(timeline), known)
+    return [ScenarioPlan(f"{image.id}+rare", Mode.IMAGE, "process-death", image.step, image, recording="rare") for image in found]
+
+
+def _live(images: Sequence[Image], suffix: str, mode: Mode) -> list[ScenarioPlan]:
+    """One live crash per phase, in the middle batch where there is one, after the last step of the phase."""
+    found = []
+    for phase in _LIVE_ORDER:
+        steps = [image for image in images if image.step.phase is phase and str(image.step.side) == "after" and not image.background]
+        if not steps:
+            continue
+        batches = sorted({image.step.batch for image in steps})
+        middle = batches[len(batches) // 2]
+        chosen = [image for image in steps if image.step.batch == middle][-1]
+        found.append(ScenarioPlan(f"{chosen.step}{suffix}", mode, "process-death", chosen.step, chosen))
+    return found
+
+
+def in_order(plans: Sequence[ScenarioPlan]) -> list[ScenarioPlan]:
+    """An order that meets every phase early: the middle batch's publish, commit and stage first, then all others as they come."""
+    batches = sorted({plan.step.batch for plan in plans if plan.step is not None})
+    middle = batches[len(batches) // 2] if batches else 0
+
+    def early(plan: ScenarioPlan) -> int:
+        step = plan.step
+        if step is None or plan.mode is not Mode.IMAGE or step.batch != middle:
+            return 1
+        return 0 if step.phase in (Phase.PUBLISH, Phase.COMMIT) else 1
+
+    return sorted(plans, key=early)
+
+
+def chosen(plans: Sequence[ScenarioPlan], only: str | None) -> list[ScenarioPlan]:
+    """The scenarios that `only` means: an id, another name of its disk, or a glob.
+
+    Raises
+    ------
+    ScenarioError
+        If nothing matches; names the nearest.
+    """
+    if only is None:
+        return list(plans)
+    found = [plan for plan in plans if only == plan.id or only in plan.names]
+    if not found:
+        found = [plan for plan in plans if any(fnmatch.fnmatchcase(name, only) for name in plan.names)]
+    if not found:
+        import difflib
+
+        near = difflib.get_close_matches(only, [name for plan in plans for name in plan.names], n=3)
+        hint = f"Did you mean {' or '.join(near)}?" if near else ""
+        raise ScenarioError(f"No scenario of this plan is called {only}. {hint}".strip(), remedy="streamproof prove TARGET --list shows them.")
+    return found
+
+
+def in_words(plan: ScenarioPlan) -> str:
+    """What happens in a scenario, as a sentence without its end."""
+    step = plan.step
+    if step is None:
+        return "no fault: the job runs from start to end"
+    side = "after" if str(step.side) == "after" else "before"
+    name, _, rest = step.kind.partition(".")
+    if step.kind.endswith(".ledger"):
+        what = f"the ledger of output {step.kind.removesuffix('.ledger')} was written into its staging directory"
+    else:
+        what = _WHAT.get((step.phase, name), "") or _WHAT.get((step.phase, "*"), "{kind} was written")
+    happened = what.format(kind=step.kind, name=name, rest=rest)
+    batch = "" if step.phase is Phase.START else f" of batch {step.batch}"
+    how = {"machine-death": "the machine dies", "process-death": "the process dies"}.get(plan.fault, plan.fault)
+    if plan.mode is Mode.KILL:
+        how = "the process is killed with kill -9"
+    return f"{how} {side} {happened}{batch}{_NEXT.get((step.phase, side), '')}"
+
+
+_WHAT = {
+    (Phase.START, "metadata"): "Spark wrote its query id",
+    (Phase.START, "incarnation"): "the incarnation was written",
+    (Phase.PLAN, "source"): "the file source listed the files",
+    (Phase.PLAN, "offsets"): "Spark planned the offsets",
+    (Phase.WORK, "state"): "the state of operator and partition {rest} was saved",
+    (Phase.WORK, "sst"): "a table file of state {rest} was saved",
+    (Phase.WORK, "side"): "side rows {rest} were written",
+    (Phase.STAGE, "manifest"): "the manifest was written",
+    (Phase.STAGE, "*"): "rows of output {kind} were staged",
+    (Phase.PUBLISH, "*"): "output {kind} was published",
+    (Phase.COMMIT, "*"): "Spark committed the batch: the commit log",
+    (Phase.MAINTENANCE, "*"): "{kind} was cleaned up",
+}
+_NEXT = {(Phase.PUBLISH, "after"): ", before Spark committed the batch"}

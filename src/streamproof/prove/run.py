@@ -1,0 +1,250 @@
+"""Proving a job: prepare, record, plan, run every scenario, judge, report."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from streamproof.config import JobConfig
+from streamproof.core.clock import monotonic_seconds
+from streamproof.core.verdict import Verdict
+from streamproof.errors import ScenarioError
+from streamproof.prove import assembling, events
+from streamproof.prove.checkers import CheckResult, Finding
+from streamproof.prove.engine import Engine
+from streamproof.prove.execution import SIDE_BY_SIDE, Executor, Recording, agreement
+from streamproof.prove.judging import Outcome
+from streamproof.prove.planning import FAULT_FREE, Mode, ScenarioPlan, additional, chosen, second_recording, standard
+from streamproof.prove.scenario import Scenario, load_scenario
+from streamproof.prove.setting import SPARK
+from streamproof.prove.world import World, prepare
+from streamproof.prove.zygote import Zygote
+
+RARE_SETTINGS = {
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot": "2",
+    "spark.sql.streaming.stateStore.maintenanceInterval": "100ms",
+    "spark.sql.streaming.minBatchesToRetain": "2",
+    "spark.sql.streaming.fileSource.log.compactInterval": "3",
+    "spark.sql.streaming.fileSource.log.cleanupDelay": "1ms",
+}
+"""Settings that make the rare things happen: changelogs, background snapshots, deletes, log compaction (R18)."""
+
+_SECONDS_EACH = 1.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to prove and how much of it; see `streamproof.prove`."""
+
+    target: str
+    seed: int | None = None
+    only: str | None = None
+    full: bool = False
+    max_scenarios: int | None = None
+    time_budget: timedelta | None = None
+    stop_at_first: bool = False
+    events: int | None = None
+    batches: int | None = None
+    ids: tuple[str, ...] = ()
+    allowed_hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlanPreview:
+    """The plan without running it: ids, durable steps, distinct disks, live crashes, seconds it will take about."""
+
+    ids: list[str]
+    steps: int
+    distinct: int
+    live: int
+    seconds_estimate: float
+
+
+@dataclass
+class _Prepared:
+    world: World
+    executor: Executor
+    recordings: dict[str, Recording]
+    plans: list[ScenarioPlan]
+    fault_free: Outcome
+
+
+def run_proof(config: JobConfig, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None) -> dict[str, Any]:
+    """Proves a job and gives the report as data; histories of failed scenarios stay in `folder`.
+
+    Raises
+    ------
+    StreamproofError
+        If the job, the configuration or the scenario cannot be run at all.
+    """
+    tell = listener or (lambda event: None)
+    started = monotonic_seconds()
+    scenario = load_scenario(config.root, seed=options.seed, events=options.events, batches=options.batches)
+    with _engine(config, scenario, folder, options, tell) as proof:
+        prepared = proof.prepare()
+        plans = _wanted(prepared.plans, options)
+        outcomes: list[Outcome] = [prepared.fault_free]
+        cut_short = ""
+        if prepared.fault_free.verdict is not Verdict.FAIL or not options.stop_at_first:
+            more, cut_short = _run(prepared, plans, options, tell, started)
+            outcomes += more
+        outcomes = _agreeing(outcomes)
+        request = assembling.Request(
+            options.target,
+            scenario.seed,
+            _plan_name(options, outcomes, prepared.plans),
+            options.events,
+            config.profile,
+            cut_short,
+        )
+        seconds = monotonic_seconds() - started
+        report = assembling.report(prepared.world, request, prepared.recordings["default"], outcomes, prepared.plans, seconds)
+        tell(events.Finished())
+        return report
+
+
+def preview(config: JobConfig, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None) -> PlanPreview:
+    """Records the job once and says what a proof would try."""
+    tell = listener or (lambda event: None)
+    scenario = load_scenario(config.root, seed=options.seed, events=options.events, batches=options.batches)
+    with _engine(config, scenario, folder, options, tell) as proof:
+        prepared = proof.prepare()
+        plans = _wanted(prepared.plans, options)
+        images = sum(plan.mode is Mode.IMAGE for plan in plans)
+        steps = len(prepared.recordings["default"].steps.steps)
+        return PlanPreview([plan.id for plan in plans], steps, images, len(plans) - images, _SECONDS_EACH * len(plans))
+
+
+@dataclass
+class _engine:
+    """The JVM and the zygote of one proof; both end with it."""
+
+    config: JobConfig
+    scenario: Scenario
+    folder: Path
+    options: Options
+    tell: Callable[[events.Event], None]
+    _world: World | None = None
+    _zygote: Zygote | None = None
+    _started: float = field(default_factory=monotonic_seconds)
+
+    def __enter__(self) -> "_engine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._zygote is not None:
+            self._zygote.close()
+        if self._world is not None:
+            self._world.close()
+
+    def prepare(self) -> _Prepared:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._zygote = Zygote(self.folder / "children.log")
+        engine = Engine(f"prove {self.config.name}", self.config.spark)
+        noun = next(iter(self.config.source))
+        self.tell(
+            events.Started(
+                job=self.config.name,
+                events=self.scenario.events,
+                noun=noun,
+                seed=self.scenario.seed,
+                batches=self.scenario.batches,
+                spark=engine.versions["spark"],
+                master=SPARK["spark.master"],
+            )
+        )
+        self.tell(events.Recording(0, self.scenario.batches))
+        self._world = world = prepare(self.config, self.scenario, self.folder, engine)
+        executor = Executor(world, self._zygote, self.options.allowed_hosts)
+        recording = executor.record("default")
+        plans = standard(recording.steps)
+        recordings = {"default": recording}
+        if self.options.full:
+            rare = executor.record("rare", settings=RARE_SETTINGS)
+            recordings["rare"] = rare
+            plans += additional(recording.steps)
+            plans += second_recording(rare.steps, [plan.image for plan in plans if plan.image is not None])
+        fault_free = self._fault_free(executor, recording)
+        self.tell(events.Recording(self.scenario.batches, self.scenario.batches))
+        images = sum(plan.mode is Mode.IMAGE for plan in plans)
+        seconds = monotonic_seconds() - self._started
+        self.tell(events.Recorded(len(recording.steps.steps), images, len(plans) - images, seconds))
+        return _Prepared(world, executor, recordings, plans, fault_free)
+
+    def _fault_free(self, executor: Executor, recording: Recording) -> Outcome:
+        """The recorded run judged, and compared with a run of the shipped plan, without the hidden trace column."""
+        outcome = executor.judge_recording(FAULT_FREE, recording)
+        shipped = executor.record("shipped", trace=False)
+        return replace(outcome, checks=[*outcome.checks, _shipped_equals_proved(recording, shipped)])
+
+
+def _shipped_equals_proved(proved: Recording, shipped: Recording) -> CheckResult:
+    """What is proved is what is shipped: equal rows, equal step names."""
+    from streamproof.prove.comparing import row_differences
+
+    findings = [Finding(None, text) for text in row_differences(proved.setting.folder, shipped.setting.folder)]
+    missing = sorted(proved.steps.comparable ^ shipped.steps.comparable)
+    if missing:
+        findings.append(Finding(None, f"the shipped plan has other steps than the proved one: {', '.join(missing[:5])}"))
+    return CheckResult("shipped-plan", Verdict.FAIL if findings else Verdict.PASS, tuple(findings), len(findings))
+
+
+def _wanted(plans: Sequence[ScenarioPlan], options: Options) -> list[ScenarioPlan]:
+    wanted = chosen(plans, options.only)
+    if options.ids:
+        wanted = [plan for plan in wanted if plan.id in options.ids]
+        if not wanted and tuple(options.ids) != (FAULT_FREE.id,):
+            raise ScenarioError("None of the scenarios that failed last time is in this plan.", remedy="Run the proof without --last-failed.")
+    return wanted
+
+
+def _run(
+    prepared: _Prepared, plans: Sequence[ScenarioPlan], options: Options, tell: Callable[[events.Event], None], started: float
+) -> tuple[list[Outcome], str]:
+    """Runs the plans within the budget; says why the plan was cut short, if it was."""
+    limited = list(plans)[: options.max_scenarios] if options.max_scenarios is not None else list(plans)
+    outcomes: list[Outcome] = []
+    begun = monotonic_seconds()
+
+    def out_of_time() -> bool:
+        budget = options.time_budget
+        return budget is not None and monotonic_seconds() - started > budget.total_seconds()
+
+    def stop() -> bool:
+        return out_of_time() or (options.stop_at_first and any(outcome.verdict is Verdict.FAIL for outcome in outcomes))
+
+    tell(events.Proving(0, len(limited), limited[0].id if limited else "", None))
+    for outcome in prepared.executor.run_all(limited, prepared.recordings, stop):
+        outcomes.append(outcome)
+        if outcome.verdict is Verdict.FAIL:
+            tell(events.Failed(outcome.plan.id, monotonic_seconds() - started))
+        left = (monotonic_seconds() - begun) / len(outcomes) * (len(limited) - len(outcomes))
+        tell(events.Proving(len(outcomes), len(limited), outcome.plan.id, left if len(outcomes) > SIDE_BY_SIDE else None))
+    if len(outcomes) == len(plans):
+        return outcomes, ""
+    if options.stop_at_first and any(outcome.verdict is Verdict.FAIL for outcome in outcomes):
+        return outcomes, "it stopped at the first failure"
+    why = "the time budget was used up" if out_of_time() else f"--max-scenarios {options.max_scenarios}"
+    return outcomes, f"{why} after {len(outcomes)} of {len(plans)} scenarios"
+
+
+def _agreeing(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Adds to each live scenario whether it agrees with the image of the same step, where that ran too."""
+    images = {name: outcome for outcome in outcomes if outcome.plan.mode is Mode.IMAGE for name in outcome.plan.names}
+    found = []
+    for outcome in outcomes:
+        if outcome.plan.mode in (Mode.LIVE, Mode.KILL):
+            image = images.get(str(outcome.plan.step))
+            outcome = replace(outcome, checks=[*outcome.checks, agreement(outcome, image)])
+        found.append(outcome)
+    return found
+
+
+def _plan_name(options: Options, outcomes: Sequence[Outcome], plans: Sequence[ScenarioPlan]) -> str:
+    if options.only is not None or options.ids or len(outcomes) - 1 < len(plans):
+        return "part"
+    return "full" if options.full else "standard"
+
+

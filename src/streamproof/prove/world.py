@@ -1,0 +1,102 @@
+"""Everything a proof prepares before its first scenario: events on disk, the engine, the oracle's view of the events."""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from streamproof.config import JobConfig
+from streamproof.config.columns import columns_of
+from streamproof.prove.arrivals import Arrivals
+from streamproof.prove.engine import Engine
+from streamproof.prove.handwritten import handwritten_rows
+from streamproof.prove.generate import Event, generate
+from streamproof.prove.history import History, QueryView
+from streamproof.prove.left_behind import read_history
+from streamproof.prove.oracle.expectation import Expectation, WindowKey
+from streamproof.prove.oracle.model import Model
+from streamproof.prove.scenario import Scenario
+from streamproof.prove.schedule import write_events
+from streamproof.prove.setting import Setting, query_layouts
+from streamproof.prove.written_time import SourceShape
+from streamproof.runtime.binding import BoundJob, bind
+
+
+@dataclass
+class World:
+    """A job and a scenario, made ready: what every scenario of the proof shares."""
+
+    config: JobConfig
+    scenario: Scenario
+    folder: Path
+    engine: Engine
+    bound: BoundJob
+    events: Mapping[str, Event]
+    data: Mapping[str, str]
+    plain_data: Mapping[str, str]
+    traces_of_file: Mapping[str, list[str]]
+    arrivals: Mapping[str, Arrivals]
+    models: Mapping[str, Model]
+    _handwritten: dict[tuple[str, ...], dict[WindowKey, dict[str, Any]] | None] = field(default_factory=dict)
+
+    def setting(self, name: str, *, recording: str | None = None, trace: bool = True) -> Setting:
+        """Where a scenario of this name lies."""
+        folder = self.folder / "disks" / name
+        base = str(folder) if recording is None else f"sp-record://{recording}{folder}"
+        return Setting(base, folder, self.data if trace else self.plain_data, self.scenario.files_per_batch)
+
+    def history(self, folder: Path) -> History:
+        """What a scenario left in its folder, beside what the oracle says."""
+        views = []
+        for layout in query_layouts(self.bound, folder):
+            left = read_history(layout)
+            model = self.models[layout.query].expect(left.batches)
+            views.append(self._view(layout.query, left, model))
+        return History(views, self.events, self.traces_of_file, self.scenario.expect)
+
+    def _view(self, query: str, left: Any, model: Expectation) -> QueryView:
+        arrivals = self.arrivals[query]
+        equivalence = handwritten = None
+        if arrivals.shape.window_us is not None and arrivals.traced:
+            equivalence = arrivals.batch_result(model.survivors)
+            if query == next(iter(self.models)):
+                handwritten = self._by_hand(model)
+        return QueryView(left, model, arrivals.arrived, equivalence, handwritten)
+
+    def _by_hand(self, model: Expectation) -> dict[WindowKey, dict[str, Any]] | None:
+        if model.survivors not in self._handwritten:
+            arrived = self.arrivals[model.shape.query].arrived
+            self._handwritten[model.survivors] = handwritten_rows(self.scenario, model.shape, model.survivors, self.events, arrived)
+        return self._handwritten[model.survivors]
+
+    def close(self) -> None:
+        self.engine.close()
+        shutil.rmtree(self.folder / "disks", ignore_errors=True)
+
+
+def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine) -> World:
+    """Writes the events, binds the job, and asks one batch query where its row-wise steps send each event."""
+    events: dict[str, Event] = {}
+    data: dict[str, str] = {}
+    plain_data: dict[str, str] = {}
+    traces_of_file: dict[str, list[str]] = {}
+    for name, source in config.source.items():
+        time = source.event_time
+        shape = SourceShape(
+            format=source.format,
+            time_column=time.column if time else None,
+            time_unit=time.unit if time else None,
+            time_format=time.format if time else None,
+            zone=time.zone if time else "UTC",
+        )
+        made = generate(scenario, name, shape)
+        columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
+        data[name], plain_data[name] = str(folder / "events" / name), str(folder / "events-plain" / name)
+        traces_of_file |= write_events(made, Path(data[name]), source.format, schema_columns=columns)
+        write_events(made, Path(plain_data[name]), source.format, schema_columns=columns, trace=False)
+        events |= {event.trace: event for event in made}
+    bound = bind(Setting(str(folder / "disks" / "oracle"), folder, data, scenario.files_per_batch).bind(config))
+    arrivals = {query: Arrivals(bound, query, engine.spark.newSession()) for query in bound.outputs.main}
+    models = {query: Model(found.shape, found.arrived, traces_of_file) for query, found in arrivals.items()}
+    return World(config, scenario, folder, engine, bound, events, data, plain_data, traces_of_file, arrivals, models)
