@@ -52,6 +52,7 @@ def contrast(one, other):
 def test_it_shows_verdict_cells_and_picture_without_trouble_or_overflow(opened, kind, width, scheme):
     view = opened(kind, width=width, scheme=scheme)
 
+    view.page.keyboard.press("Escape")  # a key that the script listens to, on pages with and without a grid
     assert view.page.locator("h1").inner_text() == view.report["verdict"].upper()
     box = view.page.locator("h1").bounding_box()
     assert 0 <= box["y"] < 400
@@ -141,6 +142,7 @@ def test_a_click_opens_any_cell_and_says_whose_disk_proves_it(opened):
 
     assert page.locator("#panel .body").count() == 2  # the image, and the live crash
     assert "--only publish/rejected@4:after+live" in page.locator("#panel").inner_text()
+    assert "after output rejected of batch 4 was published" in page.locator("#panel").inner_text()
 
 
 def test_a_cell_that_was_not_tried_says_so(opened):

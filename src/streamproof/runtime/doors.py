@@ -58,5 +58,10 @@ def _original(rows: DataFrame) -> list[Column]:
     valid = F.is_valid_utf8(ORIGINAL)
     return [
         F.when(valid, F.col(ORIGINAL)).alias("original"),
-        F.when(~valid, F.base64(F.col(ORIGINAL).cast("binary"))).alias("original_base64"),
+        F.when(~valid, _base64(F.col(ORIGINAL))).alias("original_base64"),
     ]
+
+
+def _base64(column: Column) -> Column:
+    """Base64 in one line; Spark breaks it after 76 characters."""
+    return F.regexp_replace(F.base64(column.cast("binary")), r"\s", "")

@@ -118,3 +118,10 @@ def test_an_event_id_cannot_command_the_terminal(red):
 
     assert "\x1b" not in text
     assert "\\x1b[2Jgone\\x07" in text
+
+
+def test_an_event_time_beyond_the_calendar_is_said_and_breaks_nothing(red):
+    for point in red["event_time"]["points"]:
+        point["time_us"] = 10**20
+
+    assert "event time out of range" in printed(red)
