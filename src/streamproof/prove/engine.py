@@ -32,7 +32,7 @@ class Engine:
 
         kept = {key: value for key, value in settings.items() if key not in _OURS}
         self._own = SparkSession.getActiveSession() is None
-        self.spark: SparkSession = start_session(name, {**kept, **SPARK, **_partitions(settings)}, proof=True)
+        self.spark: SparkSession = start_session(name, {**kept, **SPARK, **_partitions(settings)}, proof=True, java_options=_JAVA)
         self.spark.sparkContext.setLogLevel("OFF")
         self._jvm: Any = self.spark._jvm
 
@@ -67,6 +67,8 @@ class Engine:
             self.spark.stop()
 
 
+# Thousands of small batches: the optimising compiler would take half of the machine for the first minutes and hardly pay it back.
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseParallelGC"
 _OURS = ("spark.master", "spark.driver.memory")
 
 

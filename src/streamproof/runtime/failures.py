@@ -84,7 +84,7 @@ def _damaged(text: str, causes: Sequence[str]) -> StreamproofError | None:
     if not re.search(r"/(state|offsets|commits|sources)/|CANNOT_LOAD|STATE_STORE|CHECKSUM|MISSING_METADATA|streaming metadata|Incomplete log", text):
         return None
     file = next((found.group(1) for found in _FILE.finditer(text) if re.search(r"/(state|offsets|commits|sources)/", found.group(1))), None)
-    said = causes[-1].splitlines()[0][:200] if causes else ""
+    said = causes[-1].splitlines()[0][:300] if causes else ""
     error = TornCheckpoint if file else CheckpointError
     return error(
         f"The checkpoint is damaged{f' at {file}' if file else ''}: {said}",

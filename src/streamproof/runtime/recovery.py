@@ -55,6 +55,7 @@ def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore) 
     _drop_torn(storage, logs, "commits", parse_commit, notes)
     _drop_torn(storage, logs, "offsets", whole_offsets, notes)
     _drop_torn_sources(storage, logs, notes)
+    _clear_before_first_batch(storage, logs, manifests)
     return notes
 
 
@@ -164,6 +165,18 @@ def _drop_torn_sources(storage: "Storage", logs: QueryLogs, notes: list[str]) ->
                     ) from problem
                 _delete_log(storage, f"{folder}/{number}")
                 notes.append(f"{folder}/{number} was torn; no batch was planned with it, its files are listed again.")
+
+
+def _clear_before_first_batch(storage: "Storage", logs: QueryLogs, manifests: ManifestStore) -> None:
+    """Removes what a crash before the first offset log has left in the way.
+
+    Spark 4.3 refuses to start batch 0 when `offsets` holds anything, a temporary file of the crashed attempt included
+    (STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY). As long as no batch was ever planned there is nothing to lose.
+    """
+    if logs.batches("offsets") or logs.batches("commits") or manifests.batches():
+        return
+    for name in ("offsets", "commits", "state"):
+        storage.delete(f"{logs.checkpoint}/{name}")
 
 
 def whole_offsets(text: str) -> None:

@@ -30,7 +30,7 @@ _PROCESS: Mapping[str, str] = {
 }
 
 
-def start_session(name: str, settings: Mapping[str, str], *, proof: bool = False) -> "SparkSession":
+def start_session(name: str, settings: Mapping[str, str], *, proof: bool = False, java_options: str = "") -> "SparkSession":
     """A Spark session with Streamproof's jars and settings; local[*] unless a master is given or spark-submit sets one.
 
     Raises
@@ -48,7 +48,7 @@ def start_session(name: str, settings: Mapping[str, str], *, proof: bool = False
     builder = SparkSession.builder.appName(name)
     if "spark.master" not in settings and "MASTER" not in os.environ and "PYSPARK_SUBMIT_ARGS" not in os.environ:
         builder = builder.master("local[*]")
-    own = {"spark.jars": ",".join(jars), "spark.driver.extraClassPath": os.pathsep.join(jars), "spark.driver.extraJavaOptions": _QUIET}
+    own = {"spark.jars": ",".join(jars), "spark.driver.extraClassPath": os.pathsep.join(jars), "spark.driver.extraJavaOptions": f"{_QUIET} {java_options}".strip()}
     for key, value in {**_PROCESS, **STREAMING, **own, **settings}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
