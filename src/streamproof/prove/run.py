@@ -49,6 +49,7 @@ class Options:
     batches: int | None = None
     ids: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
+    child_python_path: str | None = None
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class _engine:
 
     def prepare(self) -> _Prepared:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._zygote = Zygote(self.folder / "children.log")
+        self._zygote = Zygote(self.folder / "children.log", self.options.child_python_path)
         engine = Engine(f"prove {self.config.name}", self.config.spark)
         noun = next(iter(self.config.source))
         self.tell(

@@ -16,13 +16,23 @@ class ChildDied(Exception):
 
 
 class Zygote:
-    """Runs tasks in forked processes; use it as a context manager."""
+    """Runs tasks in forked processes; use it as a context manager.
 
-    def __init__(self, log: Path) -> None:
+    Parameters
+    ----------
+    log
+        Where the children's output goes.
+    python_path
+        Another place to import Streamproof from in the children: how the harness is tried on a broken product.
+    """
+
+    def __init__(self, log: Path, python_path: str | None = None) -> None:
         self._log = log.open("wb")
         self._waiting: dict[str, tuple[Future[ChildResult], ChildTask]] = {}
         self._lock = threading.Lock()
         environment = {**os.environ, "PYTHONHASHSEED": "0", "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+        if python_path is not None:
+            environment["PYTHONPATH"] = python_path
         self._process = subprocess.Popen(
             [sys.executable, "-m", "streamproof.prove.zygote_main"],
             stdin=subprocess.PIPE,

@@ -32,7 +32,9 @@ def read(spark: SparkSession, name: str, source: "SourceConfig", path: str, *, s
     if source.format == "parquet":
         return reader.format("parquet").schema(schema).load(path)
     lines = reader.format("text").load(path)
-    parsed = F.from_json("value", StructType([*schema.fields, StructField(_CORRUPT, StringType())]), {"columnNameOfCorruptRecord": _CORRUPT})
+    # Parsed once: a deterministic from_json would be copied by the optimiser to every place that reads one of its fields.
+    line = F.when(F.spark_partition_id() >= 0, F.col("value"))
+    parsed = F.from_json(line, StructType([*schema.fields, StructField(_CORRUPT, StringType())]), {"columnNameOfCorruptRecord": _CORRUPT})
     return lines.select(F.col("value").alias(ORIGINAL), parsed.alias("_parsed")).select("_parsed.*", ORIGINAL)
 
 
