@@ -12,7 +12,7 @@ ifeq ($(origin PYTHON), command line)
 export UV_PYTHON := $(PYTHON)
 endif
 
-.PHONY: help setup prerequisites demo test check full benchmarks clean
+.PHONY: help setup prerequisites demo test check full benchmarks wheel clean
 
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
@@ -21,6 +21,7 @@ help:
 	@echo "make test         every test"
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
 	@echo "make benchmarks   the figures of the README and of the changelog"
+	@echo "make wheel        build the wheel into dist/"
 	@echo "make clean        remove what was built; downloads stay"
 
 prerequisites:
@@ -59,6 +60,9 @@ full: setup
 
 benchmarks: setup
 	@$(RUN) python -m benchmarks
+
+wheel: setup
+	@$(UV) build --quiet --wheel --out-dir dist
 
 clean:
 	rm -rf build dist reports src/streamproof/_jars .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log

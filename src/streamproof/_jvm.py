@@ -1,6 +1,7 @@
 """The bridge to the JVM: the only module that touches py4j."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,11 +33,15 @@ class Doors:
     """The Java functions of one query (late bound, diverts, tallies) and the reports of its tasks."""
 
     def __init__(self, spark: "SparkSession", checkpoint: str, run: str) -> None:
-        self._doors = spark._jvm.io.streamproof.Doors(spark._jsparkSession, checkpoint, run)
+        self._doors = _classes(spark).Doors(spark._jsparkSession, checkpoint, run)
 
     def late_bound(self) -> "Column":
         """The late bound of the running batch, bigint, microseconds since 1970-01-01T00:00:00Z."""
         return _call(self._doors.lateBound())
+
+    def batch_clock(self) -> "Column":
+        """The running batch's own timestamp (R13), bigint, microseconds since 1970-01-01T00:00:00Z."""
+        return _call(self._doors.batchClock())
 
     def divert(self, door: str, directory: str | None, row: "Column", reason: "Column") -> "Column":
         """False, after having taken the row out: to a side file below `directory`, or only counted where that is None."""
@@ -55,12 +60,20 @@ class Doors:
         return reports
 
 
+def _classes(spark: "SparkSession") -> Any:
+    """The Java classes of the production jar."""
+    jvm: Any = spark._jvm
+    return jvm.io.streamproof
+
+
 def _call(udf: Any, *arguments: "Column") -> "Column":
     from pyspark import SparkContext
     from pyspark.sql import Column
     from pyspark.sql.classic.column import _to_java_column, _to_seq
 
-    sequence = _to_seq(SparkContext._active_spark_context, arguments, _to_java_column)
+    context = SparkContext._active_spark_context
+    assert context is not None, "a session is running"
+    sequence = _to_seq(context, arguments, _to_java_column)
     return Column(udf.apply(sequence))
 
 
@@ -68,7 +81,7 @@ class Storage:
     """Small files and directory renames through Hadoop's file systems."""
 
     def __init__(self, spark: "SparkSession") -> None:
-        self._storage = spark._jvm.io.streamproof.Storage(spark._jsparkSession)
+        self._storage = _classes(spark).Storage(spark._jsparkSession)
 
     def read(self, path: str) -> str | None:
         text: str | None = self._try(self._storage.read, path)
@@ -87,6 +100,11 @@ class Storage:
         entries = (entry.rsplit("\t", 1) for entry in listing.splitlines())
         return {name: int(size) for name, size in entries}
 
+    def sizes(self, uris: "Sequence[str]") -> dict[str, int]:
+        """The bytes of files given by their URIs, -1 where there is none."""
+        sizes: str = self._try(self._storage.sizes, list(uris))
+        return dict(zip(uris, map(int, sizes.split()), strict=True))
+
     def exists(self, path: str) -> bool:
         return bool(self._try(self._storage.exists, path))
 
@@ -97,13 +115,13 @@ class Storage:
         self._try(self._storage.delete, path)
 
     @staticmethod
-    def _try(method: Any, *arguments: str) -> Any:
+    def _try(method: Any, *arguments: Any) -> Any:
         from py4j.protocol import Py4JJavaError
 
         try:
             return method(*arguments)
         except Py4JJavaError as error:
-            raise storage_error(arguments[0], java_causes(error.java_exception)) from error
+            raise storage_error(str(arguments[0]), java_causes(error.java_exception)) from error
 
 
 def storage_error(path: str, causes: Sequence[str]) -> SinkError:
@@ -115,9 +133,40 @@ def storage_error(path: str, causes: Sequence[str]) -> SinkError:
             required="Nothing is lost: what was not committed is done again.",
             remedy="Make room and run the job again.",
         )
+    if "Parent path is not a directory" in text or "Not a directory" in text:
+        return SinkError(
+            f"{path} cannot be written: a part of the path is a file, not a directory.",
+            remedy="Move that file away, or bind the output or the checkpoint elsewhere.",
+        )
     if "Permission denied" in text or "AccessControlException" in text or "Mkdirs failed" in text:
         return SinkError(f"No permission to write {path}.", remedy="Give this user write permission there, or bind the output elsewhere.")
-    return SinkError(f"{path} could not be read or written: {causes[-1] if causes else 'unknown reason'}")
+    return SinkError(
+        f"{path} could not be read or written: {plain(causes[-1]) if causes else 'unknown reason'}",
+        required="Nothing is lost: what was not committed is done again.",
+        remedy="Mend what the store says and run the job again.",
+    )
+
+
+_CLASS_NAMES = re.compile(r"^(?:Caused by: )?(?:[a-z]\w*\.)+[A-Z][\w$]*(?:: |$)")
+
+
+def plain(cause: str) -> str:
+    """What a cause says, in its first line, without the names of Java classes before it."""
+    said = cause.strip().splitlines()[0] if cause.strip() else ""
+    while (shorter := _CLASS_NAMES.sub("", said)) != said:
+        said = shorter
+    return said or "no reason given"
+
+
+def causes_of(problem: BaseException) -> list[str]:
+    """The messages of what PySpark or py4j raised and of its causes in the JVM, outermost first."""
+    java = getattr(problem, "java_exception", None) or getattr(problem, "_origin", None)
+    if java is None:
+        return [str(problem)]
+    try:
+        return java_causes(java)
+    except Exception:  # noqa: BLE001 -- the gateway may be gone; what Python knows is better than nothing
+        return [str(problem)]
 
 
 def java_causes(exception: Any) -> list[str]:
@@ -131,7 +180,7 @@ def java_causes(exception: Any) -> list[str]:
 
 def newest_batch(spark: "SparkSession", query: str) -> dict[str, int]:
     """Rows read, duplicates dropped and occurrences of each door in the newest batch's executed plan."""
-    found: dict[str, int] = json.loads(spark._jvm.io.streamproof.Execution.ofNewestBatch(spark._jsparkSession, query))
+    found: dict[str, int] = json.loads(_classes(spark).Execution.ofNewestBatch(spark._jsparkSession, query))
     return found
 
 

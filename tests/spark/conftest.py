@@ -1,33 +1,26 @@
-"""One warm Spark session for all tests of this folder."""
+"""One warm Spark session for all tests of this folder, with the settings of proofs; and small jobs in folders of their own."""
 
-import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from streamproof._jvm import jars
-
-SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
-    "spark.hadoop.fs.sp-record.impl": "io.streamproof.proof.RecordingFileSystem",
-    "spark.hadoop.fs.AbstractFileSystem.sp-record.impl": "io.streamproof.proof.RecordingFs",
-}
+from spark.small_job import Binding, SmallJob
+from streamproof.prove.engine import Engine
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    class_path = os.pathsep.join(jars(proof=True))
-    builder = SparkSession.builder.master("local[2]").appName("streamproof tests").config("spark.driver.extraClassPath", class_path)
-    for key, value in SETTINGS.items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+def spark() -> SparkSession:
+    """The session is left open: other test folders of the same process go on with it."""
+    return Engine("tests", {}).spark
+
+
+@pytest.fixture
+def small_job(spark: SparkSession, tmp_path: Path) -> Callable[..., SmallJob]:
+    """Makes a job in a folder: `small_job(text, binding)`."""
+
+    def make(text: str, binding: Binding | None = None, *, folder: str = "job") -> SmallJob:
+        return SmallJob(spark, tmp_path / folder, text, binding or Binding())
+
+    return make

@@ -69,6 +69,19 @@ class Sink(ABC):
         """Optional work before publishing, repeatable at will."""
         return
 
+    def staged_whole(self, section: Section) -> bool:
+        """Whether every staged file that the section names is there with its size."""
+        there = self.place.storage.list(f"{self.place.path}/{section.directory}")
+        return all(there.get(file.name) == file.size for file in section.files)
+
+    def mend(self, manifest: Manifest, section: Section) -> str | None:
+        """Puts right what a power failure has left of a publication that Spark has not committed; says what it did, None if nothing.
+
+        Afterwards the section is published whole, or not published at all. Called at the start, before anything is published;
+        sinks whose store publishes in a transaction have nothing to do.
+        """
+        return None
+
     def abort(self, directory: str) -> None:
         """Removes staged rows that no manifest names."""
         self.place.storage.delete(f"{self.place.path}/{directory}")

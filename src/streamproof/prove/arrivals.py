@@ -27,6 +27,9 @@ class CollectingDoors:
 
     left: list[DataFrame] = field(default_factory=list)
 
+    def clock(self) -> Column:
+        return F.unix_micros(F.current_timestamp())
+
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
         self.left.append(rows.filter(reason.isNotNull()).select(_trace(rows), F.lit("rejected").alias("fate"), reason.alias("reason")))
         return rows.filter(reason.isNull())

@@ -79,9 +79,11 @@ class ChildResult:
 def run_child(task: ChildTask) -> ChildResult:
     """Attaches to the JVM, runs the job, reads its state."""
     guard.install(task.allowed_hosts)
-    spark = attach(task.port, task.secret)
-    for key, value in task.settings.items():
-        spark.conf.set(key, value)
+    return run_on(attach(task.port, task.secret), task)
+
+
+def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
+    """Runs the job of a task on a session, reads its state."""
     from streamproof.config import load
     from streamproof.errors import StreamproofError
     from streamproof.prove.setting import Setting
@@ -89,7 +91,8 @@ def run_child(task: ChildTask) -> ChildResult:
     from streamproof.runtime.query import Start, start_query
 
     config = load(task.target, profile=task.profile)
-    config = config.model_copy(update={"entry": task.entry, "name": task.entry.rpartition(":")[2]})
+    own = {"entry": task.entry, "name": task.entry.rpartition(":")[2], "spark": {**config.spark, **task.settings}}
+    config = config.model_copy(update=own)
     setting = Setting(task.base, Path(task.folder), task.data, task.files_per_batch)
     notes: list[str] = []
     operators: dict[str, dict[str, str]] = {}

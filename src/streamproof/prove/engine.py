@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamproof._jvm import PROOF_JAR
+from streamproof.errors import EnvironmentProblem
 from streamproof.prove.setting import SPARK
 from streamproof.runtime.session import start_session
 
@@ -25,14 +27,16 @@ class Gateway:
 
 
 class Engine:
-    """The Spark that scenarios run on."""
+    """The Spark that scenarios run on. It stays warm until the process ends: the next proof finds it running."""
 
     def __init__(self, name: str, settings: Mapping[str, str]) -> None:
-        from pyspark.sql import SparkSession
-
-        kept = {key: value for key, value in settings.items() if key not in _OURS}
-        self._own = SparkSession.getActiveSession() is None
-        self.spark: SparkSession = start_session(name, {**kept, **SPARK, **_partitions(settings)}, proof=True, java_options=_JAVA)
+        self.spark: SparkSession = start_session(name, settings_of_proof(settings), proof=True, java_options=JAVA_OPTIONS)
+        if PROOF_JAR.name not in self.spark.sparkContext.getConf().get("spark.jars", ""):
+            raise EnvironmentProblem(
+                "A Spark session that Streamproof did not start is running in this process.",
+                required="A proof needs its own jars and settings, which a running JVM cannot take up.",
+                remedy="Call .stop() on that session first, or run the proof in a process of its own: streamproof prove TARGET",
+            )
         self.spark.sparkContext.setLogLevel("OFF")
         self._jvm: Any = self.spark._jvm
 
@@ -62,14 +66,24 @@ class Engine:
     def fired(self, identity: str) -> bool:
         return bool(self._jvm.io.streamproof.proof.Faults.fired(identity))
 
-    def close(self) -> None:
-        if self._own:
-            self.spark.stop()
+    def restart_maintenance(self) -> None:
+        """Ends the maintenance of state stores; the next query that loads one starts it with its own interval.
+
+        Spark has one per JVM, with the interval of the query that came first.
+        """
+        stores = getattr(self._jvm.org.apache.spark.sql.execution.streaming.state, "StateStore$")
+        getattr(stores, "MODULE$").stopMaintenanceTask()
 
 
 # Thousands of small batches: the optimising compiler would take half of the machine for the first minutes and hardly pay it back.
-_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseParallelGC"
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseParallelGC"
 _OURS = ("spark.master", "spark.driver.memory")
+
+
+def settings_of_proof(settings: Mapping[str, str]) -> dict[str, str]:
+    """A job's Spark settings as a proof runs them: its own where a proof needs none of another value."""
+    kept = {key: value for key, value in settings.items() if key not in _OURS}
+    return {**kept, **SPARK, **_partitions(settings)}
 
 
 def _partitions(settings: Mapping[str, str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from streamproof.core.clock import monotonic_seconds
+from streamproof.core.ids import new_id, short
 from streamproof.core.verdict import Verdict
 from streamproof.errors import StreamproofError
 from streamproof.prove import judging
@@ -63,6 +64,8 @@ class Executor:
         self.world, self._zygote, self._hosts = world, zygote, tuple(allowed_hosts)
         self._number = 0
         self._lock = threading.Lock()
+        # Never the same id twice in one JVM: threads of an earlier proof would write into the new recording.
+        self._life = short(new_id())
 
     # -- recording
 
@@ -75,11 +78,15 @@ class Executor:
             What stopped the job.
         """
         started = monotonic_seconds()
-        setting = self.world.setting(f"recording-{name}", recording=f"recording-{name}", trace=trace)
+        self.world.engine.restart_maintenance()
+        identity = f"r{self._life}-{name}"
+        setting = self.world.setting(f"recording-{name}", recording=identity, trace=trace)
         folder = self.world.folder / f"recording-{name}"
-        self.world.engine.open_recording(f"recording-{name}", folder)
-        result = self._child(f"recording-{name}", setting, settings=settings or {}, trace=trace).result()
-        self.world.engine.close_recording(f"recording-{name}")
+        self.world.engine.open_recording(identity, folder)
+        try:
+            result = self._child(f"recording-{name}", setting, settings=settings or {}, trace=trace).result()
+        finally:
+            self.world.engine.close_recording(identity)
         if result.error:
             raise StreamproofError(f"The job stopped without any fault: {result.message}", remedy=result.remedy)
         steps = timeline(journals.read(folder, setting.folder), layout_of(self.world.bound))
@@ -146,9 +153,9 @@ class Executor:
         if plan.mode is Mode.KILL:
             from streamproof.prove.killing import kill_at
 
-            fired = kill_at(self.world, recording, plan.step, setting, self._task)
+            fired = kill_at(self.world, recording, plan.step, setting, self._task, self._zygote.environment)
         else:
-            identity = f"live-{setting.folder.name}"
+            identity = f"l{self._life}-{setting.folder.name}"
             recorded = replace(setting, base=f"sp-record://{identity}{setting.folder}")
             self.world.engine.open_recording(identity, self.world.folder / identity)
             try:

@@ -55,15 +55,30 @@ def additional(timeline: Timeline) -> list[ScenarioPlan]:
     images = prefixes(timeline)
     others = without(cuts(timeline), images)
     found = [ScenarioPlan(image.id, Mode.IMAGE, "process-death", image.step, image) for image in others]
-    deaths = without((death for image in images for death in machine_deaths(image)), [*images, *others])
+    deaths = without((death for image in one_of_each_kind(images) for death in machine_deaths(image)), [*images, *others])
     found += [ScenarioPlan(image.id, Mode.IMAGE, "machine-death", image.step, image) for image in deaths]
     return [*found, *_live(images, "+kill+live", Mode.KILL)]
 
 
 def second_recording(timeline: Timeline, known: Iterable[Image]) -> list[ScenarioPlan]:
     """The distinct disks of the recording with settings that make the rare things happen (R18)."""
-    found = without(prefixes(timeline), known)
+    found = without(one_of_each_kind(prefixes(timeline)), known)
     return [ScenarioPlan(f"{image.id}+rare", Mode.IMAGE, "process-death", image.step, image, recording="rare") for image in found]
+
+
+def one_of_each_kind(images: Sequence[Image]) -> list[Image]:
+    """Of each batch and kind of step the last disk: partitions, operators and numbered files of one kind are alike.
+
+    The full plan tries machine death and the second recording there. Process death on the default recording is tried at every disk.
+    """
+    last: dict[tuple[object, ...], Image] = {}
+    for image in images:
+        step = image.step
+        kind = ".".join(part for part in step.kind.split(".") if not part.isdigit())
+        key = (step.query, step.batch, step.phase, kind, step.side)
+        last.pop(key, None)
+        last[key] = image
+    return list(last.values())
 
 
 def _live(images: Sequence[Image], suffix: str, mode: Mode) -> list[ScenarioPlan]:

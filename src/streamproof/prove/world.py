@@ -71,7 +71,6 @@ class World:
         return self._handwritten[model.survivors]
 
     def close(self) -> None:
-        self.engine.close()
         shutil.rmtree(self.folder / "disks", ignore_errors=True)
 
 

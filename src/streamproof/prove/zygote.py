@@ -15,6 +15,14 @@ class ChildDied(Exception):
     """A scenario's process ended without a result; the text says how."""
 
 
+def environment_of_children(python_path: str | None) -> dict[str, str]:
+    """The environment variables of every process that runs the job in a proof."""
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    if python_path is not None:
+        environment["PYTHONPATH"] = python_path
+    return environment
+
+
 class Zygote:
     """Runs tasks in forked processes; use it as a context manager.
 
@@ -30,15 +38,13 @@ class Zygote:
         self._log = log.open("wb")
         self._waiting: dict[str, tuple[Future[ChildResult], ChildTask]] = {}
         self._lock = threading.Lock()
-        environment = {**os.environ, "PYTHONHASHSEED": "0", "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-        if python_path is not None:
-            environment["PYTHONPATH"] = python_path
+        self.environment = environment_of_children(python_path)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "streamproof.prove.zygote_main"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
-            env=environment,
+            env=self.environment,
             start_new_session=True,
         )
         self._reader = threading.Thread(target=self._read, name="zygote-reader", daemon=True)

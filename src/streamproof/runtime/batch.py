@@ -51,6 +51,7 @@ class BatchProtocol:
     sides: Mapping[SideKind, str]
     side_schemas: Mapping[SideKind, StructType]
     stateful: bool
+    notes: list[str]
     accept_replay: int | None = None
     failure: Exception | None = None
     done: list[Manifest] = field(default_factory=list)
@@ -161,14 +162,18 @@ class BatchProtocol:
         if known is not None:
             differences = _differences(known, staged)
             if not differences:
+                if not self._rows_left(known):
+                    return self._staged_again(known, staged)
                 self._drop_attempt(staged)
                 return known
             if any(self._is_published(section, known.batch) for section in known.sections):
                 if self.accept_replay != staged.batch:
                     raise _contradiction(known, differences)
+                self.notes.append(_accepted(known, differences))
                 self._drop_attempt(staged)
                 return known
             self.manifests.discard(staged.batch)
+            self._drop_attempt(known)
         if not self.manifests.create(staged):
             raise TwoDrivers(
                 f"Another driver has written the manifest of batch {staged.batch} of {self.identity.query} while this one staged it.",
@@ -199,6 +204,25 @@ class BatchProtocol:
                 )
         identity = next(iter(published.values())).manifest
         again = replace(staged, id=identity)
+        self.manifests.create(again)
+        return again
+
+    def _rows_left(self, known: Manifest) -> bool:
+        """Whether every section is published, or its staged rows are still whole: a power failure may have taken them."""
+        return all(self.sinks[section.output].staged_whole(section) or self._is_published(section, known.batch) for section in known.sections)
+
+    def _staged_again(self, known: Manifest, staged: Manifest) -> Manifest:
+        """The known manifest, with this attempt's equal rows for what is not published: its id stays, since ledgers hold it (R7)."""
+        sections = []
+        for section in known.sections:
+            mine = staged.section(section.output)
+            keep = mine is None or self._is_published(section, known.batch)
+            dropped = mine if keep else section
+            if dropped is not None and dropped.digest.rows:
+                self.sinks[section.output].abort(dropped.directory)
+            sections.append(section if keep or mine is None else mine)
+        again = replace(staged, id=known.id, sections=tuple(sections))
+        self.manifests.discard(staged.batch)
         self.manifests.create(again)
         return again
 
@@ -243,6 +267,13 @@ def _differences(known: Manifest, staged: Manifest) -> list[str]:
 
 def _said(digest: Digest) -> str:
     return f"{digest.rows} rows with hash sum {digest.hash:x}"
+
+
+def _accepted(known: Manifest, differences: Sequence[str]) -> str:
+    return (
+        f"Batch {known.batch} of {known.query} was accepted as it is published, although its replay computed something else: "
+        f"{'; '.join(differences)}. The account of that batch is unknown."
+    )
 
 
 def _contradiction(known: Manifest, differences: Sequence[str]) -> NondeterministicReplay | FingerprintMismatch:

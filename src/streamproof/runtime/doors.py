@@ -26,6 +26,9 @@ class SideDoors:
     shapes: dict[SideKind, list[StructType]] = field(default_factory=dict)
     _number: int = 0
 
+    def clock(self) -> Column:
+        return self.jvm.batch_clock()
+
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
         shown = [name for name in rows.columns if name not in _INTERNAL]
         payload = F.struct(*shown, reason.alias("reason"), *_original(rows))

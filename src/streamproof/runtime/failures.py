@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from streamproof import _jvm
 from streamproof.errors import CheckpointError, DataError, DivertError, SinkError, StreamproofError, TornCheckpoint, TwoDrivers
 
-_FILE = re.compile(r"(?:file:|sp-[a-z]+:)?(/[^\s'\",:;)]+)")
+_FILE = re.compile(r"(?:^|[\s'\"\[(=:])(?:file:|sp-[a-z]+:)?(/[^\s'\",:;)]+)")
+_NO_WRITE = re.compile(r"No space|Permission|Access|Mkdirs|quota|not a directory")
 
 
 def translated(problem: BaseException) -> StreamproofError:
     """The error for what stopped a query."""
     if isinstance(problem, StreamproofError):
         return problem
-    causes = _causes(problem)
+    causes = _jvm.causes_of(problem)
     text = "\n".join(causes)
     for known in (_vanished, _not_parquet, _disk, _two_drivers, _damaged, _divert):
         found = known(text, causes)
@@ -21,19 +22,9 @@ def translated(problem: BaseException) -> StreamproofError:
             return found
     last = causes[-1] if causes else str(problem)
     return StreamproofError(
-        f"The query stopped: {last.splitlines()[0][:400]}",
+        f"The query stopped: {_jvm.plain(last)[:400]}",
         required="Nothing is lost: what was not committed is done again at the next start.",
     )
-
-
-def _causes(problem: BaseException) -> list[str]:
-    java = getattr(problem, "java_exception", None) or getattr(problem, "_origin", None)
-    if java is not None:
-        try:
-            return _jvm.java_causes(java)
-        except Exception:
-            return [str(problem)]
-    return [str(problem)]
 
 
 def _vanished(text: str, causes: Sequence[str]) -> StreamproofError | None:
@@ -63,18 +54,20 @@ def _not_parquet(text: str, causes: Sequence[str]) -> StreamproofError | None:
 
 
 def _disk(text: str, causes: Sequence[str]) -> StreamproofError | None:
-    if not re.search(r"No space left|Permission denied|AccessControlException|Mkdirs failed|Disk quota", text):
+    if not re.search(r"No space left|Permission denied|AccessControlException|Mkdirs failed|Disk quota|not a directory", text):
         return None
-    file = _FILE.search(next((cause for cause in causes if re.search(r"No space|Permission|Access|Mkdirs|quota", cause)), text))
+    innermost = next((cause for cause in reversed(causes) if _NO_WRITE.search(cause)), text)
+    file = _FILE.search(innermost)
     found: SinkError = _jvm.storage_error(file.group(1) if file else "a file of the job", causes)
     return found
 
 
 def _two_drivers(text: str, causes: Sequence[str]) -> StreamproofError | None:
-    if "CONCURRENT_STREAM_LOG_UPDATE" not in text and "Multiple streaming queries are concurrently" not in text:
+    if not re.search(r"CONCURRENT_STREAM_LOG_UPDATE|CONCURRENT_QUERY|Multiple streaming queries are concurrently|same id is already active", text):
         return None
+    first = "it was started before" if re.search(r"CONCURRENT_QUERY|already active", text) else "it wrote the log of the batch first"
     return TwoDrivers(
-        "Another driver works on this checkpoint: it wrote the log of the batch first.",
+        f"Another driver works on this checkpoint: {first}.",
         required="One driver works on a checkpoint at a time.",
         remedy="Stop one of them; the ledger decides what is published, nothing is doubled.",
     )
@@ -84,7 +77,7 @@ def _damaged(text: str, causes: Sequence[str]) -> StreamproofError | None:
     if not re.search(r"/(state|offsets|commits|sources)/|CANNOT_LOAD|STATE_STORE|CHECKSUM|MISSING_METADATA|streaming metadata|Incomplete log", text):
         return None
     file = next((found.group(1) for found in _FILE.finditer(text) if re.search(r"/(state|offsets|commits|sources)/", found.group(1))), None)
-    said = causes[-1].splitlines()[0][:300] if causes else ""
+    said = _jvm.plain(causes[-1])[:300] if causes else ""
     error = TornCheckpoint if file else CheckpointError
     return error(
         f"The checkpoint is damaged{f' at {file}' if file else ''}: {said}",

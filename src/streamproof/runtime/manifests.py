@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from streamproof.core.clock import now_utc
 from streamproof.core.ids import new_id
 from streamproof.core.manifest import Manifest
-from streamproof.errors import TornCheckpoint, WrongCheckpoint
+from streamproof.errors import WrongCheckpoint
 
 if TYPE_CHECKING:
     from streamproof._jvm import Storage
@@ -37,35 +37,44 @@ class ManifestStore:
         Raises
         ------
         WrongCheckpoint
-            If the checkpoint belongs to another job or query, or to a query that Streamproof did not start.
-        TornCheckpoint
-            If its file is not whole.
+            If the checkpoint belongs to another job or query, or to a query that Streamproof did not start. A torn file is made
+            again from the manifests; before the first batch there are none, and nothing to lose.
         """
         path = f"{self._folder}/incarnation.json"
         text = self._storage.read(path)
+        if text is not None and not _whole(text):
+            text = self._from_manifests()
+            self._storage.delete(path)
+            if text is not None:
+                self._storage.create_atomic(path, text)
         if text is None:
             if self._storage.exists(f"{self.checkpoint}/commits/0") or self._storage.exists(f"{self.checkpoint}/offsets/0"):
                 raise WrongCheckpoint(
-                    f"The checkpoint {self.checkpoint} has batches and no {FOLDER}/incarnation.json: Streamproof did not write it.",
-                    remedy="Choose another checkpoint in streamproof.toml, or restore the missing file from a backup.",
+                    f"The checkpoint {self.checkpoint} has batches and no whole {FOLDER}/incarnation.json; did Streamproof write it?",
+                    remedy="Choose another checkpoint in streamproof.toml, or restore that file from a backup.",
                 )
             identity = new_id()
-            wanted = {"job": job, "query": query, "incarnation": identity, "created": now_utc().isoformat()}
-            self._storage.create_atomic(path, json.dumps(wanted, indent=1))
+            self._storage.create_atomic(path, _written(job, query, identity))
             return Incarnation(identity, fresh=True)
-        try:
-            found = json.loads(text)
-            owner, incarnation = (found["job"], found["query"]), str(found["incarnation"])
-        except (ValueError, KeyError, TypeError) as problem:
-            raise TornCheckpoint(
-                f"{path} is not whole.", remedy="Restore it from a backup, or start over with a new checkpoint and --new-output."
-            ) from problem
+        found = json.loads(text)
+        owner, incarnation = (found["job"], found["query"]), str(found["incarnation"])
         if owner != (job, query):
             raise WrongCheckpoint(
                 f"The checkpoint {self.checkpoint} belongs to the job {owner[0]} (output {owner[1]}); this is {job} (output {query}).",
                 remedy="Set another [job] checkpoint in streamproof.toml.",
             )
         return Incarnation(incarnation, fresh=not self._storage.exists(f"{self.checkpoint}/commits/0"))
+
+    def _from_manifests(self) -> str | None:
+        """The incarnation that the newest whole manifest names; None where there is none."""
+        for number in reversed(self.batches()):
+            try:
+                manifest = self.read(number)
+            except ValueError:
+                continue
+            if manifest is not None:
+                return _written(manifest.job, manifest.query, manifest.incarnation)
+        return None
 
     def path(self, batch: int) -> str:
         return f"{self._folder}/manifests/{batch}"
@@ -91,3 +100,16 @@ class ManifestStore:
     def side_directory(self, output: str) -> str:
         """Where side rows are staged whose sink does not take JSON lines as they are."""
         return f"{self._folder}/side/{output}"
+
+
+def _written(job: str, query: str, incarnation: str) -> str:
+    wanted = {"job": job, "query": query, "incarnation": incarnation, "created": now_utc().isoformat()}
+    return json.dumps(wanted, indent=1)
+
+
+def _whole(text: str) -> bool:
+    try:
+        found = json.loads(text)
+        return isinstance(found, dict) and {"job", "query", "incarnation"} <= found.keys()
+    except ValueError:
+        return False

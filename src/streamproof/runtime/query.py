@@ -20,7 +20,7 @@ from streamproof.stream.plan import EventTimeColumn, build
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from streamproof.config import SourceConfig
 
@@ -79,6 +79,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     incarnation = manifests.incarnation(bound.name, query)
     recovery.check_owner(sinks, incarnation, bound.name, checkpoint)
     notes = recovery.restore_logs(storage, logs, manifests)
+    notes += recovery.mend_publications(logs, manifests, sinks)
     if start.replay_last:
         recovery.roll_back(storage, logs, manifests, sinks)
     recovery.publish_open(manifests, sinks, logs.batches("commits"))
@@ -100,6 +101,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         sides=sides,
         side_schemas={kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()},
         stateful=bound.outputs.main[query].aggregate is not None,
+        notes=notes,
         accept_replay=start.accept_replay,
     )
     writer = rows.writeStream.queryName(identity.spark_name).option("checkpointLocation", checkpoint).outputMode("append")

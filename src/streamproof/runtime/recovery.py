@@ -1,6 +1,8 @@
 """Before a query starts: whose output is this, and is the checkpoint whole (R1, R2, R8)."""
 
+import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.logs import parse_commit, parse_offsets, parse_source_log
@@ -50,12 +52,27 @@ def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore) 
                 path = f"{logs.checkpoint}/sources/{source}/{name}"
                 compacted = storage.read(f"{path}.compact")
                 if compacted is None:
-                    _restore(storage, path, text, parse_source_log, notes)
+                    _restore(storage, path, text, partial(_names_all, text), notes)
         _restore(storage, f"{logs.checkpoint}/offsets/{number}", manifest.offset_log, whole_offsets, notes)
     _drop_torn(storage, logs, "commits", parse_commit, notes)
     _drop_torn(storage, logs, "offsets", whole_offsets, notes)
     _drop_torn_sources(storage, logs, notes)
     _clear_before_first_batch(storage, logs, manifests)
+    return notes
+
+
+def mend_publications(logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> list[str]:
+    """Lets the sinks put right what a power failure has left of the newest batch, if Spark has not committed it; says what they did."""
+    committed = set(logs.batches("commits"))
+    notes = []
+    for number in manifests.batches()[-1:]:
+        manifest = manifests.read(number)
+        if manifest is None or number in committed:
+            continue
+        for section in manifest.sections:
+            sink = sinks.get(section.output)
+            note = sink.mend(manifest, section) if sink is not None and section.digest.rows else None
+            notes += [note] if note else []
     return notes
 
 
@@ -168,15 +185,36 @@ def _drop_torn_sources(storage: "Storage", logs: QueryLogs, notes: list[str]) ->
 
 
 def _clear_before_first_batch(storage: "Storage", logs: QueryLogs, manifests: ManifestStore) -> None:
-    """Removes what a crash before the first offset log has left in the way.
+    """Removes what a crash before the first offset log, or before the first commit, has left in the way.
 
     Spark 4.3 refuses to start batch 0 when `offsets` holds anything, a temporary file of the crashed attempt included
-    (STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY). As long as no batch was ever planned there is nothing to lose.
+    (STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY). As long as no batch was ever planned there is nothing to lose. Nor is there in
+    the state of a batch 0 that was not committed: it is computed from nothing, and its schema files may be torn.
     """
-    if logs.batches("offsets") or logs.batches("commits") or manifests.batches():
+    planned = logs.batches("offsets")
+    if logs.batches("commits") or any(number > 0 for number in (*planned, *manifests.batches())):
         return
-    for name in ("offsets", "commits", "state"):
+    storage.delete(f"{logs.checkpoint}/state")
+    if planned or manifests.batches():
+        return
+    for name in ("offsets", "commits"):
         storage.delete(f"{logs.checkpoint}/{name}")
+    if not _is_json(storage.read(f"{logs.checkpoint}/metadata") or "{}"):
+        _delete_log(storage, f"{logs.checkpoint}/metadata")
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _names_all(kept: str, text: str) -> None:
+    """TornCheckpoint if a source log names fewer files than the manifest has kept of it: cut at the end of a line it reads well."""
+    if set(parse_source_log(text)) < set(parse_source_log(kept)):
+        raise TornCheckpoint("A file source log names fewer files than the batch has read.")
 
 
 def whole_offsets(text: str) -> None:

@@ -19,6 +19,8 @@ STREAMING: Mapping[str, str] = {
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     "spark.sql.streaming.metricsEnabled": "false",
+    # A second start on a checkpoint is refused; Spark's default stops the query that runs.
+    "spark.sql.streaming.stopActiveRunOnRestart": "false",
 }
 """Session settings of every query; a job's own [spark] settings win."""
 

@@ -67,7 +67,8 @@ class Outputs:
         Late rows belong to one query; rejected ones, which are the same for all queries with the same steps, are delivered by
         the first query they belong to (R14).
         """
-        recipe, found = self.main[query], {}
+        recipe = self.main[query]
+        found: dict[SideKind, str] = {}
         for name, side in self.side.items():
             owner = next(main for main, candidate in self.main.items() if _belongs(side, candidate))
             if owner == query and _belongs(side, recipe):

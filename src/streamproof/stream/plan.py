@@ -1,8 +1,10 @@
 """From a recipe to a Spark plan: one function per step, and the doors that records leave by."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
@@ -15,8 +17,6 @@ from streamproof.stream.recipe import Condition, Deduplicate, Filter, Recipe, Re
 if TYPE_CHECKING:
     from datetime import timedelta
 
-T = TypeVar("T", Column, DataFrame)
-
 TRACE = "_trace"
 ORIGINAL = "_original"
 RECORDS = "_records"
@@ -27,6 +27,9 @@ HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH)
 
 class Doors(Protocol):
     """Where records leave the main path. In production they go to side files; in an oracle they are collected."""
+
+    def clock(self) -> Column:
+        """The batch's own timestamp (bigint, microseconds)."""
 
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
         """Lets rows pass whose reason is null."""
@@ -88,12 +91,12 @@ def row_wise(recipe: Recipe, rows: DataFrame, doors: Doors) -> DataFrame:
     """The steps before the first stateful one: requirements, filters and transforms."""
     for step in recipe.row_wise:
         if isinstance(step, Require):
-            rows = doors.reject(rows, _checked(rows, "require()", lambda rows, step=step: _failed_requirement(rows, step)))
+            rows = doors.reject(rows, _checked_column(rows, "require()", partial(_failed_requirement, step)))
         elif isinstance(step, Filter):
-            keep = _checked(rows, f"filter(name={step.name!r})", lambda rows, step=step: _column(step.condition))
+            keep = _checked_column(rows, f"filter(name={step.name!r})", partial(_column, step.condition))
             rows = doors.drop(rows, F.coalesce(keep, F.lit(False)), step.name)
         elif isinstance(step, Transform):
-            rows = step.function(rows)
+            rows = _transformed(rows, step)
     return rows
 
 
@@ -127,7 +130,7 @@ def aggregated(recipe: Recipe, rows: DataFrame, event_time: str) -> DataFrame:
         *[name for name in (RECORDS, TRACE_HASH) if name in grouped.columns],
     )
     for step in recipe.afterwards:
-        shown = step.function(shown)
+        shown = _transformed(shown, step)
     return _hidden_first(shown)
 
 
@@ -159,9 +162,9 @@ def needs_event_time(recipe: Recipe) -> JobDefinitionError:
     )
 
 
-def _failed_requirement(rows: DataFrame, step: Require) -> Column:
+def _failed_requirement(step: Require) -> Column:
     reason = F.lit(None).cast("string")
-    for name, condition in reversed(step.conditions.items()):
+    for name, condition in reversed(list(step.conditions.items())):
         text = condition if isinstance(condition, str) else name
         holds = _column(condition)
         reason = F.when(holds.isNull(), F.lit(f"{text} (is null)")).when(~holds, F.lit(text)).otherwise(reason)
@@ -172,14 +175,37 @@ def _column(condition: Condition) -> Column:
     return F.expr(condition) if isinstance(condition, str) else condition
 
 
-def _checked(rows: DataFrame, where: str, make: Callable[[DataFrame], T]) -> T:
+def _checked_column(rows: DataFrame, where: str, make: Callable[[], Column]) -> Column:
+    column: list[Column] = []
+
+    def select(rows: DataFrame) -> DataFrame:
+        column.append(make())
+        return rows.select(*column)
+
+    _checked(rows, where, select)
+    return column[0]
+
+
+def _checked(rows: DataFrame, where: str, make: Callable[[DataFrame], DataFrame]) -> DataFrame:
     try:
-        made = make(rows)
-        if isinstance(made, Column):
-            rows.select(made)
-        return made
+        return make(rows)
     except AnalysisException as problem:
         raise unknown_column(where, problem, rows.columns) from problem
+
+
+def _transformed(rows: DataFrame, step: Transform) -> DataFrame:
+    try:
+        made = step.function(rows)
+    except AnalysisException as problem:
+        raise unknown_column("transform()", problem, rows.columns) from problem
+    except Exception as problem:  # it is the user's function: anything can happen in it
+        raise JobDefinitionError(
+            f"The function given to transform() failed: {type(problem).__name__}: {problem}",
+            required="It takes a DataFrame and returns one; it is called once, when the plan is built.",
+        ) from problem
+    if not isinstance(made, DataFrame):
+        raise JobDefinitionError(f"The function given to transform() returned a {type(made).__name__}.", required="It returns a DataFrame.")
+    return made
 
 
 def _require_columns(rows: DataFrame, names: Iterable[str], where: str) -> None:
@@ -192,7 +218,7 @@ def column_error(where: str, name: str, columns: Sequence[str]) -> JobDefinition
     """The error for a column that does not exist, in one place."""
     import difflib
 
-    visible = [column for column in columns if column not in HIDDEN]
+    visible = [column for column in columns if column not in (*HIDDEN, _WINDOW)]
     near = difflib.get_close_matches(name, visible, n=1)
     hint = f' Did you mean "{near[0]}"?' if near else ""
     return JobDefinitionError(f'{where} needs the column "{name}", which is not there.{hint}', required=f"The columns are {', '.join(visible)}.")
@@ -202,4 +228,9 @@ def unknown_column(where: str, problem: AnalysisException, columns: Sequence[str
     parameters = problem.getMessageParameters() or {}
     if "objectName" in parameters and "UNRESOLVED_COLUMN" in str(problem.getCondition()):
         return column_error(where, parameters["objectName"].replace("`", ""), columns)
-    return JobDefinitionError(f"{where} cannot be planned by Spark: {problem.getCondition() or ''} {str(problem).splitlines()[0][:300]}")
+    visible = [column for column in columns if column not in (*HIDDEN, _WINDOW)]
+    said = re.sub(r"^\[[A-Z_.]+\]\s*|\s*SQLSTATE: \w+;?", "", str(problem).strip().splitlines()[0])[:300]
+    return JobDefinitionError(
+        f"{where} cannot be planned: {said}",
+        required=f"Conditions are SQL expressions or columns of type boolean. The columns are {', '.join(visible)}.",
+    )

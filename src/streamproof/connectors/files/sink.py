@@ -1,5 +1,7 @@
 """Directories of files, exactly once: one directory per batch, made visible with its ledger by one rename (R6, R7)."""
 
+from contextlib import suppress
+
 from streamproof.connectors.sink import Sink, entry_of
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import StagedRowsGone, TornCheckpoint, TwoDrivers
@@ -38,14 +40,52 @@ class FileSink(Sink):
             return
         staged = f"{self.place.path}/{section.directory}"
         self._verify(staged, section, manifest)
+        self._drop_unnamed(staged, section)
         self.place.storage.write(f"{staged}/{LEDGER}", entry_of(manifest, section).to_json())
         self.place.storage.rename(staged, f"{self.place.path}/{batch_directory(manifest.batch)}")
 
+    def mend(self, manifest: Manifest, section: Section) -> str | None:
+        """The rename of a directory can outlive the content of its files: a ledger that alone is torn is written again from the
+        manifest, a directory whose rows are not whole is taken back, so that the batch publishes it again (R20)."""
+        directory = f"{self.place.path}/{batch_directory(manifest.batch)}"
+        there = self.place.storage.list(directory)
+        if not there:
+            return None
+        if self._is_anothers(manifest):
+            return None
+        whole = all(there.get(file.name) == file.size for file in section.files)
+        if not whole:
+            self.place.storage.delete(directory)
+            return f"{directory} was not whole on the disk and is taken back; the batch is published again."
+        try:
+            if self.published(manifest.batch) is not None:
+                return None
+        except TornCheckpoint:
+            self.place.storage.delete(f"{directory}/{LEDGER}")
+        self.place.storage.create_atomic(f"{directory}/{LEDGER}", entry_of(manifest, section).to_json())
+        return f"{directory}/{LEDGER} was torn or missing and is written again from the manifest; its rows are whole."
+
+    def _is_anothers(self, manifest: Manifest) -> bool:
+        """Whether another manifest has published this batch: its rows stand, and publish() says so (R7)."""
+        try:
+            found = self.published(manifest.batch)
+        except TornCheckpoint:
+            return False
+        return found is not None and found.manifest != manifest.id
+
     def owner(self) -> LedgerEntry | None:
         batches = [name for name in self.place.storage.list(self.place.path) if name.startswith("batch=")]
-        for name in batches[:1]:
-            return self.published(int(name.removeprefix("batch=")))
+        for name in batches:
+            with suppress(TornCheckpoint):  # it cannot tell whose it is; the next one may, and publishing stops at it
+                return self.published(int(name.removeprefix("batch=")))
         return None
+
+    def _drop_unnamed(self, staged: str, section: Section) -> None:
+        """The directory becomes visible as a whole: files of attempts that did not count must not (R5)."""
+        named = {file.name for file in section.files}
+        for name in self.place.storage.list(staged):
+            if name not in named:
+                self.place.storage.delete(f"{staged}/{name}")
 
     def _verify(self, staged: str, section: Section, manifest: Manifest) -> None:
         there = self.place.storage.list(staged)

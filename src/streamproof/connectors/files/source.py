@@ -7,15 +7,20 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DateType, NumericType, StringType, StructField, StructType, TimestampNTZType, TimestampType
 
+from streamproof import _jvm
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import ConfigurationError, DataError
 from streamproof.stream.plan import ORIGINAL, TRACE, Doors, column_error
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrameReader
+    from pyspark.sql.streaming.readwriter import DataStreamReader
+
     from streamproof.config import EventTime, SourceConfig
 
 _CORRUPT = "_corrupt"
 _LAST_MICROS = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z, the last instant that Spark can print
+_LAST_BIGINT = 2**63 - 2_000  # far enough from the end to be rounded down to whole microseconds
 _TICKS = {"seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
 
 
@@ -30,8 +35,8 @@ def read(spark: SparkSession, name: str, source: "SourceConfig", path: str, *, s
     if stream and source.files_per_batch:
         reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
     if source.format == "parquet":
-        return reader.format("parquet").schema(schema).load(path)
-    lines = reader.format("text").load(path)
+        return _loaded(reader.format("parquet").schema(schema), name, path)
+    lines = _loaded(reader.format("text"), name, path)
     # Parsed once: a deterministic from_json would be copied by the optimiser to every place that reads one of its fields.
     line = F.when(F.spark_partition_id() >= 0, F.col("value"))
     parsed = F.from_json(line, StructType([*schema.fields, StructField(_CORRUPT, StringType())]), {"columnNameOfCorruptRecord": _CORRUPT})
@@ -53,7 +58,7 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
         if declared.column not in rows.columns:
             raise column_error(f"[source.{name}] event_time", declared.column, [column for column in rows.columns if column != _CORRUPT])
         instant = _instant(rows, name, declared)
-        reason = _time_reason(rows[declared.column], instant, declared)
+        reason = _time_reason(rows[declared.column], instant, declared, doors.clock())
     if _CORRUPT in rows.columns:
         reason = F.when(F.col(_CORRUPT).isNotNull(), F.lit("not parseable")).otherwise(reason)
     rows = doors.reject(rows, reason)
@@ -62,10 +67,23 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
     return rows.drop(_CORRUPT)
 
 
+def _loaded(reader: "DataFrameReader | DataStreamReader", name: str, path: str) -> DataFrame:
+    try:
+        return reader.load(path)
+    except AnalysisException as problem:
+        if problem.getCondition() != "PATH_NOT_FOUND":
+            raise
+        raise DataError(
+            f"[source.{name}] path is {path}, and there is no such folder.", remedy="Make it, or mend the path in the configuration."
+        ) from problem
+
+
 def _schema(spark: SparkSession, name: str, source: "SourceConfig", path: str, *, trace: bool) -> StructType:
     try:
         if source.schema_ddl:
-            schema = StructType.fromDDL(source.schema_ddl)
+            declared = StructType.fromDDL(source.schema_ddl)
+            assert isinstance(declared, StructType), "columns with their types parse to a struct"
+            schema = declared
         else:
             schema = spark.read.format("parquet").load(path).schema
     except ParseException as problem:
@@ -73,9 +91,10 @@ def _schema(spark: SparkSession, name: str, source: "SourceConfig", path: str, *
             f"[source.{name}] schema is not valid: {str(problem).strip().splitlines()[0]}",
             required='A schema is columns with their types: "trade_id string, notional double, ts long".',
         ) from problem
-    except AnalysisException as problem:
+    except Exception as problem:  # what Spark and its readers raise over a file has no common type
+        said = _jvm.plain(_jvm.causes_of(problem)[-1])
         raise DataError(
-            f"[source.{name}] no schema could be read from {path}: {problem.getCondition() or problem}.",
+            f"[source.{name}] no schema could be read from {path}: {said}",
             remedy="Declare schema in the configuration, or look whether the folder holds Parquet files.",
         ) from problem
     if trace and TRACE not in schema.names:
@@ -103,8 +122,8 @@ def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
                 required="A number needs a unit: seconds, milliseconds, microseconds or nanoseconds.",
                 remedy=f'event_time = {{ column = "{declared.column}", unit = "milliseconds", ... }}',
             )
-        ticks = _TICKS[declared.unit]
-        usable = F.abs(column) <= F.lit(_LAST_MICROS // 1_000_000 * ticks)
+        last = min(_LAST_MICROS // 1_000_000 * _TICKS[declared.unit], _LAST_BIGINT)
+        usable = column.between(F.lit(-last), F.lit(last))
         return F.when(usable, _from_number(column, declared.unit))
     raise ConfigurationError(
         f"[source.{name}] event_time: the column {declared.column} is a {type_.simpleString()}.",
@@ -117,17 +136,18 @@ def _from_number(column: Column, unit: str) -> Column:
         return F.timestamp_seconds(column)
     if unit == "milliseconds":
         return F.timestamp_millis(column.cast("bigint"))
-    micros = column.cast("bigint") if unit == "microseconds" else F.floor(column / F.lit(1000)).cast("bigint")
+    micros = column.cast("bigint")
+    if unit == "nanoseconds":  # in whole numbers: a quotient of doubles would round 999 nanoseconds up
+        micros = F.call_function("div", micros - F.pmod(micros, F.lit(1000)), F.lit(1000))
     return F.timestamp_micros(micros)
 
 
-def _time_reason(raw: Column, instant: Column, declared: "EventTime") -> Column:
+def _time_reason(raw: Column, instant: Column, declared: "EventTime", clock: Column) -> Column:
     reason = F.when(raw.isNull(), F.lit(f"no event time in {declared.column}")).when(
         instant.isNull(), F.lit(f"event time in {declared.column} not readable")
     )
     if declared.max_future is not None:
-        # current_timestamp() is the batch's own timestamp from the offset log, so a replay decides alike (R13).
-        limit = F.unix_micros(F.current_timestamp()) + F.lit(micros_of(declared.max_future))
+        limit = clock + F.lit(micros_of(declared.max_future))
         text = f"event time more than {format_duration(declared.max_future)} in the future"
         reason = reason.when(F.unix_micros(instant) > limit, F.lit(text))
     return reason

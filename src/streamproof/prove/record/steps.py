@@ -102,13 +102,15 @@ def _acts(entries: Sequence[Entry], layout: Layout) -> list[Act]:
     background = _background(entries)
     batches = _batches(entries, places, background)
     groups = _groups(entries, places)
+    later = _later_stages(entries, places, batches)
     acts = []
     for index, (entry, where) in enumerate(zip(entries, places, strict=True)):
         unit = None
         in_pool = where.family.startswith("state.") and where.partition is not None and entry.operation is not Operation.DELETE
         if not background[index] and where.family and (entry.task is not None or in_pool):
             partition = where.partition if where.partition is not None else entry.task.partition if entry.task else 0
-            unit = Unit((where.query or "", batches[index], groups[where.family]), partition)
+            group = groups[where.family] + (f"+{later[index]}" if later[index] else "")
+            unit = Unit((where.query or "", batches[index], group), partition)
         acts.append(Act(entry, where, batches[index], unit, background[index]))
     return acts
 
@@ -178,6 +180,20 @@ def _groups(entries: Sequence[Entry], places: Sequence[Place]) -> dict[str, str]
         low, high = sorted((root(other), root(where.family)))
         parent[high] = low
     return {family: root(family) for family in parent}
+
+
+def _later_stages(entries: Sequence[Entry], places: Sequence[Place], batches: Sequence[int]) -> list[int]:
+    """How many Spark stages of this batch wrote the same family before the entry's own: a sink that writes by a job of its own comes
+    after the job that staged the rows, so its tasks are never ahead of them.
+    """
+    stages: defaultdict[tuple[str | None, int, str], list[int]] = defaultdict(list)
+    found = []
+    for entry, where, batch in zip(entries, places, batches, strict=True):
+        seen = stages[where.query, batch, where.family]
+        if entry.task is not None and entry.task.stage not in seen:
+            seen.append(entry.task.stage)
+        found.append(seen.index(entry.task.stage) if entry.task is not None else 0)
+    return found
 
 
 def _in_canonical_order(acts: list[Act]) -> list[Act]:

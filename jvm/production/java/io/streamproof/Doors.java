@@ -26,6 +26,10 @@ public final class Doors {
     return functions.udf(new LateBound(checkpoint), DataTypes.LongType).asNondeterministic().withName("late_bound");
   }
 
+  public UserDefinedFunction batchClock() {
+    return functions.udf(new BatchClock(checkpoint), DataTypes.LongType).asNondeterministic().withName("batch_clock");
+  }
+
   public UserDefinedFunction divert(String door, String directory) {
     return functions
         .udf(new Divert(door, directory, run, reports), DataTypes.BooleanType)

@@ -1,14 +1,6 @@
 package io.streamproof;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
-import org.apache.spark.TaskContext;
 import org.apache.spark.sql.api.java.UDF0;
 
 /**
@@ -17,10 +9,7 @@ import org.apache.spark.sql.api.java.UDF0;
  * <p>It is read once per task. Batch 0 has the bound 1970-01-01T00:00:00Z.
  */
 public final class LateBound implements UDF0<Long> {
-  private static final Pattern WATERMARK = Pattern.compile("\"batchWatermarkMs\"\\s*:\\s*(-?\\d+)");
-
   private final String checkpoint;
-  private transient boolean read;
   private transient Long bound;
 
   public LateBound(String checkpoint) {
@@ -29,28 +18,10 @@ public final class LateBound implements UDF0<Long> {
 
   @Override
   public Long call() throws IOException {
-    if (!read) {
-      TaskContext context = TaskScope.task();
-      bound = boundOf(TaskScope.batch(context));
-      read = true;
+    if (bound == null) {
+      long batch = TaskScope.batch(TaskScope.task());
+      bound = batch == 0 ? 0L : OffsetLog.milliseconds(checkpoint, batch - 1, "batchWatermarkMs") * 1000L;
     }
     return bound;
-  }
-
-  private Long boundOf(long batch) throws IOException {
-    if (batch == 0) {
-      return 0L;
-    }
-    Path offsets = new Path(checkpoint, "offsets/" + (batch - 1));
-    FileSystem files = offsets.getFileSystem(HadoopConfiguration.ofThisProcess());
-    try (BufferedReader lines =
-        new BufferedReader(new InputStreamReader(files.open(offsets), StandardCharsets.UTF_8))) {
-      lines.readLine();
-      Matcher watermark = WATERMARK.matcher(String.valueOf(lines.readLine()));
-      if (!watermark.find()) {
-        throw new IOException("streamproof: no watermark in " + offsets);
-      }
-      return Long.parseLong(watermark.group(1)) * 1000L;
-    }
   }
 }

@@ -74,6 +74,20 @@ public final class Storage {
     return String.join("\n", names);
   }
 
+  /** The bytes of files given by their URIs, a line each; -1 where there is none. */
+  public String sizes(List<String> uris) throws IOException {
+    List<String> sizes = new ArrayList<>();
+    for (String uri : uris) {
+      Path file = new Path(java.net.URI.create(uri));
+      try {
+        sizes.add(Long.toString(file.getFileSystem(configuration).getFileStatus(file).getLen()));
+      } catch (java.io.FileNotFoundException none) {
+        sizes.add("-1");
+      }
+    }
+    return String.join("\n", sizes);
+  }
+
   public boolean exists(String path) throws IOException {
     Path file = new Path(path);
     return file.getFileSystem(configuration).exists(file);

@@ -1,0 +1,10 @@
+"""Runs every benchmark: `make benchmarks`, or one of them by name: `python -m benchmarks time_per_event`."""
+
+import subprocess
+import sys
+
+ALL = ("startup", "time_per_event", "proof_of_50000")
+
+for name in sys.argv[1:] or ALL:
+    print(f"== {name}", flush=True)
+    subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=True)

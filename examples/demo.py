@@ -1,0 +1,43 @@
+"""`make demo`: proves risk_exposure with a mistake planted (red), then as it is (green), and leaves reports/demo/."""
+
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+import streamproof as sp
+from streamproof.cli.progress import progress_on
+from streamproof.report.terminal import print_summary
+
+EXAMPLES = Path(__file__).parent.relative_to(Path.cwd()) if Path(__file__).is_relative_to(Path.cwd()) else Path(__file__).parent
+REPORTS = Path("reports/demo")
+
+
+def main() -> int:
+    """0 if the mistake was caught and the correct job passed."""
+    console = Console(highlight=False)
+    console.rule("1 of 2: a mistake is planted. The sink appends its rows again when a batch is replayed.")
+    red = proved(console, EXAMPLES / "risk_exposure_broken", REPORTS / "mistake", stop_at_first=True)
+    console.rule("2 of 2: the same job with the sink as shipped")
+    green = proved(console, EXAMPLES / "risk_exposure", REPORTS, stop_at_first=False)
+    console.rule()
+    if red.verdict != "fail" or green.verdict != "pass":
+        console.print(f"The demo did not go as it should: the mistake was {red.verdict}, the correct job {green.verdict}.")
+        return 1
+    console.print(f"The mistake was caught, the correct job passed. Look at {REPORTS / 'report.html'} and {REPORTS / 'mistake' / 'report.html'}.")
+    console.print("Next, a job of your own:")
+    console.print("  .venv/bin/streamproof init my_job && .venv/bin/streamproof prove my_job")
+    return 0
+
+
+def proved(console: Console, job: Path, report: Path, *, stop_at_first: bool) -> sp.Proof:
+    """One proof with its progress and summary on the console."""
+    with progress_on(console) as progress:
+        proof = sp.prove(job, stop_at_first=stop_at_first, report=report, listener=progress)
+    console.print()
+    print_summary(proof.report, console, where=str(report / "report.html"))
+    return proof
+
+
+if __name__ == "__main__":
+    sys.exit(main())

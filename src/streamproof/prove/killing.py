@@ -1,0 +1,100 @@
+"""`kill -9`: the job in a process and a JVM of its own, killed while it stands still at a named step (R20, live)."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamproof.core.clock import monotonic_seconds
+from streamproof.core.phases import StepName
+from streamproof.prove import guard
+from streamproof.prove.child import ChildTask, run_on
+from streamproof.prove.record.live import MARKER, Action, arming
+from streamproof.prove.setting import Setting
+
+if TYPE_CHECKING:
+    from streamproof.prove.execution import Recording
+    from streamproof.prove.world import World
+
+MakeTask = Callable[[str, Setting, "Recording"], ChildTask]
+
+_LOOK_SECONDS = 0.1
+_PATIENCE_SECONDS = 180.0
+_MEMORY = "640m"
+
+
+def kill_at(
+    world: "World", recording: "Recording", step: StepName, setting: Setting, make_task: MakeTask, environment: Mapping[str, str]
+) -> bool:
+    """Runs the job in a JVM of its own until it stands still at the step, then kills the process group.
+
+    Leaves the disk in the setting's folder as the kill found it. True if the job reached the step and SIGKILL was what ended it.
+    """
+    identity = f"kill-{setting.folder.name}"
+    folder = world.folder / identity
+    folder.mkdir(parents=True)
+    setting.folder.mkdir(parents=True, exist_ok=True)
+    recorded = replace(setting, base=f"sp-record://{identity}{setting.folder}")
+    fault = arming(recording.steps, step, action=Action.KILL).configuration(identity, str(folder))
+    task = make_task(identity, recorded, recording)
+    task = replace(task, read_state=False, settings={**task.settings, **fault})
+    path = Path(f"{task.result}.task")
+    path.write_text(task.to_json())
+    try:
+        with (folder / "child.log").open("wb") as log:
+            return _killed_at_marker(path, folder / MARKER, log, environment)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _killed_at_marker(task: Path, marker: Path, log: Any, environment: Mapping[str, str]) -> bool:
+    """Starts the child, waits for the marker, kills; returns when no process of the group holds its standard output any more."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "streamproof.prove.killing", str(task)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        env=dict(environment),
+        start_new_session=True,
+    )
+    give_up = monotonic_seconds() + _PATIENCE_SECONDS
+    reached = False
+    try:
+        while not reached and monotonic_seconds() < give_up:
+            try:
+                process.communicate(timeout=_LOOK_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                reached = marker.exists()
+    finally:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        # The JVM has the same standard output: its end says that the JVM is dead too, and the disk at rest.
+        process.communicate()
+    return reached and process.returncode == -signal.SIGKILL
+
+
+def _run(task: ChildTask) -> None:
+    """In the child: a Spark of its own, with the proof's settings and the fault armed by configuration."""
+    from streamproof.config import load
+    from streamproof.prove.engine import JAVA_OPTIONS, settings_of_proof
+    from streamproof.runtime.session import start_session
+
+    guard.install(task.allowed_hosts)
+    fault = {key: value for key, value in task.settings.items() if key.startswith("spark.hadoop.")}
+    config = load(task.target, profile=task.profile)
+    settings = {**settings_of_proof(config.spark), **fault, "spark.driver.memory": _MEMORY}
+    spark = start_session(task.id, settings, proof=True, java_options=JAVA_OPTIONS)
+    spark.sparkContext.setLogLevel("OFF")
+    sql = {key: value for key, value in task.settings.items() if key not in fault}
+    result = run_on(spark, replace(task, settings=sql))
+    sys.stderr.write(f"the job ended and was not killed: {result}\n")
+
+
+if __name__ == "__main__":
+    _run(ChildTask.from_json(Path(sys.argv[1]).read_text()))

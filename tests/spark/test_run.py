@@ -1,0 +1,268 @@
+"""Running a job: what goes in comes out, once, in the right place, and the account adds up."""
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark.small_job import KEPT, SUMS, Binding, event, instant
+from streamproof.config.models import EventTime, SourceConfig
+from streamproof.connectors.files.source import accepted, read
+from streamproof.core.account import Account
+from streamproof.errors import ConfigurationError, JobDefinitionError
+
+pytestmark = pytest.mark.spark
+
+WHOLE_CHAIN = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    checked = events.require(v="v >= 0").filter("client != 'test'", name="no test clients")
+    once = checked.transform(lambda rows: rows.withColumn("double", F.col("v") * 2)).deduplicate("id")
+    sums = once.window(sp.tumbling("30 seconds"), by=["client"]).aggregate(total=F.sum("double"), n=F.count("*"))
+    return sp.Outputs(sums=sums.transform(lambda rows: rows.withColumn("mean", F.col("total") / F.col("n"))))
+"""
+
+
+def test_the_whole_chain_every_record_in_one_place(small_job):
+    """Late rows and rejected ones go to default places with a notice, duplicates and filtered ones are counted."""
+    job = small_job(WHOLE_CHAIN, Binding(sinks={"sums": "parquet"}))
+    job.feed(
+        [event("e1", 1), event("e2", 12, v=2), event("e2", 12, v=2), event("e3", 13, client="b"), event("e4", 9, client="test")]
+    )
+    job.feed([event("e5", 100), event("e6", 3, v=-1), "{broken", json.dumps(event("e7", 4) | {"ts": None})])
+    job.feed([event("e8", 101)])
+    job.feed([event("e9", 5)])  # behind the watermark of the batch before: 09:01:30
+
+    result = job.run()
+
+    window = {"window_start": instant(0), "window_end": instant(30)}
+    sums = sorted(job.rows("sums"), key=lambda row: row["client"])
+    assert sums == [
+        {"client": "a", **window, "total": 6.0, "n": 2, "mean": 3.0},
+        {"client": "b", **window, "total": 2.0, "n": 1, "mean": 2.0},
+    ]
+    assert result.account == Account(emitted=3, open_state=2, late=1, rejected=3, duplicate=1, filtered=1)
+    assert result.account_input == result.rows_in == 11
+    assert (result.open_windows, result.closes_after) == (1, instant(120))
+    assert [row["id"] for row in job.rows("late")] == ["e9"]
+    assert job.rows("late")[0]["reason"] == "at or behind the late bound"
+    reasons = {"v >= 0": 1, "not parseable": 1, "no event time in ts": 1}
+    assert next(output for output in result.outputs if output.name == "rejected").reasons == reasons
+    assert {row["reason"]: row["original"] for row in job.rows("rejected")}["not parseable"] == "{broken"
+    for name in ("late", "rejected"):
+        assert any(
+            f"The output {name} has no [sink.{name}]; its rows are kept at {job.out(name)}." in note for note in result.notes
+        )
+
+
+def test_a_second_run_reads_nothing_twice_and_goes_on_with_what_is_new(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1), event("bad", 2, v=-1)])
+    job.feed([event("e2", 2)])
+    assert job.run().batches == 2
+
+    again = job.run()
+    assert (again.batches, again.rows_in, again.notes) == (0, 0, [])
+    assert again.account == Account(emitted=2, rejected=1)
+
+    job.feed([event("e3", 3)])
+    more = job.run()
+    assert (more.batches, more.rows_in) == (1, 1)
+    assert more.account == Account(emitted=3, rejected=1)
+    assert job.ids() == ["e1", "e2", "e3"]
+
+
+def test_pass_through_keeps_rows_as_they_are(small_job):
+    job = small_job("""
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    return sp.Outputs(kept=events)
+""")
+    job.binding = Binding(sinks={"kept": "json"})
+    job.write()
+    job.feed([event("e1", 1.5, v=None), event("ü", -1)])
+
+    result = job.run()
+
+    assert sorted(job.rows("kept"), key=lambda row: row["id"]) == [
+        {"id": "e1", "client": "a", "v": None, "ts": "2026-01-05T09:00:01.500000Z"},
+        {"id": "ü", "client": "a", "v": 1.0, "ts": "2026-01-05T08:59:59.000000Z"},
+    ]
+    assert result.account == Account(emitted=2)
+    assert result.outputs[0].guarantee.startswith("exactly once")
+
+
+def test_deduplication_alone(small_job):
+    job = small_job("""
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    return sp.Outputs(kept=events.deduplicate("id"))
+""")
+    job.binding = Binding(sinks={"kept": "parquet"})
+    job.write()
+    job.feed([event("e1", 1), event("e1", 1), event("e2", 2)])
+    job.feed([event("e1", 1), event("e3", 3)])
+
+    result = job.run()
+
+    assert job.ids() == ["e1", "e2", "e3"]
+    assert result.account == Account(emitted=3, duplicate=2)
+
+
+def test_parquet_in_with_the_schema_of_the_files_and_json_out(small_job):
+    job = small_job(
+        SUMS, Binding(format="parquet", schema=None, event_time='event_time = { column = "ts" }', sinks={"sums": "json"})
+    )
+    stamps = pa.array([instant(1), instant(2), None], pa.timestamp("us", tz="UTC"))
+    job.feed_parquet({"id": ["e1", "e2", "e3"], "client": ["a", "a", "a"], "v": [1.0, -2.0, 3.0], "ts": stamps})
+    job.feed_parquet({"id": ["e4"], "client": ["b"], "v": [1.0], "ts": pa.array([instant(90)], pa.timestamp("us", tz="UTC"))})
+
+    result = job.run()
+
+    assert job.rows("sums") == [
+        {
+            "client": "a",
+            "window_start": "2026-01-05T09:00:00.000000Z",
+            "window_end": "2026-01-05T09:00:30.000000Z",
+            "total": 1.0,
+            "n": 1,
+        }
+    ]
+    assert result.account == Account(emitted=1, open_state=1, rejected=2)
+    rejected = {row["reason"]: row for row in job.rows("rejected")}
+    assert json.loads(rejected["v >= 0"]["original"])["id"] == "e2"
+    assert rejected["no event time in ts"]["id"] == "e3"
+
+
+def test_two_main_outputs_are_two_queries(small_job):
+    job = small_job("""
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    checked = events.require(v="v >= 0")
+    sums = checked.window(sp.tumbling("30 seconds"), by="client").aggregate(total=F.sum("v"))
+    return sp.Outputs(kept=checked, sums=sums, late=sums.late, rejected=checked.rejected)
+""")
+    job.binding = Binding(sinks={"kept": "json", "sums": "parquet", "late": "json", "rejected": "json"})
+    job.write()
+    job.feed([event("e1", 1), event("e2", 2, v=-1)])
+
+    result = job.run()
+
+    assert job.ids() == ["e1"]
+    assert [account.query for account in result.accounts] == ["kept", "sums"]
+    assert all(account.adds_up for account in result.accounts)
+    assert len(job.rows("rejected")) == 1
+    assert job.checkpoint("kept").is_dir()
+    assert job.checkpoint("sums").is_dir()
+
+
+def test_r5_side_rows_in_parquet_keep_their_types(small_job):
+    """Microseconds, nulls, decimals and nested values survive the way through the side file."""
+    schema = "id string, price decimal(20,6), at timestamp, tags array<string>, part struct<a:int,b:string>, ts long"
+    text = KEPT.replace("v >= 0", "price > 0")
+    job = small_job(text, Binding(schema=schema, sinks={"kept": "parquet", "rejected": "parquet"}))
+    job.feed(
+        [
+            {"id": "e1", "price": -12345678901234.123456, "at": "2026-01-05T09:00:00.123456Z", "tags": ["x", None], "ts": 1},
+            '{"id": "e2", "price": "-0.000001", "part": {"a": 7, "b": null}, "ts": 1767603600000}',
+            "{broken",
+        ]
+    )
+
+    job.run()
+
+    rows = {row["id"]: row for row in job.rows("rejected")}
+    assert rows["e1"]["at"] == datetime(2026, 1, 5, 9, 0, 0, 123456, UTC)
+    assert rows["e1"]["tags"] == ["x", None]
+    assert isinstance(rows["e1"]["price"], Decimal)
+    assert (rows["e2"]["price"], rows["e2"]["part"], rows["e2"]["at"]) == (Decimal("-0.000001"), {"a": 7, "b": None}, None)
+    assert rows["e2"]["ts"] == instant(0)
+    assert (rows[None]["original"], rows[None]["reason"], rows[None]["ts"]) == ("{broken", "not parseable", None)
+
+
+def test_bytes_that_are_no_text_survive_in_base64(small_job):
+    job = small_job(KEPT)
+    job.feed_bytes(b'{"id": "e1", "v": 1, "ts": 1}\n\xff\xfe{"id"\n')
+
+    result = job.run()
+
+    (row,) = job.rows("rejected")
+    assert (row["original"], row["original_base64"]) == (None, "//57ImlkIg==")
+    assert result.account == Account(emitted=1, rejected=1)
+
+
+NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+
+class Collected:
+    """Doors that keep the rejected rows in the plan, with the reason beside them."""
+
+    def reject(self, rows: DataFrame, reason: F.Column) -> DataFrame:
+        return rows.withColumn("reason", reason)
+
+
+@pytest.mark.parametrize(
+    ("type_", "written", "declared", "expected"),
+    [
+        ("long", 1767603600, {"unit": "seconds"}, NINE),
+        ("long", 1767603600000, {"unit": "milliseconds"}, NINE),
+        ("long", 1767603600123456, {"unit": "microseconds"}, NINE.replace(microsecond=123456)),
+        ("long", 1767603600123456789, {"unit": "nanoseconds"}, NINE.replace(microsecond=123456)),
+        ("long", -1, {"unit": "nanoseconds"}, datetime(1969, 12, 31, 23, 59, 59, 999999, UTC)),
+        ("long", 1767603600123456999, {"unit": "nanoseconds"}, NINE.replace(microsecond=123456)),
+        ("long", -1500, {"unit": "milliseconds"}, datetime(1969, 12, 31, 23, 59, 58, 500000, UTC)),
+        ("double", 1767603600.25, {"unit": "seconds"}, NINE.replace(microsecond=250000)),
+        ("string", "2026-01-05T09:00:00Z", {}, NINE),
+        ("string", "2026-01-05T10:00:00.123456+01:00", {}, NINE.replace(microsecond=123456)),
+        ("string", "2026-01-05 09:00:00", {}, NINE),
+        ("string", "2026-01-05 10:00:00", {"zone": "Europe/Berlin"}, NINE),
+        ("string", "2026-01-05T09:00:00Z", {"zone": "Europe/Berlin"}, NINE),
+        ("string", "05.01.2026 10:00", {"zone": "Europe/Berlin", "format": "dd.MM.yyyy HH:mm"}, NINE),
+        ("string", "2026-01-05", {"zone": "America/New_York"}, datetime(2026, 1, 5, 5, tzinfo=UTC)),
+        ("string", "2026-01-05", {}, datetime(2026, 1, 5, tzinfo=UTC)),
+        ("timestamp", "2026-01-05T09:00:00Z", {"zone": "Europe/Berlin"}, NINE),
+        ("timestamp_ntz", "2026-01-05T10:00:00", {"zone": "Europe/Berlin"}, NINE),
+        ("date", "2026-01-05", {"zone": "Europe/Berlin"}, datetime(2026, 1, 4, 23, tzinfo=UTC)),
+        ("string", "yesterday", {}, "event time in ts not readable"),
+        ("string", "05.01.2026", {"format": "dd.MM.yyyy HH:mm"}, "event time in ts not readable"),
+        ("long", 9223372036854775807, {"unit": "seconds"}, "event time in ts not readable"),
+        ("long", -9223372036854775808, {"unit": "milliseconds"}, "event time in ts not readable"),
+        ("long", 9223372036854775807, {"unit": "nanoseconds"}, "event time in ts not readable"),
+        ("double", 1e300, {"unit": "nanoseconds"}, "event time in ts not readable"),
+        ("long", None, {"unit": "seconds"}, "no event time in ts"),
+        ("string", "2126-01-05T09:00:00Z", {"max_future": "5 minutes"}, "event time more than 5 minutes in the future"),
+    ],
+)
+def test_event_time_is_read_as_it_is_declared(spark: SparkSession, tmp_path, type_, written, declared, expected):
+    (tmp_path / "rows.json").write_text(json.dumps({"ts": written}) + "\n")
+    source = SourceConfig(
+        connector="files", path="data", format="json", schema=f"ts {type_}", event_time=EventTime(column="ts", **declared)
+    )
+
+    rows = accepted(read(spark, "events", source, str(tmp_path), stream=False, trace=False), "events", source, Collected())
+    row = rows.select(F.unix_micros("ts").alias("us"), "reason").first()
+
+    if isinstance(expected, str):
+        assert row["reason"] == expected
+    else:
+        assert row["reason"] is None
+        assert row["us"] == round(expected.timestamp() * 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("schema", "declared", "said"),
+    [
+        ("ts long", {"column": "ts"}, "the column ts is a bigint and no unit is given"),
+        ("ts boolean", {"column": "ts"}, "the column ts is a boolean"),
+        ("tss long", {"column": "ts", "unit": "seconds"}, 'the column "ts", which is not there. Did you mean "tss"?'),
+    ],
+)
+def test_an_event_time_that_cannot_be_is_refused_before_the_start(spark: SparkSession, tmp_path, schema, declared, said):
+    source = SourceConfig(connector="files", path="data", format="json", schema=schema, event_time=EventTime(**declared))
+    with pytest.raises((ConfigurationError, JobDefinitionError)) as error:
+        accepted(read(spark, "events", source, str(tmp_path), stream=False, trace=False), "events", source, Collected())
+    assert said in error.value.message
