@@ -24,7 +24,9 @@ def main() -> int:
     if red.verdict != "fail" or green.verdict != "pass":
         console.print(f"The demo did not go as it should: the mistake was {red.verdict}, the correct job {green.verdict}.")
         return 1
-    console.print(f"The mistake was caught, the correct job passed. Look at {REPORTS / 'report.html'} and {REPORTS / 'mistake' / 'report.html'}.")
+    console.print(
+        f"The mistake was caught, the correct job passed. Look at {REPORTS / 'report.html'} and {REPORTS / 'mistake' / 'report.html'}."
+    )
     console.print("Next, a job of your own:")
     console.print("  .venv/bin/streamproof init my_job && .venv/bin/streamproof prove my_job")
     return 0

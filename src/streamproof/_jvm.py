@@ -139,7 +139,9 @@ def storage_error(path: str, causes: Sequence[str]) -> SinkError:
             remedy="Move that file away, or bind the output or the checkpoint elsewhere.",
         )
     if "Permission denied" in text or "AccessControlException" in text or "Mkdirs failed" in text:
-        return SinkError(f"No permission to write {path}.", remedy="Give this user write permission there, or bind the output elsewhere.")
+        return SinkError(
+            f"No permission to write {path}.", remedy="Give this user write permission there, or bind the output elsewhere."
+        )
     return SinkError(
         f"{path} could not be read or written: {plain(causes[-1]) if causes else 'unknown reason'}",
         required="Nothing is lost: what was not committed is done again.",

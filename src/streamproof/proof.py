@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from streamproof.config import load
 from streamproof.core.durations import parse_duration
@@ -12,6 +12,7 @@ from streamproof.core.verdict import Verdict
 from streamproof.prove.events import Event
 from streamproof.prove.run import Options, PlanPreview, preview, run_proof
 from streamproof.report import store
+from streamproof.report.shape import Report, ScenarioEntry
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Proof:
     """What a proof found. True where it passed, so that `assert sp.prove("my_job")` says why if it did not."""
 
     verdict: Verdict
-    report: dict[str, Any]
+    report: Report
     folder: Path
 
     def __bool__(self) -> bool:
@@ -28,10 +29,10 @@ class Proof:
     @property
     def account(self) -> dict[str, int]:
         """The account of the fault-free run: emitted, open_state, late, rejected, duplicate, filtered, and input."""
-        return dict(self.report["conservation"]["fault_free"])
+        return {place: int(count) for place, count in self.report["conservation"]["fault_free"].items()}  # type: ignore[call-overload]
 
     @property
-    def failures(self) -> list[dict[str, Any]]:
+    def failures(self) -> list[ScenarioEntry]:
         """The scenarios that did not pass, as in the report."""
         return [scenario for scenario in self.report["scenarios"] if scenario["verdict"] != "pass"]
 
@@ -92,7 +93,7 @@ def prove(
     ids = tuple(store.last_failed(config.root)) if last_failed else ()
     folder = store.new_run(config.root)
     options = Options(str(target), seed, only, full, max_scenarios, budget, stop_at_first, events, batches, ids, allow_hosts)
-    found: Any = run_proof(config, options, folder, listener)
+    found = cast(Report, run_proof(config, options, folder, listener))
     store.write(found, folder)
     if report is not None:
         Path(report).mkdir(parents=True, exist_ok=True)

@@ -190,7 +190,7 @@ def test_r4_a_replay_that_computes_something_else_after_publishing_stops(small_j
     result = job.run(accept_replay=1)
     assert job.rows("kept") == before
     assert job.run().batches == 0
-    assert any("batch 1" in note and "unknown" in note for note in result.notes)
+    assert any("Batch 1" in note and "unknown" in note for note in result.notes)
 
 
 def test_r4_a_replay_that_differs_with_nothing_published_takes_the_new_attempt(small_job):

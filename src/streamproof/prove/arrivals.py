@@ -92,8 +92,8 @@ class Arrivals:
             return found
         columns = [F.col(TRACE)]
         time = self.shape.event_time_column
-        has_time = time is not None and time in self._passed.columns
-        columns.append(F.unix_micros(F.col(time)).alias("_us") if has_time else F.lit(None).alias("_us"))
+        instant = F.unix_micros(F.col(time)) if time is not None and time in self._passed.columns else F.lit(None)
+        columns.append(instant.alias("_us"))
         keys = (*self.shape.by, *(self.shape.deduplicate or ()))
         columns += [F.col(name).alias(f"_k{number}") for number, name in enumerate(keys)]
         cut = 2 + len(self.shape.by)

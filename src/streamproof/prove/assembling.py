@@ -57,6 +57,7 @@ def report(
         "seed": request.seed,
         "seconds": round(seconds, 1),
         "events": len(world.events),
+        "noun": world.noun,
         "spark_batches": len(fault_free.batches),
         "counts": {str(kind): sum(outcome.verdict is kind for outcome in outcomes) for kind in Verdict},
         "enumerated": len(recording.steps.steps),

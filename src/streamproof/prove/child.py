@@ -121,7 +121,7 @@ def attach(port: int, secret: str) -> "SparkSession":
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    gateway: Any = launch_gateway()
+    gateway: Any = launch_gateway()  # type: ignore[no-untyped-call]
     session = gateway.jvm.org.apache.spark.sql.classic.SparkSession.getDefaultSession().get()
     java_context = gateway.jvm.org.apache.spark.api.java.JavaSparkContext(session.sparkContext())
     context = SparkContext(gateway=gateway, jsc=java_context, conf=SparkConf(_jconf=java_context.getConf()))

@@ -45,7 +45,7 @@ class Engine:
         return {
             "spark": self.spark.version,
             "java": str(self._jvm.java.lang.System.getProperty("java.version")),
-            "master": self.spark.sparkContext.master,
+            "master": str(self.spark.sparkContext.master),
         }
 
     def gateway(self) -> Gateway:

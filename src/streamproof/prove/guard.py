@@ -39,8 +39,8 @@ def install(allowed: Iterable[str] = ()) -> None:
         refuse(address)
         return connect_ex(self, address)
 
-    socket.socket.connect = guarded_connect  # type: ignore[method-assign]
-    socket.socket.connect_ex = guarded_connect_ex  # type: ignore[method-assign]
+    socket.socket.connect = guarded_connect  # type: ignore[method-assign, assignment]
+    socket.socket.connect_ex = guarded_connect_ex  # type: ignore[method-assign, assignment]
 
 
 def _is_local(host: str) -> bool:

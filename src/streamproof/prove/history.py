@@ -143,7 +143,8 @@ class History:
         return f"arrived as row {row} of {file}" + (f" in batch {batch}" if batch is not None else ", which no batch has read")
 
     def groups(self, view: QueryView, traces: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Traces by batch and by file, with words for each group: what may be lost or doubled together."""
+        """All the traces, and those of each batch and file, with words for each group: what may be lost or doubled together."""
+        yield "of the window", tuple(traces)
         grouped: dict[str, list[str]] = {}
         for trace in traces:
             file, _ = self.files_of_trace.get(trace, ("", 0))

@@ -1,7 +1,7 @@
 """From a scenario's disk to its verdict."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +60,16 @@ def judged(world: World, plan: ScenarioPlan, folder: Path, *, fired: bool, secon
     """Reads what the scenario left behind and lets every checker look at it."""
     try:
         history = world.history(folder)
-        checks: Sequence[CheckResult] = run_checkers(history)
+        checks: Sequence[CheckResult] = [_called(world, check) for check in run_checkers(history)]
         account = _account(history)
         batches = _batches(history, rerun)
     except (StreamproofError, OSError) as problem:
         checks = [CheckResult("history", Verdict.FAIL, (Finding(None, f"what the run left behind cannot be read: {problem}"),), 1)]
         return Outcome(plan, fired, checks, seconds)
     except Exception as problem:  # a crashed reader or model is unknown, as a crashed checker is (P6)
-        checks = [CheckResult("history", Verdict.UNKNOWN, (), 0, f"the history could not be judged: {type(problem).__name__}: {problem}")]
+        checks = [
+            CheckResult("history", Verdict.UNKNOWN, (), 0, f"the history could not be judged: {type(problem).__name__}: {problem}")
+        ]
         return Outcome(plan, fired, checks, seconds)
     return Outcome(plan, fired, checks, seconds, account, batches, history)
 
@@ -81,6 +83,12 @@ def stopped(plan: ScenarioPlan, message: str, remedy: str, *, fired: bool, secon
 def broken(plan: ScenarioPlan, message: str, seconds: float) -> Outcome:
     """The harness itself failed: unknown."""
     return Outcome(plan, False, [CheckResult("harness", Verdict.UNKNOWN, (), 0, message)], seconds)
+
+
+def _called(world: World, check: CheckResult) -> CheckResult:
+    """The same with every event by the name that people know it by."""
+    named = [replace(finding, called=world.called(finding.event)) if finding.event else finding for finding in check.findings]
+    return replace(check, findings=tuple(named))
 
 
 def _account(history: History) -> dict[str, int]:
@@ -107,8 +115,20 @@ def _batches(history: History, rerun: Sequence[int]) -> list[dict[str, Any]]:
     ]
 
 
-_PAGES = {"exactly-once": "docs/incidents/appends-on-replay.md", "late-routing": "docs/incidents/late-bound-of-its-own.md"}
+_PAGES = (
+    ("exactly-once", "was published", "appends-on-replay"),
+    ("exactly-once", "is counted", "state-outside-the-checkpoint"),
+    ("exactly-once", "is lost", "marked-done-before-durable"),
+    ("late-routing", "", "late-bound-of-its-own"),
+    ("expectations", "another time", "processing-time-for-business-time"),
+    ("expectations", "is late", "zero-watermark-delay"),
+)
+"""The page to read on: checker, words of the finding, name below docs/incidents; the first that fits."""
 
 
 def _read_on(checks: Sequence[CheckResult]) -> str | None:
-    return next((_PAGES[check.name] for check in checks if check.verdict is Verdict.FAIL and check.name in _PAGES), None)
+    failing = {check.name: check.findings for check in checks if check.verdict is Verdict.FAIL}
+    for name, said, page in _PAGES:
+        if any(said in f"{finding.what} {finding.how or ''}" for finding in failing.get(name, ())[:1]):
+            return f"docs/incidents/{page}.md"
+    return None

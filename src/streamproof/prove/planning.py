@@ -36,7 +36,10 @@ class ScenarioPlan:
     @property
     def names(self) -> tuple[str, ...]:
         """Every id that means this scenario's disk."""
-        return self.image.names if self.image is not None and self.mode is Mode.IMAGE else (self.id,)
+        if self.image is None or self.mode is not Mode.IMAGE:
+            return (self.id,)
+        ending = "" if self.recording == "default" else f"+{self.recording}"
+        return tuple(f"{name}{ending}" for name in self.image.names)
 
 
 FAULT_FREE = ScenarioPlan("fault-free", Mode.FAULT_FREE, "none", None)
@@ -138,30 +141,30 @@ def in_words(plan: ScenarioPlan) -> str:
         return "no fault: the job runs from start to end"
     side = "after" if str(step.side) == "after" else "before"
     name, _, rest = step.kind.partition(".")
-    if step.kind.endswith(".ledger"):
-        what = f"the ledger of output {step.kind.removesuffix('.ledger')} was written into its staging directory"
-    else:
-        what = _WHAT.get((step.phase, name), "") or _WHAT.get((step.phase, "*"), "{kind} was written")
-    happened = what.format(kind=step.kind, name=name, rest=rest)
-    batch = "" if step.phase is Phase.START else f" of batch {step.batch}"
+    template = _LEDGER if step.kind.endswith(".ledger") else _WHAT.get((step.phase, name)) or _WHAT.get((step.phase, "*"), _OTHER)
+    of = "" if step.phase is Phase.START else f" of batch {step.batch}"
+    happened = template.format(kind=step.kind, name=name, rest=rest, of=of)
     how = {"machine-death": "the machine dies", "process-death": "the process dies"}.get(plan.fault, plan.fault)
     if plan.mode is Mode.KILL:
         how = "the process is killed with kill -9"
-    return f"{how} {side} {happened}{batch}{_NEXT.get((step.phase, side), '')}"
+    return f"{how} {side} {happened}{_NEXT.get((step.phase, side), '')}"
 
 
+_LEDGER = "the ledger of output {name}{of} was written into its staging directory"
+_OTHER = "{kind}{of} was written"
 _WHAT = {
     (Phase.START, "metadata"): "Spark wrote its query id",
     (Phase.START, "incarnation"): "the incarnation was written",
-    (Phase.PLAN, "source"): "the file source listed the files",
-    (Phase.PLAN, "offsets"): "Spark planned the offsets",
-    (Phase.WORK, "state"): "the state of operator and partition {rest} was saved",
-    (Phase.WORK, "sst"): "a table file of state {rest} was saved",
-    (Phase.WORK, "side"): "side rows {rest} were written",
-    (Phase.STAGE, "manifest"): "the manifest was written",
-    (Phase.STAGE, "*"): "rows of output {kind} were staged",
-    (Phase.PUBLISH, "*"): "output {kind} was published",
-    (Phase.COMMIT, "*"): "Spark committed the batch: the commit log",
-    (Phase.MAINTENANCE, "*"): "{kind} was cleaned up",
+    (Phase.PLAN, "source"): "the file source listed the files{of}",
+    (Phase.PLAN, "offsets"): "Spark planned the offsets{of}",
+    (Phase.WORK, "state"): "the state {rest}{of} was saved",
+    (Phase.WORK, "sst"): "a table file of the state {rest}{of} was saved",
+    (Phase.WORK, "checksum"): "a checksum of the {rest}{of} was saved",
+    (Phase.WORK, "side"): "side rows {rest}{of} were written",
+    (Phase.STAGE, "manifest"): "the manifest{of} was written",
+    (Phase.STAGE, "*"): "rows of output {kind}{of} were staged",
+    (Phase.PUBLISH, "*"): "output {kind}{of} was published",
+    (Phase.COMMIT, "*"): "Spark wrote the commit log{of}",
+    (Phase.MAINTENANCE, "*"): "{kind}{of} was cleaned up",
 }
 _NEXT = {(Phase.PUBLISH, "after"): ", before Spark committed the batch"}

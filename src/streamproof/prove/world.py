@@ -70,6 +70,21 @@ class World:
             self._handwritten[model.survivors] = handwritten_rows(self.scenario, model.shape, model.survivors, self.events, arrived)
         return self._handwritten[model.survivors]
 
+    @property
+    def noun(self) -> str:
+        """What one event is called: "trade" where the source is called trades."""
+        name = next(iter(self.config.source))
+        return name[:-1] if name.endswith("s") and not name.endswith("ss") else "event"
+
+    def called(self, trace: str) -> str:
+        """What people call an event: by its id column where the scenario has one, "trade t-003817", else by its trace id."""
+        event, copy = self.events.get(trace), trace.partition("+")[2]
+        columns = [name for source in self.scenario.source.values() for name, column in source.columns.items() if column.kind == "id"]
+        found = next((event.values[name] for name in columns if name in event.values), None) if event else None
+        if found is None:
+            return f"{self.noun} {trace}"
+        return f"{self.noun} {found}" + (f" (copy {copy})" if copy else "")
+
     def close(self) -> None:
         shutil.rmtree(self.folder / "disks", ignore_errors=True)
 

@@ -77,7 +77,8 @@ def _headline(report: Report, scenario: ScenarioEntry, found: tuple[CheckEntry, 
 
 def _what(report: Report, finding: FindingEntry) -> str:
     event, what = finding["event"], finding["what"]
-    return f"{words.noun(report)} {event} {what}" if event and event not in what else what
+    told = event is None or event in what or what.startswith(f"{words.noun(report)} ")
+    return what if told else f"{words.noun(report)} {event} {what}"
 
 
 def _crash(scenario: ScenarioEntry) -> str:

@@ -12,7 +12,7 @@ from streamproof import _jvm
 from streamproof.connectors.sink import Sink
 from streamproof.core.ids import new_id
 from streamproof.core.manifest import Digest, Manifest, Section, StagedFile
-from streamproof.errors import FingerprintMismatch, NondeterministicReplay, TwoDrivers
+from streamproof.errors import FingerprintMismatch, NondeterministicReplay, StagedRowsGone, TwoDrivers
 from streamproof.runtime.doors import JSON_OPTIONS
 from streamproof.runtime.logs import BatchLogs, QueryLogs
 from streamproof.runtime.manifests import ManifestStore
@@ -51,6 +51,7 @@ class BatchProtocol:
     sides: Mapping[SideKind, str]
     side_schemas: Mapping[SideKind, StructType]
     stateful: bool
+    whole_files: bool
     notes: list[str]
     accept_replay: int | None = None
     failure: Exception | None = None
@@ -67,15 +68,21 @@ class BatchProtocol:
     def run(self, rows: DataFrame, batch: int) -> None:
         """Stages the batch, decides by manifest and ledger, publishes."""
         attempt = f"{batch:06d}-{self.identity.run}"
-        sections, counts = self._stage(rows, batch, attempt)
         logs = self.logs.of(batch)
+        self.logs.require_inputs(logs, batch, whole=self.whole_files)
+        sections, counts = self._stage(rows, batch, attempt)
         staged = self._manifest(batch, attempt, logs, sections, counts)
         manifest = self._decide(staged)
         for section in manifest.sections:
             if section.digest.rows:
                 sink = self.sinks[section.output]
                 sink.prepare(manifest, section)
-                sink.publish(manifest, section)
+                try:
+                    sink.publish(manifest, section)
+                except StagedRowsGone as gone:
+                    if manifest is not staged:
+                        raise
+                    raise _taken_away(gone, batch) from gone
         self.done.append(manifest)
 
     # -- stage
@@ -137,7 +144,9 @@ class BatchProtocol:
         self, batch: int, attempt: str, logs: BatchLogs, sections: tuple[Section, ...], counts: dict[str, int]
     ) -> Manifest:
         before = self.manifests.read(batch - 1) if batch else None
-        totals = {f"total.{key}": counts.get(key, 0) + (before.counts.get(f"total.{key}", 0) if before else 0) for key in _DIGEST_KEYS}
+        totals = {
+            f"total.{key}": counts.get(key, 0) + (before.counts.get(f"total.{key}", 0) if before else 0) for key in _DIGEST_KEYS
+        }
         return Manifest(
             id=new_id(),
             job=self.identity.job,
@@ -209,7 +218,10 @@ class BatchProtocol:
 
     def _rows_left(self, known: Manifest) -> bool:
         """Whether every section is published, or its staged rows are still whole: a power failure may have taken them."""
-        return all(self.sinks[section.output].staged_whole(section) or self._is_published(section, known.batch) for section in known.sections)
+        return all(
+            self.sinks[section.output].staged_whole(section) or self._is_published(section, known.batch)
+            for section in known.sections
+        )
 
     def _staged_again(self, known: Manifest, staged: Manifest) -> Manifest:
         """The known manifest, with this attempt's equal rows for what is not published: its id stays, since ledgers hold it (R7)."""
@@ -269,6 +281,14 @@ def _said(digest: Digest) -> str:
     return f"{digest.rows} rows with hash sum {digest.hash:x}"
 
 
+def _taken_away(gone: StagedRowsGone, batch: int) -> TwoDrivers:
+    return TwoDrivers(
+        f"What this driver has just staged for batch {batch} was taken away by another: {gone.message}",
+        required="One driver works on a checkpoint at a time.",
+        remedy="Stop one of them and run the other again; nothing of the batch is published twice.",
+    )
+
+
 def _accepted(known: Manifest, differences: Sequence[str]) -> str:
     return (
         f"Batch {known.batch} of {known.query} was accepted as it is published, although its replay computed something else: "
@@ -294,5 +314,3 @@ def merged_schema(shapes: Sequence[StructType]) -> StructType:
             if known != column.dataType:
                 types[column.name] = StringType()
     return StructType([StructField(name, type_) for name, type_ in types.items()])
-
-

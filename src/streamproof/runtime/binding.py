@@ -80,7 +80,7 @@ def bind(config: "JobConfig") -> BoundJob:
     job = load_job(config)
     outputs = job.outputs(config.source)
     bound = BoundJob(config, outputs, {})
-    kinds: dict[str, str] = {name: "main" for name in outputs.main}
+    kinds: dict[str, str] = dict.fromkeys(outputs.main, "main")
     for query in outputs.main:
         kinds.update({name: str(kind) for kind, name in bound.sides_of(query).items()})
     for name in config.sink:
@@ -113,7 +113,8 @@ def load_module(file: Path) -> ModuleType:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -129,7 +130,9 @@ def _custom_sink(config: "JobConfig", output: str, connector: str) -> type[Sink]
     file_name, _, name = connector.partition(":")
     found: Any = getattr(load_module(config.root / file_name), name, None)
     if not (isinstance(found, type) and issubclass(found, Sink)):
-        raise ConfigurationError(f"[sink.{output}] connector = {connector!r}: {name} is no subclass of streamproof.connectors.Sink.")
+        raise ConfigurationError(
+            f"[sink.{output}] connector = {connector!r}: {name} is no subclass of streamproof.connectors.Sink."
+        )
     return found
 
 
@@ -152,5 +155,6 @@ def _unknown_output(config: "JobConfig", name: str, known: list[str]) -> Configu
     near = difflib.get_close_matches(name, known, n=1)
     hint = f' Did you mean "{near[0]}"?' if near else ""
     return ConfigurationError(
-        f'{config.file}: [sink.{name}] is bound, and the job has no output "{name}".{hint}', required=f"The job's outputs are {', '.join(known)}."
+        f'{config.file}: [sink.{name}] is bound, and the job has no output "{name}".{hint}',
+        required=f"The job's outputs are {', '.join(known)}.",
     )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from urllib.parse import unquote
 
 from streamproof import _jvm
 from streamproof.errors import CheckpointError, DataError, DivertError, SinkError, StreamproofError, TornCheckpoint, TwoDrivers
@@ -15,9 +16,8 @@ def translated(problem: BaseException) -> StreamproofError:
     if isinstance(problem, StreamproofError):
         return problem
     causes = _jvm.causes_of(problem)
-    text = "\n".join(causes)
     for known in (_vanished, _not_parquet, _disk, _two_drivers, _damaged, _divert):
-        found = known(text, causes)
+        found = known(causes)
         if found is not None:
             return found
     last = causes[-1] if causes else str(problem)
@@ -27,33 +27,52 @@ def translated(problem: BaseException) -> StreamproofError:
     )
 
 
-def _vanished(text: str, causes: Sequence[str]) -> StreamproofError | None:
-    if "FileNotFound" not in text and "FILE_NOT_EXIST" not in text and "does not exist" not in text:
-        return None
-    if re.search(r"/(state|offsets|commits|sources|_streamproof)/", text):
-        return None
-    file = _FILE.search(text)
+def path_of(uri: str) -> str:
+    """A file's URI as people write it: local ones as a path."""
+    return unquote(uri.removeprefix("file:")).replace("///", "/", 1) if uri.startswith("file:") else uri
+
+
+def vanished(file: str, batch: int | None = None) -> DataError:
+    """The error for an input file that is planned and not there, in one place."""
+    planned = "" if batch is None else f" for batch {batch}"
     return DataError(
-        f"An input file vanished after it was listed: {file.group(1) if file else 'see the log'}.",
+        f"An input file vanished after it was listed{planned}: {file}.",
         required="A file stays where it is until the job has read it; nothing of its batch was published.",
         remedy="Put it back and run again: the same batch is read again. Files that are complete should be moved in, never edited in place.",
     )
 
 
-def _not_parquet(text: str, causes: Sequence[str]) -> StreamproofError | None:
+def not_parquet(file: str) -> DataError:
+    """The error for an input file that is no whole Parquet file, in one place."""
+    return DataError(
+        f"An input file cannot be read as Parquet: {file}.",
+        required="A file that cannot be opened stops the job: its records cannot be counted, so they cannot be rejected.",
+        remedy="Replace it with a whole file of the declared schema and run again.",
+    )
+
+
+def _vanished(causes: Sequence[str]) -> StreamproofError | None:
+    text = "\n".join(causes)
+    if "FileNotFound" not in text and "FILE_NOT_EXIST" not in text and "does not exist" not in text:
+        return None
+    if re.search(r"/(state|offsets|commits|sources|_streamproof)/", text):
+        return None
+    file = _FILE.search(text)
+    return vanished(file.group(1) if file else "see the log")
+
+
+def _not_parquet(causes: Sequence[str]) -> StreamproofError | None:
+    text = "\n".join(causes)
     if "is not a Parquet file" not in text and "CANNOT_READ_FILE" not in text and "PARQUET" not in text.upper():
         return None
     if not re.search(r"not a Parquet file|CANNOT_READ|FAILED_READ_FILE|COLUMN_DATA_TYPE_MISMATCH|Unable to create Parquet", text):
         return None
     file = next((found.group(1) for found in _FILE.finditer(text) if "parquet" in found.group(1)), None)
-    return DataError(
-        f"An input file cannot be read as Parquet: {file or 'see the log'}.",
-        required="A file that cannot be opened stops the job: its records cannot be counted, so they cannot be rejected.",
-        remedy="Replace it with a whole file of the declared schema, or move it away, and run again.",
-    )
+    return not_parquet(file or "see the log")
 
 
-def _disk(text: str, causes: Sequence[str]) -> StreamproofError | None:
+def _disk(causes: Sequence[str]) -> StreamproofError | None:
+    text = "\n".join(causes)
     if not re.search(r"No space left|Permission denied|AccessControlException|Mkdirs failed|Disk quota|not a directory", text):
         return None
     innermost = next((cause for cause in reversed(causes) if _NO_WRITE.search(cause)), text)
@@ -62,10 +81,15 @@ def _disk(text: str, causes: Sequence[str]) -> StreamproofError | None:
     return found
 
 
-def _two_drivers(text: str, causes: Sequence[str]) -> StreamproofError | None:
-    if not re.search(r"CONCURRENT_STREAM_LOG_UPDATE|CONCURRENT_QUERY|Multiple streaming queries are concurrently|same id is already active", text):
+def _two_drivers(causes: Sequence[str]) -> StreamproofError | None:
+    text = "\n".join(causes)
+    if not re.search(
+        r"CONCURRENT_STREAM_LOG_UPDATE|CONCURRENT_QUERY|Multiple streaming queries are concurrently|same id is already active", text
+    ):
         return None
-    first = "it was started before" if re.search(r"CONCURRENT_QUERY|already active", text) else "it wrote the log of the batch first"
+    first = (
+        "it was started before" if re.search(r"CONCURRENT_QUERY|already active", text) else "it wrote the log of the batch first"
+    )
     return TwoDrivers(
         f"Another driver works on this checkpoint: {first}.",
         required="One driver works on a checkpoint at a time.",
@@ -73,10 +97,16 @@ def _two_drivers(text: str, causes: Sequence[str]) -> StreamproofError | None:
     )
 
 
-def _damaged(text: str, causes: Sequence[str]) -> StreamproofError | None:
-    if not re.search(r"/(state|offsets|commits|sources)/|CANNOT_LOAD|STATE_STORE|CHECKSUM|MISSING_METADATA|streaming metadata|Incomplete log", text):
+def _damaged(causes: Sequence[str]) -> StreamproofError | None:
+    text = "\n".join(causes)
+    if not re.search(
+        r"/(state|offsets|commits|sources)/|CANNOT_LOAD|STATE_STORE|CHECKSUM|MISSING_METADATA|streaming metadata|Incomplete log",
+        text,
+    ):
         return None
-    file = next((found.group(1) for found in _FILE.finditer(text) if re.search(r"/(state|offsets|commits|sources)/", found.group(1))), None)
+    file = next(
+        (found.group(1) for found in _FILE.finditer(text) if re.search(r"/(state|offsets|commits|sources)/", found.group(1))), None
+    )
     said = _jvm.plain(causes[-1])[:300] if causes else ""
     error = TornCheckpoint if file else CheckpointError
     return error(
@@ -86,6 +116,6 @@ def _damaged(text: str, causes: Sequence[str]) -> StreamproofError | None:
     )
 
 
-def _divert(text: str, causes: Sequence[str]) -> StreamproofError | None:
+def _divert(causes: Sequence[str]) -> StreamproofError | None:
     found = next((cause for cause in causes if "streamproof:" in cause), None)
     return None if found is None else DivertError(found.partition("streamproof:")[2].strip())

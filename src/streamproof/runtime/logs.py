@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.logs import OffsetLog, parse_offsets, parse_source_log, source_log_text
 from streamproof.core.manifest import Fingerprint
+from streamproof.runtime.failures import not_parquet, path_of, vanished
 
 if TYPE_CHECKING:
     from streamproof._jvm import Storage
@@ -47,6 +48,21 @@ class QueryLogs:
             files[str(source)], kept[str(source)] = self._files(source, start, log.log_offset(source))
         fingerprint = Fingerprint(watermark_ms=log.watermark_ms, offsets=tuple(end or "-" for end in log.sources), files=files)
         return BatchLogs(fingerprint, text, kept)
+
+    def require_inputs(self, logs: BatchLogs, batch: int, *, whole: bool) -> None:
+        """DataError unless every file of the batch is there: Spark passes over a file that vanished after it was listed.
+
+        Parameters
+        ----------
+        whole
+            Whether an empty file is no whole one, as for Parquet; a file of lines may be empty.
+        """
+        for files in logs.fingerprint.files.values():
+            for file, size in self.storage.sizes(files).items() if files else ():
+                if size < 0:
+                    raise vanished(path_of(file), batch)
+                if whole and size == 0:
+                    raise not_parquet(path_of(file))
 
     def _files(self, source: int, start: int, end: int) -> tuple[tuple[str, ...], dict[str, str]]:
         found: list[str] = []

@@ -43,8 +43,8 @@ class RunningQuery:
     protocol: BatchProtocol
     notes: list[str] = field(default_factory=list)
 
-    def wait(self) -> None:
-        """Waits for the end of the query.
+    def wait(self, seconds: int | None = None) -> bool:
+        """Waits for the end of the query, at most so many seconds; whether it has ended.
 
         Raises
         ------
@@ -52,12 +52,17 @@ class RunningQuery:
             What stopped it, in our words where we know them.
         """
         try:
-            self.stream.awaitTermination()
-        except Exception as problem:
+            ended = self.stream.awaitTermination(seconds)
+        except Exception as problem:  # noqa: BLE001 -- what PySpark raises for a query that died has no common type
             cause = self.protocol.failure
             if isinstance(cause, StreamproofError):
                 raise cause from None
             raise translated(cause or problem) from (cause or problem)
+        return ended is not False
+
+    def stop(self) -> None:
+        """Ends the query after its batch, where it still runs."""
+        self.stream.stop()
 
 
 def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start) -> RunningQuery:
@@ -101,6 +106,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         sides=sides,
         side_schemas={kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()},
         stateful=bound.outputs.main[query].aggregate is not None,
+        whole_files=bound.config.source[bound.outputs.main[query].source].format == "parquet",
         notes=notes,
         accept_replay=start.accept_replay,
     )
@@ -140,5 +146,3 @@ def _triggered(writer: Any, bound: BoundJob) -> Any:
     if interval is None:
         return writer.trigger(availableNow=True)
     return writer.trigger(processingTime=f"{int(interval.total_seconds() * 1000)} milliseconds")
-
-

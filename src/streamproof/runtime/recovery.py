@@ -22,7 +22,7 @@ def check_owner(sinks: Mapping[str, Sink], incarnation: Incarnation, job: str, c
     """OutputInUse if a checkpoint without committed batches meets an output of another incarnation (R1)."""
     if not incarnation.fresh:
         return
-    for output, sink in sinks.items():
+    for sink in sinks.values():
         owner = sink.owner()
         if owner is not None and owner.incarnation != incarnation.id:
             whose = "another run of this job" if owner.job == job else f"the job {owner.job}"
@@ -230,5 +230,3 @@ def _delete_log(storage: "Storage", path: str) -> None:
     folder, _, name = path.rpartition("/")
     storage.delete(path)
     storage.delete(f"{folder}/.{name}.crc")
-
-

@@ -1,9 +1,8 @@
 """`streamproof run`: starts the queries of a job, waits, and says where every record is."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.state import OpenWindows, open_windows
 from streamproof.core.account import Account
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from streamproof.config import JobConfig
 
+_LOOK_EVERY_SECONDS = 1
 _PLACES = ("emitted", "late", "rejected", "duplicate", "filtered")
 
 
@@ -68,7 +68,6 @@ def run_job(
     config: "JobConfig",
     *,
     spark: "SparkSession | None" = None,
-    on_event: Callable[[Any], None] | None = None,
     new_output: str | None = None,
     replace_output: bool = False,
     accept_replay: int | None = None,
@@ -102,10 +101,23 @@ def run_job(
         delete_outputs(bound, session)
     started = monotonic_seconds()
     start = Start(accept_replay=accept_replay, replay_last=replay_last)
-    queries = [start_query(bound, query, session.newSession(), start) for query in bound.outputs.main]
-    for query in queries:
-        query.wait()
+    queries: list[RunningQuery] = []
+    try:
+        for query in bound.outputs.main:
+            queries.append(start_query(bound, query, session.newSession(), start))  # noqa: PERF401 -- known when the next one fails
+        _wait(queries)
+    except BaseException:  # Ctrl-C too: nothing goes on behind an error
+        for running in queries:
+            running.stop()
+        raise
     return _result(bound, queries, session, monotonic_seconds() - started)
+
+
+def _wait(queries: list[RunningQuery]) -> None:
+    """Waits for all queries, and notices the first that fails while others still run."""
+    running = list(queries)
+    while running:
+        running = [query for query in running if not query.wait(None if len(running) == 1 else _LOOK_EVERY_SECONDS)]
 
 
 def with_new_output(bound: BoundJob, path: str) -> BoundJob:

@@ -50,7 +50,11 @@ def start_session(name: str, settings: Mapping[str, str], *, proof: bool = False
     builder = SparkSession.builder.appName(name)
     if "spark.master" not in settings and "MASTER" not in os.environ and "PYSPARK_SUBMIT_ARGS" not in os.environ:
         builder = builder.master("local[*]")
-    own = {"spark.jars": ",".join(jars), "spark.driver.extraClassPath": os.pathsep.join(jars), "spark.driver.extraJavaOptions": f"{_QUIET} {java_options}".strip()}
+    own = {
+        "spark.jars": ",".join(jars),
+        "spark.driver.extraClassPath": os.pathsep.join(jars),
+        "spark.driver.extraJavaOptions": f"{_QUIET} {java_options}".strip(),
+    }
     for key, value in {**_PROCESS, **STREAMING, **own, **settings}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

@@ -39,7 +39,9 @@ class Job:
                 )
         outputs = self.function(**{name: Stream(Recipe(name)) for name in self.sources})
         if not isinstance(outputs, Outputs):
-            raise JobDefinitionError(f"{self.name} returned a {type(outputs).__name__}.", required="A job returns sp.Outputs(name=stream, ...).")
+            raise JobDefinitionError(
+                f"{self.name} returned a {type(outputs).__name__}.", required="A job returns sp.Outputs(name=stream, ...)."
+            )
         return outputs
 
 

@@ -44,7 +44,9 @@ class Outputs:
         self.side: Mapping[str, SideOutput] = {name: value for name, value in outputs.items() if isinstance(value, SideOutput)}
         for name, value in outputs.items():
             if isinstance(value, WindowedStream):
-                raise JobDefinitionError(f"Outputs({name}=...) is a window without an aggregate.", remedy="Add .aggregate(total=F.sum(...)).")
+                raise JobDefinitionError(
+                    f"Outputs({name}=...) is a window without an aggregate.", remedy="Add .aggregate(total=F.sum(...))."
+                )
             if not isinstance(value, Stream | SideOutput):
                 raise JobDefinitionError(
                     f"Outputs({name}=...) is a {type(value).__name__}.",
@@ -73,7 +75,9 @@ class Outputs:
             owner = next(main for main, candidate in self.main.items() if _belongs(side, candidate))
             if owner == query and _belongs(side, recipe):
                 if side.kind in found:
-                    raise JobDefinitionError(f"The outputs {found[side.kind]} and {name} are both the {side.kind} output of {query}.")
+                    raise JobDefinitionError(
+                        f"The outputs {found[side.kind]} and {name} are both the {side.kind} output of {query}."
+                    )
                 found[side.kind] = name
         return found
 

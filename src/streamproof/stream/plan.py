@@ -122,16 +122,28 @@ def aggregated(recipe: Recipe, rows: DataFrame, event_time: str) -> DataFrame:
         return rows.groupBy(_WINDOW, *aggregate.by).agg(*hidden, *visible)
 
     grouped = _checked(rows, "aggregate()", group)
+    hidden_names = [name for name in (RECORDS, TRACE_HASH) if name in grouped.columns]
     shown = grouped.select(
+        *hidden_names,
         *aggregate.by,
         F.col(f"{_WINDOW}.start").alias("window_start"),
         F.col(f"{_WINDOW}.end").alias("window_end"),
         *aggregate.aggregates,
-        *[name for name in (RECORDS, TRACE_HASH) if name in grouped.columns],
     )
     for step in recipe.afterwards:
         shown = _transformed(shown, step)
+        _require_hidden(shown, hidden_names)
     return _hidden_first(shown)
+
+
+def _require_hidden(rows: DataFrame, names: Sequence[str]) -> None:
+    missing = [name for name in names if name not in rows.columns]
+    if missing:
+        raise JobDefinitionError(
+            f"The function given to transform() behind aggregate() leaves out the hidden column {missing[0]}.",
+            required="It counts the records of each row for the account, and is taken off before the rows are written.",
+            remedy=f'Leave columns out with rows.drop(...), or select "{missing[0]}" too.',
+        )
 
 
 def _hidden_first(rows: DataFrame) -> DataFrame:
@@ -204,7 +216,9 @@ def _transformed(rows: DataFrame, step: Transform) -> DataFrame:
             required="It takes a DataFrame and returns one; it is called once, when the plan is built.",
         ) from problem
     if not isinstance(made, DataFrame):
-        raise JobDefinitionError(f"The function given to transform() returned a {type(made).__name__}.", required="It returns a DataFrame.")
+        raise JobDefinitionError(
+            f"The function given to transform() returned a {type(made).__name__}.", required="It returns a DataFrame."
+        )
     return made
 
 
@@ -221,7 +235,9 @@ def column_error(where: str, name: str, columns: Sequence[str]) -> JobDefinition
     visible = [column for column in columns if column not in (*HIDDEN, _WINDOW)]
     near = difflib.get_close_matches(name, visible, n=1)
     hint = f' Did you mean "{near[0]}"?' if near else ""
-    return JobDefinitionError(f'{where} needs the column "{name}", which is not there.{hint}', required=f"The columns are {', '.join(visible)}.")
+    return JobDefinitionError(
+        f'{where} needs the column "{name}", which is not there.{hint}', required=f"The columns are {', '.join(visible)}."
+    )
 
 
 def unknown_column(where: str, problem: AnalysisException, columns: Sequence[str]) -> JobDefinitionError:

@@ -59,7 +59,8 @@ class Stream:
         """
         if self.recipe.deduplicate is not None and self.recipe.aggregate is None:
             raise JobDefinitionError(
-                "transform() stands between deduplicate() and a window.", remedy="Put it before deduplicate() or behind aggregate()."
+                "transform() stands between deduplicate() and a window.",
+                remedy="Put it before deduplicate() or behind aggregate().",
             )
         return Stream(self.recipe.then(Transform(function)))
 
@@ -77,7 +78,12 @@ class Stream:
         return Stream(self.recipe.then(Deduplicate(key)))
 
     def window(
-        self, window: Tumbling, *, by: str | tuple[str, ...] | list[str] = (), allowed_lateness: str = "0 seconds", emit: str = "final"
+        self,
+        window: Tumbling,
+        *,
+        by: str | tuple[str, ...] | list[str] = (),
+        allowed_lateness: str = "0 seconds",
+        emit: str = "final",
     ) -> "WindowedStream":
         """Groups rows by event-time window and key; follow it with `.aggregate(...)`.
 
@@ -99,7 +105,8 @@ class Stream:
         """
         if not isinstance(window, Tumbling):
             raise JobDefinitionError(
-                f"window() got a {type(window).__name__}.", required='It takes tumbling("30 seconds"); other windows are not there yet.'
+                f"window() got a {type(window).__name__}.",
+                required='It takes tumbling("30 seconds"); other windows are not there yet.',
             )
         if emit != "final":
             known = emit in ("corrections", "early")
@@ -108,7 +115,9 @@ class Stream:
                 required='This version has emit="final": each window once, when it can no longer change.',
             )
         if self.recipe.aggregate is not None:
-            raise JobDefinitionError("A window behind a window is not there yet.", remedy="Return the first one as an output of its own.")
+            raise JobDefinitionError(
+                "A window behind a window is not there yet.", remedy="Return the first one as an output of its own."
+            )
         try:
             lateness = parse_duration(allowed_lateness)
         except ValueError as problem:
@@ -158,5 +167,7 @@ class WindowedStream:
             raise JobDefinitionError("aggregate() needs an aggregate.", remedy='For example: aggregate(trades=F.count("*")).')
         taken = sorted((set(_RESERVED) | set(self._by)) & set(aggregates))
         if taken:
-            raise JobDefinitionError(f"aggregate({taken[0]}=...): that name is taken by the window or its key.", remedy="Choose another name.")
+            raise JobDefinitionError(
+                f"aggregate({taken[0]}=...): that name is taken by the window or its key.", remedy="Choose another name."
+            )
         return Stream(self._recipe.then(WindowAggregate(self._window, self._by, self._lateness, dict(aggregates))))

@@ -45,8 +45,11 @@ class FileSink(Sink):
         self.place.storage.rename(staged, f"{self.place.path}/{batch_directory(manifest.batch)}")
 
     def mend(self, manifest: Manifest, section: Section) -> str | None:
-        """The rename of a directory can outlive the content of its files: a ledger that alone is torn is written again from the
-        manifest, a directory whose rows are not whole is taken back, so that the batch publishes it again (R20)."""
+        """The rename of a directory can outlive the content of its files (R20).
+
+        A ledger that alone is torn is written again from the manifest; a directory whose rows are not whole is taken back, so
+        that the batch publishes it again.
+        """
         directory = f"{self.place.path}/{batch_directory(manifest.batch)}"
         there = self.place.storage.list(directory)
         if not there:

@@ -39,7 +39,9 @@ def read(spark: SparkSession, name: str, source: "SourceConfig", path: str, *, s
     lines = _loaded(reader.format("text"), name, path)
     # Parsed once: a deterministic from_json would be copied by the optimiser to every place that reads one of its fields.
     line = F.when(F.spark_partition_id() >= 0, F.col("value"))
-    parsed = F.from_json(line, StructType([*schema.fields, StructField(_CORRUPT, StringType())]), {"columnNameOfCorruptRecord": _CORRUPT})
+    parsed = F.from_json(
+        line, StructType([*schema.fields, StructField(_CORRUPT, StringType())]), {"columnNameOfCorruptRecord": _CORRUPT}
+    )
     return lines.select(F.col("value").alias(ORIGINAL), parsed.alias("_parsed")).select("_parsed.*", ORIGINAL)
 
 
@@ -56,7 +58,9 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
     instant = None
     if declared is not None:
         if declared.column not in rows.columns:
-            raise column_error(f"[source.{name}] event_time", declared.column, [column for column in rows.columns if column != _CORRUPT])
+            raise column_error(
+                f"[source.{name}] event_time", declared.column, [column for column in rows.columns if column != _CORRUPT]
+            )
         instant = _instant(rows, name, declared)
         reason = _time_reason(rows[declared.column], instant, declared, doors.clock())
     if _CORRUPT in rows.columns:
@@ -74,7 +78,8 @@ def _loaded(reader: "DataFrameReader | DataStreamReader", name: str, path: str) 
         if problem.getCondition() != "PATH_NOT_FOUND":
             raise
         raise DataError(
-            f"[source.{name}] path is {path}, and there is no such folder.", remedy="Make it, or mend the path in the configuration."
+            f"[source.{name}] path is {path}, and there is no such folder.",
+            remedy="Make it, or mend the path in the configuration.",
         ) from problem
 
 

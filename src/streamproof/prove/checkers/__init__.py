@@ -48,6 +48,8 @@ class Finding:
         How it came about, as far as the history shows it.
     key
         The window or key it is about, in words.
+    called
+        What people call the event, "trade t-003817"; the trace id where nobody has said.
     """
 
     event: str | None
@@ -57,11 +59,12 @@ class Finding:
     found: str | None = None
     how: str | None = None
     key: str | None = None
+    called: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As the report holds it."""
         return {
-            "what": f"{self.event} {self.what}" if self.event else self.what,
+            "what": f"{self.called or self.event} {self.what}" if self.event else self.what,
             "event": self.event,
             "batch": self.batch,
             "expected": self.expected,

@@ -99,3 +99,20 @@ def test_temporary_files_are_no_steps(recorder, layout):
     recorder.direct("out/exposure/_staging/000000-ab/_temporary/0/x", b"1")
     recorder.log("delete", "out/exposure/_staging/000000-ab/_temporary", directory=True)
     assert timeline(recorder.journal(), layout).steps == ()
+
+
+def test_a_later_spark_job_on_the_same_output_is_never_ahead_of_the_one_that_staged_its_rows(recorder, layout):
+    def job(stage, folder):
+        for partition in (0, 1):
+            task = {"batch": 0, "stage": stage, "partition": partition, "attempt": stage}
+            attempt = f"{folder}/_temporary/0/_temporary/attempt_2026_{partition}"
+            recorder.direct(f"{attempt}/part-{partition}.parquet", b"rows", **task)
+            recorder.log("rename", attempt, to=f"{folder}/_temporary/0/task_{partition}", directory=True, **task)
+
+    job(1, "out/exposure/_staging/000000-0000000a")
+    recorder.atomic("checkpoint/exposure/_streamproof/manifests/0", b"manifest")
+    job(2, "out/exposure/batch=000000")
+    acts = timeline(recorder.journal(), layout).acts
+    stages = [act.entry.task.stage if act.entry.task else "manifest" for act in acts]
+
+    assert stages == sorted(stages, key=lambda stage: {1: 0, "manifest": 1, 2: 2}[stage])

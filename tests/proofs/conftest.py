@@ -1,0 +1,11 @@
+"""One warm JVM for all proofs of this folder."""
+
+import pytest
+
+from streamproof.prove.engine import Engine
+
+
+@pytest.fixture(scope="session", autouse=True)
+def engine() -> Engine:
+    """Proofs take the running session and leave it open; other test folders of the same process go on with it."""
+    return Engine("tests", {})

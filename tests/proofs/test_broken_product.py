@@ -1,0 +1,103 @@
+"""Our own product broken on purpose: each patch of `broken/` is applied to a copy of it, and a proof must turn red (part 7).
+
+The children of a proof run the broken copy; the proving process, with oracle and checkers, stays sound.
+"""
+
+import shutil
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamproof.config import load
+from streamproof.prove.run import Options, run_proof
+
+pytestmark = [pytest.mark.spark, pytest.mark.proof, pytest.mark.slow]
+HERE = Path(__file__).parent
+SOURCE = HERE.parents[1] / "src"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replaces a text, which must be there once, in a file below src/streamproof."""
+
+    file: str
+    find: str
+    replace: str
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A mistake: its edits, the checkers of which at least one must say fail, and the scenarios that show it."""
+
+    name: str
+    edits: tuple[Edit, ...]
+    checkers: tuple[str, ...]
+    only: str
+    full: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _patch(path: Path) -> Patch:
+    found = tomllib.loads(path.read_text())
+    return Patch(
+        path.stem,
+        tuple(Edit(**edit) for edit in found["edit"]),
+        tuple(found["checkers"]),
+        found["only"],
+        found.get("full", False),
+    )
+
+
+PATCHES = [_patch(path) for path in sorted((HERE / "broken").glob("*.toml"))]
+
+
+def _broken_copy(patch: Patch, folder: Path) -> Path:
+    copy = folder / "broken-src"
+    shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.jar"))
+    for edit in patch.edits:
+        path = copy / "streamproof" / edit.file
+        text = path.read_text()
+        assert text.count(edit.find) == 1, f"{patch}: the text is {text.count(edit.find)} times in {edit.file}, must be once"
+        changed = text.replace(edit.find, edit.replace)
+        compile(changed, str(path), "exec")
+        path.write_text(changed)
+    return copy
+
+
+def _proved(tmp_path: Path, *, only: str, full: bool, python_path: Path | None) -> dict[str, Any]:
+    target = tmp_path / "job"
+    shutil.copytree(HERE / "jobs" / "full_plan", target)
+    options = Options(str(target), only=only, full=full, child_python_path=str(python_path) if python_path else None)
+    return run_proof(load(target), options, tmp_path / "proof")
+
+
+def test_there_are_at_least_ten_patches() -> None:
+    assert len(PATCHES) >= 10
+
+
+@pytest.mark.parametrize("patch", PATCHES, ids=str)
+def test_the_patch_still_applies(patch: Patch, tmp_path: Path) -> None:
+    _broken_copy(patch, tmp_path)
+
+
+@pytest.mark.parametrize("patch", PATCHES, ids=str)
+def test_the_broken_product_turns_a_proof_red(patch: Patch, tmp_path: Path) -> None:
+    report = _proved(tmp_path, only=patch.only, full=patch.full, python_path=_broken_copy(patch, tmp_path))
+    red = {check["name"] for scenario in report["scenarios"] for check in scenario["checks"] if check["verdict"] == "fail"}
+    assert report["verdict"] == "fail", f"{patch} stays {report['verdict']}"
+    assert red & set(patch.checkers), f"{patch} is found by {sorted(red)}, not by {patch.checkers}"
+
+
+@pytest.mark.parametrize("full", [False, True], ids=["standard", "full"])
+def test_the_sound_product_passes_the_same_scenarios(full: bool, tmp_path: Path) -> None:
+    """One proof of all of them: what a glob of alternatives cannot say, several ids can."""
+    globs = sorted({patch.only for patch in PATCHES if patch.full is full})
+    target = tmp_path / "job"
+    shutil.copytree(HERE / "jobs" / "full_plan", target)
+    report = run_proof(load(target), Options(str(target), only=tuple(globs), full=full), tmp_path / "proof")
+    assert report["verdict"] == "pass", [scenario for scenario in report["scenarios"] if scenario["verdict"] != "pass"]

@@ -1,0 +1,78 @@
+"""What Spark says, in our words: the pattern that decides, the file that is named, no class names."""
+
+import pytest
+
+from streamproof._jvm import plain, storage_error
+from streamproof.errors import DataError, SinkError, StreamproofError, TornCheckpoint, TwoDrivers
+from streamproof.runtime.failures import path_of, translated
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "message"),
+    [
+        (
+            "java.io.FileNotFoundException: File file:/in/a.json does not exist",
+            DataError,
+            "vanished after it was listed: /in/a.json",
+        ),
+        ("java.lang.RuntimeException: file:/in/a.parquet is not a Parquet file", DataError, "as Parquet: /in/a.parquet"),
+        (
+            "at TaskContext$$Lambda/0x00007f7f1ed44658 x: No space left on device",
+            SinkError,
+            "a file of the job could not be written",
+        ),
+        ("java.io.IOException: /out/part-0: No space left on device", SinkError, "The disk is full: /out/part-0"),
+        ("java.io.IOException: Mkdirs failed to create file:/out/x (exists=false)", SinkError, "No permission to write /out/x"),
+        ("ParentNotDirectoryException: Parent path is not a directory: file:/out", SinkError, "/out cannot be written"),
+        ("[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log.", TwoDrivers, "it wrote the log of the batch first"),
+        ("Cannot start query with id 1 as another query with same id is already active", TwoDrivers, "it was started before"),
+        (
+            "java.io.EOFException: cannot read file:/ck/sums/state/0/1/2_x.zip",
+            TornCheckpoint,
+            "damaged at /ck/sums/state/0/1/2_x.zip",
+        ),
+        (
+            "org.apache.spark.SparkException: java.lang.IllegalStateException: why\n\tat x",
+            StreamproofError,
+            "The query stopped: why",
+        ),
+    ],
+)
+def test_the_error_of_what_was_said(said, kind, message):
+    error = translated(RuntimeError(said))
+    assert type(error) is kind
+    assert message in error.message
+    assert error.required or error.remedy
+
+
+def test_our_own_errors_stay_as_they_are():
+    error = DataError("where and what")
+    assert translated(error) is error
+
+
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        ("java.io.IOException: a: b", "a: b"),
+        ("a.b.C$D: java.lang.Error: why\nmore", "why"),
+        ("java.lang.NullPointerException", "no reason given"),
+        ("nothing of Java", "nothing of Java"),
+        ("", "no reason given"),
+    ],
+)
+def test_class_names_are_left_out(cause, said):
+    assert plain(cause) == said
+
+
+def test_a_failed_file_operation_says_what_to_do():
+    error = storage_error("/out/x", ["java.io.IOException: the store is asleep"])
+    assert error.message == "/out/x could not be read or written: the store is asleep"
+    assert error.remedy
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [("file:///a%20b/c.json", "/a b/c.json"), ("file:/a/c.json", "/a/c.json"), ("s3a://b/c.json", "s3a://b/c.json")],
+)
+def test_a_local_uri_is_shown_as_a_path(uri, path):
+    assert path_of(uri) == path
