@@ -33,7 +33,7 @@ class Doors:
     """The Java functions of one query (late bound, diverts, tallies) and the reports of its tasks."""
 
     def __init__(self, spark: "SparkSession", checkpoint: str, run: str) -> None:
-        self._doors = _classes(spark).Doors(spark._jsparkSession, checkpoint, run)
+        self._doors = _class(spark, "Doors")(spark._jsparkSession, checkpoint, run)
 
     def late_bound(self) -> "Column":
         """The late bound of the running batch, bigint, microseconds since 1970-01-01T00:00:00Z."""
@@ -60,10 +60,9 @@ class Doors:
         return reports
 
 
-def _classes(spark: "SparkSession") -> Any:
-    """The Java classes of the production jar."""
-    jvm: Any = spark._jvm
-    return jvm.io.streamproof
+def _class(spark: "SparkSession", name: str) -> Any:
+    """A Java class of the production jar. By its full name: part by part, py4j would look for a class `io` in every jar first."""
+    return getattr(spark._jvm, f"io.streamproof.{name}")
 
 
 def _call(udf: Any, *arguments: "Column") -> "Column":
@@ -81,9 +80,10 @@ class Storage:
     """Small files and directory renames through Hadoop's file systems."""
 
     def __init__(self, spark: "SparkSession") -> None:
-        self._storage = _classes(spark).Storage(spark._jsparkSession)
+        self._storage = _class(spark, "Storage")(spark._jsparkSession)
 
     def read(self, path: str) -> str | None:
+        """The text of a file; empty where its checksum says that it is torn, None where there is none."""
         text: str | None = self._try(self._storage.read, path)
         return text
 
@@ -182,7 +182,7 @@ def java_causes(exception: Any) -> list[str]:
 
 def newest_batch(spark: "SparkSession", query: str) -> dict[str, int]:
     """Rows read, duplicates dropped and occurrences of each door in the newest batch's executed plan."""
-    found: dict[str, int] = json.loads(_classes(spark).Execution.ofNewestBatch(spark._jsparkSession, query))
+    found: dict[str, int] = json.loads(_class(spark, "Execution").ofNewestBatch(spark._jsparkSession, query))
     return found
 
 

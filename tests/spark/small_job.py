@@ -160,11 +160,12 @@ class SmallJob:
             path.unlink()
             path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
 
-    def tear(self, name: str, *, keep: int, query: str = "kept") -> None:
-        """Cuts a file of the checkpoint short."""
+    def tear(self, name: str, *, keep: int, checksum: bool = False, query: str = "kept") -> None:
+        """Cuts a file of the checkpoint short; its checksum file stays or goes."""
         path = self.checkpoint(query) / name
         path.write_bytes(path.read_bytes()[:keep])
-        path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+        if not checksum:
+            path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
 
 
 @contextmanager

@@ -53,7 +53,6 @@ def report(
         "plan": request.plan,
         "job": world.config.name,
         "title": _title(world),
-        "noun": next(iter(world.config.source)).removesuffix("s"),
         "seed": request.seed,
         "seconds": round(seconds, 1),
         "events": len(world.events),

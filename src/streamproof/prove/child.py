@@ -122,8 +122,8 @@ def attach(port: int, secret: str) -> "SparkSession":
     from pyspark.sql import SparkSession
 
     gateway: Any = launch_gateway()  # type: ignore[no-untyped-call]
-    session = gateway.jvm.org.apache.spark.sql.classic.SparkSession.getDefaultSession().get()
-    java_context = gateway.jvm.org.apache.spark.api.java.JavaSparkContext(session.sparkContext())
+    session = getattr(gateway.jvm, "org.apache.spark.sql.classic.SparkSession").getDefaultSession().get()
+    java_context = getattr(gateway.jvm, "org.apache.spark.api.java.JavaSparkContext")(session.sparkContext())
     context = SparkContext(gateway=gateway, jsc=java_context, conf=SparkConf(_jconf=java_context.getConf()))
     return SparkSession(context, session.newSession())
 

@@ -90,7 +90,7 @@ class OutputRow:
 
 @dataclass(frozen=True)
 class OutputHistory:
-    """What is published of one output."""
+    """What is published of one output; `staged` are the directories of staged rows that are still there, with files in them."""
 
     name: str
     kind: str
@@ -98,6 +98,7 @@ class OutputHistory:
     ledgers: Mapping[int, LedgerEntry] = field(default_factory=dict)
     folders: frozenset[int] = frozenset()
     damaged: tuple[str, ...] = ()
+    staged: tuple[str, ...] = ()
 
     @cached_property
     def by_batch(self) -> Mapping[int | None, tuple[OutputRow, ...]]:
@@ -239,7 +240,13 @@ def _output(layout: OutputLayout) -> OutputHistory:
                 rows += [OutputRow(batch, str(inside), values) for values in read]
         except (ValueError, OSError, pa.ArrowException) as problem:
             damaged.append(f"{inside}: {problem}")
-    return OutputHistory(layout.name, layout.kind, tuple(rows), ledgers, frozenset(folders), tuple(damaged))
+    return OutputHistory(layout.name, layout.kind, tuple(rows), ledgers, frozenset(folders), tuple(damaged), _staged(layout.path))
+
+
+def _staged(path: Path) -> tuple[str, ...]:
+    staging = path / "_staging"
+    folders = sorted(staging.iterdir()) if staging.is_dir() else []
+    return tuple(f"_staging/{folder.name}" for folder in folders if any(found.is_file() for found in folder.rglob("*")))
 
 
 def parquet_rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -19,13 +19,18 @@ _LOOK_BACK = 2
 
 
 def check_owner(sinks: Mapping[str, Sink], incarnation: Incarnation, job: str, checkpoint: str) -> None:
-    """OutputInUse if a checkpoint without committed batches meets an output of another incarnation (R1)."""
-    if not incarnation.fresh:
-        return
+    """OutputInUse if a checkpoint meets an output of another incarnation (R1)."""
     for sink in sinks.values():
         owner = sink.owner()
         if owner is not None and owner.incarnation != incarnation.id:
             whose = "another run of this job" if owner.job == job else f"the job {owner.job}"
+            if not incarnation.fresh:
+                raise OutputInUse(
+                    f"The output {sink.place.path} belongs to {whose} (incarnation {owner.incarnation[:4]}); the checkpoint {checkpoint} "
+                    f"has published elsewhere (incarnation {incarnation.id[:4]}).",
+                    required="One output takes the rows of one checkpoint.",
+                    remedy="Bind the output to where this checkpoint began to publish, or run with the same --new-output again.",
+                )
             raise OutputInUse(
                 f"The output {sink.place.path} belongs to {whose} (incarnation {owner.incarnation[:4]}); the checkpoint {checkpoint} is new.",
                 required="Going on would publish rows twice.",
@@ -102,7 +107,11 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     planned = logs.batches("offsets")
     if not planned:
         return None
-    newest = planned[-1]
+    newest, committed = planned[-1], logs.batches("commits")
+    if committed and newest not in committed and not storage.exists(manifests.path(newest)):
+        # It was planned on top of the batch that is to be taken back, and staged nothing: its files stay in the source log.
+        _delete_log(storage, f"{logs.checkpoint}/offsets/{newest}")
+        newest = committed[-1]
     try:
         manifest = manifests.read(newest)
     except ValueError:
@@ -199,7 +208,8 @@ def _clear_before_first_batch(storage: "Storage", logs: QueryLogs, manifests: Ma
         return
     for name in ("offsets", "commits"):
         storage.delete(f"{logs.checkpoint}/{name}")
-    if not _is_json(storage.read(f"{logs.checkpoint}/metadata") or "{}"):
+    metadata = storage.read(f"{logs.checkpoint}/metadata")
+    if metadata is not None and not _is_json(metadata):
         _delete_log(storage, f"{logs.checkpoint}/metadata")
 
 

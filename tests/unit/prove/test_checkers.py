@@ -53,6 +53,7 @@ def test_a_faultless_history_passes_every_checker(shape):
         "intake",
         "exactly-once",
         "account",
+        "publication",
         "window-contents",
         "late-routing",
         "rejected-routing",

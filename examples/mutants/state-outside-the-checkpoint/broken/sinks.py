@@ -2,12 +2,12 @@
 
 import json
 
-from streamproof.connectors.files.sink import LEDGER, FileSink, batch_directory
+from streamproof.connectors import Sink
 from streamproof.connectors.sink import entry_of
-from streamproof.core.manifest import Manifest, Section
+from streamproof.core.manifest import LedgerEntry, Manifest, Section
 
 
-class RunningTotals(FileSink):
+class RunningTotals(Sink):
     """Adds each row to the total of its shop and minute in `_totals.json`, and publishes the new totals.
 
     It looks into its ledger like a good sink, but the store is not part of that transaction: a crash between the two leaves the
@@ -15,6 +15,10 @@ class RunningTotals(FileSink):
     """
 
     guarantee = "each batch is published once"
+
+    def published(self, batch: int) -> LedgerEntry | None:
+        text = self.place.storage.read(f"{self._directory(batch)}/_ledger.json")
+        return LedgerEntry.from_json(text) if text else None
 
     def publish(self, manifest: Manifest, section: Section) -> None:
         if self.published(manifest.batch) is not None:
@@ -32,5 +36,8 @@ class RunningTotals(FileSink):
         storage.write(f"{path}/_totals.json", json.dumps(totals))  # the state moves on here ...
         hidden = f"{path}/_publishing/{manifest.batch:06d}"
         storage.write(f"{hidden}/part.json", "\n".join(rows))
-        storage.write(f"{hidden}/{LEDGER}", entry_of(manifest, section).to_json())
-        storage.rename(hidden, f"{path}/{batch_directory(manifest.batch)}")  # ... and the batch is done only here
+        storage.write(f"{hidden}/_ledger.json", entry_of(manifest, section).to_json())
+        storage.rename(hidden, self._directory(manifest.batch))  # ... and the batch is done only here
+
+    def _directory(self, batch: int) -> str:
+        return f"{self.place.path}/batch={batch:06d}"

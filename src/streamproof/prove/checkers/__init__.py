@@ -20,6 +20,7 @@ _MODULES = (
     "intake",
     "exactly_once",
     "account",
+    "publication",
     "window_contents",
     "late_routing",
     "rejected_routing",

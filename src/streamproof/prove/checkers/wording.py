@@ -1,5 +1,6 @@
 """How findings speak of windows, rows, batches and accounts."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.trace import Vector
 
 _DAY_US = 86_400_000_000
+_RANDOM_TAIL = re.compile(r"(-[0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f-]{22}\S*\.(\w+)$")
 
 
 def instant(micros: int) -> str:
@@ -55,12 +57,17 @@ def events(vector: Vector) -> str:
 
 def published(rows: Sequence[OutputRow]) -> str:
     """Who published rows that there should be one of: "batch 3 in a.parquet, and again batch 3 in b.parquet"."""
-    places = [f"batch {row.batch} in {row.file}" if row.batch is not None else row.file for row in rows]
+    places = [f"batch {row.batch} in {short(row.file)}" if row.batch is not None else short(row.file) for row in rows]
     if len(set(places)) == 1:
         return f"{len(rows)} rows in {places[0]}"
     batches = {row.batch for row in rows if row.batch is not None}
     lead = f"batch {next(iter(batches))} was published {len(rows)} times: " if len(batches) == 1 else ""
     return lead + ", and again ".join(dict.fromkeys(places))
+
+
+def short(file: str) -> str:
+    """ "batch=000003/part-00000-68c28c26….parquet": the first part of a random id tells two files apart, the rest only takes room."""
+    return _RANDOM_TAIL.sub(r"\1….\2", file)
 
 
 def others(number: int) -> str:
