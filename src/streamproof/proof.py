@@ -10,7 +10,7 @@ from streamproof.config import load
 from streamproof.core.durations import parse_duration
 from streamproof.core.verdict import Verdict
 from streamproof.prove.events import Event
-from streamproof.prove.run import Options, PlanPreview, preview, run_proof
+from streamproof.prove.run import INTERRUPTED, Options, PlanPreview, preview, run_proof
 from streamproof.report import store
 from streamproof.report.shape import Report, ScenarioEntry
 
@@ -87,6 +87,8 @@ def prove(
     ------
     StreamproofError
         If the job, the configuration or the scenario cannot be run at all.
+    KeyboardInterrupt
+        On Ctrl-C, once what was finished is stored.
     """
     config = load(target, profile=profile)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
@@ -98,6 +100,8 @@ def prove(
     if report is not None:
         Path(report).mkdir(parents=True, exist_ok=True)
         store.write(found, Path(report))
+    if any(INTERRUPTED in note for note in found["notes"]):
+        raise KeyboardInterrupt
     return Proof(Verdict(found["verdict"]), found, folder)
 
 

@@ -161,7 +161,7 @@ class SmallJob:
             path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
 
     def tear(self, name: str, *, keep: int, checksum: bool = False, query: str = "kept") -> None:
-        """Cuts a file of the checkpoint short; its checksum file stays or goes."""
+        """Cuts a file of the checkpoint short, to so many bytes or (negative) by so many; its checksum file stays or goes."""
         path = self.checkpoint(query) / name
         path.write_bytes(path.read_bytes()[:keep])
         if not checksum:

@@ -323,7 +323,7 @@ def test_the_newest_log_files_lost(small_job, lost):
     assert result.account == Account(emitted=3, open_state=2, late=1)
 
 
-@pytest.mark.parametrize(("keep", "checksum"), [(0, False), (2, False), (40, False), (40, True)])
+@pytest.mark.parametrize(("keep", "checksum"), [(0, False), (2, False), (-5, False), (-5, True)])
 @pytest.mark.parametrize("name", ["offsets/1", "commits/1", "_streamproof/manifests/1", "sources/0/1"])
 def test_a_torn_file_of_the_checkpoint_is_mended(small_job, name, keep, checksum):
     """As a machine's death leaves them: the newest files, before the batch was committed."""
@@ -340,7 +340,10 @@ def test_a_torn_file_of_the_checkpoint_is_mended(small_job, name, keep, checksum
 
     assert (job.ids(), job.ids("rejected")) == (["e1", "e2", "e3"], ["bad"])
     assert result.account == Account(emitted=3, rejected=1)
-    assert any(name in note or "manifest of batch 1" in note for note in result.notes) or name.startswith("commits")
+    assert any(name in note or "manifest of batch 1" in note for note in result.notes) or (name, keep) == (
+        "commits/1",
+        2,
+    )  # Spark takes it for whole
 
 
 def test_a_torn_ledger_of_a_batch_in_work_is_mended(small_job):

@@ -394,16 +394,18 @@ def test_r10_before_the_first_watermark_the_bound_is_1970(small_job):
 
 
 def test_r12_a_key_is_remembered_for_lag_and_allowed_lateness(small_job):
-    """The first e1 expires at 09:00:31; a copy that comes while it is remembered is dropped, one that comes later is new."""
+    """The first e1 expires at 09:00:31: 30 seconds after it, not 10. A state is dropped at the end of a batch, by its watermark."""
     job = small_job(late_chain('.deduplicate("id")'), Binding(sinks={"sums": "parquet", "late": "json"}))
-    job.feed([event("e1", 1), event("e2", 59)])
-    job.feed([event("e1", 58), event("e3", 62)])
-    job.feed([event("e4", 63)])  # the watermark is 09:00:32: e1 is forgotten at the end of this batch
-    job.feed([event("e1", 64)])
+    job.feed([event("e1", 1), event("e2", 35)])
+    job.feed([event("e3", 36)])  # the watermark is 09:00:05; by the lag alone it were 09:00:25, and e1 forgotten after this batch
+    job.feed([event("e1", 37)])
+    job.feed([event("e4", 70)])
+    job.feed([event("e5", 71)])  # the watermark is 09:00:40: e1 is forgotten after this batch
+    job.feed([event("e1", 72)])
 
     result = job.run()
 
-    assert result.account == Account(emitted=1, open_state=4, duplicate=1)
+    assert result.account == Account(emitted=1, open_state=5, duplicate=1)
 
 
 def test_r13_the_far_future_is_measured_by_the_batchs_own_time(small_job):

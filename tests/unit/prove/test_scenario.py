@@ -21,7 +21,7 @@ def changed(tmp_path, old, new):
 def test_the_example_is_read():
     scenario = load_scenario(EXAMPLE.parent)
 
-    assert (scenario.seed, scenario.events, scenario.batches, scenario.files_per_batch) == (7, 50_000, 8, 2)
+    assert (scenario.seed, scenario.events, scenario.batches, scenario.files_per_batch) == (7, 50_000, 5, 2)
     assert scenario.source["trades"].time_column == "ts"
     assert scenario.folder == EXAMPLE.parent
 
@@ -49,7 +49,7 @@ def test_seed_events_and_batches_can_be_replaced():
         ("min = 10", "min = 9000", r"has min 9000 above max 5000"),
         ("2026-01-05T09:00:00Z", "2026-01-05T09:00:00", r"which has no zone"),
         ("model.py:exposure", "model:exposure", r'\[expect\] model is "model:exposure"'),
-        ("events = 50_000", "events = 7", r"7 events for 16 files"),
+        ("events = 50_000", "events = 7", r"7 events for 10 files"),
         ("events = 50_000", "", r'the scenario needs the key "events"'),
         ("seed = 7", "seed = ", r"not valid TOML"),
     ],
