@@ -38,6 +38,7 @@ class Patch:
     checkers: tuple[str, ...]
     only: str
     full: bool = False
+    events: int | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -51,6 +52,7 @@ def _patch(path: Path) -> Patch:
         tuple(found["checkers"]),
         found["only"],
         found.get("full", False),
+        found.get("events"),
     )
 
 
@@ -72,10 +74,11 @@ def _broken_copy(patch: Patch, folder: Path) -> Path:
     return copy
 
 
-def _proved(tmp_path: Path, *, only: str, full: bool, python_path: Path | None) -> dict[str, Any]:
+def _proved(tmp_path: Path, *, only: str, full: bool, python_path: Path | None, events: int | None = None) -> dict[str, Any]:
     target = tmp_path / "job"
     shutil.copytree(HERE / "jobs" / "full_plan", target)
-    options = Options(str(target), only=only, full=full, child_python_path=str(python_path) if python_path else None)
+    child = str(python_path) if python_path else None
+    options = Options(str(target), only=only, full=full, events=events, child_python_path=child)
     return run_proof(load(target), options, tmp_path / "proof")
 
 
@@ -90,7 +93,8 @@ def test_the_patch_still_applies(patch: Patch, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("patch", PATCHES, ids=str)
 def test_the_broken_product_turns_a_proof_red(patch: Patch, tmp_path: Path) -> None:
-    report = _proved(tmp_path, only=patch.only, full=patch.full, python_path=_broken_copy(patch, tmp_path))
+    copy = _broken_copy(patch, tmp_path)
+    report = _proved(tmp_path, only=patch.only, full=patch.full, events=patch.events, python_path=copy)
     red = {check["name"] for scenario in report["scenarios"] for check in scenario["checks"] if check["verdict"] == "fail"}
     assert report["verdict"] == "fail", f"{patch} stays {report['verdict']}"
     assert red & set(patch.checkers), f"{patch} is found by {sorted(red)}, not by {patch.checkers}"
