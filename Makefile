@@ -56,7 +56,7 @@ test: setup
 	@$(RUN) pytest
 
 full: setup
-	@$(RUN) python examples/demo.py --full
+	@$(RUN) streamproof prove tests/proofs/jobs/full_plan --full --report reports/full
 
 benchmarks: setup
 	@$(RUN) python -m benchmarks

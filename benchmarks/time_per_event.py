@@ -24,7 +24,7 @@ BATCHES, FILES, PAIRS = 4, 2, 5
 SCHEMA = "trade_id string, client string, notional double, ts long"
 SETTINGS = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2", "spark.driver.memory": "6g"}
 
-JOB = '''
+JOB = """
 from pyspark.sql import functions as F
 import streamproof as sp
 
@@ -50,7 +50,7 @@ def deduplicated(trades: sp.Stream) -> sp.Outputs:
 @sp.job
 def through(trades: sp.Stream) -> sp.Outputs:
     return sp.Outputs(out=trades)
-'''
+"""
 
 
 def write_input(spark: SparkSession, folder: Path, kind: str) -> None:
@@ -59,11 +59,15 @@ def write_input(spark: SparkSession, folder: Path, kind: str) -> None:
         F.format_string("t-%09d", "id").alias("trade_id"),
         F.format_string("c%03d", (F.hash("id") % 500 + 500) % 500).alias("client"),
         (F.pmod(F.hash("id", F.lit(1)), F.lit(500_000)) / 100 + 1).alias("notional"),
-        (F.lit(1_767_603_600_000) + F.col("id") * 3_600_000 / ROWS - F.pmod(F.hash("id", F.lit(2)), F.lit(30_000))).cast("long").alias("ts"),
+        (F.lit(1_767_603_600_000) + F.col("id") * 3_600_000 / ROWS - F.pmod(F.hash("id", F.lit(2)), F.lit(30_000)))
+        .cast("long")
+        .alias("ts"),
     )
     per_file = ROWS // (BATCHES * FILES)
     for number in range(BATCHES * FILES):
-        part = rows.filter(F.col("trade_id").between(f"t-{number * per_file:09d}", f"t-{(number + 1) * per_file - 1:09d}")).coalesce(1)
+        part = rows.filter(
+            F.col("trade_id").between(f"t-{number * per_file:09d}", f"t-{(number + 1) * per_file - 1:09d}")
+        ).coalesce(1)
         part.write.mode("append").format(kind).save(str(folder))
 
 
@@ -72,7 +76,12 @@ def by_hand(spark: SparkSession, source: Path, kind: str, folder: Path, plan: Ca
     reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", FILES)
     rows = reader.format(kind).load(str(source)).withColumn("ts", F.timestamp_millis("ts"))
     started = time.monotonic()
-    query = plan(rows).writeStream.format("parquet").option("checkpointLocation", str(folder / "checkpoint")).option("path", str(folder / "out"))
+    query = (
+        plan(rows)
+        .writeStream.format("parquet")
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .option("path", str(folder / "out"))
+    )
     query.trigger(availableNow=True).start().awaitTermination()
     return time.monotonic() - started
 
@@ -90,12 +99,16 @@ def ours(spark: SparkSession, source: Path, kind: str, folder: Path, job: str) -
 
 def windowed(rows: DataFrame) -> DataFrame:
     late = rows.withWatermark("ts", "70 seconds")
-    return late.groupBy(F.window("ts", "30 seconds"), "client").agg(F.sum("notional").alias("exposure"), F.count("*").alias("trades"))
+    return late.groupBy(F.window("ts", "30 seconds"), "client").agg(
+        F.sum("notional").alias("exposure"), F.count("*").alias("trades")
+    )
 
 
 def once(rows: DataFrame) -> DataFrame:
     kept = rows.withWatermark("ts", "70 seconds").dropDuplicatesWithinWatermark(["trade_id"])
-    return kept.groupBy(F.window("ts", "30 seconds"), "client").agg(F.sum("notional").alias("exposure"), F.count("*").alias("trades"))
+    return kept.groupBy(F.window("ts", "30 seconds"), "client").agg(
+        F.sum("notional").alias("exposure"), F.count("*").alias("trades")
+    )
 
 
 def pair(name: str, kind: str, one: Callable[[Path], float], other: Callable[[Path], float], limit: float | None) -> None:

@@ -81,11 +81,7 @@ def test_there_is_something_to_look_at():
 @pytest.mark.parametrize("path", [path for path in MODULES if package_of(path) != "__init__"], ids=name_of)
 def test_imports_run_downward(path):
     mine = package_of(path)
-    upward = [
-        f"line {line}: {mine} imports {other}"
-        for other, line in sorted(own_packages(path))
-        if RANK[other] > RANK[mine]
-    ]
+    upward = [f"line {line}: {mine} imports {other}" for other, line in sorted(own_packages(path)) if RANK[other] > RANK[mine]]
 
     assert not upward
 

@@ -61,7 +61,6 @@ def test_malformed_truncated_and_empty_files_of_lines(small_job):
     assert result.account == Account(emitted=1, rejected=result.account_input - 1)
 
 
-@pytest.mark.xfail(reason="Spark's JSON parser reads the first object of a line and passes over the rest")
 def test_two_records_glued_together_in_one_line_are_rejected(small_job):
     job = small_job(KEPT)
     job.feed([json.dumps(event("e1", 1)) + json.dumps(event("e2", 2)), event("e3", 3)])
@@ -511,3 +510,10 @@ def test_a_second_query_on_a_checkpoint_in_use(small_job, monkeypatch):
     assert type(error) is TwoDrivers
     assert job.run().account == Account(emitted=1)
     assert job.ids() == ["e1"]
+
+
+def test_braces_in_a_text_are_no_second_record(small_job):
+    job = small_job(KEPT)
+    job.feed([{**event("e}{1", 1)}, {**event('e} {"2":', 2)}, event("e3}{", 3)])
+
+    assert job.run().account == Account(emitted=3)

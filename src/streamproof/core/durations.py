@@ -33,7 +33,9 @@ def parse_duration(text: str) -> timedelta:
         part = _PART.match(lowered, position)
         unit = _unit(part.group(2)) if part else None
         if part is None or unit is None:
-            raise ValueError(f'"{text}" is not a duration; write a number and a unit, such as "10 seconds", "5 minutes" or "1 hour"')
+            raise ValueError(
+                f'"{text}" is not a duration; write a number and a unit, such as "10 seconds", "5 minutes" or "1 hour"'
+            )
         total += float(part.group(1)) * unit
         position = part.end()
     if not lowered:

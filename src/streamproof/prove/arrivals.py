@@ -31,7 +31,9 @@ class CollectingDoors:
         return F.unix_micros(F.current_timestamp())
 
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
-        self.left.append(rows.filter(reason.isNotNull()).select(_trace(rows), F.lit("rejected").alias("fate"), reason.alias("reason")))
+        self.left.append(
+            rows.filter(reason.isNotNull()).select(_trace(rows), F.lit("rejected").alias("fate"), reason.alias("reason"))
+        )
         return rows.filter(reason.isNull())
 
     def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
@@ -122,4 +124,3 @@ class Arrivals:
             key = (tuple(values[name] for name in self.shape.by), values["window_start"])
             found[key] = {name: values[name] for name in self.shape.aggregates if name in values}
         return found
-

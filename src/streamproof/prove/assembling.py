@@ -60,7 +60,9 @@ def report(
         "spark_batches": len(fault_free.batches),
         "counts": {str(kind): sum(outcome.verdict is kind for outcome in outcomes) for kind in Verdict},
         "enumerated": len(recording.steps.steps),
-        "distinct": len({outcome.plan.image.digest for outcome in outcomes if outcome.plan.image and outcome.plan.mode.value == "image"}),
+        "distinct": len(
+            {outcome.plan.image.digest for outcome in outcomes if outcome.plan.image and outcome.plan.mode.value == "image"}
+        ),
         "fired": sum(outcome.fired for outcome in outcomes),
         "command": shlex.join(["streamproof", "prove", request.target, "--seed", str(request.seed)]),
         "notes": _notes(world, request, recording, outcomes),
@@ -73,7 +75,11 @@ def report(
             "os": f"{platform.system()} {platform.machine()}",
             **world.engine.versions,
         },
-        "recording": {"batches": len(fault_free.batches), "seconds": round(recording.seconds, 1), "steps": len(recording.steps.steps)},
+        "recording": {
+            "batches": len(fault_free.batches),
+            "seconds": round(recording.seconds, 1),
+            "steps": len(recording.steps.steps),
+        },
         "event_time": _event_time(world, fault_free.history) if fault_free.history else _NO_PICTURE,
         "outputs": _outputs(world, fault_free.history),
     }
@@ -111,7 +117,9 @@ def _steps(recording: Recording, outcomes: Sequence[Outcome]) -> list[dict[str, 
     for step in recording.steps.steps:
         for side in ("before", "after"):
             name = f"{step}:{side}"
-            found.append({"id": name, "phase": str(step.phase), "batch": step.name(Side.AFTER).batch, "scenario": proved_by.get(name)})
+            found.append(
+                {"id": name, "phase": str(step.phase), "batch": step.name(Side.AFTER).batch, "scenario": proved_by.get(name)}
+            )
     return found
 
 
@@ -134,7 +142,9 @@ def _notes(world: World, request: Request, recording: Recording, outcomes: Seque
 def _event_time(world: World, history: History) -> dict[str, Any]:
     view = history.queries[0]
     fates = view.model.fates
-    traces: list[tuple[str, str, int]] = [(trace, *fates[trace]) for outcome in view.batches for trace in outcome.traces if trace in fates]
+    traces: list[tuple[str, str, int]] = [
+        (trace, *fates[trace]) for outcome in view.batches for trace in outcome.traces if trace in fates
+    ]
     arrival_of = {event.trace: event.arrival for event in world.events.values()}
     rare = [entry for entry in traces if entry[1] in ("late", "rejected", "duplicate", "filtered")]
     common = [entry for entry in traces if entry[1] in ("emitted", "open_state")]
@@ -184,8 +194,11 @@ def _outputs(world: World, history: History | None) -> list[dict[str, Any]]:
     for view in history.queries if history else ():
         for name, output in view.left.outputs.items():
             place = world.bound.places[name]
-            guarantee = "exactly once (one directory a batch, with its ledger)" if place.connector == "files" else f"declared by {place.connector}"
+            guarantee = (
+                "exactly once (one directory a batch, with its ledger)"
+                if place.connector == "files"
+                else f"declared by {place.connector}"
+            )
             where = world.config.sink[name].path if name in world.config.sink else f"out/{name}"
             found.append({"name": name, "rows": len(output.rows), "where": where, "format": place.format, "guarantee": guarantee})
     return found
-

@@ -131,7 +131,9 @@ def attach(port: int, secret: str) -> "SparkSession":
 def _write_state(spark: "SparkSession", checkpoint: str, known: Mapping[str, str] | None, target: Path) -> dict[str, str]:
     from streamproof.checkpoint import state
 
-    operators = dict(known) if known is not None else {str(number): name for number, name in state.operators(spark, checkpoint).items()}
+    operators = (
+        dict(known) if known is not None else {str(number): name for number, name in state.operators(spark, checkpoint).items()}
+    )
     written = []
     for number, name in operators.items():
         if name == state.WINDOW_OPERATOR:

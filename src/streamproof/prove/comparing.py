@@ -25,7 +25,9 @@ def row_differences(one: Path, other: Path) -> list[str]:
         if mine != theirs:
             only, missing = mine - theirs, theirs - mine
             example = next(iter(only or missing))
-            found.append(f"output {name}: {only.total()} rows only in the one, {missing.total()} only in the other, such as {example}")
+            found.append(
+                f"output {name}: {only.total()} rows only in the one, {missing.total()} only in the other, such as {example}"
+            )
     return found
 
 

@@ -94,7 +94,9 @@ class Executor:
 
     # -- scenarios
 
-    def run_all(self, plans: Sequence[ScenarioPlan], recordings: Mapping[str, Recording], stop: Callable[[], bool]) -> Iterator[Outcome]:
+    def run_all(
+        self, plans: Sequence[ScenarioPlan], recordings: Mapping[str, Recording], stop: Callable[[], bool]
+    ) -> Iterator[Outcome]:
         """Runs the scenarios side by side and judges each as it ends; stops handing out when `stop` says so."""
         pending = list(plans)
         with ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="scenario") as pool:
@@ -236,5 +238,3 @@ def _planned_not_committed(files: Iterable[str]) -> tuple[int, ...]:
         if len(parts) > 1 and parts[-2] in numbers and parts[-1].isdigit():
             numbers[parts[-2]].add(int(parts[-1]))
     return tuple(sorted(numbers["offsets"] - numbers["commits"]))
-
-

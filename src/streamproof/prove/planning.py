@@ -88,7 +88,9 @@ def _live(images: Sequence[Image], suffix: str, mode: Mode) -> list[ScenarioPlan
     """One live crash per phase, in the middle batch where there is one, after the last step of the phase."""
     found = []
     for phase in _LIVE_ORDER:
-        steps = [image for image in images if image.step.phase is phase and str(image.step.side) == "after" and not image.background]
+        steps = [
+            image for image in images if image.step.phase is phase and str(image.step.side) == "after" and not image.background
+        ]
         if not steps:
             continue
         batches = sorted({image.step.batch for image in steps})
@@ -130,7 +132,9 @@ def chosen(plans: Sequence[ScenarioPlan], only: str | None) -> list[ScenarioPlan
 
         near = difflib.get_close_matches(only, [name for plan in plans for name in plan.names], n=3)
         hint = f"Did you mean {' or '.join(near)}?" if near else ""
-        raise ScenarioError(f"No scenario of this plan is called {only}. {hint}".strip(), remedy="streamproof prove TARGET --list shows them.")
+        raise ScenarioError(
+            f"No scenario of this plan is called {only}. {hint}".strip(), remedy="streamproof prove TARGET --list shows them."
+        )
     return found
 
 

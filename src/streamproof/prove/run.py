@@ -73,7 +73,9 @@ class _Prepared:
     fault_free: Outcome
 
 
-def run_proof(config: JobConfig, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None) -> dict[str, Any]:
+def run_proof(
+    config: JobConfig, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None
+) -> dict[str, Any]:
     """Proves a job and gives the report as data; histories of failed scenarios stay in `folder`.
 
     Raises
@@ -107,7 +109,9 @@ def run_proof(config: JobConfig, options: Options, folder: Path, listener: Calla
         return report
 
 
-def preview(config: JobConfig, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None) -> PlanPreview:
+def preview(
+    config: JobConfig, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None
+) -> PlanPreview:
     """Records the job once and says what a proof would try."""
     tell = listener or (lambda event: None)
     scenario = load_scenario(config.root, seed=options.seed, events=options.events, batches=options.batches)
@@ -198,7 +202,9 @@ def _wanted(plans: Sequence[ScenarioPlan], options: Options) -> list[ScenarioPla
     if options.ids:
         wanted = [plan for plan in wanted if plan.id in options.ids]
         if not wanted and tuple(options.ids) != (FAULT_FREE.id,):
-            raise ScenarioError("None of the scenarios that failed last time is in this plan.", remedy="Run the proof without --last-failed.")
+            raise ScenarioError(
+                "None of the scenarios that failed last time is in this plan.", remedy="Run the proof without --last-failed."
+            )
     return wanted
 
 
@@ -251,5 +257,3 @@ def _plan_name(options: Options, outcomes: Sequence[Outcome], plans: Sequence[Sc
     if options.only is not None or options.ids or len(outcomes) - 1 < len(plans):
         return "part"
     return "full" if options.full else "standard"
-
-

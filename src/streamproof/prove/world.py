@@ -79,7 +79,9 @@ class World:
     def called(self, trace: str) -> str:
         """What people call an event: by its id column where the scenario has one, "trade t-003817", else by its trace id."""
         event, copy = self.events.get(trace), trace.partition("+")[2]
-        columns = [name for source in self.scenario.source.values() for name, column in source.columns.items() if column.kind == "id"]
+        columns = [
+            name for source in self.scenario.source.values() for name, column in source.columns.items() if column.kind == "id"
+        ]
         found = next((event.values[name] for name in columns if name in event.values), None) if event else None
         if found is None:
             return f"{self.noun} {trace}"

@@ -42,7 +42,10 @@ def test_publish_and_commit_of_the_middle_batch_come_first() -> None:
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        ("publish/exposure@3:after", "the process dies after output exposure of batch 3 was published, before Spark committed the batch"),
+        (
+            "publish/exposure@3:after",
+            "the process dies after output exposure of batch 3 was published, before Spark committed the batch",
+        ),
         ("plan/offsets@0:before", "the process dies before Spark planned the offsets of batch 0"),
         ("start/metadata@0:after", "the process dies after Spark wrote its query id"),
         ("work/state.1.0@2:after", "the process dies after the state 1.0 of batch 2 was saved"),

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from streamproof.config import EventTime, SourceConfig
 
 _CORRUPT = "_corrupt"
+# Spark's parser reads the first object of a line and passes over the rest. An object right behind another one, with a first key or
+# empty, is never valid inside JSON, and inside a text its quotes would be escaped.
+_GLUED = r"\}\s*\{\s*(\"(?:[^\"\\]|\\.)*\"\s*:|\})"
 _LAST_MICROS = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z, the last instant that Spark can print
 _LAST_BIGINT = 2**63 - 2_000  # far enough from the end to be rounded down to whole microseconds
 _TICKS = {"seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
@@ -64,6 +67,7 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
         instant = _instant(rows, name, declared)
         reason = _time_reason(rows[declared.column], instant, declared, doors.clock())
     if _CORRUPT in rows.columns:
+        reason = F.when(F.col(ORIGINAL).rlike(_GLUED), F.lit("two records in one line")).otherwise(reason)
         reason = F.when(F.col(_CORRUPT).isNotNull(), F.lit("not parseable")).otherwise(reason)
     rows = doors.reject(rows, reason)
     if declared is not None and instant is not None:
