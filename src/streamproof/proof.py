@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from streamproof.config import load
 from streamproof.core.durations import parse_duration
@@ -95,7 +95,7 @@ def prove(
     ids = tuple(store.last_failed(config.root)) if last_failed else ()
     folder = store.new_run(config.root)
     options = Options(str(target), seed, only, full, max_scenarios, budget, stop_at_first, events, batches, ids, allow_hosts)
-    found = cast(Report, run_proof(config, options, folder, listener))
+    found = cast("Report", run_proof(config, options, folder, listener))
     store.write(found, folder)
     if report is not None:
         Path(report).mkdir(parents=True, exist_ok=True)

@@ -44,8 +44,8 @@ class Mutant:
 
 
 SIX = (
-    # From the write to the store beside the checkpoint (#2) to the rename that publishes the batch.
-    Mutant("state-outside-the-checkpoint", "exactly-once", "publish/takings#[23]@2:after", "is counted twice"),
+    # Between the write to the store beside the checkpoint (#4) and the rename that publishes the batch: the store, then the ledger (#3).
+    Mutant("state-outside-the-checkpoint", "exactly-once", "publish/takings#[34]@2:after", "is counted twice"),
     # From the mark to the rows.
     Mutant("marked-done-before-durable", "exactly-once", "publish/takings.ledger@2:after", "is lost"),
     # No crash is needed; one is taken all the same.

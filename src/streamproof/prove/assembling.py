@@ -13,7 +13,6 @@ from streamproof.prove.checkers.account import PLACES
 from streamproof.prove.execution import Recording
 from streamproof.prove.history import History, QueryView
 from streamproof.prove.judging import Outcome
-from streamproof.prove.planning import ScenarioPlan
 from streamproof.prove.world import World
 
 _POINTS = 3_000
@@ -39,9 +38,7 @@ class Request:
         return shlex.join(words)
 
 
-def report(
-    world: World, request: Request, recording: Recording, outcomes: Sequence[Outcome], plans: Sequence[ScenarioPlan], seconds: float
-) -> dict[str, Any]:
+def report(world: World, request: Request, recording: Recording, outcomes: Sequence[Outcome], seconds: float) -> dict[str, Any]:
     """Everything the reports are drawn from."""
     verdict = worst(outcome.verdict for outcome in outcomes)
     if request.cut_short and verdict is Verdict.PASS:
@@ -154,13 +151,13 @@ def _event_time(world: World, history: History) -> dict[str, Any]:
     points = []
     for trace, fate, batch in shown:
         time = world.events[trace].time_us
-        if time is not None and _believable(world, time):
+        if time is not None and _believable(time):
             points.append({"arrival": arrival_of[trace], "time_us": time, "fate": fate, "event": trace, "batch": batch})
     points.sort(key=lambda point: point["arrival"])
     return {"points": points, **_staircase(view, arrival_of), "windows": _windows(view)}
 
 
-def _believable(world: World, time_us: int) -> bool:
+def _believable(time_us: int) -> bool:
     """Whether an event time belongs on the picture: one of the year 2999 would leave nothing else to see."""
     return time_us < 32_000_000_000 * 1_000_000
 

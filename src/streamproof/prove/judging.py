@@ -66,7 +66,7 @@ def judged(world: World, plan: ScenarioPlan, folder: Path, *, fired: bool, secon
     except (StreamproofError, OSError) as problem:
         checks = [CheckResult("history", Verdict.FAIL, (Finding(None, f"what the run left behind cannot be read: {problem}"),), 1)]
         return Outcome(plan, fired, checks, seconds)
-    except Exception as problem:  # a crashed reader or model is unknown, as a crashed checker is (P6)
+    except Exception as problem:  # noqa: BLE001  # a crashed reader or model is unknown, as a crashed checker is (P6)
         checks = [
             CheckResult("history", Verdict.UNKNOWN, (), 0, f"the history could not be judged: {type(problem).__name__}: {problem}")
         ]

@@ -83,10 +83,10 @@ def run_proof(
     StreamproofError
         If the job, the configuration or the scenario cannot be run at all.
     """
-    tell = listener or (lambda event: None)
+    tell = listener or _silent
     started = monotonic_seconds()
     scenario = load_scenario(config.root, seed=options.seed, events=options.events, batches=options.batches)
-    with _engine(config, scenario, folder, options, tell) as proof:
+    with _Session(config, scenario, folder, options, tell) as proof:
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
         outcomes: list[Outcome] = [prepared.fault_free]
@@ -104,7 +104,7 @@ def run_proof(
             cut_short,
         )
         seconds = monotonic_seconds() - started
-        report = assembling.report(prepared.world, request, prepared.recordings["default"], outcomes, prepared.plans, seconds)
+        report = assembling.report(prepared.world, request, prepared.recordings["default"], outcomes, seconds)
         tell(events.Finished())
         return report
 
@@ -113,9 +113,9 @@ def preview(
     config: JobConfig, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None
 ) -> PlanPreview:
     """Records the job once and says what a proof would try."""
-    tell = listener or (lambda event: None)
+    tell = listener or _silent
     scenario = load_scenario(config.root, seed=options.seed, events=options.events, batches=options.batches)
-    with _engine(config, scenario, folder, options, tell) as proof:
+    with _Session(config, scenario, folder, options, tell) as proof:
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
         images = sum(plan.mode is Mode.IMAGE for plan in plans)
@@ -123,8 +123,12 @@ def preview(
         return PlanPreview([plan.id for plan in plans], steps, images, len(plans) - images, _SECONDS_EACH * len(plans))
 
 
+def _silent(_: events.Event) -> None:
+    """Nobody listens."""
+
+
 @dataclass
-class _engine:
+class _Session:
     """The JVM and the zygote of one proof; both end with it."""
 
     config: JobConfig
@@ -136,7 +140,7 @@ class _engine:
     _zygote: Zygote | None = None
     _started: float = field(default_factory=monotonic_seconds)
 
-    def __enter__(self) -> "_engine":
+    def __enter__(self) -> "_Session":
         return self
 
     def __exit__(self, *_: object) -> None:

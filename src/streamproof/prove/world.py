@@ -10,8 +10,8 @@ from streamproof.config import JobConfig
 from streamproof.config.columns import columns_of
 from streamproof.prove.arrivals import Arrivals
 from streamproof.prove.engine import Engine
-from streamproof.prove.handwritten import handwritten_rows
 from streamproof.prove.generate import Event, generate
+from streamproof.prove.handwritten import handwritten_rows
 from streamproof.prove.history import History, QueryView
 from streamproof.prove.left_behind import read_history
 from streamproof.prove.oracle.expectation import Expectation, WindowKey

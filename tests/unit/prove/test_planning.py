@@ -35,7 +35,7 @@ def test_a_step_that_is_not_there_names_the_nearest() -> None:
 
 
 def test_publish_and_commit_of_the_middle_batch_come_first() -> None:
-    assert [plan.id for plan in in_order(PLANS)][0] == "publish/exposure@1:after"
+    assert next(plan.id for plan in in_order(PLANS)) == "publish/exposure@1:after"
     assert sorted(plan.id for plan in in_order(PLANS)) == sorted(plan.id for plan in PLANS)
 
 
