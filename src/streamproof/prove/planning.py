@@ -124,6 +124,8 @@ def chosen(plans: Sequence[ScenarioPlan], only: str | None) -> list[ScenarioPlan
     """
     if only is None:
         return list(plans)
+    if only == FAULT_FREE.id:
+        return []  # it is no part of the plan: every proof begins with it
     found = [plan for plan in plans if only == plan.id or only in plan.names]
     if not found:
         found = [plan for plan in plans if any(fnmatch.fnmatchcase(name, only) for name in plan.names)]
@@ -146,6 +148,8 @@ def in_words(plan: ScenarioPlan) -> str:
     side = "after" if str(step.side) == "after" else "before"
     name, _, rest = step.kind.partition(".")
     template = _LEDGER if step.kind.endswith(".ledger") else _WHAT.get((step.phase, name)) or _WHAT.get((step.phase, "*"), _OTHER)
+    if step.phase is Phase.PUBLISH and step.number > 1 and not step.kind.endswith(".ledger"):
+        template = f"file {step.number} of output {{kind}}{{of}} was written by its sink"
     of = "" if step.phase is Phase.START else f" of batch {step.batch}"
     happened = template.format(kind=step.kind, name=name, rest=rest, of=of)
     how = {"machine-death": "the machine dies", "process-death": "the process dies"}.get(plan.fault, plan.fault)
@@ -154,7 +158,7 @@ def in_words(plan: ScenarioPlan) -> str:
     return f"{how} {side} {happened}{_NEXT.get((step.phase, side), '')}"
 
 
-_LEDGER = "the ledger of output {name}{of} was written into its staging directory"
+_LEDGER = "the ledger of output {name}{of} was written"
 _OTHER = "{kind}{of} was written"
 _WHAT = {
     (Phase.START, "metadata"): "Spark wrote its query id",

@@ -88,7 +88,9 @@ class World:
         return f"{self.noun} {found}" + (f" (copy {copy})" if copy else "")
 
     def close(self) -> None:
-        shutil.rmtree(self.folder / "disks", ignore_errors=True)
+        for left in ("disks", "events", "events-plain", "children", "recording-*"):
+            for folder in self.folder.glob(left):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine) -> World:

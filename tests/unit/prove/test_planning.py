@@ -53,3 +53,7 @@ def test_publish_and_commit_of_the_middle_batch_come_first() -> None:
 )
 def test_a_crash_in_words(step: str, words: str) -> None:
     assert in_words(planned(step)) == words
+
+
+def test_the_run_without_a_fault_can_be_asked_for_by_its_id_as_its_replay_line_does():
+    assert chosen([], "fault-free") == []

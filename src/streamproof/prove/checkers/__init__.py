@@ -121,7 +121,8 @@ def registry() -> dict[str, Check]:
     """All checkers by name, in the order they are run and shown."""
     for module in _MODULES:
         import_module(f"{__name__}.{module}")
-    return dict(_REGISTRY)
+    places = {f"{__name__}.{module}": place for place, module in enumerate(_MODULES)}
+    return dict(sorted(_REGISTRY.items(), key=lambda entry: places.get(entry[1].__module__, len(places))))
 
 
 def run_checkers(history: "History") -> list[CheckResult]:
