@@ -46,6 +46,12 @@ def prove(
         typer.Option(metavar="DURATION", help='At most so long, such as "10 minutes"; cut short, the verdict is unknown.'),
     ] = None,
     events: Annotated[int | None, typer.Option(metavar="N", min=1, help="Another number of events than the scenario's.")] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HOST", help="A host that Python sockets of the job may reach during the proof; several times for several."
+        ),
+    ] = None,
     report: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write report.html, report.json and junit.xml there too.")
     ] = None,
@@ -82,6 +88,7 @@ def prove(
                     last_failed=last_failed,
                     profile=profile,
                     events=events,
+                    allow_hosts=tuple(allow_host or ()),
                     report=report,
                     listener=progress,
                 )

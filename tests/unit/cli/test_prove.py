@@ -73,7 +73,20 @@ def test_the_page_is_named_if_it_is_there(proved, tmp_path):
 def test_every_option_reaches_the_proof(proved):
     _, asked = proved(
         *("--only", "publish/*", "--seed", "7", "--full", "--max-scenarios", "5", "--time-budget", "10 minutes"),
-        *("-x", "--last-failed", "--profile", "local", "--events", "500", "--report", "reports/x"),
+        *(
+            "-x",
+            "--last-failed",
+            "--profile",
+            "local",
+            "--events",
+            "500",
+            "--report",
+            "reports/x",
+            "--allow-host",
+            "a.b",
+            "--allow-host",
+            "c.d",
+        ),
     )
 
     asked.pop("listener")
@@ -88,6 +101,7 @@ def test_every_option_reaches_the_proof(proved):
         "last_failed": True,
         "profile": "local",
         "events": 500,
+        "allow_hosts": ("a.b", "c.d"),
         "report": Path("reports/x"),
     }
 
