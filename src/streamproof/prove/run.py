@@ -252,7 +252,8 @@ def _agreeing(outcomes: Sequence[Outcome]) -> list[Outcome]:
     for outcome in outcomes:
         if outcome.plan.mode in (Mode.LIVE, Mode.KILL):
             image = images.get(str(outcome.plan.step))
-            outcome = replace(outcome, checks=[*outcome.checks, agreement(outcome, image)])
+            if image is not None:  # without the image nothing was compared, and nothing is claimed
+                outcome = replace(outcome, checks=[*outcome.checks, agreement(outcome, image)])
         found.append(outcome)
     return found
 
