@@ -4,7 +4,11 @@ The children of a proof run the broken copy; the proving process, with oracle an
 """
 
 import fnmatch
+import json
+import os
 import shutil
+import subprocess
+import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +17,17 @@ from typing import Any
 import pytest
 
 from streamproof.config import load
+from streamproof.prove import events
 from streamproof.prove.run import Options, run_proof
 
 pytestmark = [pytest.mark.spark, pytest.mark.proof, pytest.mark.slow]
 HERE = Path(__file__).parent
-SOURCE = HERE.parents[1] / "src"
+ROOT = HERE.parents[1]
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Replaces a text, which must be there once, in a file below src/streamproof."""
+    """Replaces a text, which must be there once, in a file below src/streamproof, or below jvm/ where its name begins so."""
 
     file: str
     find: str
@@ -31,7 +36,10 @@ class Edit:
 
 @dataclass(frozen=True)
 class Patch:
-    """A mistake: its edits, the checkers of which at least one must say fail, and the scenarios that show it."""
+    """A mistake: its edits, the checkers of which at least one must say fail, and the scenarios that show it.
+
+    `rate_at_restart` is for the job "converted": its rate changes once the run is recorded.
+    """
 
     name: str
     edits: tuple[Edit, ...]
@@ -39,6 +47,13 @@ class Patch:
     only: str
     full: bool = False
     events: int | None = None
+    job: str = "full_plan"
+    rate_at_restart: float | None = None
+
+    @property
+    def java(self) -> bool:
+        """Whether it is in the Java classes: they live in the JVM of the proof, so the whole proof runs in a process of its own."""
+        return any(edit.file.startswith("jvm/") for edit in self.edits)
 
     def __str__(self) -> str:
         return self.name
@@ -46,14 +61,8 @@ class Patch:
 
 def _patch(path: Path) -> Patch:
     found = tomllib.loads(path.read_text())
-    return Patch(
-        path.stem,
-        tuple(Edit(**edit) for edit in found["edit"]),
-        tuple(found["checkers"]),
-        found["only"],
-        found.get("full", False),
-        found.get("events"),
-    )
+    edits = tuple(Edit(**edit) for edit in found.pop("edit"))
+    return Patch(path.stem, edits, tuple(found.pop("checkers")), **found)
 
 
 # All scenarios of the patches, in three proofs: stage and publish; the side rows; power failures in plan and publish.
@@ -62,24 +71,65 @@ PATCHES = [_patch(path) for path in sorted((HERE / "broken").glob("*.toml"))]
 
 
 def _broken_copy(patch: Patch, folder: Path) -> Path:
-    copy = folder / "broken-src"
-    shutil.copytree(SOURCE / "streamproof", copy / "streamproof", ignore=shutil.ignore_patterns("__pycache__"))
+    """A copy of the sources with the patch in it; its Java classes are compiled where the patch is in them."""
+    copy = folder / "broken"
+    shutil.copytree(ROOT / "src" / "streamproof", copy / "src" / "streamproof", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "jvm", copy / "jvm")
+    shutil.copy(ROOT / "hatch_build.py", copy)
     for edit in patch.edits:
-        path = copy / "streamproof" / edit.file
+        path = copy / edit.file if edit.file.startswith("jvm/") else copy / "src" / "streamproof" / edit.file
         text = path.read_text()
         assert text.count(edit.find) == 1, f"{patch}: the text is {text.count(edit.find)} times in {edit.file}, must be once"
-        changed = text.replace(edit.find, edit.replace)
-        compile(changed, str(path), "exec")
-        path.write_text(changed)
-    return copy
+        path.write_text(text.replace(edit.find, edit.replace))
+        if path.suffix == ".py":
+            compile(path.read_text(), str(path), "exec")
+    if patch.java:
+        built = subprocess.run([sys.executable, "hatch_build.py"], cwd=copy, capture_output=True, text=True, check=True)
+        assert "streamproof-production.jar" in built.stdout
+    return copy / "src"
 
 
-def _proved(tmp_path: Path, *, only: str, full: bool, python_path: Path | None, events: int | None = None) -> dict[str, Any]:
+def _proved(
+    tmp_path: Path,
+    *,
+    only: str,
+    full: bool = False,
+    python_path: Path | None = None,
+    events_: int | None = None,
+    job: str = "full_plan",
+    rate_at_restart: float | None = None,
+) -> dict[str, Any]:
     target = tmp_path / "job"
-    shutil.copytree(HERE / "jobs" / "full_plan", target)
+    shutil.copytree(HERE / "jobs" / job, target)
+
+    def told(event: events.Event) -> None:
+        if rate_at_restart is not None and isinstance(event, events.Recorded):
+            (target / "rate.txt").write_text(str(rate_at_restart))
+
     child = str(python_path) if python_path else None
-    options = Options(str(target), only=only, full=full, events=events, child_python_path=child)
-    return run_proof(load(target), options, tmp_path / "proof")
+    options = Options(str(target), only=only, full=full, events=events_, child_python_path=child)
+    return run_proof(load(target), options, tmp_path / "proof", told)
+
+
+def _proved_elsewhere(patch: Patch, tmp_path: Path, python_path: Path) -> dict[str, Any]:
+    """The report of a proof in a process, and a JVM, of its own that has the broken copy in it."""
+    command = "import sys; from streamproof.cli.main import main; sys.exit(main())"
+    arguments = ["prove", str(HERE / "jobs" / patch.job), "--only", patch.only, "--report", str(tmp_path / "report")]
+    done = subprocess.run(
+        [sys.executable, "-c", command, *arguments],
+        env={**os.environ, "PYTHONPATH": str(python_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    report: dict[str, Any] = json.loads((tmp_path / "report" / "report.json").read_text())
+    return report
+
+
+def _red(report: dict[str, Any]) -> set[str]:
+    return {check["name"] for scenario in report["scenarios"] for check in scenario["checks"] if check["verdict"] == "fail"}
 
 
 def test_there_are_at_least_ten_patches() -> None:
@@ -94,14 +144,27 @@ def test_the_patch_still_applies(patch: Patch, tmp_path: Path) -> None:
 @pytest.mark.parametrize("patch", PATCHES, ids=str)
 def test_the_broken_product_turns_a_proof_red(patch: Patch, tmp_path: Path) -> None:
     copy = _broken_copy(patch, tmp_path)
-    report = _proved(tmp_path, only=patch.only, full=patch.full, events=patch.events, python_path=copy)
-    red = {check["name"] for scenario in report["scenarios"] for check in scenario["checks"] if check["verdict"] == "fail"}
+    if patch.java:
+        report = _proved_elsewhere(patch, tmp_path, copy)
+    else:
+        report = _proved(
+            tmp_path,
+            only=patch.only,
+            full=patch.full,
+            events_=patch.events,
+            python_path=copy,
+            job=patch.job,
+            rate_at_restart=patch.rate_at_restart,
+        )
+    red = _red(report)
     assert report["verdict"] == "fail", f"{patch} stays {report['verdict']}"
     assert red & set(patch.checkers), f"{patch} is found by {sorted(red)}, not by {patch.checkers}"
 
 
 @pytest.mark.parametrize("patch", PATCHES, ids=str)
 def test_the_scenarios_of_the_patch_are_among_the_sound_ones(patch: Patch) -> None:
+    if patch.job != "full_plan":
+        return  # what the sound product does there has a test of its own
     assert any(full is patch.full and fnmatch.fnmatchcase(patch.only.replace("*", "x"), only) for only, full in SOUND)
 
 
@@ -109,3 +172,12 @@ def test_the_scenarios_of_the_patch_are_among_the_sound_ones(patch: Patch) -> No
 def test_the_sound_product_passes_the_same_scenarios(only: str, full: bool, tmp_path: Path) -> None:
     report = _proved(tmp_path, only=only, full=full, python_path=None)
     assert report["verdict"] == "pass", [scenario for scenario in report["scenarios"] if scenario["verdict"] != "pass"]
+
+
+def test_the_sound_product_stops_where_a_replay_computes_something_else(tmp_path: Path) -> None:
+    """R4: nothing wrong is published; with "replay-not-compared" the same proof finds rows of two rates mixed."""
+    report = _proved(tmp_path, only="publish/exposure@1:after", job="converted", rate_at_restart=2.5)
+    crash = next(scenario for scenario in report["scenarios"] if scenario["id"] != "fault-free")
+    assert [check["name"] for check in crash["checks"]] == ["recovery"]
+    assert "ran again and is not what was published" in crash["checks"][0]["findings"][0]["what"]
+    assert report["scenarios"][0]["verdict"] == "pass", "without a restart the rate does not change"

@@ -49,7 +49,10 @@ class SideDoors:
         door = f"{kind}.{self._number}"
         self._number += 1
         self.shapes.setdefault(kind, []).append(rows.select(payload.alias("row")).select("row.*").schema)
-        out = self.jvm.divert(door, self.directories.get(kind), F.to_json(payload, JSON_OPTIONS), reason)
+        directory = self.directories.get(kind)
+        # Rows that are only counted name no column, so that a columnar source need not read what the job does not use.
+        row = F.lit(None).cast("string") if directory is None else F.to_json(payload, JSON_OPTIONS)
+        out = self.jvm.divert(door, directory, row, reason)
         return rows.filter(F.when(leaves, out).otherwise(F.lit(True)))
 
 

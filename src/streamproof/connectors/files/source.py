@@ -67,12 +67,18 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
         instant = _instant(rows, name, declared)
         reason = _time_reason(rows[declared.column], instant, declared, doors.clock())
     if _CORRUPT in rows.columns:
-        reason = F.when(F.col(ORIGINAL).rlike(_GLUED), F.lit("two records in one line")).otherwise(reason)
+        reason = F.when(_glued(F.col(ORIGINAL)), F.lit("two records in one line")).otherwise(reason)
         reason = F.when(F.col(_CORRUPT).isNotNull(), F.lit("not parseable")).otherwise(reason)
     rows = doors.reject(rows, reason)
     if declared is not None and instant is not None:
         rows = rows.withColumn(declared.column, instant)
     return rows.drop(_CORRUPT)
+
+
+def _glued(line: Column) -> Column:
+    """Whether a line holds a second record behind the first; the expression is tried only where a "{" follows the first "}"."""
+    opened_again = F.call_function("locate", F.lit("{"), line, F.instr(line, "}") + 1) > 0
+    return opened_again & (F.instr(line, "}") > 0) & line.rlike(_GLUED)
 
 
 def _loaded(reader: "DataFrameReader | DataStreamReader", name: str, path: str) -> DataFrame:

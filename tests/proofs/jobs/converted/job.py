@@ -1,0 +1,25 @@
+"""Sums in euros, by a rate that is read when the job starts: the mistake is that it may change before a restart."""
+
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+import streamproof as sp
+
+RATE = Path(__file__).with_name("rate.txt")
+
+
+def in_euros(rows: DataFrame) -> DataFrame:
+    """The same rows with the notional in euros."""
+    return rows.withColumn("notional", F.col("notional") * float(RATE.read_text()))
+
+
+@sp.job
+def converted(trades: sp.Stream) -> sp.Outputs:
+    """The sum per client in windows of 30 seconds."""
+    euros = trades.transform(in_euros)
+    exposure = euros.window(sp.tumbling("30 seconds"), by="client", allowed_lateness="1 minute").aggregate(
+        exposure=F.sum("notional")
+    )
+    return sp.Outputs(exposure=exposure)
