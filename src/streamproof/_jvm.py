@@ -35,9 +35,12 @@ class Doors:
     def __init__(self, spark: "SparkSession", checkpoint: str, run: str) -> None:
         self._doors = _class(spark, "Doors")(spark._jsparkSession, checkpoint, run)
 
-    def late_bound(self) -> "Column":
-        """The late bound of the running batch, bigint, microseconds since 1970-01-01T00:00:00Z."""
-        return _call(self._doors.lateBound())
+    def late_before(self, window_us: int) -> "Column":
+        """The first event time that is not late in the running batch, bigint, microseconds since 1970-01-01T00:00:00Z.
+
+        It lies right above the late bound; with a tumbling window of a length, at the start of the first window that ends above it.
+        """
+        return _call(self._doors.lateBefore(window_us))
 
     def batch_clock(self) -> "Column":
         """The running batch's own timestamp (R13), bigint, microseconds since 1970-01-01T00:00:00Z."""

@@ -1,5 +1,6 @@
 """The progress of a proof on the screen: bars on a terminal, a line now and then elsewhere."""
 
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -31,7 +32,7 @@ def progress_on(console: "Console") -> "ProofProgress":
     return BarProgress(console) if console.is_terminal else LineProgress(console)
 
 
-class ProofProgress:
+class ProofProgress(ABC):
     """Hears the events of a proof and says them on a console."""
 
     def __init__(self, console: "Console") -> None:
@@ -62,19 +63,22 @@ class ProofProgress:
             case Finished():
                 self.close()
 
+    @abstractmethod
     def recording(self, event: Recording) -> None:
-        raise NotImplementedError
+        """How far the fault-free run is."""
 
+    @abstractmethod
     def proving(self, event: Proving) -> None:
-        raise NotImplementedError
+        """How far the scenarios are."""
 
     def failed(self, event: Failed) -> None:
         from streamproof.report.words import span
 
         self._line("first failure", f"{event.scenario_id}, after {span(event.seconds)}")
 
+    @abstractmethod
     def close(self) -> None:
-        """Nothing is left on the screen that moves."""
+        """Leaves nothing on the screen that moves."""
 
     def _line(self, label: str, text: str) -> None:
         self.console.print(f"  {label:<{_LABEL_COLUMNS}}   {text}")
@@ -90,6 +94,9 @@ class LineProgress(ProofProgress):
     def recording(self, event: Recording) -> None:
         if event.batch == event.batches:
             self._line("recording", f"{event.batch} of {event.batches} batches")
+
+    def close(self) -> None:
+        """Lines do not move."""
 
     def proving(self, event: Proving) -> None:
         part = event.done * _PLAIN_PARTS // event.total if event.total else _PLAIN_PARTS

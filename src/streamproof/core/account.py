@@ -19,9 +19,6 @@ class Account:
     def total(self) -> int:
         return sum(getattr(self, place.name) for place in fields(self))
 
-    def __add__(self, other: "Account") -> "Account":
-        return Account(**{place.name: getattr(self, place.name) + getattr(other, place.name) for place in fields(self)})
-
     def as_dict(self) -> dict[str, int]:
         return {place.name: getattr(self, place.name) for place in fields(self)}
 

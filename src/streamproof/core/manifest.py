@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 FORMAT = 1
@@ -119,9 +119,6 @@ class Manifest:
             )
         except (KeyError, TypeError, AttributeError) as problem:
             raise ValueError(f"not a whole manifest: {problem!r}") from problem
-
-    def with_sections(self, sections: tuple[Section, ...]) -> "Manifest":
-        return replace(self, sections=sections)
 
 
 def _section(found: Mapping[str, Any]) -> Section:

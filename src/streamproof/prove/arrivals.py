@@ -40,7 +40,7 @@ class CollectingDoors:
         self.left.append(rows.filter(~keep).select(_trace(rows), F.lit("filtered").alias("fate"), F.lit(name).alias("reason")))
         return rows.filter(keep)
 
-    def late(self, rows: DataFrame, instant: Column) -> DataFrame:
+    def late(self, rows: DataFrame, event_time: Column, window_us: int = 0) -> DataFrame:
         return rows
 
 

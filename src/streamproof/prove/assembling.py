@@ -56,7 +56,7 @@ def report(world: World, request: Request, recording: Recording, outcomes: Seque
         "noun": world.noun,
         "spark_batches": len(fault_free.batches),
         "counts": {str(kind): sum(outcome.verdict is kind for outcome in outcomes) for kind in Verdict},
-        "enumerated": len(recording.steps.steps),
+        "enumerated": 2 * len(recording.steps.steps),  # before and after each
         "distinct": len(
             {outcome.plan.image.digest for outcome in outcomes if outcome.plan.image and outcome.plan.mode.value == "image"}
         ),

@@ -1,12 +1,18 @@
 """Are the published rows of two runs the same, leaving aside the hidden columns of proofs?"""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streamproof.prove.left_behind import json_rows, parquet_rows
 from streamproof.prove.setting import OUT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from streamproof.prove.history import History
 
 _HIDDEN = ("_trace", "_records", "_trace_hash", "original", "original_base64")
 _DIGITS = 9
@@ -31,13 +37,28 @@ def row_differences(one: Path, other: Path) -> list[str]:
     return found
 
 
+def rows_digest(history: "History") -> str:
+    """A hash of every published row, whatever their order; floats to nine digits."""
+    lines = sorted(
+        repr((output.name, _visible(row.values)))
+        for view in history.queries
+        for output in view.left.outputs.values()
+        for row in output.rows
+    )
+    return hashlib.sha256("\n".join(lines).encode(errors="surrogatepass")).hexdigest()
+
+
 def _rows(folder: Path) -> Iterator[tuple[tuple[str, Any], ...]]:
     for path in sorted(folder.glob("batch=*/*")):
         if path.name.startswith(("_", ".")):
             continue
         rows = parquet_rows(path) if path.suffix == ".parquet" else json_rows(path, frozenset())
         for row in rows:
-            yield tuple(sorted((name, _plain(value)) for name, value in row.items() if name not in _HIDDEN))
+            yield _visible(row)
+
+
+def _visible(row: "Mapping[str, Any]") -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted((name, _plain(value)) for name, value in row.items() if name not in _HIDDEN))
 
 
 def _plain(value: Any) -> Any:

@@ -14,8 +14,9 @@ from streamproof.errors import StreamproofError
 from streamproof.prove import judging
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.child import ChildResult, ChildTask
+from streamproof.prove.comparing import rows_digest
 from streamproof.prove.judging import Outcome
-from streamproof.prove.planning import Mode, ScenarioPlan
+from streamproof.prove.planning import LIVE_MODES, Mode, ScenarioPlan
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.build import build
 from streamproof.prove.record.live import Action, arming
@@ -99,6 +100,7 @@ class Executor:
     ) -> Iterator[Outcome]:
         """Runs the scenarios side by side and judges each as it ends; stops handing out when `stop` says so."""
         pending = list(plans)
+        crashed_live = {str(plan.step) for plan in plans if plan.mode in LIVE_MODES}
         with ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="scenario") as pool:
             running: set[Future[Ran]] = set()
             while pending or running:
@@ -109,7 +111,7 @@ class Executor:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     ran = future.result()
-                    yield self._judged(ran)
+                    yield self._judged(ran, keep_rows=bool(crashed_live.intersection((str(ran.plan.step), *ran.plan.names))))
                     shutil.rmtree(ran.folder, ignore_errors=True)
                 if stop():
                     pending.clear()
@@ -137,13 +139,15 @@ class Executor:
         except (ChildDied, StreamproofError, OSError) as problem:
             return Ran(plan, setting.folder, False, None, f"{type(problem).__name__}: {problem}", monotonic_seconds() - started)
 
-    def _judged(self, ran: Ran) -> Outcome:
+    def _judged(self, ran: Ran, *, keep_rows: bool) -> Outcome:
+        """The verdict; of what is published only a digest is kept, where a live crash is to be compared with its image."""
         if ran.result is None:
             return judging.broken(ran.plan, ran.problem, ran.seconds)
         if ran.result.error:
             return judging.stopped(ran.plan, ran.result.message, ran.result.remedy, fired=ran.fired, seconds=ran.seconds)
         outcome = judging.judged(self.world, ran.plan, ran.folder, fired=ran.fired, seconds=ran.seconds, rerun=ran.rerun)
-        return replace(outcome, notes=ran.result.notes)
+        published = rows_digest(outcome.history) if keep_rows and outcome.history is not None else ""
+        return replace(outcome, notes=ran.result.notes, history=None, published=published)
 
     def _rebuild(self, plan: ScenarioPlan, recording: Recording, setting: Setting) -> tuple[bool, tuple[int, ...]]:
         assert plan.image is not None
@@ -220,11 +224,13 @@ class Executor:
 
 
 def agreement(live: Outcome, image: Outcome) -> CheckResult:
-    """A live crash and the image of the same step must come to the same end (R16)."""
-    mine, theirs = (str(live.verdict), live.account), (str(image.verdict), image.account)
-    if mine == theirs:
+    """A live crash and the image of the same step must come to the same end (R16): verdict, account, and published rows."""
+    if (live.verdict, live.account, live.published) == (image.verdict, image.account, image.published):
         return CheckResult("agreement", Verdict.PASS)
-    finding = Finding(None, "the live crash and the image of the same step disagree", None, f"image: {theirs}", f"live: {mine}")
+    what = "the live crash and the image of the same step disagree"
+    if (live.verdict, live.account) == (image.verdict, image.account):
+        what += " in the rows that are published"
+    finding = Finding(None, what, None, f"image: {image.verdict}, {image.account}", f"live: {live.verdict}, {live.account}")
     return CheckResult("agreement", Verdict.FAIL, (finding,), 1)
 
 

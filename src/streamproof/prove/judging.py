@@ -17,7 +17,10 @@ from streamproof.prove.world import World
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a scenario: whether its fault fired, what the checkers say, the account found, and its batches."""
+    """What became of a scenario: whether its fault fired, what the checkers say, the account found, and its batches.
+
+    `history` is kept of the fault-free run alone, `published` (a digest of the rows) where two scenarios are compared.
+    """
 
     plan: ScenarioPlan
     fired: bool
@@ -26,6 +29,7 @@ class Outcome:
     account: dict[str, int] = field(default_factory=dict)
     batches: list[dict[str, Any]] = field(default_factory=list)
     history: History | None = None
+    published: str = ""
     notes: tuple[str, ...] = ()
 
     @property

@@ -22,6 +22,9 @@ class Mode(StrEnum):
     KILL = "kill"
 
 
+LIVE_MODES = (Mode.LIVE, Mode.KILL)
+
+
 @dataclass(frozen=True)
 class ScenarioPlan:
     """One scenario: its id, the step it crashes at (None for the fault-free one), the fault and how it is brought about."""

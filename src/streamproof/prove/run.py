@@ -15,7 +15,7 @@ from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.engine import Engine
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, Recording, agreement
 from streamproof.prove.judging import Outcome
-from streamproof.prove.planning import FAULT_FREE, Mode, ScenarioPlan, additional, chosen, second_recording, standard
+from streamproof.prove.planning import FAULT_FREE, LIVE_MODES, Mode, ScenarioPlan, additional, chosen, second_recording, standard
 from streamproof.prove.scenario import Scenario, load_scenario
 from streamproof.prove.setting import SPARK
 from streamproof.prove.world import World, prepare
@@ -250,7 +250,7 @@ def _agreeing(outcomes: Sequence[Outcome]) -> list[Outcome]:
     images = {name: outcome for outcome in outcomes if outcome.plan.mode is Mode.IMAGE for name in outcome.plan.names}
     found = []
     for outcome in outcomes:
-        if outcome.plan.mode in (Mode.LIVE, Mode.KILL):
+        if outcome.plan.mode in LIVE_MODES:
             image = images.get(str(outcome.plan.step))
             if image is not None:  # without the image nothing was compared, and nothing is claimed
                 outcome = replace(outcome, checks=[*outcome.checks, agreement(outcome, image)])

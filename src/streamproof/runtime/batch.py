@@ -37,6 +37,15 @@ class Identity:
     spark_name: str
 
 
+@dataclass(frozen=True)
+class Tally:
+    """How the rows of an output are summed: a column that is true for each of them, the columns that are written, the float columns."""
+
+    passes: Column
+    kept: Sequence[str]
+    floats: Sequence[str]
+
+
 @dataclass
 class BatchProtocol:
     """Called by Spark once per batch, in the thread of the query; one object per query and start."""
@@ -57,6 +66,7 @@ class BatchProtocol:
     failure: Exception | None = None
     done: list[Manifest] = field(default_factory=list)
     _doors_checked: bool = False
+    _tally: "Tally | None" = None
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
         try:
@@ -91,7 +101,8 @@ class BatchProtocol:
         output = self.identity.query
         place = self.sinks[output].place
         directory = f"_staging/{attempt}"
-        visible, floats = _tallied(rows, self.doors, output, stateful=self.stateful)
+        tally = self._tally = self._tally or _tally_of(rows.schema, self.doors, output, stateful=self.stateful)
+        visible = rows.filter(tally.passes).select(*tally.kept)
         writer = visible.write.format(place.format).mode("errorifexists")
         if place.format == "json":
             writer = writer.options(**JSON_OPTIONS)
@@ -102,7 +113,7 @@ class BatchProtocol:
             _jvm.check_doors(metrics)
             self._doors_checked = True
         main = sums.get(f"tally:{output}", DoorSums())
-        digest = main.digest(floats)
+        digest = main.digest(tally.floats)
         files = self._data_files(f"{place.path}/{directory}") if digest.rows else ()
         if not digest.rows:
             self.storage.delete(f"{place.path}/{directory}")
@@ -247,19 +258,19 @@ class BatchProtocol:
                 self.sinks[section.output].abort(section.directory)
 
 
-def _tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> tuple[DataFrame, list[str]]:
-    """The visible rows behind a tally of row hashes, hidden counts and float sums; and the float columns' names (R4).
+def _tally_of(schema: StructType, doors: "Doors", output: str, *, stateful: bool) -> Tally:
+    """Row hashes, hidden counts and float sums of an output (R4); the same for every batch, so it is made once.
 
     Floats of aggregations depend on the order of addition and are summed; elsewhere they are hashed like the rest.
     """
-    visible = [column for column in rows.schema.fields if column.name not in (ORIGINAL, RECORDS)]
-    in_proof = TRACE_HASH in rows.columns or TRACE in rows.columns
+    visible = [column for column in schema.fields if column.name not in (ORIGINAL, RECORDS)]
+    in_proof = TRACE_HASH in schema.names or TRACE in schema.names
     floats = [column.name for column in visible if stateful and isinstance(column.dataType, DoubleType | FloatType)]
     hashed = [_hashable(column.name, column.dataType) for column in visible if column.name not in floats]
-    records = F.col(RECORDS) if RECORDS in rows.columns else F.lit(None).cast("bigint")
-    tally = doors.tally(f"tally:{output}", F.xxhash64(*hashed), records, [F.col(name).cast("double") for name in floats])
-    kept = [column.name for column in visible] + ([RECORDS] if in_proof and RECORDS in rows.columns else [])
-    return rows.filter(tally).select(*kept), floats
+    records = F.col(RECORDS) if RECORDS in schema.names else F.lit(None).cast("bigint")
+    passes = doors.tally(f"tally:{output}", F.xxhash64(*hashed), records, [F.col(name).cast("double") for name in floats])
+    kept = [column.name for column in visible] + ([RECORDS] if in_proof and RECORDS in schema.names else [])
+    return Tally(passes, kept, floats)
 
 
 def _hashable(name: str, type_: DataType) -> Column:

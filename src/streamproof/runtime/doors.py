@@ -11,7 +11,7 @@ from streamproof.stream.outputs import SideKind
 from streamproof.stream.plan import ORIGINAL, TRACE
 
 JSON_OPTIONS = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"}
-_INTERNAL = (ORIGINAL, "_corrupt", "_window")
+_INTERNAL = (ORIGINAL, "_corrupt")
 
 
 @dataclass
@@ -39,11 +39,11 @@ class SideDoors:
         out = self.jvm.divert(f"filtered.{name}", None, trace, F.lit(name))
         return rows.filter(F.when(keep, F.lit(True)).otherwise(out))
 
-    def late(self, rows: DataFrame, instant: Column) -> DataFrame:
+    def late(self, rows: DataFrame, event_time: Column, window_us: int = 0) -> DataFrame:
         reason = F.lit("at or behind the late bound")
         shown = [name for name in rows.columns if name not in _INTERNAL]
         payload = F.struct(*shown, reason.alias("reason"))
-        return self._divert(rows.drop(ORIGINAL), SideKind.LATE, instant <= self.jvm.late_bound(), payload, reason)
+        return self._divert(rows.drop(ORIGINAL), SideKind.LATE, event_time < self.jvm.late_before(window_us), payload, reason)
 
     def _divert(self, rows: DataFrame, kind: SideKind, leaves: Column, payload: Column, reason: Column) -> DataFrame:
         door = f"{kind}.{self._number}"

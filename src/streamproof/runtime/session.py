@@ -19,6 +19,8 @@ STREAMING: Mapping[str, str] = {
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     "spark.sql.streaming.metricsEnabled": "false",
+    # Spark's default are 96-bit integers, which Parquet has deprecated and other readers take for something else.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # A second start on a checkpoint is refused; Spark's default stops the query that runs.
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
 }

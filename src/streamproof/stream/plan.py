@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from streamproof.core.durations import micros_of
 from streamproof.errors import JobDefinitionError
-from streamproof.stream.recipe import Condition, Deduplicate, Filter, Recipe, Require, Transform, WindowAggregate
+from streamproof.stream.recipe import Condition, Deduplicate, Filter, Recipe, Require, Transform
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -37,8 +37,8 @@ class Doors(Protocol):
     def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
         """Lets rows pass for which `keep` is true; counts the others under the name."""
 
-    def late(self, rows: DataFrame, instant: Column) -> DataFrame:
-        """Lets rows pass whose instant (bigint, microseconds) is above the late bound."""
+    def late(self, rows: DataFrame, event_time: Column, window_us: int = 0) -> DataFrame:
+        """Lets rows pass whose event time (bigint, microseconds), or whose window's end where a length is given, is above the late bound."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,7 @@ def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, d
         rows = doors.late(rows, F.unix_micros(event_time.column))
         rows = rows.dropDuplicatesWithinWatermark(list(deduplicate.key))
     elif aggregate is not None:
-        rows = with_window(rows, aggregate, event_time.column)
-        rows = doors.late(rows, F.unix_micros(f"{_WINDOW}.end"))
+        rows = doors.late(rows, F.unix_micros(event_time.column), micros_of(aggregate.window.size))
     return aggregated(recipe, rows, event_time.column)
 
 
@@ -100,11 +99,6 @@ def row_wise(recipe: Recipe, rows: DataFrame, doors: Doors) -> DataFrame:
     return rows
 
 
-def with_window(rows: DataFrame, aggregate: WindowAggregate, event_time: str) -> DataFrame:
-    """Adds the window column that rows are diverted and grouped by (R11)."""
-    return rows.withColumn(_WINDOW, F.window(F.col(event_time), f"{micros_of(aggregate.window.size)} microseconds"))
-
-
 def aggregated(recipe: Recipe, rows: DataFrame, event_time: str) -> DataFrame:
     """Groups by window and key, with a hidden record count (and in proofs the sum of trace hashes)."""
     aggregate = recipe.aggregate
@@ -116,10 +110,8 @@ def aggregated(recipe: Recipe, rows: DataFrame, event_time: str) -> DataFrame:
     visible = [column.alias(name) for name, column in aggregate.aggregates.items()]
 
     def group(rows: DataFrame) -> DataFrame:
-        # Two columns with a watermark are refused by deduplication, so behind it the window is made only here.
-        if _WINDOW not in rows.columns:
-            rows = with_window(rows, aggregate, event_time)
-        return rows.groupBy(_WINDOW, *aggregate.by).agg(*hidden, *visible)
+        window = F.window(F.col(event_time), f"{micros_of(aggregate.window.size)} microseconds")
+        return rows.groupBy(window.alias(_WINDOW), *aggregate.by).agg(*hidden, *visible)
 
     grouped = _checked(rows, "aggregate()", group)
     hidden_names = [name for name in (RECORDS, TRACE_HASH) if name in grouped.columns]

@@ -21,10 +21,9 @@ def test_exit_codes():
     assert {verdict.value: verdict.exit_code for verdict in Verdict} == {"pass": 0, "fail": 1, "unknown": 3}
 
 
-def test_the_account_adds_up_place_by_place():
-    account = Account(emitted=3, late=1) + Account(emitted=2, rejected=4)
+def test_the_account_counts_every_place_once():
+    account = Account(emitted=5, late=1, rejected=4)
 
-    assert account == Account(emitted=5, late=1, rejected=4)
     assert account.total == 10
     assert Account.of(account.as_dict()) == account
     assert Account.of({"emitted": 1, "elsewhere": 5}) == Account(emitted=1)

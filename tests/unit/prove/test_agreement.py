@@ -12,9 +12,9 @@ STEP = StepName.parse("commit/commits@1:after")
 IMAGE = Image(str(STEP), STEP, (str(STEP),), {}, "disk")
 
 
-def outcome(mode: Mode, emitted: int) -> Outcome:
+def outcome(mode: Mode, emitted: int, published: str = "one") -> Outcome:
     plan = ScenarioPlan(f"{STEP}+{mode}", mode, "process-death", STEP, IMAGE)
-    return Outcome(plan, True, [CheckResult("account", Verdict.PASS)], 1.0, {"emitted": emitted})
+    return Outcome(plan, True, [CheckResult("account", Verdict.PASS)], 1.0, {"emitted": emitted}, published=published)
 
 
 def test_another_account_than_the_image_fails() -> None:
@@ -22,6 +22,13 @@ def test_another_account_than_the_image_fails() -> None:
 
     assert live.verdict is Verdict.FAIL
     assert live.checks[-1].name == "agreement"
+
+
+def test_other_rows_than_the_image_published_fail() -> None:
+    live = _agreeing([outcome(Mode.IMAGE, 5), outcome(Mode.LIVE, 5, "another")])[1]
+
+    assert live.verdict is Verdict.FAIL
+    assert "in the rows that are published" in live.checks[-1].findings[0].what
 
 
 def test_the_same_end_passes() -> None:

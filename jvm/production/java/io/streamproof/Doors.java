@@ -22,8 +22,11 @@ public final class Doors {
     spark.sparkContext().register(reports, "streamproof-" + run);
   }
 
-  public UserDefinedFunction lateBound() {
-    return functions.udf(new LateBound(checkpoint), DataTypes.LongType).asNondeterministic().withName("late_bound");
+  public UserDefinedFunction lateBefore(long windowMicros) {
+    return functions
+        .udf(new LateBefore(checkpoint, windowMicros), DataTypes.LongType)
+        .asNondeterministic()
+        .withName("late_before");
   }
 
   public UserDefinedFunction batchClock() {
