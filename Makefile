@@ -20,7 +20,7 @@ help:
 	@echo "make check        format, lint, types, architecture and unit tests: under a minute, no Spark"
 	@echo "make test         every test"
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
-	@echo "make benchmarks   the figures of the README and of the changelog"
+	@echo "make benchmarks   what a start, an event and a proof cost"
 	@echo "make wheel        build the wheel into dist/"
 	@echo "make clean        remove what was built; downloads stay"
 

@@ -63,9 +63,21 @@ class Doors:
         return reports
 
 
+def text_behind_record(spark: "SparkSession", line: "Column") -> "Column":
+    """Whether a line of JSON (string) goes on behind its first value."""
+    return _call(_class(spark, "TextBehindRecord").function(), line)
+
+
 def _class(spark: "SparkSession", name: str) -> Any:
     """A Java class of the production jar. By its full name: part by part, py4j would look for a class `io` in every jar first."""
-    return getattr(spark._jvm, f"io.streamproof.{name}")
+    found = getattr(spark._jvm, f"io.streamproof.{name}")
+    if type(found).__name__ == "JavaPackage":  # what py4j gives for a class that is not there
+        raise EnvironmentProblem(
+            "The Spark session that is running does not have Streamproof's Java classes.",
+            required=f"{PRODUCTION_JAR.name} on the driver's class path and among spark.jars before the session starts.",
+            remedy="Let Streamproof start the session, or stop that session first.",
+        )
+    return found
 
 
 def _call(udf: Any, *arguments: "Column") -> "Column":

@@ -175,8 +175,8 @@ def test_the_sound_product_passes_the_same_scenarios(only: str, full: bool, tmp_
 
 
 def test_the_sound_product_stops_where_a_replay_computes_something_else(tmp_path: Path) -> None:
-    """R4: nothing wrong is published; with "replay-not-compared" the same proof finds rows of two rates mixed."""
-    report = _proved(tmp_path, only="publish/exposure@1:after", job="converted", rate_at_restart=2.5)
+    """R4: nothing wrong is published; with "replay-not-compared" the same proof finds rows of two rates."""
+    report = _proved(tmp_path, only="publish/euros@1:after", job="converted", rate_at_restart=2.5)
     crash = next(scenario for scenario in report["scenarios"] if scenario["id"] != "fault-free")
     assert [check["name"] for check in crash["checks"]] == ["recovery"]
     assert "ran again and is not what was published" in crash["checks"][0]["findings"][0]["what"]

@@ -32,7 +32,7 @@ def print_problem(text: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    first, *rest = _redacted(text).splitlines() or ["unknown"]
+    first, *rest = redacted(text).splitlines() or ["unknown"]
     shown = Text("error  ", style="bold red")
     shown.append("\n".join((first, *(_INDENT + line for line in rest))), style="default not bold")
     Console(stderr=True, highlight=False, emoji=False).print(shown, soft_wrap=True)
@@ -40,7 +40,7 @@ def print_problem(text: str) -> None:
 
 def keep_trace(problem: BaseException) -> Path | None:
     """Write the trace of an unexpected error to `.streamproof/`, secrets taken out, and return where; None if it cannot be written."""
-    text = _redacted("".join(traceback.format_exception(problem)))
+    text = redacted("".join(traceback.format_exception(problem)))
     try:
         LAST_ERROR.parent.mkdir(parents=True, exist_ok=True)
         LAST_ERROR.write_text(text, encoding="utf-8")
@@ -54,7 +54,7 @@ def silence_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _redacted(text: str) -> str:
+def redacted(text: str) -> str:
     """Values of `${env:NAME}` are known only if a configuration was read, and then the module is there."""
     secret = sys.modules.get("streamproof.config.secret")
     return str(secret.redact(text)) if secret else text

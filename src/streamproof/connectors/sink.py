@@ -98,4 +98,5 @@ def entry_of(manifest: Manifest, section: Section) -> LedgerEntry:
         manifest=manifest.id,
         fingerprint=manifest.fingerprint.hash,
         rows=section.digest.rows,
+        hash=section.digest.hash,
     )

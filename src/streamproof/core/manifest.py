@@ -149,6 +149,7 @@ class LedgerEntry:
     manifest: str
     fingerprint: str
     rows: int
+    hash: int
 
     def to_json(self) -> str:
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=1)

@@ -5,6 +5,7 @@ Row-wise steps decide about each record alone, so they give the same answer in a
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -103,6 +104,13 @@ class Arrivals:
             dedup = tuple(plain(value) for value in row[cut:]) if self.shape.deduplicate else None
             found[row[0]] = Arrived(row[0], RowFate.PASSED, None, row[1], tuple(plain(value) for value in row[2:cut]), dedup)
         return found
+
+    @cached_property
+    def rows(self) -> Mapping[str, Mapping[str, Any]]:
+        """The columns of every record that passes, by trace."""
+        columns = [name for name in self._passed.columns if name != TRACE]
+        collected = self._passed.select(TRACE, *columns).collect()
+        return {row[0]: {name: plain(value) for name, value in zip(columns, row[1:], strict=True)} for row in collected}
 
     def batch_result(self, survivors: Sequence[str]) -> dict[WindowKey, dict[str, Any]]:
         """The aggregates of each window by the job's own code as a batch query over the surviving records; kept per set of survivors."""

@@ -23,7 +23,7 @@ def handwritten_rows(
     Raises
     ------
     ScenarioError
-        If the file or the function is not there, or a row lacks a key column or window_start.
+        If the file or the function is not there, a row lacks a key column or window_start, or has a column that is not in the output.
     """
     if scenario.expect.model is None:
         return None
@@ -35,6 +35,13 @@ def handwritten_rows(
     if not callable(function):
         raise ScenarioError(f'[expect] model names "{name}", and {file} has no such function.')
     rows = function([_as_seen(events[trace], arrived[trace], shape) for trace in survivors])
+    known = {*shape.by, *shape.aggregates, "window_start", "window_end"}
+    unknown = sorted({column for row in rows for column in row} - known)
+    if unknown:
+        raise ScenarioError(
+            f'{file}:{name} gives a column "{unknown[0]}", which the output {shape.query} does not have.',
+            required=f"It would be compared with nothing; the columns are {', '.join(sorted(known))}.",
+        )
     try:
         return {(tuple(plain(row[column]) for column in shape.by), int(plain(row["window_start"]))): dict(row) for row in rows}
     except (KeyError, TypeError, ValueError) as problem:

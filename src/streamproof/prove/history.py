@@ -51,6 +51,8 @@ class QueryView:
         The aggregates of every emitted window by a batch query over the survivors; None where there was none to run.
     handwritten
         The same by the user's hand-written model; None without one.
+    rows
+        The columns of every record that passes the row-wise steps, by trace, from a batch query; None where none was run.
     """
 
     left: QueryHistory
@@ -58,6 +60,7 @@ class QueryView:
     arrived: Mapping[str, Arrived]
     equivalence: Mapping[WindowKey, Mapping[str, Any]] | None = None
     handwritten: Mapping[WindowKey, Mapping[str, Any]] | None = None
+    rows: Mapping[str, Mapping[str, Any]] | None = None
 
     @property
     def name(self) -> str:

@@ -1,5 +1,6 @@
 """Proving a job: prepare, record, plan, run every scenario, judge, report."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -10,7 +11,7 @@ from streamproof.config import JobConfig
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
-from streamproof.prove import assembling, events
+from streamproof.prove import assembling, events, guard
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.engine import Engine
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, Recording, agreement
@@ -76,7 +77,7 @@ class _Prepared:
 def run_proof(
     config: JobConfig, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None
 ) -> dict[str, Any]:
-    """Proves a job and gives the report as data; histories of failed scenarios stay in `folder`.
+    """Proves a job and gives the report as data; `folder` is for what the proof writes meanwhile.
 
     Raises
     ------
@@ -152,6 +153,7 @@ class _Session:
     def prepare(self) -> _Prepared:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._zygote = Zygote(self.folder / "children.log", self.options.child_python_path)
+        os.environ[guard.ALLOW_VARIABLE] = ",".join(self.options.allowed_hosts)  # for the Python workers, that the JVM starts
         engine = Engine(f"prove {self.config.name}", self.config.spark)
         noun = next(iter(self.config.source))
         self.tell(

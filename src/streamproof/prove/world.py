@@ -8,6 +8,7 @@ from typing import Any
 
 from streamproof.config import JobConfig
 from streamproof.config.columns import columns_of
+from streamproof.errors import ScenarioError
 from streamproof.prove.arrivals import Arrivals
 from streamproof.prove.engine import Engine
 from streamproof.prove.generate import Event, generate
@@ -62,7 +63,7 @@ class World:
             equivalence = arrivals.batch_result(model.survivors)
             if query == next(iter(self.models)):
                 handwritten = self._by_hand(model)
-        return QueryView(left, model, arrivals.arrived, equivalence, handwritten)
+        return QueryView(left, model, arrivals.arrived, equivalence, handwritten, arrivals.rows if arrivals.traced else None)
 
     def _by_hand(self, model: Expectation) -> dict[WindowKey, dict[str, Any]] | None:
         if model.survivors not in self._handwritten:
@@ -116,5 +117,16 @@ def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine)
         events |= {event.trace: event for event in made}
     bound = bind(Setting(str(folder / "disks" / "oracle"), folder, data, scenario.files_per_batch).bind(config))
     arrivals = {query: Arrivals(bound, query, engine.spark.newSession()) for query in bound.outputs.main}
+    _require_window_for_model(scenario, next(iter(arrivals.values())))
     models = {query: Model(found.shape, found.arrived, traces_of_file) for query, found in arrivals.items()}
     return World(config, scenario, folder, engine, bound, events, data, plain_data, traces_of_file, arrivals, models)
+
+
+def _require_window_for_model(scenario: Scenario, first: Arrivals) -> None:
+    """ScenarioError if a hand-written model is named that nothing would be compared with."""
+    if scenario.expect.model is not None and first.shape.window_us is None:
+        raise ScenarioError(
+            f"[expect] model names {scenario.expect.model}, and the output {first.shape.query} has no window.",
+            required="A hand-written model gives the rows of windows; other rows are compared with the job's own batch query.",
+            remedy="Take the line out, or return the output with the window first.",
+        )

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any, cast
 
+from streamproof.config.secret import redact
 from streamproof.errors import ConfigurationError
 from streamproof.report import words
 from streamproof.report.shape import Report, problems
@@ -47,13 +48,13 @@ def read_json(path: Path) -> Report:
 
 
 def without_secrets(report: Report) -> Report:
-    """The same report with passwords in addresses and in `key=value` texts masked, wherever they stand."""
+    """The same report with values of `${env:NAME}`, and passwords in addresses and in `key=value` texts, masked wherever they stand."""
     return cast("Report", _masked(report))
 
 
 def _masked(value: Any) -> Any:
     if isinstance(value, str):
-        return words.masked(value)
+        return words.masked(redact(value))
     if isinstance(value, list):
         return [_masked(member) for member in value]
     if isinstance(value, dict):

@@ -154,7 +154,7 @@ class BatchProtocol:
     def _manifest(
         self, batch: int, attempt: str, logs: BatchLogs, sections: tuple[Section, ...], counts: dict[str, int]
     ) -> Manifest:
-        before = self.manifests.read(batch - 1) if batch else None
+        before = self._before(batch)
         totals = {
             f"total.{key}": counts.get(key, 0) + (before.counts.get(f"total.{key}", 0) if before else 0) for key in _DIGEST_KEYS
         }
@@ -172,13 +172,24 @@ class BatchProtocol:
             counts={**counts, **totals},
         )
 
+    def _before(self, batch: int) -> Manifest | None:
+        """The manifest whose totals this batch goes on from: of the batch before, else the nearest that is left."""
+        if not batch or (found := self.manifests.read(batch - 1)) is not None:
+            return found if batch else None
+        earlier = [number for number in self.manifests.batches() if number < batch]
+        self.notes.append(
+            f"The manifest of batch {batch - 1} of {self.identity.query} is missing: the account leaves out what lies between "
+            f"batch {earlier[-1] if earlier else 'none'} and batch {batch}."
+        )
+        return self.manifests.read(earlier[-1]) if earlier else None
+
     # -- decide
 
     def _decide(self, staged: Manifest) -> Manifest:
         """The manifest that counts: the one that is there if this attempt equals it, else this attempt's (R4)."""
         known = self.manifests.read(staged.batch)
-        if known is None:
-            known = self._from_ledger(staged)
+        if known is None and (again := self._from_ledger(staged)) is not None:
+            return again
         if known is not None:
             differences = _differences(known, staged)
             if not differences:
@@ -187,7 +198,7 @@ class BatchProtocol:
                 self._drop_attempt(staged)
                 return known
             if any(self._is_published(section, known.batch) for section in known.sections):
-                if self.accept_replay != staged.batch:
+                if self.accept_replay != staged.batch or known.fingerprint.hash != staged.fingerprint.hash:
                     raise _contradiction(known, differences)
                 self.notes.append(_accepted(known, differences))
                 self._drop_attempt(staged)
@@ -195,11 +206,7 @@ class BatchProtocol:
             self.manifests.discard(staged.batch)
             self._drop_attempt(known)
         if not self.manifests.create(staged):
-            raise TwoDrivers(
-                f"Another driver has written the manifest of batch {staged.batch} of {self.identity.query} while this one staged it.",
-                required="One driver works on a checkpoint at a time.",
-                remedy="Stop one of them; what it staged is ignored.",
-            )
+            raise _other_manifest(staged)
         return staged
 
     def _from_ledger(self, staged: Manifest) -> Manifest | None:
@@ -216,15 +223,18 @@ class BatchProtocol:
                     f"{staged.incarnation[:8]}).",
                     remedy="Restore the checkpoint that published it, or start over with --new-output or --replace-output.",
                 )
-            if entry.fingerprint != staged.fingerprint.hash or section is None or section.digest.rows != entry.rows:
+            mine = section.digest if section else Digest()
+            if entry.fingerprint != staged.fingerprint.hash or (mine.rows, mine.hash) != (entry.rows, entry.hash):
                 raise FingerprintMismatch(
-                    f"Batch {staged.batch} of {output} was published with {entry.rows} rows of other input; its manifest is lost.",
+                    f"Batch {staged.batch} of {output} was published with {entry.rows} rows, others than it gives now; its manifest is lost.",
                     required="A batch that runs again reads what it read the first time.",
                     remedy=f"Restore the checkpoint from a backup, or move batch={staged.batch:06d} of {output} away and run again.",
                 )
-        identity = next(iter(published.values())).manifest
-        again = replace(staged, id=identity)
-        self.manifests.create(again)
+        again = replace(staged, id=next(iter(published.values())).manifest)
+        if not self.manifests.create(again):
+            raise _other_manifest(staged)
+        for output in published:  # the others are published from what this attempt has staged
+            self.sinks[output].abort(f"_staging/{staged.attempt}")
         return again
 
     def _rows_left(self, known: Manifest) -> bool:
@@ -292,6 +302,14 @@ def _said(digest: Digest) -> str:
     return f"{digest.rows} rows with hash sum {digest.hash:x}"
 
 
+def _other_manifest(staged: Manifest) -> TwoDrivers:
+    return TwoDrivers(
+        f"Another driver has written the manifest of batch {staged.batch} of {staged.query} while this one staged it.",
+        required="One driver works on a checkpoint at a time.",
+        remedy="Stop one of them; what it staged is ignored.",
+    )
+
+
 def _taken_away(gone: StagedRowsGone, batch: int) -> TwoDrivers:
     return TwoDrivers(
         f"What this driver has just staged for batch {batch} was taken away by another: {gone.message}",
@@ -308,8 +326,13 @@ def _accepted(known: Manifest, differences: Sequence[str]) -> str:
 
 
 def _contradiction(known: Manifest, differences: Sequence[str]) -> NondeterministicReplay | FingerprintMismatch:
-    kind = FingerprintMismatch if "other input" in differences[0] else NondeterministicReplay
-    return kind(
+    if "other input" in differences[0]:
+        return FingerprintMismatch(
+            f"Batch {known.batch} of {known.query} ran again and is not what was published: {'; '.join(differences)}.",
+            required="A batch that runs again reads what it read the first time; what it reads now and did not then would be lost.",
+            remedy="Restore offsets and sources of the checkpoint from a backup, or start over with a new checkpoint and --new-output.",
+        )
+    return NondeterministicReplay(
         f"Batch {known.batch} of {known.query} ran again and is not what was published: {'; '.join(differences)}.",
         required="A batch that runs again must compute the same from the same input.",
         remedy=f"Look for random(), uuid() or the wall clock in the job. To go on with what is published: run --accept-replay {known.batch}",

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from streamproof.connectors.files.sink import FileSink
 from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.errors import ConfigurationError, JobDefinitionError, StreamproofError
+from streamproof.runtime.session import refuse_settings
 from streamproof.stream.job import Job
 from streamproof.stream.outputs import Outputs, SideKind
+from streamproof.stream.recipe import Recipe, Require
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,13 +59,20 @@ class BoundJob:
         """The side outputs of a query, kind to name; those the job does not return go to a default place."""
         sides = self.outputs.sides_of(query)
         recipe = self.outputs.main[query]
-        returned = {side.kind for side in self.outputs.side.values()}
         only = len(self.outputs.main) == 1
         if SideKind.LATE not in sides and recipe.stateful:
             sides[SideKind.LATE] = "late" if only and "late" not in self.outputs.main else f"{query}_late"
-        if SideKind.REJECTED not in sides and SideKind.REJECTED not in returned and query == next(iter(self.outputs.main)):
-            sides[SideKind.REJECTED] = "rejected"
+        if SideKind.REJECTED not in sides and not self._rejected_before(query):
+            taken = {*self.outputs.main, *self.outputs.side}
+            first = query == next(iter(self.outputs.main))
+            sides[SideKind.REJECTED] = "rejected" if first and "rejected" not in taken else f"{query}_rejected"
         return sides
+
+    def _rejected_before(self, query: str) -> bool:
+        """Whether an earlier query delivers everything that this one rejects: the same source, and the same requirements (R14)."""
+        recipe = self.outputs.main[query]
+        earlier = list(self.outputs.main)[: list(self.outputs.main).index(query)]
+        return any(_rejects_all_of(self.outputs.main[other], recipe) for other in earlier)
 
 
 def bind(config: "JobConfig") -> BoundJob:
@@ -74,8 +83,10 @@ def bind(config: "JobConfig") -> BoundJob:
     Raises
     ------
     ConfigurationError
-        If the entry cannot be imported, a sink is configured for an output the job does not have, or an output has no sink.
+        If the entry cannot be imported, a sink is configured for an output the job does not have, an output has no sink, or two
+        outputs have one folder.
     """
+    refuse_settings(config.spark, str(config.file))
     job = load_job(config)
     outputs = job.outputs(config.source)
     bound = BoundJob(config, outputs, {})
@@ -86,7 +97,29 @@ def bind(config: "JobConfig") -> BoundJob:
         if name not in kinds:
             raise _unknown_output(config, name, list(kinds))
     bound.places.update({name: _place(config, name, kind) for name, kind in kinds.items()})
+    _require_places_apart(config, bound.places)
     return bound
+
+
+def _rejects_all_of(other: Recipe, recipe: Recipe) -> bool:
+    """Whether every record that `recipe` rejects is rejected by `other`, by the same steps."""
+    requirements = [number for number, step in enumerate(recipe.steps) if isinstance(step, Require)]
+    shared = recipe.steps[: requirements[-1] + 1] if requirements else ()
+    same = len(shared) <= len(other.steps) and all(mine is theirs for mine, theirs in zip(shared, other.steps, strict=False))
+    return other.source == recipe.source and same
+
+
+def _require_places_apart(config: "JobConfig", places: dict[str, OutputPlace]) -> None:
+    """ConfigurationError if two outputs have one folder: each batch has one directory there, and one ledger."""
+    by_path: dict[str, str] = {}
+    for name, place in places.items():
+        other = by_path.setdefault(place.path.rstrip("/"), name)
+        if other != name:
+            raise ConfigurationError(
+                f"{config.file}: the outputs {other} and {name} both go to {place.path}.",
+                required="Every output has a folder of its own.",
+                remedy=f"Give [sink.{name}] another path.",
+            )
 
 
 def load_job(config: "JobConfig") -> Job:

@@ -37,8 +37,8 @@ class ManifestStore:
         Raises
         ------
         WrongCheckpoint
-            If the checkpoint belongs to another job or query, or to a query that Streamproof did not start. A torn file is made
-            again from the manifests; before the first batch there are none, and nothing to lose.
+            If the checkpoint belongs to another job or query, or to a query that Streamproof did not start. A torn or missing
+            file is made again from the manifests; before the first batch there are none, and nothing to lose.
         """
         path = f"{self._folder}/incarnation.json"
         text = self._storage.read(path)
@@ -47,14 +47,17 @@ class ManifestStore:
             self._storage.delete(path)
             if text is not None:
                 self._storage.create_atomic(path, text)
+        if text is None and (text := self._from_manifests()) is not None:
+            self._storage.create_atomic(path, text)
         if text is None:
-            if self._storage.exists(f"{self.checkpoint}/commits/0") or self._storage.exists(f"{self.checkpoint}/offsets/0"):
+            if self.begun():
                 raise WrongCheckpoint(
                     f"The checkpoint {self.checkpoint} has batches and no whole {FOLDER}/incarnation.json; did Streamproof write it?",
                     remedy="Choose another checkpoint in streamproof.toml, or restore that file from a backup.",
                 )
             identity = new_id()
-            self._storage.create_atomic(path, _written(job, query, identity))
+            if not self._storage.create_atomic(path, _written(job, query, identity)):
+                return self.incarnation(job, query)  # another driver was first: its id is the one that counts
             return Incarnation(identity, fresh=True)
         found = json.loads(text)
         owner, incarnation = (found["job"], found["query"]), str(found["incarnation"])
@@ -63,7 +66,12 @@ class ManifestStore:
                 f"The checkpoint {self.checkpoint} belongs to the job {owner[0]} (output {owner[1]}); this is {job} (output {query}).",
                 remedy="Set another [job] checkpoint in streamproof.toml.",
             )
-        return Incarnation(incarnation, fresh=not self._storage.exists(f"{self.checkpoint}/commits/0"))
+        return Incarnation(incarnation, fresh=not self.begun())
+
+    def begun(self) -> bool:
+        """Whether a batch was ever planned here. Of its logs Spark removes old entries, batch 0 among them, but never all."""
+        folders = (f"{self.checkpoint}/offsets", f"{self.checkpoint}/commits", f"{self._folder}/manifests")
+        return any(name.isdigit() for folder in folders for name in self._storage.list(folder))
 
     def _from_manifests(self) -> str | None:
         """The incarnation that the newest whole manifest names; None where there is none."""

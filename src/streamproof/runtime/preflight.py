@@ -12,6 +12,7 @@ from streamproof.config.positions import display
 from streamproof.config.problems import did_you_mean
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.runtime.environment import find_java, find_spark
+from streamproof.runtime.session import refuse_settings
 
 SIDE_OUTPUTS = ("late", "rejected")
 
@@ -31,6 +32,7 @@ def look_at(target: str | Path, *, profile: str | None = None) -> list[Finding]:
 
     def configuration() -> str:
         config.append(load(target, profile=profile))
+        refuse_settings(config[0].spark, display(config[0].file))
         return display(config[0].file) + (f", profile {profile}" if profile else "")
 
     found = [_finding("configuration", configuration)]

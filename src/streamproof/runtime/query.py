@@ -61,7 +61,7 @@ class RunningQuery:
         return ended is not False
 
     def stop(self) -> None:
-        """Ends the query after its batch, where it still runs."""
+        """Ends the query where it still runs; a batch under way is interrupted, and done again by the next start."""
         self.stream.stop()
 
 
@@ -84,6 +84,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     incarnation = manifests.incarnation(bound.name, query)
     recovery.check_owner(sinks, incarnation, bound.name, checkpoint)
     notes = recovery.restore_logs(storage, logs, manifests)
+    recovery.require_outputs(logs, manifests, sinks)
     notes += recovery.mend_publications(logs, manifests, sinks)
     if start.replay_last:
         recovery.roll_back(storage, logs, manifests, sinks)

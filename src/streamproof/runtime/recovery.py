@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from streamproof.checkpoint.logs import parse_commit, parse_offsets, parse_source_log
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
-from streamproof.errors import OutputInUse, TornCheckpoint
+from streamproof.errors import OutputInUse, TornCheckpoint, WrongCheckpoint
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import Incarnation, ManifestStore
 
@@ -81,6 +81,23 @@ def mend_publications(logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[
     return notes
 
 
+def require_outputs(logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
+    """WrongCheckpoint if the batch that is to run again has staged rows for an output that the job does not have any more."""
+    committed = set(logs.batches("commits"))
+    for number in manifests.batches()[-1:]:
+        manifest = manifests.read(number)
+        if manifest is None or number in committed:
+            continue
+        for section in manifest.sections:
+            if section.digest.rows and section.output not in sinks:
+                raise WrongCheckpoint(
+                    f"Batch {number} of {manifest.query} was interrupted with {section.digest.rows} rows for the output "
+                    f"{section.output}, which the job does not have any more.",
+                    required=f"The outputs now are {', '.join(sinks)}.",
+                    remedy="Run the job once with its former outputs, then change them.",
+                )
+
+
 def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int]) -> None:
     """Publishes what Spark has committed and a sink has not made visible, in order (R8).
 
@@ -117,7 +134,8 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     except ValueError:
         manifest = None
     published = manifest is not None and any(
-        section.digest.rows and sinks[section.output].published(newest) is not None for section in manifest.sections
+        section.digest.rows and section.output in sinks and sinks[section.output].published(newest) is not None
+        for section in manifest.sections
     )
     storage.delete(f"{logs.checkpoint}/commits/{newest}")
     storage.delete(f"{logs.checkpoint}/commits/.{newest}.crc")
@@ -145,7 +163,9 @@ def _manifest_or_none(storage: "Storage", manifests: ManifestStore, number: int,
         return manifests.read(number)
     except ValueError as problem:
         storage.delete(manifests.path(number))
-        notes.append(f"The manifest of batch {number} is {problem}; the batch is staged again and compared with the ledger.")
+        notes.append(
+            f"The manifest of batch {number} is {problem}; if Spark has not committed the batch, it is done again and compared with the ledger."
+        )
         return None
 
 
@@ -170,7 +190,8 @@ def _drop_torn(storage: "Storage", logs: QueryLogs, log: str, parse: Callable[[s
             parse(text or "")
         except TornCheckpoint:
             _delete_log(storage, path)
-            notes.append(f"{path} was torn; nothing of that batch was staged, it is planned again.")
+            happens = "it is done again and compared with what is published" if log == "commits" else "it is planned again"
+            notes.append(f"{path} was torn; Spark had not gone beyond that batch, and {happens}.")
 
 
 def _drop_torn_sources(storage: "Storage", logs: QueryLogs, notes: list[str]) -> None:

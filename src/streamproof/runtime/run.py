@@ -10,6 +10,7 @@ from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.manifest import Manifest
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.binding import BoundJob, bind
+from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.query import RunningQuery, Start, start_query
 from streamproof.runtime.session import start_session
 
@@ -80,7 +81,7 @@ def run_job(
     spark
         A session to use; one is started where none is given.
     new_output
-        Writes the outputs to this path instead of the configured one, with a new checkpoint (R1).
+        Writes the outputs to this path instead of the configured one (R1).
     replace_output
         Deletes what the outputs hold before a new checkpoint starts (R1).
     accept_replay
@@ -136,9 +137,9 @@ def delete_outputs(bound: BoundJob, spark: "SparkSession") -> None:
 
     storage = _jvm.Storage(spark)
     for query in bound.outputs.main:
-        if storage.exists(f"{bound.checkpoint(query)}/commits/0"):
+        if ManifestStore(storage, bound.checkpoint(query)).begun():
             raise ConfigurationError(
-                f"--replace-output would delete the output of the checkpoint {bound.checkpoint(query)}, which has committed batches.",
+                f"--replace-output would delete the output of the checkpoint {bound.checkpoint(query)}, which has batches.",
                 remedy="Delete that checkpoint too if you want to start over.",
             )
     for place in bound.places.values():

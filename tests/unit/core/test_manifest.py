@@ -56,7 +56,7 @@ def test_the_fingerprint_sees_every_difference(change):
 
 
 def test_a_ledger_entry_survives_and_a_torn_one_is_refused():
-    entry = LedgerEntry("job", "exposure", "i", 3, 0, "m", "f", 12)
+    entry = LedgerEntry("job", "exposure", "i", 3, 0, "m", "f", 12, 7)
 
     assert LedgerEntry.from_json(entry.to_json()) == entry
     with pytest.raises(ValueError, match=r"."):

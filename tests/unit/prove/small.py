@@ -74,7 +74,12 @@ def faultless(
     events = {record.trace: event_of(record, arrival, batch) for arrival, (record, batch) in enumerate(numbered)}
     values = {key: {"total": 1.5 * contents.count} for key, contents in model.emitted.items()}
     view = QueryView(
-        _left(shape, model, events), model, arrived, values if shape.window_us else None, values if shape.window_us else None
+        _left(shape, model, events),
+        model,
+        arrived,
+        values if shape.window_us else None,
+        values if shape.window_us else None,
+        {trace: {"total": 1.5} for trace in arrived},
     )
     return History([view], events, files_of(batches), expect or Expect())
 
@@ -92,7 +97,7 @@ def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) ->
             main.append(OutputRow(outcome.batch, file, {**keys, **window, "total": 1.5 * contents.count, **hidden}))
         if shape.window_us is None:
             main += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5}) for trace in outcome.kept]
-        late += [OutputRow(outcome.batch, file, {"_trace": trace, "reason": "late"}) for trace in outcome.late]
+        late += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5, "reason": "late"}) for trace in outcome.late]
         for trace in outcome.rejected:
             original = {"reason": "total > 0", "original": events[trace].record.decode("utf-8", "replace")}
             rejected.append(OutputRow(outcome.batch, file, original))

@@ -55,6 +55,7 @@ def test_a_faultless_history_passes_every_checker(shape):
         "account",
         "publication",
         "window-contents",
+        "row-contents",
         "late-routing",
         "rejected-routing",
         "watermark",

@@ -47,7 +47,7 @@ def layout(tmp_path):
     for folder in ("exposure/batch=000001", "exposure/_staging/000002-abcd"):
         (out / folder).mkdir(parents=True)
         pq.write_table(table, out / folder / "part-00000-aaaa.parquet")
-    entry = LedgerEntry("job", "exposure", "i", 1, 0, "m", "f", 1)
+    entry = LedgerEntry("job", "exposure", "i", 1, 0, "m", "f", 1, 7)
     (out / "exposure/batch=000001/_ledger.json").write_text(entry.to_json())
     (out / "late/batch=000001").mkdir(parents=True)
     row = {"_trace": "e-1", "ts": "2026-01-05T09:00:00.000001Z", "reason": "late"}

@@ -42,7 +42,13 @@ class FileSink(Sink):
         self._verify(staged, section, manifest)
         self._drop_unnamed(staged, section)
         self.place.storage.write(f"{staged}/{LEDGER}", entry_of(manifest, section).to_json())
-        self.place.storage.rename(staged, f"{self.place.path}/{batch_directory(manifest.batch)}")
+        published = f"{self.place.path}/{batch_directory(manifest.batch)}"
+        self.place.storage.rename(staged, published)
+        try:
+            self._verify(published, section, manifest)
+        except StagedRowsGone:  # another driver has cleaned up between the look and the rename: not published, then
+            self.place.storage.delete(published)
+            raise
 
     def mend(self, manifest: Manifest, section: Section) -> str | None:
         """The rename of a directory can outlive the content of its files (R20).
@@ -77,10 +83,13 @@ class FileSink(Sink):
         return found is not None and found.manifest != manifest.id
 
     def owner(self) -> LedgerEntry | None:
-        batches = [name for name in self.place.storage.list(self.place.path) if name.startswith("batch=")]
+        names = self.place.storage.list(self.place.path)
+        batches = [name for name in names if name.startswith("batch=") and name.removeprefix("batch=").isdigit()]
         for name in batches:
             with suppress(TornCheckpoint):  # it cannot tell whose it is; the next one may, and publishing stops at it
-                return self.published(int(name.removeprefix("batch=")))
+                found = self.published(int(name.removeprefix("batch=")))
+                if found is not None:
+                    return found
         return None
 
     def _drop_unnamed(self, staged: str, section: Section) -> None:
@@ -104,7 +113,7 @@ class FileSink(Sink):
 
 def same_manifest(found: LedgerEntry, manifest: Manifest, section: Section) -> None:
     """TwoDrivers if the ledger entry comes from another manifest than this one (R7)."""
-    if found.manifest != manifest.id:
+    if (found.manifest, found.output) != (manifest.id, section.output):
         raise TwoDrivers(
             f"Batch {manifest.batch} of {section.output} was published by the manifest {found.manifest[:8]}; this driver staged {manifest.id[:8]}.",
             required="One driver works on a checkpoint at a time.",

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from streamproof.config import EventTime, SourceConfig
 
 _CORRUPT = "_corrupt"
-# Spark's parser reads the first object of a line and passes over the rest. An object right behind another one, with a first key or
-# empty, is never valid inside JSON, and inside a text its quotes would be escaped.
-_GLUED = r"\}\s*\{\s*(\"(?:[^\"\\]|\\.)*\"\s*:|\})"
+_ANY_AGE = "36500d"
 _LAST_MICROS = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z, the last instant that Spark can print
 _LAST_BIGINT = 2**63 - 2_000  # far enough from the end to be rounded down to whole microseconds
 _TICKS = {"seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
@@ -35,6 +33,9 @@ def read(spark: SparkSession, name: str, source: "SourceConfig", path: str, *, s
     """
     schema = _schema(spark, name, source, path, trace=trace)
     reader = spark.readStream if stream else spark.read
+    if stream:
+        # Spark's default leaves out, without a word, what is a week older than the newest file, and forgets that it has read it.
+        reader = reader.option("maxFileAge", _ANY_AGE)
     if stream and source.files_per_batch:
         reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
     if source.format == "parquet":
@@ -45,7 +46,9 @@ def read(spark: SparkSession, name: str, source: "SourceConfig", path: str, *, s
     parsed = F.from_json(
         line, StructType([*schema.fields, StructField(_CORRUPT, StringType())]), {"columnNameOfCorruptRecord": _CORRUPT}
     )
-    return lines.select(F.col("value").alias(ORIGINAL), parsed.alias("_parsed")).select("_parsed.*", ORIGINAL)
+    corrupt = F.when(F.col("_parsed").isNull(), F.col(ORIGINAL)).otherwise(F.col(f"_parsed.{_CORRUPT}"))  # null: a blank line
+    columns = [F.col("_parsed").getField(name).alias(name) for name in schema.names]
+    return lines.select(F.col("value").alias(ORIGINAL), parsed.alias("_parsed")).select(*columns, corrupt.alias(_CORRUPT), ORIGINAL)
 
 
 def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -> DataFrame:
@@ -67,7 +70,7 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
         instant = _instant(rows, name, declared)
         reason = _time_reason(rows[declared.column], instant, declared, doors.clock())
     if _CORRUPT in rows.columns:
-        reason = F.when(_glued(F.col(ORIGINAL)), F.lit("two records in one line")).otherwise(reason)
+        reason = F.when(_more_than_a_record(rows), F.lit("more than a record in its line")).otherwise(reason)
         reason = F.when(F.col(_CORRUPT).isNotNull(), F.lit("not parseable")).otherwise(reason)
     rows = doors.reject(rows, reason)
     if declared is not None and instant is not None:
@@ -75,10 +78,11 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
     return rows.drop(_CORRUPT)
 
 
-def _glued(line: Column) -> Column:
-    """Whether a line holds a second record behind the first; the expression is tried only where a "{" follows the first "}"."""
-    opened_again = F.call_function("locate", F.lit("{"), line, F.instr(line, "}") + 1) > 0
-    return opened_again & (F.instr(line, "}") > 0) & line.rlike(_GLUED)
+def _more_than_a_record(rows: DataFrame) -> Column:
+    """Whether a line goes on behind its first JSON value; a line whose first "}" is its last character cannot."""
+    line = F.col(ORIGINAL)
+    flat = F.instr(line, "}") == F.length(line)
+    return ~flat & _jvm.text_behind_record(rows.sparkSession, line.cast("string"))
 
 
 def _loaded(reader: "DataFrameReader | DataStreamReader", name: str, path: str) -> DataFrame:

@@ -22,6 +22,7 @@ _MODULES = (
     "account",
     "publication",
     "window_contents",
+    "row_contents",
     "late_routing",
     "rejected_routing",
     "watermark",

@@ -108,6 +108,12 @@ public final class Storage {
     if (!files.rename(source, target)) {
       throw new IOException("could not rename " + from + " to " + to);
     }
+    // Where another process made the target in the meantime, a rename moves the source into it.
+    Path inside = new Path(target, source.getName());
+    if (files.exists(inside)) {
+      files.delete(inside, true);
+      throw new FileAlreadyExistsException(to);
+    }
   }
 
   public void delete(String path) throws IOException {
