@@ -9,6 +9,7 @@ from typing import cast
 from streamproof.config import load
 from streamproof.core.durations import parse_duration
 from streamproof.core.verdict import Verdict
+from streamproof.errors import ScenarioError
 from streamproof.prove.events import Event
 from streamproof.prove.run import INTERRUPTED, Options, PlanPreview, preview, run_proof
 from streamproof.report import store
@@ -93,6 +94,11 @@ def prove(
     config = load(target, profile=profile)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
     ids = tuple(store.last_failed(config.root)) if last_failed else ()
+    if last_failed and not ids:
+        raise ScenarioError(
+            "Every scenario passed when it was last tried, or none was tried yet.",
+            remedy=f"Prove all of it: streamproof prove {target}",
+        )
     folder = store.new_run(config.root)
     options = Options(str(target), seed, only, full, max_scenarios, budget, stop_at_first, events, batches, ids, allow_hosts)
     found = cast("Report", run_proof(config, options, folder, listener))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamproof import __version__
+from streamproof.connectors.files.sink import guarantee_at
 from streamproof.core.phases import Side
 from streamproof.core.verdict import Verdict, worst
 from streamproof.prove.checkers.account import PLACES
@@ -191,11 +192,7 @@ def _outputs(world: World, history: History | None) -> list[dict[str, Any]]:
     for view in history.queries if history else ():
         for name, output in view.left.outputs.items():
             place = world.bound.places[name]
-            guarantee = (
-                "exactly once (one directory a batch, with its ledger)"
-                if place.connector == "files"
-                else f"declared by {place.connector}"
-            )
             where = world.config.sink[name].path if name in world.config.sink else f"out/{name}"
+            guarantee = guarantee_at(where) if place.connector == "files" else f"declared by {place.connector}"
             found.append({"name": name, "rows": len(output.rows), "where": where, "format": place.format, "guarantee": guarantee})
     return found

@@ -104,7 +104,7 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
             running = start_query(bound, query, spark.newSession(), start)
             running.wait()
             notes.extend(running.notes)
-            attempts[query] = len(running.protocol.done)
+            attempts[query] = running.protocol.done.batches
             if task.read_state:
                 known = (task.operators or {}).get(query)
                 operators[query] = _write_state(spark, bound.checkpoint(query), known, Path(task.folder) / f"state-{query}.json")

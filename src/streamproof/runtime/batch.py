@@ -1,5 +1,6 @@
 """The life of one micro-batch behind Spark's work phase: stage, manifest, publish (PROTOCOL R3-R8)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -47,6 +48,23 @@ class Tally:
 
 
 @dataclass
+class Done:
+    """What this start of the driver has worked through, as sums: batches, input records, rows of each output, reasons of rejection."""
+
+    batches: int = 0
+    input: int = 0
+    rows: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, manifest: Manifest) -> None:
+        self.batches += 1
+        self.input += manifest.counts["input"]
+        self.rows.update({section.output: section.digest.rows for section in manifest.sections})
+        begins = "reason.rejected."
+        self.reasons.update({key.removeprefix(begins): n for key, n in manifest.counts.items() if key.startswith(begins)})
+
+
+@dataclass
 class BatchProtocol:
     """Called by Spark once per batch, in the thread of the query; one object per query and start."""
 
@@ -64,7 +82,7 @@ class BatchProtocol:
     notes: list[str]
     accept_replay: int | None = None
     failure: Exception | None = None
-    done: list[Manifest] = field(default_factory=list)
+    done: Done = field(default_factory=Done)
     _doors_checked: bool = False
     _tally: "Tally | None" = None
 
@@ -93,7 +111,7 @@ class BatchProtocol:
                     if manifest is not staged:
                         raise
                     raise _taken_away(gone, batch) from gone
-        self.done.append(manifest)
+        self.done.add(manifest)
 
     # -- stage
 

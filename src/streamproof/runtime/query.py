@@ -87,7 +87,8 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     recovery.require_outputs(logs, manifests, sinks)
     notes += recovery.mend_publications(logs, manifests, sinks)
     if start.replay_last:
-        recovery.roll_back(storage, logs, manifests, sinks)
+        taken_back = recovery.roll_back(storage, logs, manifests, sinks)
+        notes += [] if taken_back is None else [f"Batch {taken_back} of {query} was taken back and is computed again."]
     recovery.publish_open(manifests, sinks, logs.batches("commits"))
     recovery.remove_orphans(storage, manifests, sinks)
 

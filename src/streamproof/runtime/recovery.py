@@ -120,6 +120,11 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     """`run --replay-last`: takes back Spark's commit of the newest batch, so that it is computed again from its recorded input.
 
     What is published stands; the replay is compared with it. Returns the batch, None where there is none.
+
+    Raises
+    ------
+    DataError
+        If a file that the batch has read is gone; nothing is taken back then.
     """
     planned = logs.batches("offsets")
     if not planned:
@@ -129,6 +134,7 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
         # It was planned on top of the batch that is to be taken back, and staged nothing: its files stay in the source log.
         _delete_log(storage, f"{logs.checkpoint}/offsets/{newest}")
         newest = committed[-1]
+    logs.require_inputs(logs.of(newest), newest, whole=False)  # without them it could not be computed again
     try:
         manifest = manifests.read(newest)
     except ValueError:

@@ -161,7 +161,6 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
     notes: list[str] = []
     first_open = OpenWindows(0, 0, None)
     for query in queries:
-        done = query.protocol.done
         store = query.protocol.manifests
         numbers = store.batches()
         newest = store.read(numbers[-1]) if numbers else None
@@ -169,7 +168,7 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
         opened = open_windows(spark, bound.checkpoint(query.name)) if stateful else OpenWindows(0, 0, None)
         first_open = opened if query is queries[0] else first_open
         accounts.append(account_of(query.name, newest, opened))
-        outputs.extend(_outputs(bound, query, done))
+        outputs.extend(_outputs(bound, query))
         notes.extend(query.notes)
     for result in outputs:
         place = bound.places[result.name]
@@ -178,8 +177,8 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
     total = accounts[0]
     return RunResult(
         job=bound.name,
-        batches=max(len(query.protocol.done) for query in queries),
-        rows_in=sum(manifest.counts["input"] for manifest in queries[0].protocol.done),
+        batches=max(query.protocol.done.batches for query in queries),
+        rows_in=queries[0].protocol.done.input,
         seconds=seconds,
         outputs=outputs,
         account=total.account,
@@ -191,17 +190,10 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
     )
 
 
-def _outputs(bound: BoundJob, query: RunningQuery, done: list[Manifest]) -> list[OutputResult]:
-    found = []
+def _outputs(bound: BoundJob, query: RunningQuery) -> list[OutputResult]:
+    found, done = [], query.protocol.done
     for output, sink in query.protocol.sinks.items():
         place = bound.places[output]
-        sections = [section for manifest in done if (section := manifest.section(output)) is not None]
-        reasons: dict[str, int] = {}
-        for manifest in done:
-            for key, count in manifest.counts.items():
-                if place.kind == "rejected" and key.startswith("reason.rejected."):
-                    reason = key.removeprefix("reason.rejected.")
-                    reasons[reason] = reasons.get(reason, 0) + count
-        rows = sum(section.digest.rows for section in sections)
-        found.append(OutputResult(output, place.path, place.format, rows, sink.guarantee, reasons))
+        reasons = dict(done.reasons) if place.kind == "rejected" else {}
+        found.append(OutputResult(output, place.path, place.format, done.rows[output], sink.guarantee, reasons))
     return found

@@ -2,11 +2,12 @@
 
 from contextlib import suppress
 
-from streamproof.connectors.sink import Sink, entry_of
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import StagedRowsGone, TornCheckpoint, TwoDrivers
 
 LEDGER = "_ledger.json"
+OBJECT_STORES = ("s3", "s3a", "s3n", "gs", "oss", "cosn", "obs", "swift", "wasb", "wasbs")
 
 
 def batch_directory(batch: int) -> str:
@@ -14,10 +15,20 @@ def batch_directory(batch: int) -> str:
     return f"batch={batch:06d}"
 
 
+def guarantee_at(path: str) -> str:
+    """What the file system of a path lets us promise: an object store has no rename of a directory, it copies file by file."""
+    scheme = path.partition("://")[0] if "://" in path else "file"
+    if scheme in OBJECT_STORES:
+        return f"not exactly once: {scheme} does not rename a directory at once, a crash can leave half a batch visible"
+    return "exactly once (one directory a batch, with its ledger)"
+
+
 class FileSink(Sink):
     """Writes `<path>/batch=000003/`; `_ledger.json` in it means published."""
 
-    guarantee = "exactly once (one directory a batch, with its ledger)"
+    def __init__(self, place: SinkPlace) -> None:
+        super().__init__(place)
+        self.guarantee = guarantee_at(place.path)
 
     def published(self, batch: int) -> LedgerEntry | None:
         path = f"{self.place.path}/{batch_directory(batch)}/{LEDGER}"
