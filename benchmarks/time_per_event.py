@@ -24,7 +24,7 @@ from streamproof.runtime.session import start_session
 
 BATCHES, FILES, PAIRS = 4, 2, 5
 EVENTS = {"window": 8_000_000, "deduplicate": 1_000_000, "through": 8_000_000, "sides": 8_000_000}
-"""Events per run; deduplication keeps each of them in RocksDB for minutes of event time and takes ten times as long."""
+"""Events per run; deduplication keeps each of them in RocksDB for minutes of event time and takes much longer."""
 AGGREGATED = "client string, notional double, ts long"
 WHOLE = f"trade_id string, {AGGREGATED}"
 SETTINGS = {

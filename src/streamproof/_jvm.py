@@ -70,8 +70,10 @@ def text_behind_record(spark: "SparkSession", line: "Column") -> "Column":
 
 def _class(spark: "SparkSession", name: str) -> Any:
     """A Java class of the production jar. By its full name: part by part, py4j would look for a class `io` in every jar first."""
+    from py4j.java_gateway import JavaPackage
+
     found = getattr(spark._jvm, f"io.streamproof.{name}")
-    if type(found).__name__ == "JavaPackage":  # what py4j gives for a class that is not there
+    if isinstance(found, JavaPackage):  # what py4j gives for a class that is not there
         raise EnvironmentProblem(
             "The Spark session that is running does not have Streamproof's Java classes.",
             required=f"{PRODUCTION_JAR.name} on the driver's class path and among spark.jars before the session starts.",

@@ -78,10 +78,9 @@ def run(
 
 def print_json(result: "RunResult", out: "Console") -> None:
     """Print the result as one JSON object; times are ISO 8601."""
-    text = json.dumps(
-        asdict(result), indent=2, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value)
+    out.print(
+        json.dumps(asdict(result), indent=2, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value))
     )
-    out.print(screen.redacted(text))
 
 
 def print_result(result: "RunResult", out: "Console") -> None:
@@ -101,7 +100,7 @@ def print_result(result: "RunResult", out: "Console") -> None:
             f"{row[3]:>{widths[3]}}",
             output.guarantee,
         )
-        out.print(screen.redacted(f"  {'   '.join(cells)}{f'     {reasons}' if reasons else ''}"))
+        out.print(f"  {'   '.join(cells)}{f'     {reasons}' if reasons else ''}")
     label = max(len("account"), widths[0])
     for each in result.accounts:
         counts = " + ".join(f"{PLACES[place]} {number(count)}" for place, count in each.account.as_dict().items())
@@ -116,7 +115,7 @@ def print_result(result: "RunResult", out: "Console") -> None:
         until = f" until the watermark passes {_clock(result.closes_after)}" if result.closes_after else ""
         out.print(f"  {'':<{label}}   {windows} open{until}")
     for note in result.notes:
-        out.print(screen.redacted(f"  {'note':<{label}}   {note}"))
+        out.print(f"  {'note':<{label}}   {note}")
 
 
 def _shown_place(where: str) -> str:

@@ -4,7 +4,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from streamproof.errors import StreamproofError
 
@@ -15,11 +15,24 @@ _INDENT = " " * len("error  ")
 LAST_ERROR = Path(".streamproof", "last-error.txt")
 
 
+class _WithoutSecrets:
+    """A stream that takes secrets out of what is written to it; everything else is the stream's own."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(_redacted(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 def console() -> "Console":
-    """Standard output: colours only on a terminal, lines folded only where a terminal has an end."""
+    """Standard output: colours only on a terminal, lines folded only where a terminal has an end, secrets nowhere."""
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    return Console(file=cast("TextIO", _WithoutSecrets(sys.stdout)), highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def print_error(problem: StreamproofError) -> None:
@@ -32,7 +45,7 @@ def print_problem(text: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    first, *rest = redacted(text).splitlines() or ["unknown"]
+    first, *rest = _redacted(text).splitlines() or ["unknown"]
     shown = Text("error  ", style="bold red")
     shown.append("\n".join((first, *(_INDENT + line for line in rest))), style="default not bold")
     Console(stderr=True, highlight=False, emoji=False).print(shown, soft_wrap=True)
@@ -40,7 +53,7 @@ def print_problem(text: str) -> None:
 
 def keep_trace(problem: BaseException) -> Path | None:
     """Write the trace of an unexpected error to `.streamproof/`, secrets taken out, and return where; None if it cannot be written."""
-    text = redacted("".join(traceback.format_exception(problem)))
+    text = _redacted("".join(traceback.format_exception(problem)))
     try:
         LAST_ERROR.parent.mkdir(parents=True, exist_ok=True)
         LAST_ERROR.write_text(text, encoding="utf-8")
@@ -54,7 +67,7 @@ def silence_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def redacted(text: str) -> str:
+def _redacted(text: str) -> str:
     """Values of `${env:NAME}` are known only if a configuration was read, and then the module is there."""
     secret = sys.modules.get("streamproof.config.secret")
     return str(secret.redact(text)) if secret else text

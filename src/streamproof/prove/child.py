@@ -90,6 +90,7 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     from streamproof.runtime.binding import bind
     from streamproof.runtime.query import Start, start_query
 
+    guard.allow_in_workers(spark.sparkContext, task.allowed_hosts)
     config = load(task.target, profile=task.profile)
     own = {"entry": task.entry, "name": task.entry.rpartition(":")[2], "spark": {**config.spark, **task.settings}}
     config = config.model_copy(update=own)

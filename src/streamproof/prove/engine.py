@@ -75,8 +75,8 @@ class Engine:
         getattr(stores, "MODULE$").stopMaintenanceTask()
 
 
-# Of the methods that thousands of small batches run, only the hottest are worth the optimising compiler's time: with thresholds four
-# times Java's own, the set-up is not slowed by it, and later batches take a third less than without it.
+# Of the methods that thousands of small batches run, only the hottest are worth the optimising compiler's time: its thresholds are four
+# times Java's own, so that it does not slow the set-up.
 JAVA_OPTIONS = " ".join(
     (
         "-XX:Tier4InvocationThreshold=20000",

@@ -1,14 +1,18 @@
 """A proof touches nothing real: Python sockets refuse every host that was not allowed by name."""
 
 import ipaddress
+import os
 import socket
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streamproof.errors import StreamproofError
 
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
 _LOCAL = ("localhost", "")
-ALLOW_VARIABLE = "STREAMPROOF_ALLOW_HOSTS"
+_ALLOWED = "STREAMPROOF_ALLOW_HOSTS"
 
 
 class HostRefused(StreamproofError, OSError):
@@ -41,6 +45,19 @@ def install(allowed: Iterable[str] = ()) -> None:
 
     socket.socket.connect = guarded_connect  # type: ignore[method-assign, assignment]
     socket.socket.connect_ex = guarded_connect_ex  # type: ignore[method-assign, assignment]
+
+
+def allow_in_workers(context: "SparkContext", allowed: Iterable[str]) -> None:
+    """Lets the Python workers that functions of this context run in reach the allowed hosts too.
+
+    Spark hands the environment over with each function, and starts a daemon for each environment.
+    """
+    context.environment[_ALLOWED] = ",".join(allowed)
+
+
+def install_in_worker() -> None:
+    """Guards a Python worker, with the hosts that `allow_in_workers` named."""
+    install(filter(None, os.environ.get(_ALLOWED, "").split(",")))
 
 
 def _is_local(host: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from streamproof.core.clock import from_micros
 from streamproof.core.verdict import Verdict, worst
-from streamproof.errors import StreamproofError
+from streamproof.errors import ScenarioError, StreamproofError
 from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checkers
 from streamproof.prove.checkers.account import PLACES, found_places
 from streamproof.prove.history import History
@@ -67,6 +67,8 @@ def judged(world: World, plan: ScenarioPlan, folder: Path, *, fired: bool, secon
         checks: Sequence[CheckResult] = [_called(world, check) for check in run_checkers(history)]
         account = _account(history)
         batches = _batches(history, rerun)
+    except ScenarioError:
+        raise  # nothing the job did: the scenario's own model
     except (StreamproofError, OSError) as problem:
         checks = [CheckResult("history", Verdict.FAIL, (Finding(None, f"what the run left behind cannot be read: {problem}"),), 1)]
         return Outcome(plan, fired, checks, seconds)

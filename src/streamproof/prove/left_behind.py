@@ -278,12 +278,12 @@ def json_rows(path: Path, times: frozenset[str]) -> Iterator[dict[str, Any]]:
             raise ValueError(f"line {number} is no whole JSON object") from None
         for column in times & values.keys():
             if isinstance(values[column], str):
-                values[column] = _instant(values[column])
+                values[column] = instant_of(values[column])
         yield values
 
 
-def _instant(text: str) -> Any:
-    """Microseconds of an ISO text; the text itself if it is none (a rejected row keeps what it had)."""
+def instant_of(text: str) -> Any:
+    """Microseconds UTC of an ISO text; the text itself if it is none (a rejected row keeps what it had)."""
     try:
         return plain(datetime.fromisoformat(text))
     except ValueError:

@@ -1,6 +1,5 @@
 """Proving a job: prepare, record, plan, run every scenario, judge, report."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -153,8 +152,8 @@ class _Session:
     def prepare(self) -> _Prepared:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._zygote = Zygote(self.folder / "children.log", self.options.child_python_path)
-        os.environ[guard.ALLOW_VARIABLE] = ",".join(self.options.allowed_hosts)  # for the Python workers, that the JVM starts
         engine = Engine(f"prove {self.config.name}", self.config.spark)
+        guard.allow_in_workers(engine.spark.sparkContext, self.options.allowed_hosts)
         noun = next(iter(self.config.source))
         self.tell(
             events.Started(

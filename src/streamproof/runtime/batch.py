@@ -192,8 +192,11 @@ class BatchProtocol:
 
     def _before(self, batch: int) -> Manifest | None:
         """The manifest whose totals this batch goes on from: of the batch before, else the nearest that is left."""
-        if not batch or (found := self.manifests.read(batch - 1)) is not None:
-            return found if batch else None
+        if batch == 0:
+            return None
+        found = self.manifests.read(batch - 1)
+        if found is not None:
+            return found
         earlier = [number for number in self.manifests.batches() if number < batch]
         self.notes.append(
             f"The manifest of batch {batch - 1} of {self.identity.query} is missing: the account leaves out what lies between "

@@ -1,7 +1,6 @@
 """Incarnation and manifests of one query, beside Spark's own files in its checkpoint (R1-R3)."""
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamproof.core.clock import now_utc
@@ -15,14 +14,6 @@ if TYPE_CHECKING:
 FOLDER = "_streamproof"
 
 
-@dataclass(frozen=True)
-class Incarnation:
-    """The life of one checkpoint: a random id, written before batch 0."""
-
-    id: str
-    fresh: bool
-
-
 class ManifestStore:
     """The manifests of one query: created if absent, never overwritten."""
 
@@ -31,8 +22,8 @@ class ManifestStore:
         self.checkpoint = checkpoint
         self._folder = f"{checkpoint}/{FOLDER}"
 
-    def incarnation(self, job: str, query: str) -> Incarnation:
-        """The incarnation of this checkpoint; a fresh one is written if there is none.
+    def incarnation(self, job: str, query: str) -> str:
+        """The life of this checkpoint: a random id, written before batch 0; a new one is written if there is none.
 
         Raises
         ------
@@ -42,31 +33,26 @@ class ManifestStore:
         """
         path = f"{self._folder}/incarnation.json"
         text = self._storage.read(path)
-        if text is not None and not _whole(text):
-            text = self._from_manifests()
-            self._storage.delete(path)
+        if text is None or not _whole(text):
             if text is not None:
-                self._storage.create_atomic(path, text)
-        if text is None and (text := self._from_manifests()) is not None:
-            self._storage.create_atomic(path, text)
-        if text is None:
-            if self.begun():
+                self._storage.delete(path)
+            text = self._from_manifests()
+            if text is None and self.begun():
                 raise WrongCheckpoint(
                     f"The checkpoint {self.checkpoint} has batches and no whole {FOLDER}/incarnation.json; did Streamproof write it?",
                     remedy="Choose another checkpoint in streamproof.toml, or restore that file from a backup.",
                 )
-            identity = new_id()
-            if not self._storage.create_atomic(path, _written(job, query, identity)):
+            text = text or _written(job, query, new_id())
+            if not self._storage.create_atomic(path, text):
                 return self.incarnation(job, query)  # another driver was first: its id is the one that counts
-            return Incarnation(identity, fresh=True)
         found = json.loads(text)
-        owner, incarnation = (found["job"], found["query"]), str(found["incarnation"])
+        owner = (found["job"], found["query"])
         if owner != (job, query):
             raise WrongCheckpoint(
                 f"The checkpoint {self.checkpoint} belongs to the job {owner[0]} (output {owner[1]}); this is {job} (output {query}).",
                 remedy="Set another [job] checkpoint in streamproof.toml.",
             )
-        return Incarnation(incarnation, fresh=not self.begun())
+        return str(found["incarnation"])
 
     def begun(self) -> bool:
         """Whether a batch was ever planned here. Of its logs Spark removes old entries, batch 0 among them, but never all."""

@@ -82,10 +82,12 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     manifests = ManifestStore(storage, checkpoint)
     logs = QueryLogs(storage, checkpoint)
     incarnation = manifests.incarnation(bound.name, query)
-    recovery.check_owner(sinks, incarnation, bound.name, checkpoint)
+    recovery.check_owner(sinks, incarnation, bound.name, manifests)
     notes = recovery.restore_logs(storage, logs, manifests)
-    recovery.require_outputs(logs, manifests, sinks)
-    notes += recovery.mend_publications(logs, manifests, sinks)
+    interrupted = recovery.open_manifest(logs, manifests)
+    if interrupted is not None:
+        recovery.require_outputs(interrupted, sinks)
+        notes += recovery.mend_publications(interrupted, sinks)
     if start.replay_last:
         taken_back = recovery.roll_back(storage, logs, manifests, sinks)
         notes += [] if taken_back is None else [f"Batch {taken_back} of {query} was taken back and is computed again."]
@@ -93,7 +95,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     recovery.remove_orphans(storage, manifests, sinks)
 
     run = short(new_id())
-    identity = Identity(bound.name, query, incarnation.id, run, f"{bound.name}.{query}.{run}")
+    identity = Identity(bound.name, query, incarnation, run, f"{bound.name}.{query}.{run}")
     jvm_doors = _jvm.Doors(spark, checkpoint, run)
     doors = SideDoors(jvm_doors, {kind: _side_directory(sinks[name], manifests) for kind, name in sides.items()})
     rows = _plan(bound, query, spark, doors, trace=start.trace)

@@ -10,7 +10,7 @@ from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
 from streamproof.errors import OutputInUse, TornCheckpoint, WrongCheckpoint
 from streamproof.runtime.logs import QueryLogs
-from streamproof.runtime.manifests import Incarnation, ManifestStore
+from streamproof.runtime.manifests import ManifestStore
 
 if TYPE_CHECKING:
     from streamproof._jvm import Storage
@@ -18,25 +18,26 @@ if TYPE_CHECKING:
 _LOOK_BACK = 2
 
 
-def check_owner(sinks: Mapping[str, Sink], incarnation: Incarnation, job: str, checkpoint: str) -> None:
+def check_owner(sinks: Mapping[str, Sink], incarnation: str, job: str, manifests: ManifestStore) -> None:
     """OutputInUse if a checkpoint meets an output of another incarnation (R1)."""
     for sink in sinks.values():
         owner = sink.owner()
-        if owner is not None and owner.incarnation != incarnation.id:
-            whose = "another run of this job" if owner.job == job else f"the job {owner.job}"
-            if not incarnation.fresh:
-                raise OutputInUse(
-                    f"The output {sink.place.path} belongs to {whose} (incarnation {owner.incarnation[:4]}); the checkpoint {checkpoint} "
-                    f"has published elsewhere (incarnation {incarnation.id[:4]}).",
-                    required="One output takes the rows of one checkpoint.",
-                    remedy="Bind the output to where this checkpoint began to publish, or run with the same --new-output again.",
-                )
+        if owner is None or owner.incarnation == incarnation:
+            continue
+        whose = "another run of this job" if owner.job == job else f"the job {owner.job}"
+        belongs = f"The output {sink.place.path} belongs to {whose} (incarnation {owner.incarnation[:4]}); the checkpoint "
+        if manifests.begun():
             raise OutputInUse(
-                f"The output {sink.place.path} belongs to {whose} (incarnation {owner.incarnation[:4]}); the checkpoint {checkpoint} is new.",
-                required="Going on would publish rows twice.",
-                remedy="Either restore the checkpoint, or start over:\n"
-                f"streamproof run TARGET --new-output {sink.place.path.rsplit('/', 1)[-1]}-2      or      streamproof run TARGET --replace-output",
+                f"{belongs}{manifests.checkpoint} has published elsewhere (incarnation {incarnation[:4]}).",
+                required="One output takes the rows of one checkpoint.",
+                remedy="Bind the output to where this checkpoint began to publish, or run with the same --new-output again.",
             )
+        raise OutputInUse(
+            f"{belongs}{manifests.checkpoint} is new.",
+            required="Going on would publish rows twice.",
+            remedy="Either restore the checkpoint, or start over:\n"
+            f"streamproof run TARGET --new-output {sink.place.path.rsplit('/', 1)[-1]}-2      or      streamproof run TARGET --replace-output",
+        )
 
 
 def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore) -> list[str]:
@@ -66,36 +67,30 @@ def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore) 
     return notes
 
 
-def mend_publications(logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> list[str]:
-    """Lets the sinks put right what a power failure has left of the newest batch, if Spark has not committed it; says what they did."""
-    committed = set(logs.batches("commits"))
-    notes = []
-    for number in manifests.batches()[-1:]:
-        manifest = manifests.read(number)
-        if manifest is None or number in committed:
-            continue
-        for section in manifest.sections:
-            sink = sinks.get(section.output)
-            note = sink.mend(manifest, section) if sink is not None and section.digest.rows else None
-            notes += [note] if note else []
-    return notes
+def open_manifest(logs: QueryLogs, manifests: ManifestStore) -> Manifest | None:
+    """The newest manifest, if Spark has not committed its batch: the one that a crash interrupted."""
+    numbers = manifests.batches()
+    if not numbers or numbers[-1] in logs.batches("commits"):
+        return None
+    return manifests.read(numbers[-1])
 
 
-def require_outputs(logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
-    """WrongCheckpoint if the batch that is to run again has staged rows for an output that the job does not have any more."""
-    committed = set(logs.batches("commits"))
-    for number in manifests.batches()[-1:]:
-        manifest = manifests.read(number)
-        if manifest is None or number in committed:
-            continue
-        for section in manifest.sections:
-            if section.digest.rows and section.output not in sinks:
-                raise WrongCheckpoint(
-                    f"Batch {number} of {manifest.query} was interrupted with {section.digest.rows} rows for the output "
-                    f"{section.output}, which the job does not have any more.",
-                    required=f"The outputs now are {', '.join(sinks)}.",
-                    remedy="Run the job once with its former outputs, then change them.",
-                )
+def require_outputs(manifest: Manifest, sinks: Mapping[str, Sink]) -> None:
+    """WrongCheckpoint if an interrupted batch has staged rows for an output that the job does not have any more."""
+    for section in manifest.sections:
+        if section.digest.rows and section.output not in sinks:
+            raise WrongCheckpoint(
+                f"Batch {manifest.batch} of {manifest.query} was interrupted with {section.digest.rows} rows for the output "
+                f"{section.output}, which the job does not have any more.",
+                required=f"The outputs now are {', '.join(sinks)}.",
+                remedy="Run the job once with its former outputs, then change them.",
+            )
+
+
+def mend_publications(manifest: Manifest, sinks: Mapping[str, Sink]) -> list[str]:
+    """Lets the sinks put right what a power failure has left of an interrupted batch; says what they did."""
+    mended = [sinks[section.output].mend(manifest, section) for section in manifest.sections if section.digest.rows]
+    return [note for note in mended if note]
 
 
 def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int]) -> None:
@@ -130,11 +125,12 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     if not planned:
         return None
     newest, committed = planned[-1], logs.batches("commits")
-    if committed and newest not in committed and not storage.exists(manifests.path(newest)):
-        # It was planned on top of the batch that is to be taken back, and staged nothing: its files stay in the source log.
+    on_top = bool(committed) and newest not in committed and not storage.exists(manifests.path(newest))
+    taken_back = committed[-1] if on_top else newest
+    logs.require_inputs(logs.of(taken_back), taken_back, whole=False)  # without them it could not be computed again
+    if on_top:  # planned on the batch that is taken back, and nothing staged: its files stay in the source log
         _delete_log(storage, f"{logs.checkpoint}/offsets/{newest}")
-        newest = committed[-1]
-    logs.require_inputs(logs.of(newest), newest, whole=False)  # without them it could not be computed again
+        newest = taken_back
     try:
         manifest = manifests.read(newest)
     except ValueError:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,27 +54,29 @@ def start_session(name: str, settings: Mapping[str, str], *, proof: bool = False
     find_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    if (
-        settings.get("spark.master", os.environ.get("MASTER", "local")).startswith("local")
-        and "PYSPARK_SUBMIT_ARGS" not in os.environ
-    ):
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # executors elsewhere could not reach it
     from pyspark.sql import SparkSession
 
-    jars = _jvm.jars(proof=proof)
+    given_outside = "MASTER" in os.environ or "PYSPARK_SUBMIT_ARGS" in os.environ
+    master = settings.get("spark.master") or (None if given_outside else "local[*]")
+    if master is not None and master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # elsewhere executors could not reach the driver there
     builder = SparkSession.builder.appName(name)
-    if "spark.master" not in settings and "MASTER" not in os.environ and "PYSPARK_SUBMIT_ARGS" not in os.environ:
-        builder = builder.master("local[*]")
-    own = {
-        "spark.jars": ",".join(filter(None, (*jars, settings.get("spark.jars")))),
-        "spark.driver.extraClassPath": os.pathsep.join(filter(None, (*jars, settings.get("spark.driver.extraClassPath")))),
-        "spark.driver.extraJavaOptions": " ".join(
-            filter(None, (_QUIET, java_options, settings.get("spark.driver.extraJavaOptions")))
-        ),
-    }
-    for key, value in {**_PROCESS, **STREAMING, **settings, **own}.items():
+    if master is not None:
+        builder = builder.master(master)
+    for key, value in process_settings(settings, _jvm.jars(proof=proof), java_options).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def process_settings(settings: Mapping[str, str], jars: Sequence[str], java_options: str = "") -> dict[str, str]:
+    """The settings of a Spark process: a job's own win, but its jars, class path and Java options stand beside ours."""
+    beside = {
+        "spark.jars": (",", (*jars, settings.get("spark.jars"))),
+        "spark.driver.extraClassPath": (os.pathsep, (*jars, settings.get("spark.driver.extraClassPath"))),
+        "spark.driver.extraJavaOptions": (" ", (_QUIET, java_options, settings.get("spark.driver.extraJavaOptions"))),
+    }
+    joined = {key: separator.join(filter(None, values)) for key, (separator, values) in beside.items()}
+    return {**_PROCESS, **STREAMING, **settings, **joined}
 
 
 def refuse_settings(settings: Mapping[str, str], file: str) -> None:
