@@ -27,8 +27,13 @@ SPARK: Mapping[str, str] = {
     "spark.python.daemon.module": "streamproof.prove.worker_daemon",
     "spark.driver.memory": "3g",
     "spark.cleaner.referenceTracking.blocking": "false",
+    # A page of memory is zeroed for every aggregation of every task, and what is sent goes no further than this process.
+    "spark.buffer.pageSize": "1m",
+    "spark.broadcast.compress": "false",
+    "spark.shuffle.compress": "false",
 }
-"""Settings of the proof's Spark: two state partitions, no child processes for file permissions, fresh guarded Python workers."""
+"""Settings of the proof's Spark: two state partitions, no child processes for file permissions, fresh guarded Python workers, and
+small pages for small batches."""
 
 
 @dataclass(frozen=True)

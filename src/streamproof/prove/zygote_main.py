@@ -88,6 +88,7 @@ def _run(task_file: str) -> None:
 
 _EVERYTHING = (
     "pyspark.java_gateway",
+    "pyspark.testing",  # with pandas, when the first argument goes to the JVM
     "pyspark.sql.functions",
     "pyspark.sql.streaming.query",
     "pyspark.sql.types",

@@ -1,13 +1,13 @@
 """Windows hold what they must: emitted once, by the right batch, with the values that batch query and hand-written model give (R23)."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided
 from streamproof.prove.checkers.wording import events, published, values, window
-from streamproof.prove.history import History, QueryView, total
+from streamproof.prove.history import History, OutputRow, QueryView, total
 from streamproof.prove.oracle.arrived import plain
 from streamproof.prove.oracle.expectation import WindowKey
 from streamproof.prove.scenario import Expect
@@ -29,28 +29,26 @@ def window_contents(history: History) -> Iterator[Finding]:
 
 
 def _membership(view: QueryView) -> Iterator[Finding]:
-    shape, due = view.model.shape, {key: outcome.batch for outcome in view.batches for key in outcome.emitted}
+    due = {key: outcome.batch for outcome in view.batches for key in outcome.emitted}
     for key, rows in view.windows.items():
-        named, row = window(shape, key), rows[0]
-        if len(rows) > 1:
-            yield Finding(
-                None, f"a window has {len(rows)} rows", rows[-1].batch, "one row", f"{len(rows)} rows", published(rows), named
-            )
-        elif key not in due:
-            yield Finding(None, "a window was emitted that is not due", row.batch, "no row", _row(view, key), row.file, named)
-        elif row.batch is not None and row.batch != due[key]:
-            yield Finding(
-                None,
-                "a window was emitted by the wrong batch",
-                row.batch,
-                f"by batch {due[key]}",
-                f"by batch {row.batch}",
-                row.file,
-                named,
-            )
-        elif total(rows) != view.model.emitted[key].vector:
-            expected = f"{named}  {events(view.model.emitted[key].vector)}"
-            yield Finding(None, "a window holds other events than it must", row.batch, expected, _row(view, key), row.file, named)
+        wrong = _wrong(view, key, rows, due.get(key))
+        if wrong is not None:
+            what, expected, found = wrong
+            yield Finding(None, what, rows[-1].batch, expected, found, published(rows), window(view.model.shape, key))
+
+
+def _wrong(view: QueryView, key: WindowKey, rows: Sequence[OutputRow], due: int | None) -> tuple[str, str, str] | None:
+    """What is wrong with the rows of a window, what must be and what is; None where it is one row, of batch `due`, with its events."""
+    if len(rows) > 1:
+        return f"a window has {len(rows)} rows", "one row", f"{len(rows)} rows"
+    if due is None:
+        return "a window was emitted that is not due", "no row", _row(view, key)
+    if rows[0].batch not in (None, due):
+        return "a window was emitted by the wrong batch", f"by batch {due}", f"by batch {rows[0].batch}"
+    wanted = view.model.emitted[key].vector
+    if total(rows) != wanted:
+        return "a window holds other events than it must", f"{window(view.model.shape, key)}  {events(wanted)}", _row(view, key)
+    return None
 
 
 def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], source: str, expect: Expect) -> Iterator[Finding]:
@@ -83,6 +81,8 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
 
 def equal(wanted: Any, found: Any, column: str, expect: Expect) -> bool:
     """Whether two values of a column are equal in the way the scenario declares; floats by tolerance unless it says otherwise."""
+    if wanted == found:
+        return True
     wanted, found = plain(wanted), plain(found)
     way = expect.compare.get(column) or ("tolerance" if isinstance(wanted, float) or isinstance(found, float) else "exact")
     if way == "set" and isinstance(wanted, tuple) and isinstance(found, tuple):
