@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -16,6 +16,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamproof.config import load
+from streamproof.core.manifest import LedgerEntry, Manifest
 from streamproof.errors import StreamproofError
 from streamproof.runtime.run import RunResult, run_job
 
@@ -150,6 +151,20 @@ class SmallJob:
     def ids(self, output: str = "kept") -> list[str]:
         return sorted(row["id"] for row in self.rows(output))
 
+    def manifest(self, batch: int, query: str = "kept") -> Manifest:
+        return Manifest.from_json((self.checkpoint(query) / f"_streamproof/manifests/{batch}").read_text())
+
+    def change_manifest(self, batch: int, change: Callable[[dict[str, Any]], None], query: str = "kept") -> None:
+        """Changes the manifest of a batch in place, and takes its checksum file away."""
+        path = self.checkpoint(query) / f"_streamproof/manifests/{batch}"
+        found = json.loads(path.read_text())
+        change(found)
+        path.write_text(json.dumps(found))
+        path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+
+    def ledger(self, batch: int, output: str = "kept") -> LedgerEntry:
+        return LedgerEntry.from_json((self.out(output) / f"batch={batch:06d}/_ledger.json").read_text())
+
     def staged(self, output: str = "kept") -> list[Path]:
         return [path for path in (self.out(output) / "_staging").glob("*/*") if not path.name.startswith(".")]
 
@@ -181,6 +196,15 @@ def recorded(job: SmallJob, name: str) -> Iterator[Any]:
         proof.Recordings.close(name)
         job.binding = plain
         job.write()
+
+
+def dies(job: SmallJob, operation: str, path: str, side: str = "before", occurrence: int = 1) -> None:
+    """Runs the job until its process dies at the step; the folder is then as the crash left it."""
+    with recorded(job, "dies") as faults:
+        faults.arm("dies", operation, path, side, occurrence, "die")
+        with pytest.raises(StreamproofError):
+            job.run()
+        assert faults.fired("dies")
 
 
 def _aware(row: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -275,3 +276,22 @@ def test_an_event_time_that_cannot_be_is_refused_before_the_start(spark: SparkSe
     with pytest.raises((ConfigurationError, JobDefinitionError)) as error:
         accepted(read(spark, "events", source, str(tmp_path), stream=False, trace=False), "events", source, Collected())
     assert said in error.value.message
+
+
+TWO_QUERIES = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    return sp.Outputs(kept=events.require(v="v >= 0"), big=events.require(v="v > 5"))
+"""
+
+
+def test_rejected_rows_of_a_second_query_have_an_output(small_job):
+    job = small_job(TWO_QUERIES, Binding(sinks={"kept": "parquet", "big": "parquet"}))
+    job.feed([event("small", 1, v=1), event("large", 2, v=9), event("bad", 3, v=-1)])
+
+    result = job.run()
+
+    places = {output.name: output.where for output in result.outputs}
+    rows = job.rows("big_rejected", Path(places["big_rejected"]))
+    assert sorted(row["id"] for row in rows) == ["bad", "small"]
+    assert all(account.adds_up for account in result.accounts)

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from streamproof.core.verdict import Verdict
+from streamproof.prove.checkers import CheckResult, Finding, registry, run_checker
 from streamproof.prove.generate import Event, Kind
 from streamproof.prove.history import History, OutputHistory, OutputRow, QueryHistory, QueryView, StateContents
 from streamproof.prove.oracle.arrived import Arrived, BatchRead
@@ -20,12 +22,20 @@ WINDOW = QueryShape("totals", "ts", 10 * SECOND, 30 * SECOND, ("client",), ("tot
 ONCE = replace(WINDOW, deduplicate=("id",))
 DEDUPLICATED = replace(ONCE, window_us=None, by=(), aggregates=())
 PLAIN = QueryShape("rows", "ts")
+FILE = "batch=000003/part-00000-bbbb.parquet"
 
 
 def at(trace: str, second: float, client: str = "a", *, fate: str = "passed", key: str | None = None) -> Arrived:
     """A record with its event time in seconds after 1970; its deduplication key is its event id unless another is given."""
     reason = {"rejected": "total > 0", "filtered": "small"}.get(fate)
     return Arrived(trace, fate, reason, int(second * SECOND), (client,), (key or event_id(trace),))
+
+
+RECORDS = [
+    [at("e-1", 61), at("e-2", 62), at("e-1+1", 61), at("e-3", 63, "b"), at("e-4", 64, fate="rejected")],
+    [at("e-5", 130), at("e-6", 65), at("e-7", 66, fate="filtered")],
+    [at("e-8", 131), at("e-9", 7), at("e-10", 8)],
+]
 
 
 def batches_of(shape: QueryShape, batches: Sequence[Sequence[Arrived]], *, no_data: int = 0) -> list[BatchRead]:
@@ -125,3 +135,16 @@ def rows_of(history: History, output: str) -> list[OutputRow]:
 
 def changed(row: OutputRow, **values: Any) -> OutputRow:
     return replace(row, values={**row.values, **values})
+
+
+def check(name: str, history: History) -> CheckResult:
+    """What one checker says of a history."""
+    return run_checker(name, registry()[name], history)
+
+
+def only_finding(name: str, history: History) -> Finding:
+    """The finding of a checker that must fail with exactly one."""
+    result = check(name, history)
+    assert result.verdict is Verdict.FAIL
+    assert result.total == 1, result.findings
+    return result.findings[0]

@@ -3,23 +3,18 @@
 from dataclasses import replace
 
 from streamproof.core.verdict import Verdict
-from streamproof.prove.checkers import registry, run_checker
-from unit.prove.small import ONCE, PLAIN, at, changed, faultless, rows_of, with_rows
+from unit.prove.small import ONCE, PLAIN, at, changed, check, faultless, rows_of, with_rows
 
 RECORDS = [[at("e-1", 61), at("e-2", 130)], [at("e-3", 7)], [at("e-4", 131), at("e-5", 8)]]
-
-
-def check(history):
-    return run_checker("row-contents", registry()["row-contents"], history)
 
 
 def test_another_value_is_found_and_named():
     history = faultless(PLAIN, RECORDS)
     first, *others = rows_of(history, "rows")
 
-    result = check(with_rows(history, "rows", [changed(first, total=3.0), *others]))
+    result = check("row-contents", with_rows(history, "rows", [changed(first, total=3.0), *others]))
 
-    assert check(history).verdict is Verdict.PASS
+    assert check("row-contents", history).verdict is Verdict.PASS
     assert result.verdict is Verdict.FAIL
     assert result.total == 1
     assert result.findings[0].event == "e-1"
@@ -30,8 +25,8 @@ def test_a_late_row_with_another_value_is_found():
     history = faultless(ONCE, RECORDS)
     first, *others = rows_of(history, "late")
 
-    assert check(history).verdict is Verdict.PASS
-    assert check(with_rows(history, "late", [changed(first, total=None), *others])).verdict is Verdict.FAIL
+    assert check("row-contents", history).verdict is Verdict.PASS
+    assert check("row-contents", with_rows(history, "late", [changed(first, total=None), *others])).verdict is Verdict.FAIL
 
 
 def test_without_a_batch_query_nothing_is_compared():
@@ -39,4 +34,7 @@ def test_without_a_batch_query_nothing_is_compared():
     view = replace(history.queries[0], rows=None)
     first, *others = rows_of(history, "rows")
 
-    assert check(with_rows(replace(history, queries=[view]), "rows", [changed(first, total=3.0), *others])).verdict is Verdict.PASS
+    assert (
+        check("row-contents", with_rows(replace(history, queries=[view]), "rows", [changed(first, total=3.0), *others])).verdict
+        is Verdict.PASS
+    )

@@ -1,0 +1,241 @@
+"""Checkpoints and outputs that do not fit, lost or torn files: the message says where, what was found and what to do; nothing is lost, and doing it works."""
+
+import json
+import shutil
+
+import pytest
+
+from spark.small_job import KEPT, SUMS, WINDOWED, Binding, event, recorded
+from streamproof.core.account import Account
+from streamproof.errors import ConfigurationError, FingerprintMismatch, OutputInUse, SinkError, TornCheckpoint, WrongCheckpoint
+
+pytestmark = pytest.mark.spark
+
+
+def test_a_checkpoint_of_another_job(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    job.text = KEPT.replace("def small", "def other")
+    job.write()
+    toml = job.folder / "streamproof.toml"
+    toml.write_text(toml.read_text().replace("job.py:small", "job.py:other"))
+
+    error = job.stopped(WrongCheckpoint)
+
+    assert f"{job.checkpoint()} belongs to the job small (output kept); this is other (output kept)" in error.message
+    assert "checkpoint" in error.remedy
+
+
+def test_a_checkpoint_that_streamproof_did_not_write(small_job, spark):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    rows = spark.readStream.schema("id string").json(str(job.folder / "data")).writeStream.format("noop")
+    rows.option("checkpointLocation", str(job.checkpoint())).trigger(availableNow=True).start().awaitTermination()
+
+    error = job.stopped(WrongCheckpoint)
+
+    assert str(job.checkpoint()) in error.message
+
+
+@pytest.mark.parametrize("way", ["new output", "replace output"])
+def test_a_checkpoint_deleted_while_the_output_stays_and_both_ways_out(small_job, way):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1), event("bad", 2, v=-1)])
+    job.run()
+    shutil.rmtree(job.folder / "checkpoint")
+    job.feed([event("e2", 2)])
+    job.stopped(OutputInUse)
+    assert job.ids() == ["e1"]
+
+    if way == "new output":
+        result = job.run(new_output="out/kept-2")
+        where = {output.name: output.where for output in result.outputs}
+        assert job.ids() == ["e1"]
+        assert [row["id"] for row in job.rows("kept", job.folder / "out/kept-2")] == ["e1", "e2"]
+        assert where == {"kept": str(job.folder / "out/kept-2"), "rejected": str(job.folder / "out/kept-2-rejected")}
+        job.feed([event("e3", 3)])
+        assert "has published elsewhere" in job.stopped(OutputInUse).message  # forgotten the second time: rows would be torn apart
+        assert job.ids() == ["e1"]
+    else:
+        job.run(replace_output=True)
+        assert job.ids() == ["e1", "e2"]
+        assert job.ids("rejected") == ["bad"]
+
+
+def test_replace_output_does_not_delete_the_output_of_a_living_checkpoint(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    error = job.stopped(ConfigurationError, replace_output=True)
+    assert "which has batches" in error.message
+    assert job.ids() == ["e1"]
+
+
+def test_an_output_is_not_deleted_once_spark_has_forgotten_the_first_batch(small_job):
+    job = small_job(KEPT)
+    for number in range(3):
+        job.feed([event(f"e{number}", number)])
+    job.run()
+    job.lose("commits/0", "offsets/0", "_streamproof/manifests/0")
+
+    assert "which has batches" in job.stopped(ConfigurationError, replace_output=True).message
+    assert job.ids() == ["e0", "e1", "e2"]
+
+
+def test_a_lost_incarnation_is_made_again_from_the_manifests(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    path = job.checkpoint() / "_streamproof/incarnation.json"
+    before = json.loads(path.read_text())["incarnation"]
+    job.lose("_streamproof/incarnation.json")
+    job.feed([event("e2", 2)])
+
+    job.run()
+
+    assert json.loads(path.read_text())["incarnation"] == before
+    assert job.ids() == ["e1", "e2"]
+
+
+@pytest.mark.parametrize("lost", [["commits"], ["offsets"], ["offsets", "commits"]], ids=["the commit", "the offset", "both"])
+def test_the_newest_log_files_lost(small_job, lost):
+    job = small_job(SUMS, WINDOWED)
+    job.feed([event("e1", 1), event("e2", 2)])
+    job.feed([event("e3", 40)])
+    job.run()
+    newest = max(int(path.name) for path in (job.checkpoint("sums") / "offsets").glob("[0-9]*"))
+    job.lose(*[f"{log}/{newest}" for log in lost], query="sums")
+    job.feed([event("e4", 200), event("e5", 3)])
+    job.feed([event("e6", 201)])
+
+    result = job.run()
+
+    assert sorted((row["total"], row["n"]) for row in job.rows("sums")) == [(1.0, 1), (2.0, 2)]
+    assert result.accounts[0].adds_up
+    assert result.account == Account(emitted=3, open_state=2, late=1)
+
+
+@pytest.mark.parametrize(("keep", "checksum"), [(0, False), (2, False), (-5, False), (-5, True)])
+@pytest.mark.parametrize("name", ["offsets/1", "commits/1", "_streamproof/manifests/1", "sources/0/1"])
+def test_a_torn_file_of_the_checkpoint_is_mended(small_job, name, keep, checksum):
+    """As a machine's death leaves them: the newest files, before the batch was committed."""
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.feed([event("e2", 2), event("bad", 2, v=-1)])
+    job.run()
+    if not name.startswith("commits"):
+        job.lose("commits/1")
+    job.tear(name, keep=keep, checksum=checksum)
+    job.feed([event("e3", 3)])
+
+    result = job.run()
+
+    assert (job.ids(), job.ids("rejected")) == (["e1", "e2", "e3"], ["bad"])
+    assert result.account == Account(emitted=3, rejected=1)
+    assert any(name in note or "manifest of batch 1" in note for note in result.notes) or (name, keep) == (
+        "commits/1",
+        2,
+    )  # Spark takes it for whole
+
+
+def test_a_torn_ledger_of_a_batch_in_work_is_mended(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    job.lose("commits/0")
+    ledger = job.out("kept") / "batch=000000/_ledger.json"
+    ledger.write_text(ledger.read_text()[:30])
+    ledger.with_name("._ledger.json.crc").unlink(missing_ok=True)
+    job.feed([event("e2", 2)])
+
+    result = job.run()
+
+    assert job.ids() == ["e1", "e2"]
+    assert any("_ledger.json was torn" in note for note in result.notes)
+
+
+def test_a_torn_ledger_of_a_finished_batch_stops_and_the_remedy_works(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    ledger = job.out("kept") / "batch=000000/_ledger.json"
+    ledger.write_text(ledger.read_text()[:30])
+    ledger.with_name("._ledger.json.crc").unlink(missing_ok=True)
+
+    error = job.stopped(TornCheckpoint)
+    assert str(ledger) in error.message
+    assert "--replay-last" in error.remedy
+
+    shutil.move(ledger.parent, job.folder / "away")
+    job.run(replay_last=True)
+    assert job.ids() == ["e1"]
+
+
+def test_a_damaged_file_of_the_state_is_named_and_the_remedy_works(small_job):
+    job = small_job(SUMS, WINDOWED)
+    job.feed([event("e1", 1)])
+    job.feed([event("e2", 2)])
+    job.run()
+    files = list(job.checkpoint("sums").glob("state/0/*/[0-9]*_*.zip"))
+    newest = max(int(path.name.partition("_")[0]) for path in files)
+    for path in files:
+        if path.name.startswith(f"{newest}_"):
+            path.write_bytes(b"")
+            path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+    job.feed([event("e3", 3)])
+
+    error = job.stopped(TornCheckpoint)
+    assert str(job.checkpoint("sums")) in error.message
+    assert "--replay-last" in error.remedy
+
+    result = job.run(replay_last=True)
+    assert result.account == Account(open_state=3)
+
+
+def test_a_manifest_lost_after_a_part_was_published_loses_nothing(small_job):
+    """Also: what this attempt has staged of the other part is what is published."""
+    job = small_job(KEPT)
+    job.feed([event("e1", 1), event("bad", 1, v=-1)])
+    job.run()
+    job.lose("commits/0", "_streamproof/manifests/0")
+    shutil.rmtree(job.out("rejected") / "batch=000000")
+
+    result = job.run()
+
+    assert (job.ids(), job.ids("rejected")) == (["e1"], ["bad"])
+    assert result.account == Account(emitted=1, rejected=1)
+
+
+def test_a_manifest_lost_and_other_values_with_as_many_rows_stop(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    job.lose("commits/0", "_streamproof/manifests/0")
+    job.text = KEPT.replace(
+        'require(v="v >= 0")', 'require(v="v >= 0").transform(lambda rows: rows.withColumn("v", F.col("v") + 1))'
+    )
+    job.write()
+
+    assert "others than it gives now" in job.stopped(FingerprintMismatch).message
+    assert job.ids() == ["e1"]
+
+
+REFUSED = KEPT.replace("rejected=checked", "refused=checked")
+
+
+def test_an_output_that_is_gone_while_a_batch_is_open_is_named(small_job):
+    job = small_job(REFUSED, Binding(sinks={"kept": "parquet", "refused": "json"}))
+    job.feed([event("e1", 1), event("bad", 1, v=-1)])
+    with recorded(job, "gone") as faults:
+        faults.arm("gone", "create", "/out/refused/.*/_ledger.json$", "before", 1, "enospc")
+        job.stopped(SinkError)
+        faults.clear("gone")
+        job.text = KEPT
+        config = job.folder / "streamproof.toml"
+        config.write_text(config.read_text().replace("refused", "rejected"))
+        (job.folder / "job.py").write_text((job.folder / "job.py").read_text().replace("refused=", "rejected="))
+        error = job.stopped(WrongCheckpoint)
+
+    assert "1 rows for the output refused" in error.message
+    assert "former outputs" in error.remedy

@@ -1,0 +1,108 @@
+"""A job or a configuration that cannot work: the message says where, what was found and what to do; nothing is lost, and doing it works."""
+
+import pytest
+
+from spark.small_job import KEPT, Binding, event
+from streamproof.errors import ConfigurationError, JobDefinitionError
+
+pytestmark = pytest.mark.spark
+
+
+def asking(chain: str, sides: str = "") -> str:
+    return f"\n@sp.job\ndef small(events: sp.Stream) -> sp.Outputs:\n    kept = {chain}\n    return sp.Outputs(kept=kept{sides})\n"
+
+
+WINDOW = 'window(sp.tumbling("30 seconds")'
+
+
+@pytest.mark.parametrize(
+    ("chain", "where"),
+    [
+        ('events.require(v="vv > 0")', "require()"),
+        ('events.filter("vv > 0", name="some")', "filter(name='some')"),
+        ('events.filter(F.col("vv") > 0, name="some")', "filter(name='some')"),
+        ('events.deduplicate("id", "vv")', "deduplicate()"),
+        (f'events.{WINDOW}, by="vv").aggregate(n=F.count("*"))', "window(by=...)"),
+        (f'events.{WINDOW}).aggregate(n=F.sum("vv"))', "aggregate()"),
+        ('events.transform(lambda rows: rows.select("vv"))', "transform()"),
+    ],
+)
+def test_a_column_that_does_not_exist(small_job, chain, where):
+    job = small_job(asking(chain), Binding(sinks={"kept": "parquet"}))
+    job.feed([event("e1", 1)])
+
+    error = job.stopped(JobDefinitionError)
+
+    assert error.message == f'{where} needs the column "vv", which is not there. Did you mean "v"?'
+    assert "id, client, v, ts" in error.required
+    assert "_" not in error.required
+    assert not (job.checkpoint() / "offsets").exists()
+
+
+@pytest.mark.parametrize("chain", ['events.deduplicate("id")', f'events.{WINDOW}).aggregate(n=F.count("*"))'])
+def test_no_event_time_where_one_is_needed(small_job, chain):
+    job = small_job(asking(chain), Binding(event_time="", sinks={"kept": "parquet"}))
+    job.feed([event("e1", 1)])
+
+    error = job.stopped(JobDefinitionError)
+
+    assert "the source events, which declares no event time" in error.message
+    assert "[source.events]: event_time = {" in error.remedy
+
+
+def test_a_condition_that_is_no_condition(small_job):
+    job = small_job(asking('events.require(v="v +")'), Binding(sinks={"kept": "parquet"}))
+    job.feed([event("e1", 1)])
+    assert "require()" in job.stopped(JobDefinitionError).message
+
+
+def test_a_condition_of_another_type(small_job):
+    job = small_job(asking('events.require(v="v + 1")'), Binding(sinks={"kept": "parquet"}))
+    job.feed([event("e1", 1)])
+    assert "require()" in job.stopped(JobDefinitionError).message
+
+
+def test_an_unknown_output(small_job):
+    job = small_job(KEPT, Binding(sinks={"kept": "parquet", "rejectd": "json"}))
+
+    error = job.stopped(ConfigurationError)
+
+    assert '[sink.rejectd] is bound, and the job has no output "rejectd". Did you mean "rejected"?' in error.message
+    assert error.required == "The job's outputs are kept, rejected."
+
+
+def test_an_output_without_a_sink(small_job):
+    job = small_job(KEPT, Binding(sinks={}))
+    error = job.stopped(ConfigurationError)
+    assert "output kept has no sink" in error.message
+    assert "[sink.kept]" in error.remedy
+
+
+def test_a_failing_transform_says_what_failed(small_job):
+    job = small_job(asking("events.transform(lambda rows: 1 / 0)"), Binding(sinks={"kept": "parquet"}))
+    error = job.stopped(JobDefinitionError)
+    assert "transform()" in error.message
+    assert "division by zero" in error.message
+
+
+def test_two_outputs_in_one_folder_are_refused(small_job):
+    job = small_job(KEPT)
+    config = job.folder / "streamproof.toml"
+    config.write_text(config.read_text().replace("out/rejected", "out/kept"))
+    job.feed([event("e1", 1), event("bad", 1, v=-1)])
+
+    error = job.stopped(ConfigurationError)
+
+    assert "the outputs kept and rejected both go to" in error.message
+
+
+def test_a_setting_that_the_guarantees_stand_on_is_not_switched_off(small_job):
+    job = small_job(KEPT)
+    config = job.folder / "streamproof.toml"
+    config.write_text(config.read_text() + '[spark]\n"spark.sql.files.ignoreMissingFiles" = "true"\n')
+    job.feed([event("e1", 1)])
+
+    error = job.stopped(ConfigurationError)
+
+    assert "spark.sql.files.ignoreMissingFiles" in error.message
+    assert "vanished" in str(error)

@@ -1,0 +1,164 @@
+"""Whose a checkpoint is, and a batch that runs again (R1, R2, R4): rules of PROTOCOL.md, each on a real run.
+
+A crash is the files it takes away, or a fault at a chosen step.
+"""
+
+import json
+import shutil
+from typing import Any
+
+import pytest
+
+from spark.small_job import KEPT, SUMS, WINDOWED, Binding, dies, event
+from streamproof.core.account import Account
+from streamproof.errors import FingerprintMismatch, NondeterministicReplay, OutputInUse
+
+pytestmark = pytest.mark.spark
+
+
+RANDOM = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    return sp.Outputs(kept=events.transform(lambda rows: rows.withColumn("chance", F.rand())))
+"""
+
+
+ONLY_KEPT = Binding(sinks={"kept": "parquet"})
+
+
+def test_r1_the_incarnation_is_written_before_batch_0_and_is_in_every_manifest_and_ledger_entry(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1), event("bad", 1, v=-1)])
+    dies(job, "create", "/offsets/")
+    written = json.loads((job.checkpoint() / "_streamproof/incarnation.json").read_text())
+    assert (written["job"], written["query"]) == ("small", "kept")
+    assert not list((job.checkpoint() / "commits").glob("*"))
+
+    job.run()
+
+    assert {job.manifest(0).incarnation, job.ledger(0).incarnation, job.ledger(0, "rejected").incarnation} == {
+        written["incarnation"]
+    }
+
+
+def test_r1_a_new_checkpoint_over_a_used_output_stops_with_both_ways_out(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    shutil.rmtree(job.folder / "checkpoint")
+
+    error = job.stopped(OutputInUse)
+
+    assert str(job.out("kept")) in error.message
+    assert str(job.checkpoint()) in error.message
+    assert "another run of this job" in error.message
+    assert "--new-output kept-2" in error.remedy
+    assert "--replace-output" in error.remedy
+    assert job.ids() == ["e1"]
+
+
+def test_r2_the_newest_offset_and_commit_lost_and_the_source_log_kept(small_job):
+    """Without the manifest, batch 2 becomes two files and a ledger by number skips rows that were never published."""
+    job = small_job(KEPT)
+    for number in range(3):
+        job.feed([event(f"e{number}", number)])
+    job.run()
+    job.lose("offsets/2", "commits/2")
+    job.feed([event("e3", 3)])
+
+    result = job.run()
+
+    assert job.ids() == ["e0", "e1", "e2", "e3"]
+    assert any("offsets/2 was missing and is restored from the manifest" in note for note in result.notes)
+    assert result.account == Account(emitted=4)
+
+
+def test_r2_a_source_log_entry_that_is_missing_is_restored_too(small_job):
+    job = small_job(KEPT)
+    for number in range(3):
+        job.feed([event(f"e{number}", number)])
+    job.run()
+    job.lose("offsets/2", "commits/2", "sources/0/2")
+    job.feed([event("e3", 3)])
+
+    result = job.run()
+
+    assert job.ids() == ["e0", "e1", "e2", "e3"]
+    assert any("sources/0/2 was missing and is restored" in note for note in result.notes)
+
+
+def test_r2_a_batch_that_reads_other_input_than_the_published_one_stops(small_job):
+    """Manifest, offsets and commit lost together: the next batch 1 takes two files, the ledger holds one."""
+    job = small_job(KEPT)
+    for number in range(2):
+        job.feed([event(f"e{number}", number)])
+    job.run()
+    job.lose("offsets/1", "commits/1", "_streamproof/manifests/1")
+    job.feed([event("e2", 2)])
+
+    error = job.stopped(FingerprintMismatch)
+
+    assert "Batch 1 of kept was published with 1 rows, others than it gives now" in error.message
+    assert "batch=000001" in error.remedy
+    assert job.ids() == ["e0", "e1"]
+
+    shutil.move(job.out("kept") / "batch=000001", job.folder / "away")
+    job.run()
+    assert job.ids() == ["e0", "e1", "e2"]
+
+
+def test_r4_a_replay_that_computes_something_else_after_publishing_stops(small_job):
+    job = small_job(RANDOM, ONLY_KEPT)
+    job.feed([event("e1", 1), event("e2", 2)])
+    job.feed([event("e3", 3)])
+    job.run()
+    before = job.rows("kept")
+    job.lose("commits/1")
+
+    error = job.stopped(NondeterministicReplay)
+
+    assert "Batch 1 of kept ran again and is not what was published" in error.message
+    assert "--accept-replay 1" in error.remedy
+    assert job.rows("kept") == before
+
+    result = job.run(accept_replay=1)
+    assert job.rows("kept") == before
+    assert job.run().batches == 0
+    assert any("Batch 1" in note and "unknown" in note for note in result.notes)
+
+
+def test_r4_a_replay_that_differs_with_nothing_published_takes_the_new_attempt(small_job):
+    job = small_job(RANDOM, ONLY_KEPT)
+    job.feed([event("e1", 1)])
+    dies(job, "rename", "/out/kept/batch=000000$")
+    discarded = job.manifest(0)
+
+    job.run()
+
+    assert job.ids() == ["e1"]
+    assert job.manifest(0).id != discarded.id
+    assert job.manifest(0).section("kept").digest != discarded.section("kept").digest
+    assert job.staged() == []
+
+
+@pytest.mark.parametrize(("relative", "equal"), [(1e-12, True), (1e-6, False)])
+def test_r4_float_sums_are_equal_within_a_billionth_of_their_absolute_sums(small_job, relative, equal):
+    job = small_job(SUMS, WINDOWED)
+    job.feed([event("e1", 1, v=0.1), event("e2", 2, v=0.2)])
+    job.feed([event("e3", 100)])
+    job.run()
+    assert len(job.rows("sums")) == 1
+
+    def drift(found: dict[str, Any]) -> None:
+        (total,) = [section["digest"]["floats"]["total"] for section in found["sections"] if section["kind"] == "main"]
+        total[0] *= 1 + relative
+
+    job.change_manifest(2, drift, query="sums")
+    job.lose("commits/2", query="sums")
+    job.feed([event("e4", 101)])  # a no-data batch is only run again when there is more to come
+
+    if equal:
+        job.run()
+        assert len(job.rows("sums")) == 1
+    else:
+        assert "output sums" in job.stopped(NondeterministicReplay).message

@@ -1,0 +1,142 @@
+"""Lateness, clocks, state, and the account (R10 to R15, R21): rules of PROTOCOL.md, each on a real run.
+
+A crash is the files it takes away, or a fault at a chosen step.
+"""
+
+import json
+
+import pytest
+
+from spark.small_job import KEPT, SUMS, WINDOWED, Binding, dies, event, instant
+from streamproof.core.account import Account
+
+pytestmark = pytest.mark.spark
+
+
+ONLY_KEPT = Binding(sinks={"kept": "parquet"})
+
+
+def late_chain(deduplicate: str) -> str:
+    return f"""
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    sums = events{deduplicate}.window(sp.tumbling("30 seconds"), by="client", allowed_lateness="20 seconds").aggregate(n=F.count("*"))
+    return sp.Outputs(sums=sums, late=sums.late)
+"""
+
+
+@pytest.mark.parametrize(
+    ("deduplicate", "late"),
+    [("", ["at 29.999", "at 45"]), ('.deduplicate("id")', ["at 29.999", "at 45", "at 60"])],
+    ids=["by window end", "by event time behind a deduplication"],
+)
+def test_r10_late_is_decided_once_by_the_strictest_rule_of_the_chain(small_job, deduplicate, late):
+    """The bound of batch 2 is the watermark of batch 1: the newest event of batch 0, less lag and allowed lateness, 09:01:00."""
+    job = small_job(late_chain(deduplicate), Binding(sinks={"sums": "parquet", "late": "json"}))
+    job.feed([event("first", 90)])
+    job.feed([event("second", 90)])
+    job.feed([event(f"at {at}", at) for at in (29.999, 45, 60, 60.001)])
+
+    result = job.run()
+
+    assert job.ids("late") == late
+    assert result.account.late == len(late)
+    assert result.accounts[0].adds_up
+
+
+def test_r10_before_the_first_watermark_the_bound_is_1970(small_job):
+    job = small_job(late_chain('.deduplicate("id")'), Binding(sinks={"sums": "parquet", "late": "json"}))
+    old = [{"id": f"{ms} ms", "client": "a", "v": 1.0, "ts": ms} for ms in (-1, 0, 1)]
+    job.feed(old)
+
+    result = job.run()
+
+    assert job.ids("late") == ["-1 ms", "0 ms"]
+    assert result.account == Account(late=2, open_state=1)
+
+
+def test_r12_a_key_is_remembered_for_lag_and_allowed_lateness(small_job):
+    """The first e1 expires at 09:00:31: 30 seconds after it, not 10. A state is dropped at the end of a batch, by its watermark."""
+    job = small_job(late_chain('.deduplicate("id")'), Binding(sinks={"sums": "parquet", "late": "json"}))
+    job.feed([event("e1", 1), event("e2", 35)])
+    job.feed([event("e3", 36)])  # the watermark is 09:00:05; by the lag alone it were 09:00:25, and e1 forgotten after this batch
+    job.feed([event("e1", 37)])
+    job.feed([event("e4", 70)])
+    job.feed([event("e5", 71)])  # the watermark is 09:00:40: e1 is forgotten after this batch
+    job.feed([event("e1", 72)])
+
+    result = job.run()
+
+    assert result.account == Account(emitted=1, open_state=5, duplicate=1)
+
+
+def test_r13_the_far_future_is_measured_by_the_batchs_own_time(small_job):
+    """The crash leaves a planned batch; its time is in the offset log and stays when the batch runs later."""
+    bound = Binding(event_time='event_time = { column = "ts", unit = "milliseconds", max_future = "5 minutes" }')
+    job = small_job(KEPT, bound)
+    job.feed([event("near", 299), event("far", 301)])
+    dies(job, "create", "/out/kept/_staging/")
+    log = job.checkpoint() / "offsets/0"
+    version, metadata, *ends = log.read_text().split("\n")
+    then = json.loads(metadata) | {"batchTimestampMs": int(instant(0).timestamp() * 1000)}
+    log.write_text("\n".join([version, json.dumps(then), *ends]))
+    log.with_name(".0.crc").unlink(missing_ok=True)
+
+    job.run()
+
+    assert job.ids() == ["near"]
+    (row,) = job.rows("rejected")
+    assert (row["id"], row["reason"]) == ("far", "event time more than 5 minutes in the future")
+
+
+def test_r14_late_rows_are_delivered_per_query_and_rejected_ones_once(small_job):
+    text = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    checked = events.require(v="v >= 0")
+    short = checked.window(sp.tumbling("10 seconds")).aggregate(n=F.count("*"))
+    long = checked.window(sp.tumbling("1 minute")).aggregate(n=F.count("*"))
+    return sp.Outputs(short=short, long=long, rejected=checked.rejected)
+"""
+    job = small_job(text, Binding(sinks={"short": "parquet", "long": "parquet", "rejected": "json"}))
+    job.feed([event("e1", 50), event("bad", 50, v=-1)])
+    job.feed([event("e2", 50)])
+    job.feed([event("e3", 5)])  # the bound is 09:00:40: behind the end of 09:00:00-09:00:10, not of 09:00-09:01
+
+    result = job.run()
+
+    assert job.ids("short_late") == ["e3"]
+    assert job.rows("long_late") == []
+    assert job.ids("rejected") == ["bad"]
+    accounts = {account.query: account.account for account in result.accounts}
+    assert accounts["short"] == Account(open_state=2, late=1, rejected=1)
+    assert accounts["long"] == Account(open_state=3, rejected=1)
+
+
+def test_r15_a_replayed_batch_is_counted_once_in_the_account(small_job):
+    text = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    wanted = events.require(v="v >= 0").filter("client = 'a'", name="client a")
+    return sp.Outputs(kept=wanted.deduplicate("id"))
+"""
+    job = small_job(text, ONLY_KEPT)
+    job.feed([event("e1", 1), event("bad", 2, v=-1), event("other", 3, client="b")])
+    job.feed([event("e1", 1), event("bad", 2, v=-1), event("other", 3, client="b"), event("e2", 2)])
+    before = job.run()
+    assert before.account == Account(emitted=2, rejected=2, duplicate=1, filtered=2)
+    job.lose("commits/1")
+
+    again = job.run()
+
+    assert again.account == before.account
+    assert (again.account_input, again.accounts[0].adds_up) == (7, True)
+    assert job.ids() == ["e1", "e2"]
+
+
+def test_r21_state_is_kept_in_checkpoint_format_2(small_job):
+    """The default: every attempt's state files have names of their own, with checksums."""
+    job = small_job(SUMS, WINDOWED)
+    job.feed([event("e1", 1)])
+    job.run()
+    assert "v2" in (job.checkpoint("sums") / "commits/0").read_text().splitlines()[0]

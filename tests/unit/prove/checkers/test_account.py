@@ -1,0 +1,42 @@
+"""The account adds up, as numbers and as hashes."""
+
+from dataclasses import replace
+
+from streamproof.core.verdict import Verdict
+from streamproof.prove.history import OutputRow
+from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_left, with_rows
+
+
+def test_r15_an_event_in_no_place_is_named(once):
+    finding = only_finding("account", with_rows(once, "late", rows_of(once, "late")[1:]))
+
+    assert (finding.event, finding.what) == ("e-9", "is in no place of the account of totals")
+    assert finding.expected == "input 11"
+    assert finding.found == "emitted 4 + open_state 2 + late 1 + rejected 1 + duplicate 1 + filtered 1 = 10"
+
+
+def test_r15_an_event_in_two_places_is_named(once):
+    finding = only_finding("account", with_rows(once, "late", [*rows_of(once, "late"), OutputRow(2, FILE, {"_trace": "e-8"})]))
+
+    assert (finding.event, finding.what) == ("e-8", "is in two places of the account of totals")
+
+
+def test_r15_numbers_that_add_up_by_chance_do_not_pass(once):
+    rows = rows_of(once, "late")
+    rows[0] = changed(rows[0], _trace="e-1")
+
+    assert "adds up in number" in only_finding("account", with_rows(once, "late", rows)).what
+
+
+def test_an_account_without_state_is_unknown(once):
+    assert check("account", with_left(once, replace(once.queries[0].left, state=None))).verdict is Verdict.UNKNOWN
+
+
+def test_what_a_transform_lost_makes_the_account_unknown(once):
+    view = once.queries[0]
+    outcome = replace(view.model.batches[0], unknown=("e-2",))
+    model = replace(view.model, batches=(outcome, *view.model.batches[1:]))
+
+    result = check("account", replace(once, queries=[replace(view, model=model)]))
+
+    assert (result.verdict, result.problem) == (Verdict.UNKNOWN, "e-2 left totals by a plain transform, which nothing counts.")

@@ -1,0 +1,47 @@
+"""Late rows leave by the late output."""
+
+from dataclasses import replace
+
+from streamproof.core.verdict import Verdict
+from streamproof.prove.history import OutputHistory, OutputRow, QueryView
+from unit.prove.small import FILE, PLAIN, RECORDS, check, faultless, only_finding, rows_of, with_rows
+
+
+def test_r10_a_late_row_that_was_not_delivered_is_found_with_its_bound(once):
+    finding = only_finding("late-routing", with_rows(once, "late", rows_of(once, "late")[1:]))
+
+    assert (finding.event, finding.what, finding.batch) == ("e-9", "is late and was not delivered in late", 2)
+    assert "its event time is 1970-01-01 00:00:07Z, the bound of batch 2 is 1970-01-01 00:00:53Z" in finding.how
+
+
+def test_r10_a_row_that_is_not_late_and_was_delivered_is_found(once):
+    rows = [*rows_of(once, "late"), OutputRow(2, FILE, {"_trace": "e-8"})]
+
+    finding = only_finding("late-routing", with_rows(once, "late", rows))
+
+    assert (finding.event, finding.what) == ("e-8", "was delivered in late and is not late")
+
+
+def test_r5_a_late_row_that_was_delivered_twice_or_by_another_batch_is_found(once):
+    rows = rows_of(once, "late")
+
+    twice = only_finding("late-routing", with_rows(once, "late", [*rows, replace(rows[0], file=FILE)]))
+    elsewhere = only_finding("late-routing", with_rows(once, "late", [replace(rows[0], batch=3), rows[1]]))
+
+    assert (twice.event, twice.what) == ("e-9", "was delivered twice in late")
+    assert elsewhere.what == "was delivered in late by the wrong batch"
+
+
+def test_a_home_made_late_output_is_held_to_its_name(once):
+    other = faultless(replace(PLAIN, query="late"), RECORDS).queries[0]
+    file = "batch=000000/part-00000-cccc.parquet"
+
+    def making(*traces):
+        rows = tuple(OutputRow(0, file, {"_trace": trace}) for trace in traces)
+        left = replace(other.left, outputs={"late": OutputHistory("late", "main", rows)})
+        view = QueryView(left, other.model, other.arrived)
+        return replace(once, queries=[once.queries[0], view])
+
+    assert check("late-routing", making("e-9", "e-10")).verdict is Verdict.PASS
+    assert only_finding("late-routing", making("e-9")).event == "e-10"
+    assert only_finding("late-routing", making("e-9", "e-10", "e-6")).what == "was delivered in late and is not late"

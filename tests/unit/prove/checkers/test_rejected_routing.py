@@ -1,0 +1,37 @@
+"""Rejected rows leave by the rejected output."""
+
+import json
+from dataclasses import replace
+
+from streamproof.prove.generate import Kind
+from streamproof.prove.history import OutputRow
+from unit.prove.small import FILE, changed, only_finding, rows_of, with_rows
+
+
+def test_a_rejected_row_that_was_not_delivered_is_found(once):
+    finding = only_finding("rejected-routing", with_rows(once, "rejected", []))
+
+    assert (finding.event, finding.what) == ("e-4", "is rejected and was not delivered in rejected")
+    assert finding.how.endswith("it was made invalid; rejected because: total > 0")
+
+
+def test_rejected_rows_keep_reason_and_original_bytes(once):
+    row = rows_of(once, "rejected")[0]
+    cut = json.dumps({"_trace": "e-4"})
+
+    assert "original bytes" in only_finding("rejected-routing", with_rows(once, "rejected", [changed(row, original=cut)])).what
+    assert "another reason" in only_finding("rejected-routing", with_rows(once, "rejected", [changed(row, reason="other")])).what
+
+
+def test_a_rejected_row_that_nobody_can_trace_is_found(once):
+    rows = [*rows_of(once, "rejected"), OutputRow(0, FILE, {"reason": "x", "original": "???"})]
+
+    assert "cannot be traced" in only_finding("rejected-routing", with_rows(once, "rejected", rows)).what
+
+
+def test_a_malformed_record_that_was_let_through_is_found(once):
+    events = {**once.events, "e-6": replace(once.events["e-6"], kind=Kind.MALFORMED)}
+
+    finding = only_finding("rejected-routing", replace(once, events=events))
+
+    assert (finding.event, finding.what) == ("e-6", "was made malformed and was not rejected by totals")

@@ -1,0 +1,54 @@
+"""A faultless history passes every checker; one that crashes is unknown."""
+
+import pytest
+
+from streamproof.core.verdict import Verdict
+from streamproof.prove.checkers import KEPT, CannotTell, Finding, run_checker, run_checkers
+from streamproof.prove.scenario import Expect
+from unit.prove.small import DEDUPLICATED, ONCE, PLAIN, RECORDS, WINDOW, faultless
+
+
+@pytest.mark.parametrize("shape", [ONCE, WINDOW, DEDUPLICATED, PLAIN])
+def test_a_faultless_history_passes_every_checker(shape):
+    results = run_checkers(faultless(shape, RECORDS, no_data=1, expect=Expect(late_at_most=0.5, results_by="event time")))
+
+    assert [(result.name, result.verdict) for result in results if result.verdict is not Verdict.PASS] == []
+    assert [result.name for result in results] == [
+        "intake",
+        "exactly-once",
+        "account",
+        "publication",
+        "window-contents",
+        "row-contents",
+        "late-routing",
+        "rejected-routing",
+        "watermark",
+        "state-contents",
+        "liveness",
+        "expectations",
+    ]
+
+
+def test_a_crashed_checker_is_unknown_and_says_why(once):
+    def crashes(history):
+        yield from ()
+        raise KeyError("gone")
+
+    result = run_checker("broken", crashes, once)
+
+    assert (result.verdict, result.problem) == (Verdict.UNKNOWN, "the checker crashed: KeyError: 'gone'")
+    assert result.as_dict()["findings"][0]["what"] == result.problem
+
+
+def test_a_checker_that_found_something_fails_even_if_it_cannot_finish(once):
+    def finds_and_gives_up(history):
+        yield Finding("e-1", "is wrong")
+        raise CannotTell("the rest is not there")
+
+    assert run_checker("half", finds_and_gives_up, once).verdict is Verdict.FAIL
+
+
+def test_the_first_findings_are_kept_and_all_are_counted(once):
+    result = run_checker("many", lambda history: (Finding(None, "wrong") for _ in range(50)), once)
+
+    assert (len(result.findings), result.total) == (KEPT, 50)

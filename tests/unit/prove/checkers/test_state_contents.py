@@ -1,0 +1,47 @@
+"""State holds what it must."""
+
+from dataclasses import replace
+
+from streamproof.core.verdict import Verdict
+from streamproof.prove.oracle.trace import Vector, hash_of
+from unit.prove.small import SECOND, check, only_finding, with_left
+
+
+def with_state(history, **changes):
+    left = history.queries[0].left
+    return with_left(history, replace(left, state=replace(left.state, **changes)))
+
+
+def test_an_event_that_state_has_lost_is_named(once):
+    windows = dict(once.queries[0].left.state.windows)
+    key = (("a",), 120 * SECOND)
+    windows[key] = windows[key].minus(Vector(1, hash_of("e-8")))
+
+    finding = only_finding("state-contents", with_state(once, windows=windows))
+
+    assert (finding.event, finding.what) == ("e-8", "is missing in state")
+
+
+def test_a_window_that_is_missing_in_state_or_should_have_gone_is_found(once):
+    state = once.queries[0].left.state
+
+    assert only_finding("state-contents", with_state(once, windows={})).what == "is missing in state and 1 more"
+    left_over = with_state(once, windows={**state.windows, (("a",), 60 * SECOND): Vector(1, 1)})
+    assert only_finding("state-contents", left_over).what == "a window is still in state though it was due"
+
+
+def test_r12_a_key_that_is_forgotten_too_early_kept_too_long_or_for_another_time_is_found(once):
+    remembered = dict(once.queries[0].left.state.remembered)
+    assert remembered == {("e-5",): 140 * SECOND, ("e-8",): 141 * SECOND}
+
+    def finding(**changes):
+        return only_finding("state-contents", with_state(once, **changes)).what
+
+    assert "has forgotten e-8 too early" in finding(remembered={("e-5",): 140 * SECOND})
+    assert "remembers e-1, which it should not" in finding(remembered={**remembered, ("e-1",): 71 * SECOND})
+    assert "remembers e-8 for another time" in finding(remembered={**remembered, ("e-8",): 1})
+    assert "holds the key e-8 twice" in finding(repeated=("key e-8",))
+
+
+def test_state_that_was_not_read_is_unknown(once):
+    assert check("state-contents", with_left(once, replace(once.queries[0].left, state=None))).verdict is Verdict.UNKNOWN

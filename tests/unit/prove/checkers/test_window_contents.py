@@ -1,0 +1,74 @@
+"""Windows are emitted once, by the right batch, with the right values."""
+
+from dataclasses import replace
+
+from streamproof.core.verdict import Verdict
+from streamproof.prove.scenario import Expect
+from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_rows
+
+
+def test_a_window_emitted_by_the_wrong_batch_is_found(once):
+    rows = rows_of(once, "totals")
+    rows[0] = replace(rows[0], batch=3, file=FILE)
+
+    finding = only_finding("window-contents", with_rows(once, "totals", rows))
+
+    assert (finding.what, finding.expected, finding.found) == (
+        "a window was emitted by the wrong batch",
+        "by batch 2",
+        "by batch 3",
+    )
+
+
+def test_r23_a_value_that_is_not_the_batch_querys_is_found(once):
+    rows = rows_of(once, "totals")
+    rows[0] = changed(rows[0], total=rows[0].values["total"] + 0.01)
+    history = with_rows(once, "totals", rows)
+
+    both = check("window-contents", history)
+
+    assert [finding.what for finding in both.findings] == [
+        "total is not what the batch query gives",
+        "total is not what the hand-written model gives",
+    ]
+
+
+def test_sums_within_the_tolerance_are_equal(once):
+    rows = rows_of(once, "totals")
+    rows[0] = changed(rows[0], total=rows[0].values["total"] * (1 + 1e-12))
+    history = with_rows(once, "totals", rows)
+
+    assert check("window-contents", history).verdict is Verdict.PASS
+    exact = replace(history, expectations=Expect(compare={"total": "exact"}))
+    assert check("window-contents", exact).verdict is Verdict.FAIL
+
+
+def test_lists_are_compared_as_sets_where_the_scenario_says_so(once):
+    view, rows = once.queries[0], [changed(row, total=(2, 1)) for row in rows_of(once, "totals")]
+    values = {key: {"total": [1, 2]} for key in view.model.emitted}
+    history = with_rows(replace(once, queries=[replace(view, equivalence=values, handwritten=None)]), "totals", rows)
+
+    assert check("window-contents", history).verdict is Verdict.FAIL
+    assert check("window-contents", replace(history, expectations=Expect(compare={"total": "set"}))).verdict is Verdict.PASS
+
+
+def test_a_window_that_the_hand_written_model_does_not_have_is_found(once):
+    view = once.queries[0]
+    fewer = dict(list(view.handwritten.items())[1:])
+
+    finding = only_finding("window-contents", replace(once, queries=[replace(view, handwritten=fewer)]))
+
+    assert finding.what == "the hand-written model has no such window"
+
+
+def test_values_that_nothing_was_compared_with_are_unknown(once):
+    view = replace(once.queries[0], equivalence=None, handwritten=None)
+
+    assert check("window-contents", replace(once, queries=[view])).verdict is Verdict.UNKNOWN
+
+
+def test_a_window_with_other_events_is_found(once):
+    rows = rows_of(once, "totals")
+    rows[0] = changed(rows[0], _records=9)
+
+    assert only_finding("window-contents", with_rows(once, "totals", rows)).what == "a window holds other events than it must"
