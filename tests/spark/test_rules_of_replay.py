@@ -11,7 +11,7 @@ import pytest
 
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, dies, event
 from streamproof.core.account import Account
-from streamproof.errors import FingerprintMismatch, NondeterministicReplay, OutputInUse
+from streamproof.errors import DataError, FingerprintMismatch, NondeterministicReplay, OutputInUse
 
 pytestmark = pytest.mark.spark
 
@@ -125,6 +125,40 @@ def test_r4_a_replay_that_computes_something_else_after_publishing_stops(small_j
     assert job.rows("kept") == before
     assert job.run().batches == 0
     assert any("Batch 1" in note and "unknown" in note for note in result.notes)
+
+
+def test_r4_a_replay_of_other_input_is_not_accepted(small_job):
+    """--accept-replay is for another result of the same input; of other input, what was not read then would be lost."""
+    job = small_job(KEPT)
+    for number in range(2):
+        job.feed([event(f"e{number}", number)])
+    job.run()
+    job.lose("commits/1")
+    job.change_manifest(1, lambda found: found["fingerprint"].update(watermark_ms=1))
+
+    error = job.stopped(FingerprintMismatch, accept_replay=1)
+
+    assert "it reads other input or has another watermark" in error.message
+    assert job.ids() == ["e0", "e1"]
+
+
+def test_r2_the_newest_batch_is_not_taken_back_while_its_input_is_gone(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    newest = job.feed([event("e2", 2)])
+    job.run()
+    aside = shutil.move(newest, job.folder / "aside")
+
+    error = job.stopped(DataError, replay_last=True)
+
+    assert str(newest) in error.message
+    assert (job.checkpoint() / "commits/1").exists()
+
+    shutil.move(aside, newest)
+    result = job.run(replay_last=True)
+    assert "Batch 1 of kept was taken back and is computed again." in result.notes
+    assert result.account == Account(emitted=2)
+    assert job.ids() == ["e1", "e2"]
 
 
 def test_r4_a_replay_that_differs_with_nothing_published_takes_the_new_attempt(small_job):

@@ -84,3 +84,16 @@ def test_the_ways_out_are_passed_on(ran):
         "replay_last": False,
     }
     assert ran("--replace-output")[1]["replace_output"] is True
+
+
+def test_what_came_from_the_environment_is_shown_nowhere(ran, monkeypatch, my_job):
+    """Once a configuration has named a value, no line of the command shows it, wherever it comes from."""
+    monkeypatch.setenv("HIDDEN", "something to know")
+    config = my_job / "streamproof.toml"
+    config.write_text(config.read_text().replace('path = "out/', 'path = "${env:HIDDEN}/'))
+    assert "${env:HIDDEN}" in config.read_text()
+
+    for arguments in ((), ("--json",)):
+        shown, _ = ran(*arguments)
+        assert "something to know" not in shown.out
+        assert "${env:HIDDEN}" in shown.out

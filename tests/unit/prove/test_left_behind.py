@@ -10,13 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from streamproof.core.manifest import Fingerprint, LedgerEntry, Manifest
+from streamproof.errors import ScenarioError
 from streamproof.prove.generate import SourceShape, generate
 from streamproof.prove.handwritten import handwritten_rows
 from streamproof.prove.left_behind import OutputLayout, OutputRow, QueryLayout, read_history
 from streamproof.prove.oracle.arrived import Arrived
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.trace import Vector
-from streamproof.prove.scenario import load_scenario
+from streamproof.prove.scenario import Expect, load_scenario
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "risk_exposure"
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -154,3 +155,12 @@ def test_the_example_s_hand_written_model_gives_rows_by_window():
 
     assert sum(row["trades"] for row in rows.values()) == len(survivors)
     assert all(start % 30_000_000 == 0 for _, start in rows)
+
+
+def test_a_hand_written_model_with_a_column_of_its_own_is_a_mistake_of_the_scenario(tmp_path):
+    (tmp_path / "model.py").write_text("def totals(rows):\n    return [{'client': 'a', 'window_start': 0, 'totl': 1}]\n")
+    own = {"file": tmp_path / "scenario.toml", "expect": Expect(model="model.py:totals")}
+    scenario = load_scenario(EXAMPLE, events=200).model_copy(update=own)
+
+    with pytest.raises(ScenarioError, match='gives a column "totl"'):
+        handwritten_rows(scenario, QueryShape("totals", "ts", 0, 30_000_000, ("client",), ("total",)), (), {}, {})

@@ -29,6 +29,16 @@ def test_a_late_row_with_another_value_is_found():
     assert check("row-contents", with_rows(history, "late", [changed(first, total=None), *others])).verdict is Verdict.FAIL
 
 
+def test_an_instant_in_json_is_compared_as_an_instant():
+    history = faultless(PLAIN, RECORDS)
+    first = rows_of(history, "rows")[0]
+    asked = {first.trace: {**history.queries[0].rows[first.trace], "ts": 61_000_000}}
+    history = replace(history, queries=[replace(history.queries[0], rows=asked)])
+
+    assert check("row-contents", with_rows(history, "rows", [changed(first, ts="1970-01-01T00:01:01Z")])).verdict is Verdict.PASS
+    assert check("row-contents", with_rows(history, "rows", [changed(first, ts="1970-01-01T00:01:02Z")])).verdict is Verdict.FAIL
+
+
 def test_without_a_batch_query_nothing_is_compared():
     history = faultless(PLAIN, RECORDS)
     view = replace(history.queries[0], rows=None)

@@ -1,0 +1,41 @@
+"""The bridge to the JVM, and the guard of its Python workers."""
+
+import pytest
+from pyspark.sql import functions as F
+
+from streamproof import _jvm
+from streamproof.errors import EnvironmentProblem
+from streamproof.prove import guard
+
+pytestmark = pytest.mark.spark
+
+
+def test_a_java_class_that_is_not_there_is_a_problem_of_the_session(spark):
+    with pytest.raises(EnvironmentProblem, match="does not have Streamproof's Java classes") as error:
+        _jvm._class(spark, "NoSuchClass")
+    assert _jvm.PRODUCTION_JAR.name in error.value.required
+
+
+@pytest.mark.parametrize(("allowed", "refused"), [((), True), (("192.0.2.1",), False)])
+def test_a_python_function_of_the_job_reaches_allowed_hosts_only(spark, allowed, refused):
+    """192.0.2.1 is nobody's address: who may try waits in vain, or is told that there is no way."""
+
+    @F.udf("string")
+    def connected(_: int) -> str:
+        import socket
+
+        made = socket.socket()
+        made.settimeout(0.01)
+        try:
+            made.connect(("192.0.2.1", 9))
+        except Exception as problem:  # noqa: BLE001 -- its name is what is asked for
+            return type(problem).__name__
+        return "connected"
+
+    guard.allow_in_workers(spark.sparkContext, allowed)
+    try:
+        (row,) = spark.range(1).select(connected("id").alias("said")).collect()
+    finally:
+        guard.allow_in_workers(spark.sparkContext, ())
+
+    assert (row.said == "HostRefused") is refused, row.said

@@ -1,0 +1,34 @@
+"""The settings of a Spark process: a job's own win, but its jars, class path and Java options stand beside ours."""
+
+import os
+
+from streamproof.runtime.session import process_settings, settings_of_query
+
+
+def test_a_jobs_own_setting_wins():
+    settings = process_settings({"spark.sql.shuffle.partitions": "8", "spark.executor.memory": "2g"}, ["ours.jar"])
+
+    assert settings["spark.sql.shuffle.partitions"] == "8"
+    assert settings["spark.executor.memory"] == "2g"
+
+
+def test_jars_class_path_and_java_options_of_a_job_stand_beside_ours():
+    own = {"spark.jars": "theirs.jar", "spark.driver.extraClassPath": "theirs", "spark.driver.extraJavaOptions": "-Dtheirs=1"}
+
+    settings = process_settings(own, ["one.jar", "two.jar"], "-Dproof=1")
+
+    assert settings["spark.jars"] == "one.jar,two.jar,theirs.jar"
+    assert settings["spark.driver.extraClassPath"] == os.pathsep.join(["one.jar", "two.jar", "theirs"])
+    assert settings["spark.driver.extraJavaOptions"].split()[1:] == ["-Dproof=1", "-Dtheirs=1"]
+
+
+def test_without_a_jobs_own_there_is_no_empty_entry():
+    assert process_settings({}, ["ours.jar"])["spark.jars"] == "ours.jar"
+
+
+def test_a_query_takes_only_the_sql_settings_of_its_job():
+    settings = settings_of_query({"spark.sql.ansi.enabled": "false", "spark.executor.memory": "2g"})
+
+    assert settings["spark.sql.ansi.enabled"] == "false"
+    assert "spark.executor.memory" not in settings
+    assert settings["spark.sql.session.timeZone"] == "UTC"
