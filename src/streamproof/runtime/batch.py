@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, DoubleType, FloatType, MapType, StringType, StructField, StructType
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from streamproof import _jvm
 from streamproof.connectors.sink import Sink
@@ -18,8 +17,8 @@ from streamproof.runtime.doors import JSON_OPTIONS
 from streamproof.runtime.logs import BatchLogs, QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.reports import DoorSums, sums_by_output
+from streamproof.runtime.tally import tally_door
 from streamproof.stream.outputs import SideKind
-from streamproof.stream.plan import ORIGINAL, RECORDS, TRACE, TRACE_HASH
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors, Storage
@@ -36,15 +35,6 @@ class Identity:
     incarnation: str
     run: str
     spark_name: str
-
-
-@dataclass(frozen=True)
-class Tally:
-    """How the rows of an output are summed: a column that is true for each of them, the columns that are written, the float columns."""
-
-    passes: Column
-    kept: Sequence[str]
-    floats: Sequence[str]
 
 
 @dataclass
@@ -77,6 +67,7 @@ class BatchProtocol:
     sinks: Mapping[str, Sink]
     sides: Mapping[SideKind, str]
     side_schemas: Mapping[SideKind, StructType]
+    floats: Sequence[str]
     stateful: bool
     whole_files: bool
     notes: list[str]
@@ -84,7 +75,6 @@ class BatchProtocol:
     failure: Exception | None = None
     done: Done = field(default_factory=Done)
     _doors_checked: bool = False
-    _tally: "Tally | None" = None
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
         try:
@@ -119,9 +109,7 @@ class BatchProtocol:
         output = self.identity.query
         place = self.sinks[output].place
         directory = f"_staging/{attempt}"
-        tally = self._tally = self._tally or _tally_of(rows.schema, self.doors, output, stateful=self.stateful)
-        visible = rows.filter(tally.passes).select(*tally.kept)
-        writer = visible.write.format(place.format).mode("errorifexists")
+        writer = rows.write.format(place.format).mode("errorifexists")
         if place.format == "json":
             writer = writer.options(**JSON_OPTIONS)
         writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").save(f"{place.path}/{directory}")
@@ -130,8 +118,8 @@ class BatchProtocol:
         if not self._doors_checked:
             _jvm.check_doors(metrics)
             self._doors_checked = True
-        main = sums.get(f"tally:{output}", DoorSums())
-        digest = main.digest(tally.floats)
+        main = sums.get(tally_door(output), DoorSums())
+        digest = main.digest(self.floats)
         files = self._data_files(f"{place.path}/{directory}") if digest.rows else ()
         if not digest.rows:
             self.storage.delete(f"{place.path}/{directory}")
@@ -287,25 +275,6 @@ class BatchProtocol:
         for section in staged.sections:
             if section.digest.rows:
                 self.sinks[section.output].abort(section.directory)
-
-
-def _tally_of(schema: StructType, doors: "Doors", output: str, *, stateful: bool) -> Tally:
-    """Row hashes, hidden counts and float sums of an output (R4); the same for every batch, so it is made once.
-
-    Floats of aggregations depend on the order of addition and are summed; elsewhere they are hashed like the rest.
-    """
-    visible = [column for column in schema.fields if column.name not in (ORIGINAL, RECORDS)]
-    in_proof = TRACE_HASH in schema.names or TRACE in schema.names
-    floats = [column.name for column in visible if stateful and isinstance(column.dataType, DoubleType | FloatType)]
-    hashed = [_hashable(column.name, column.dataType) for column in visible if column.name not in floats]
-    records = F.col(RECORDS) if RECORDS in schema.names else F.lit(None).cast("bigint")
-    passes = doors.tally(f"tally:{output}", F.xxhash64(*hashed), records, [F.col(name).cast("double") for name in floats])
-    kept = [column.name for column in visible] + ([RECORDS] if in_proof and RECORDS in schema.names else [])
-    return Tally(passes, kept, floats)
-
-
-def _hashable(name: str, type_: DataType) -> Column:
-    return F.to_json(F.struct(name)) if isinstance(type_, MapType) else F.col(name)
 
 
 def _differences(known: Manifest, staged: Manifest) -> list[str]:

@@ -48,7 +48,9 @@ class SideDoors:
     def _divert(self, rows: DataFrame, kind: SideKind, leaves: Column, payload: Column, reason: Column) -> DataFrame:
         door = f"{kind}.{self._number}"
         self._number += 1
-        self.shapes.setdefault(kind, []).append(rows.select(payload.alias("row")).select("row.*").schema)
+        shape = rows.select(payload.alias("row")).schema["row"].dataType
+        assert isinstance(shape, StructType), "a payload is a struct of the row's columns"
+        self.shapes.setdefault(kind, []).append(shape)
         directory = self.directories.get(kind)
         # Rows that are only counted name no column, so that a columnar source need not read what the job does not use.
         row = F.lit(None).cast("string") if directory is None else F.to_json(payload, JSON_OPTIONS)

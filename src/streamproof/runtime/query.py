@@ -16,6 +16,7 @@ from streamproof.runtime.failures import translated
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.session import settings_of_query
+from streamproof.runtime.tally import tallied
 from streamproof.stream.plan import EventTimeColumn, build
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     identity = Identity(bound.name, query, incarnation, run, f"{bound.name}.{query}.{run}")
     jvm_doors = _jvm.Doors(spark, checkpoint, run)
     doors = SideDoors(jvm_doors, {kind: _side_directory(sinks[name], manifests) for kind, name in sides.items()})
-    rows = _plan(bound, query, spark, doors, trace=start.trace)
+    stateful = bound.outputs.main[query].aggregate is not None
+    summed = tallied(_plan(bound, query, spark, doors, trace=start.trace), jvm_doors, query, stateful=stateful)
     protocol = BatchProtocol(
         spark=spark,
         storage=storage,
@@ -109,12 +111,13 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         sinks=sinks,
         sides=sides,
         side_schemas={kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()},
-        stateful=bound.outputs.main[query].aggregate is not None,
+        floats=summed.floats,
+        stateful=stateful,
         whole_files=bound.config.source[bound.outputs.main[query].source].format == "parquet",
         notes=notes,
         accept_replay=start.accept_replay,
     )
-    writer = rows.writeStream.queryName(identity.spark_name).option("checkpointLocation", checkpoint).outputMode("append")
+    writer = summed.rows.writeStream.queryName(identity.spark_name).option("checkpointLocation", checkpoint).outputMode("append")
     try:
         stream = _triggered(writer.foreachBatch(protocol), bound).start()
     except Exception as problem:

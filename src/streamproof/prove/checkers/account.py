@@ -1,4 +1,7 @@
-"""The account: emitted, open, late, rejected, duplicate and filtered add up to the input, as numbers and as hashes (R15)."""
+"""The account: emitted, open, late, rejected, duplicate and filtered add up to the input, as numbers and as hashes (R15).
+
+And what a run prints of it, from the totals of its manifests, is what the model says.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -9,6 +12,7 @@ from streamproof.prove.history import History, OutputHistory, QueryView, total
 from streamproof.prove.oracle.trace import Vector
 
 PLACES = ("emitted", "open_state", "late", "rejected", "duplicate", "filtered")
+_PRINTED = ("input", "emitted", "late", "rejected", "duplicate", "filtered")
 
 
 @checker("account")
@@ -19,6 +23,7 @@ def account(history: History) -> Iterator[Finding]:
         lost = [trace for outcome in view.batches for trace in outcome.unknown]
         if lost:
             raise CannotTell(f"{lost[0]}{others(len(lost) - 1)} left {view.name} by a plain transform, which nothing counts.")
+        yield from _printed(view)
         places = found_places(view)
         off = _sum(places.values()).minus(view.model.places["input"])
         if off == Vector():
@@ -26,6 +31,20 @@ def account(history: History) -> Iterator[Finding]:
         found = f"{' + '.join(f'{place} {places[place].count:,}' for place in PLACES)} = {_sum(places.values()).count:,}"
         expected = f"input {view.model.places['input'].count:,}"
         yield _finding(history, view, off, expected, found)
+
+
+def _printed(view: QueryView) -> Iterator[Finding]:
+    """The totals of the newest manifest, which `streamproof run` prints; left aside where a power failure has taken a manifest."""
+    manifests = view.left.manifests
+    if not manifests or set(manifests) != {outcome.batch for outcome in view.batches}:
+        return
+    newest = max(manifests)
+    for place in _PRINTED:
+        wanted, printed = view.model.places[place].count, manifests[newest].counts.get(f"total.{place}", 0)
+        if printed != wanted:
+            yield Finding(
+                None, f"{view.name} prints another number of {place} records than there are", newest, f"{wanted:,}", f"{printed:,}"
+            )
 
 
 def found_places(view: QueryView) -> Mapping[str, Vector]:

@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
+
+from streamproof.core.manifest import Fingerprint, Manifest
 from streamproof.core.verdict import Verdict
-from streamproof.prove.history import OutputRow
+from streamproof.prove.history import History, OutputRow
 from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_left, with_rows
 
 
@@ -40,3 +43,33 @@ def test_what_a_transform_lost_makes_the_account_unknown(once):
     result = check("account", replace(once, queries=[replace(view, model=model)]))
 
     assert (result.verdict, result.problem) == (Verdict.UNKNOWN, "e-2 left totals by a plain transform, which nothing counts.")
+
+
+def with_printed(history: History, **other: int) -> History:
+    """The history with manifests whose totals are the model's, but for some places."""
+    view = history.queries[0]
+    totals = {f"total.{place}": vector.count for place, vector in view.model.places.items()}
+    counts = totals | {f"total.{place}": count for place, count in other.items()}
+    manifests = {
+        outcome.batch: Manifest("m", "small", "totals", "i", outcome.batch, "a", Fingerprint(0, (), {}), "", {}, (), counts)
+        for outcome in view.batches
+    }
+    return with_left(history, replace(view.left, manifests=manifests))
+
+
+@pytest.mark.parametrize("place", ["input", "emitted", "late", "rejected", "duplicate", "filtered"])
+def test_r15_what_a_run_prints_is_what_the_model_says(once, place):
+    assert check("account", with_printed(once)).verdict is Verdict.PASS
+
+    finding = only_finding("account", with_printed(once, **{place: 99}))
+
+    assert finding.what == f"totals prints another number of {place} records than there are"
+    assert finding.found == "99"
+
+
+def test_what_is_printed_is_left_aside_where_a_manifest_is_missing(once):
+    history = with_printed(once, duplicate=99)
+    left = history.queries[0].left
+    fewer = dict(list(left.manifests.items())[1:])
+
+    assert check("account", with_left(history, replace(left, manifests=fewer))).verdict is Verdict.PASS

@@ -1,0 +1,47 @@
+"""The sums of an output's rows: added up in the streaming plan itself, as its last step, so that a batch is planned once (R4)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, DoubleType, FloatType, MapType
+
+from streamproof.stream.plan import ORIGINAL, RECORDS, TRACE, TRACE_HASH
+
+if TYPE_CHECKING:
+    from streamproof._jvm import Doors
+
+
+@dataclass(frozen=True)
+class Tallied:
+    """Rows as they are written, each of them summed on its way; `floats` are the columns that are summed instead of hashed."""
+
+    rows: DataFrame
+    floats: Sequence[str]
+
+
+def tally_door(output: str) -> str:
+    """The name that the tasks report the sums of an output under."""
+    return f"tally:{output}"
+
+
+def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> Tallied:
+    """Adds row hashes, hidden counts and float sums up, and takes the hidden columns off that only a proof writes.
+
+    Floats of aggregations depend on the order of addition and are summed; elsewhere they are hashed like the rest.
+    """
+    names = rows.columns
+    visible = [column for column in rows.schema.fields if column.name not in (ORIGINAL, RECORDS)]
+    in_proof = TRACE_HASH in names or TRACE in names
+    floats = [column.name for column in visible if stateful and isinstance(column.dataType, DoubleType | FloatType)]
+    hashed = [_hashable(column.name, column.dataType) for column in visible if column.name not in floats]
+    records = F.col(RECORDS) if RECORDS in names else F.lit(None).cast("bigint")
+    passes = doors.tally(tally_door(output), F.xxhash64(*hashed), records, [F.col(name).cast("double") for name in floats])
+    kept = [column.name for column in visible] + ([RECORDS] if in_proof and RECORDS in names else [])
+    return Tallied(rows.filter(passes).select(*kept), floats)
+
+
+def _hashable(name: str, type_: DataType) -> Column:
+    return F.to_json(F.struct(name)) if isinstance(type_, MapType) else F.col(name)
