@@ -63,6 +63,32 @@ def test_a_checkpoint_deleted_while_the_output_stays_and_both_ways_out(small_job
         assert job.ids("rejected") == ["bad"]
 
 
+@pytest.mark.parametrize("way", ["bound back", "moved along"])
+def test_an_output_bound_elsewhere_while_the_checkpoint_stays_and_both_ways_out(small_job, way):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    job.feed([event("e2", 2)])
+    config = job.folder / "streamproof.toml"
+    before = config.read_text()
+    config.write_text(before.replace("out/kept", "elsewhere/kept"))
+
+    error = job.stopped(OutputInUse)
+
+    assert f"has published kept at {job.out('kept')}; it is bound to {job.folder / 'elsewhere/kept'} now" in error.message
+    assert not (job.folder / "elsewhere").exists()
+
+    if way == "bound back":
+        config.write_text(before)
+        where = job.out("kept")
+    else:
+        where = job.folder / "elsewhere/kept"
+        where.parent.mkdir()
+        shutil.move(job.out("kept"), where)
+    assert job.run().account == Account(emitted=2)
+    assert sorted(row["id"] for row in job.rows("kept", where)) == ["e1", "e2"]
+
+
 def test_replace_output_does_not_delete_the_output_of_a_living_checkpoint(small_job):
     job = small_job(KEPT)
     job.feed([event("e1", 1)])

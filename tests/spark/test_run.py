@@ -295,3 +295,15 @@ def test_rejected_rows_of_a_second_query_have_an_output(small_job):
     rows = job.rows("big_rejected", Path(places["big_rejected"]))
     assert sorted(row["id"] for row in rows) == ["bad", "small"]
     assert all(account.adds_up for account in result.accounts)
+
+
+def test_unbound_outputs_of_two_jobs_with_checkpoints_in_one_folder_stay_apart(small_job):
+    one = small_job(KEPT, Binding(sinks={"kept": "parquet"}, checkpoint="checkpoints/one"))
+    one.feed([event("e1", 1), event("bad", 2, v=-1)])
+    first = one.run()
+    other = small_job(KEPT.replace("kept=", "other="), Binding(sinks={"other": "parquet"}, checkpoint="checkpoints/other"))
+    second = other.run()
+
+    places = [output.where for result in (first, second) for output in result.outputs if output.name == "rejected"]
+    assert places == [str(one.folder / "checkpoints/one-rejected"), str(one.folder / "checkpoints/other-rejected")]
+    assert [row["id"] for place in places for row in one.rows("rejected", Path(place))] == ["bad", "bad"]

@@ -72,7 +72,10 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What one batch of one query has staged; created if absent, never overwritten."""
+    """What one batch of one query has staged; created if absent, never overwritten.
+
+    `places` says where each output of the query lies, as seen from the checkpoint.
+    """
 
     id: str
     job: str
@@ -85,6 +88,7 @@ class Manifest:
     source_logs: Mapping[str, Mapping[str, str]]
     sections: tuple[Section, ...]
     counts: Mapping[str, int]
+    places: Mapping[str, str] = field(default_factory=dict)
 
     def section(self, output: str) -> Section | None:
         return next((section for section in self.sections if section.output == output), None)

@@ -87,7 +87,6 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     from streamproof.config import load
     from streamproof.errors import StreamproofError
     from streamproof.prove.setting import Setting
-    from streamproof.runtime.binding import bind
     from streamproof.runtime.query import Start, start_query
 
     guard.allow_in_workers(spark.sparkContext, task.allowed_hosts)
@@ -99,7 +98,7 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     operators: dict[str, dict[str, str]] = {}
     attempts: dict[str, int] = {}
     try:
-        bound = bind(setting.bind(config))
+        bound = setting.bind(config)
         start = Start(trace=task.trace, replay_last=task.replay_last)
         for query in bound.outputs.main:
             running = start_query(bound, query, spark.newSession(), start)

@@ -1,16 +1,16 @@
 """The proof's own bindings: the same job, with every source and sink replaced by a folder of the proof."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof.prove.left_behind import OutputLayout, QueryLayout
 from streamproof.prove.record.paths import Layout
+from streamproof.runtime.binding import BoundJob, bind
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
-    from streamproof.runtime.binding import BoundJob
 
 CHECKPOINT = "checkpoint"
 OUT = "out"
@@ -47,20 +47,19 @@ class Setting:
     data: Mapping[str, str]
     files_per_batch: int
 
-    def bind(self, config: "JobConfig") -> "JobConfig":
-        """The configuration with all bindings replaced."""
+    def bind(self, config: "JobConfig") -> BoundJob:
+        """The job with all its sources and outputs here; outputs that its configuration does not bind lie among the others."""
         sources = {
             name: source.model_copy(update={"path": self.data[name], "files_per_batch": self.files_per_batch})
             for name, source in config.source.items()
         }
-        sinks = {name: sink.model_copy(update={"path": f"{self.base}/{OUT}/{name}"}) for name, sink in config.sink.items()}
-        trigger = type(config.trigger)()
-        return config.model_copy(
-            update={"checkpoint": f"{self.base}/{CHECKPOINT}", "source": sources, "sink": sinks, "trigger": trigger}
-        )
+        update = {"checkpoint": f"{self.base}/{CHECKPOINT}", "source": sources, "trigger": type(config.trigger)()}
+        bound = bind(config.model_copy(update=update))
+        places = {name: replace(place, path=f"{self.base}/{OUT}/{name}") for name, place in bound.places.items()}
+        return replace(bound, places=places)
 
 
-def layout_of(bound: "BoundJob") -> Layout:
+def layout_of(bound: BoundJob) -> Layout:
     """The paths of a scenario's folder, for the step table."""
     owners: dict[str, str] = {}
     for query in bound.outputs.main:
@@ -73,7 +72,7 @@ def layout_of(bound: "BoundJob") -> Layout:
     )
 
 
-def query_layouts(bound: "BoundJob", folder: Path) -> list[QueryLayout]:
+def query_layouts(bound: BoundJob, folder: Path) -> list[QueryLayout]:
     """Where each query of a scenario lies on local disk."""
     found = []
     for query, recipe in bound.outputs.main.items():

@@ -21,7 +21,7 @@ from streamproof.prove.scenario import Scenario
 from streamproof.prove.schedule import write_events
 from streamproof.prove.setting import Setting, query_layouts
 from streamproof.prove.written_time import SourceShape
-from streamproof.runtime.binding import BoundJob, bind
+from streamproof.runtime.binding import BoundJob
 
 
 @dataclass
@@ -115,7 +115,7 @@ def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine)
         traces_of_file |= write_events(made, Path(data[name]), source.format, schema_columns=columns)
         write_events(made, Path(plain_data[name]), source.format, schema_columns=columns, trace=False)
         events |= {event.trace: event for event in made}
-    bound = bind(Setting(str(folder / "disks" / "oracle"), folder, data, scenario.files_per_batch).bind(config))
+    bound = Setting(str(folder / "disks" / "oracle"), folder, data, scenario.files_per_batch).bind(config)
     arrivals = {query: Arrivals(bound, query, engine.spark.newSession()) for query in bound.outputs.main}
     _require_window_for_model(scenario, next(iter(arrivals.values())))
     models = {query: Model(found.shape, found.arrived, traces_of_file) for query, found in arrivals.items()}

@@ -16,6 +16,7 @@ from streamproof.errors import FingerprintMismatch, NondeterministicReplay, Stag
 from streamproof.runtime.doors import JSON_OPTIONS
 from streamproof.runtime.logs import BatchLogs, QueryLogs
 from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.places import seen_from
 from streamproof.runtime.reports import DoorSums, sums_by_output
 from streamproof.runtime.tally import tally_door
 from streamproof.stream.outputs import SideKind
@@ -176,6 +177,7 @@ class BatchProtocol:
             source_logs=logs.source_logs,
             sections=sections,
             counts={**counts, **totals},
+            places={output: seen_from(self.manifests.checkpoint, sink.place.path) for output, sink in self.sinks.items()},
         )
 
     def _before(self, batch: int) -> Manifest | None:

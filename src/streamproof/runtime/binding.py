@@ -176,8 +176,8 @@ def _place(config: "JobConfig", name: str, kind: str) -> OutputPlace:
             f"{config.file}: the job's output {name} has no sink.",
             remedy=f'Add:\n[sink.{name}]\nconnector = "files"\npath = "out/{name}"\nformat = "parquet"',
         )
-    beside = config.resolve(config.checkpoint).rstrip("/").rpartition("/")[0]
-    return OutputPlace(name, kind, f"{beside}/out/{name}", "json", "files", bound=False)
+    # Beside the checkpoint, and named by it: jobs whose checkpoints are in one folder stay apart.
+    return OutputPlace(name, kind, f"{config.resolve(config.checkpoint).rstrip('/')}-{name}", "json", "files", bound=False)
 
 
 def _unknown_output(config: "JobConfig", name: str, known: list[str]) -> ConfigurationError:

@@ -85,6 +85,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     incarnation = manifests.incarnation(bound.name, query)
     recovery.check_owner(sinks, incarnation, bound.name, manifests)
     notes = recovery.restore_logs(storage, logs, manifests)
+    recovery.require_places(manifests, sinks)
     interrupted = recovery.open_manifest(logs, manifests)
     if interrupted is not None:
         recovery.require_outputs(interrupted, sinks)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from streamproof.core.manifest import Manifest
 from streamproof.errors import OutputInUse, TornCheckpoint, WrongCheckpoint
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.places import resolved, seen_from
 
 if TYPE_CHECKING:
     from streamproof._jvm import Storage
@@ -38,6 +40,27 @@ def check_owner(sinks: Mapping[str, Sink], incarnation: str, job: str, manifests
             remedy="Either restore the checkpoint, or start over:\n"
             f"streamproof run TARGET --new-output {sink.place.path.rsplit('/', 1)[-1]}-2      or      streamproof run TARGET --replace-output",
         )
+
+
+def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
+    """OutputInUse if an output was bound elsewhere when the newest batch ran, and has not moved along."""
+    numbers = manifests.batches()
+    newest = manifests.read(numbers[-1]) if numbers else None
+    if newest is None:
+        return
+    for output, sink in sinks.items():
+        now = seen_from(manifests.checkpoint, sink.place.path)
+        before = newest.places.get(output, now)
+        if before == now or sink.owner() is not None:
+            continue
+        there = resolved(manifests.checkpoint, before)
+        if type(sink)(replace(sink.place, path=there)).owner() is not None:
+            raise OutputInUse(
+                f"The checkpoint {manifests.checkpoint} has published {output} at {there}; it is bound to {sink.place.path} now, "
+                "where nothing of it is.",
+                required="Going on would tear the output in two, and could publish its newest batch twice.",
+                remedy=f"Bind {output} to where it was, or move that folder to the new place. To start over: another checkpoint.",
+            )
 
 
 def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore) -> list[str]:

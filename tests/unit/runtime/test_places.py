@@ -1,0 +1,23 @@
+"""Where outputs lie as seen from their checkpoint."""
+
+import pytest
+
+from streamproof.runtime.places import resolved, seen_from
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "path", "seen"),
+    [
+        ("/jobs/one/checkpoint/kept", "/jobs/one/out/kept", "../../out/kept"),
+        ("s3a://bucket/checkpoints/kept", "s3a://bucket/out/kept", "../../out/kept"),
+        ("s3a://bucket/checkpoints/kept", "s3a://other/out/kept", "s3a://other/out/kept"),
+        ("/jobs/one/checkpoint/kept", "hdfs://name:8020/out/kept", "hdfs://name:8020/out/kept"),
+    ],
+)
+def test_a_place_is_seen_from_the_checkpoint_and_found_again(checkpoint: str, path: str, seen: str) -> None:
+    assert seen_from(checkpoint, path) == seen
+    assert resolved(checkpoint, seen) == path
+
+
+def test_a_folder_that_is_moved_as_a_whole_looks_the_same() -> None:
+    assert seen_from("/a/checkpoint/kept", "/a/out") == seen_from("/b/c/checkpoint/kept", "/b/c/out")
