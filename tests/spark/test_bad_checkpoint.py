@@ -198,6 +198,24 @@ def test_a_torn_ledger_of_a_finished_batch_stops_and_the_remedy_works(small_job)
     assert job.ids() == ["e1"]
 
 
+@pytest.mark.parametrize("keep", [0, 40])
+def test_torn_rows_of_a_finished_batch_stop_and_the_remedy_works(small_job, keep):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.feed([event("e2", 2)])
+    job.run()
+    (rows,) = (job.out("kept") / "batch=000001").glob("*.parquet")
+    rows.write_bytes(rows.read_bytes()[:keep])
+
+    error = job.stopped(SinkError)
+    assert f"{rows} is torn: it has {keep} bytes" in error.message
+    assert f"Move {rows.parent} away" in error.remedy
+
+    shutil.move(rows.parent, job.folder / "away")
+    assert job.run(replay_last=True).account == Account(emitted=2)
+    assert job.ids() == ["e1", "e2"]
+
+
 def test_a_damaged_file_of_the_state_is_named_and_the_remedy_works(small_job):
     job = small_job(SUMS, WINDOWED)
     job.feed([event("e1", 1)])

@@ -82,6 +82,18 @@ class Sink(ABC):
         """
         return None
 
+    def require_whole(self, manifest: Manifest, section: Section) -> None:
+        """Looks at the newest publication that Spark has committed: a power failure can have taken the content of its files.
+
+        A file that is missing is not torn: the owner of the output may have rewritten it under another name.
+
+        Raises
+        ------
+        SinkError
+            If a file is there and is not what the manifest says.
+        """
+        return
+
     def abort(self, directory: str) -> None:
         """Removes staged rows that no manifest names."""
         self.place.storage.delete(f"{self.place.path}/{directory}")

@@ -116,6 +116,17 @@ def mend_publications(manifest: Manifest, sinks: Mapping[str, Sink]) -> list[str
     return [note for note in mended if note]
 
 
+def require_published_whole(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
+    """SinkError if the newest publication, of a batch that Spark has committed, is torn (R20)."""
+    numbers = manifests.batches()
+    newest = manifests.read(numbers[-1]) if numbers else None
+    if newest is None:
+        return
+    for section in newest.sections:
+        if section.digest.rows and section.output in sinks:
+            sinks[section.output].require_whole(newest, section)
+
+
 def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int]) -> None:
     """Publishes what Spark has committed and a sink has not made visible, in order (R8).
 
