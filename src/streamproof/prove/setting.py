@@ -27,6 +27,7 @@ SPARK: Mapping[str, str] = {
     "spark.python.daemon.module": "streamproof.prove.worker_daemon",
     "spark.driver.memory": "3g",
     "spark.cleaner.referenceTracking.blocking": "false",
+    "spark.sql.ui.explainMode": "simple",  # nobody looks at the plans of hundreds of recoveries
     # PySpark looks for its caller and for IPython at every column it makes; a proof makes the same ones hundreds of times.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     # A page of memory is zeroed for every aggregation of every task, and what is sent goes no further than this process.
