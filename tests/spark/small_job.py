@@ -134,7 +134,8 @@ class SmallJob:
         return self.folder / self.binding.checkpoint / query
 
     def out(self, output: str) -> Path:
-        return self.folder / "out" / output
+        """Where an output lies: where it is bound to, else beside the checkpoint."""
+        return self.folder / (f"out/{output}" if output in self.binding.sinks else f"{self.binding.checkpoint}-{output}")
 
     def rows(self, output: str, where: Path | None = None) -> list[dict[str, Any]]:
         """The published rows, batch by batch."""
