@@ -89,6 +89,42 @@ def test_an_output_bound_elsewhere_while_the_checkpoint_stays_and_both_ways_out(
     assert sorted(row["id"] for row in job.rows("kept", where)) == ["e1", "e2"]
 
 
+@pytest.mark.parametrize("moved", [False, True], ids=["copied", "moved"])
+def test_a_job_that_is_copied_with_its_checkpoint_does_not_read_everything_again(small_job, moved):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    other = small_job(KEPT, folder="other")
+    shutil.rmtree(other.folder)
+    (shutil.move if moved else shutil.copytree)(job.folder, other.folder)
+
+    error = other.stopped(WrongCheckpoint)
+
+    assert f"has read {job.folder / 'data/001.json'}" in error.message
+    assert f"is bound to {other.folder / 'data'} now" in error.message
+    assert other.ids() == ["e1"]
+
+    shutil.rmtree(other.folder / "checkpoint")
+    shutil.rmtree(other.folder / "out")
+    assert other.run().account == Account(emitted=1)
+
+
+def test_a_source_bound_to_another_folder_stops_and_back_it_goes_on(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    config = job.folder / "streamproof.toml"
+    before = config.read_text()
+    (job.folder / "more").mkdir()
+    config.write_text(before.replace('path = "data"', 'path = "more"'))
+
+    job.stopped(WrongCheckpoint)
+
+    config.write_text(before.replace('path = "data"', 'path = "da*"'))
+    job.feed([event("e2", 2)])
+    assert job.run().account == Account(emitted=2)
+
+
 def test_replace_output_does_not_delete_the_output_of_a_living_checkpoint(small_job):
     job = small_job(KEPT)
     job.feed([event("e1", 1)])

@@ -18,6 +18,12 @@ def resolved(checkpoint: str, seen: str) -> str:
     return f"{store}{normpath(join(inside, seen))}"
 
 
+def below_store(path: str) -> str:
+    """The path without the store that it is in: "/data/1.json" of "hdfs://name:8020/data/1.json" and of "file:///data/1.json"."""
+    _, inside = _split(path)
+    return f"/{inside.removeprefix('file:').lstrip('/')}"
+
+
 def _split(path: str) -> tuple[str, str]:
     """The store ("s3a://bucket", or nothing for a plain path), and the path in it."""
     scheme, separator, rest = path.partition("://")

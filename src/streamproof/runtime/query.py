@@ -86,6 +86,8 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     recovery.check_owner(sinks, incarnation, bound.name, manifests)
     notes = recovery.restore_logs(storage, logs, manifests)
     recovery.require_places(manifests, sinks)
+    source = bound.config.source[bound.outputs.main[query].source]
+    recovery.require_source(manifests, bound.config.resolve(source.path))
     interrupted = recovery.open_manifest(logs, manifests)
     if interrupted is not None:
         recovery.require_outputs(interrupted, sinks)
@@ -116,7 +118,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         side_schemas={kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()},
         floats=summed.floats,
         stateful=stateful,
-        whole_files=bound.config.source[bound.outputs.main[query].source].format == "parquet",
+        whole_files=source.format == "parquet",
         notes=notes,
         accept_replay=start.accept_replay,
     )

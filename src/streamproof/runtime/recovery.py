@@ -1,6 +1,7 @@
 """Before a query starts: whose output is this, and is the checkpoint whole (R1, R2, R8)."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -10,14 +11,16 @@ from streamproof.checkpoint.logs import parse_commit, parse_offsets, parse_sourc
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
 from streamproof.errors import OutputInUse, TornCheckpoint, WrongCheckpoint
+from streamproof.runtime.failures import path_of
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
-from streamproof.runtime.places import resolved, seen_from
+from streamproof.runtime.places import below_store, resolved, seen_from
 
 if TYPE_CHECKING:
     from streamproof._jvm import Storage
 
 _LOOK_BACK = 2
+_GLOB = re.compile(r"[*?\[{]")
 
 
 def check_owner(sinks: Mapping[str, Sink], incarnation: str, job: str, manifests: ManifestStore) -> None:
@@ -61,6 +64,31 @@ def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
                 required="Going on would tear the output in two, and could publish its newest batch twice.",
                 remedy=f"Bind {output} to where it was, or move that folder to the new place. To start over: another checkpoint.",
             )
+
+
+def require_source(manifests: ManifestStore, folder: str) -> None:
+    """WrongCheckpoint if the source is bound to another folder than the one that was read last, as in a copied or moved job.
+
+    Spark knows the files it has read by their whole paths: in a copy it would take every event in again.
+    """
+    wanted = _GLOB.split(below_store(folder), maxsplit=1)[0]
+    for uri in _newest_files(manifests):
+        if not below_store(path_of(uri)).startswith(wanted):
+            raise WrongCheckpoint(
+                f"The checkpoint {manifests.checkpoint} has read {path_of(uri)}; the source is bound to {folder} now.",
+                required="Spark knows files by their whole paths: those that it has read would be taken in again under another.",
+                remedy="Bind the source to where it was. A copy of a job, or another source, starts with a checkpoint and outputs of its own.",
+            )
+
+
+def _newest_files(manifests: ManifestStore) -> tuple[str, ...]:
+    """The URIs of the files that the newest batch with files has read; a few of them tell."""
+    for number in reversed(manifests.batches()):
+        manifest = manifests.read(number)
+        files = [file for of_source in manifest.fingerprint.files.values() for file in of_source] if manifest else []
+        if files:
+            return tuple(files[:3])
+    return ()
 
 
 def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamproof.runtime.places import resolved, seen_from
+from streamproof.runtime.places import below_store, resolved, seen_from
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,8 @@ def test_a_place_is_seen_from_the_checkpoint_and_found_again(checkpoint: str, pa
 
 def test_a_folder_that_is_moved_as_a_whole_looks_the_same() -> None:
     assert seen_from("/a/checkpoint/kept", "/a/out") == seen_from("/b/c/checkpoint/kept", "/b/c/out")
+
+
+@pytest.mark.parametrize("path", ["/data/1.json", "file:/data/1.json", "file:///data/1.json", "hdfs://name:8020/data/1.json"])
+def test_a_path_without_its_store(path: str) -> None:
+    assert below_store(path) == "/data/1.json"
