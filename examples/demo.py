@@ -16,9 +16,12 @@ REPORTS = Path("reports/demo")
 def main() -> int:
     """0 if the mistake was caught and the correct job passed."""
     console = Console(highlight=False)
-    console.rule("1 of 2: a mistake is planted. The sink appends its rows again when a batch is replayed.")
+    console.rule("1 of 2: a mistake is planted")
+    console.print("The sink appends its rows again when a batch is replayed.")
     red = proved(console, EXAMPLES / "risk_exposure_broken", REPORTS / "mistake", stop_at_first=True)
-    console.rule("2 of 2: the same job with the sink as shipped")
+    console.print("  here        the command of a checkout is .venv/bin/streamproof")
+    console.rule("2 of 2: no mistake")
+    console.print("The same job with the sink as shipped. This takes some five minutes, on a slow machine more than ten.")
     green = proved(console, EXAMPLES / "risk_exposure", REPORTS, stop_at_first=False)
     console.rule()
     if red.verdict != "fail" or green.verdict != "pass":

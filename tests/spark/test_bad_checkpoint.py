@@ -64,7 +64,7 @@ def test_a_checkpoint_deleted_while_the_output_stays_and_both_ways_out(small_job
 
 
 @pytest.mark.parametrize("way", ["bound back", "moved along"])
-def test_an_output_bound_elsewhere_while_the_checkpoint_stays_and_both_ways_out(small_job, way):
+def test_r1_an_output_bound_elsewhere_while_the_checkpoint_stays_and_both_ways_out(small_job, way):
     job = small_job(KEPT)
     job.feed([event("e1", 1)])
     job.run()
@@ -87,6 +87,23 @@ def test_an_output_bound_elsewhere_while_the_checkpoint_stays_and_both_ways_out(
         shutil.move(job.out("kept"), where)
     assert job.run().account == Account(emitted=2)
     assert sorted(row["id"] for row in job.rows("kept", where)) == ["e1", "e2"]
+
+
+def test_r1_an_output_bound_back_to_a_copy_without_the_newest_batch_stops(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    config = job.folder / "streamproof.toml"
+    before = config.read_text()
+    shutil.copytree(job.out("kept"), job.folder / "elsewhere/kept")
+    config.write_text(before.replace("out/kept", "elsewhere/kept"))
+    job.feed([event("e2", 2)])
+    job.run()
+    config.write_text(before)
+
+    job.stopped(OutputInUse)
+
+    assert job.ids() == ["e1"]
 
 
 @pytest.mark.parametrize("moved", [False, True], ids=["copied", "moved"])
@@ -234,22 +251,52 @@ def test_a_torn_ledger_of_a_finished_batch_stops_and_the_remedy_works(small_job)
     assert job.ids() == ["e1"]
 
 
-@pytest.mark.parametrize("keep", [0, 40])
-def test_torn_rows_of_a_finished_batch_stop_and_the_remedy_works(small_job, keep):
+@pytest.mark.parametrize("keep", [0, 40, None], ids=["empty", "cut short", "gone"])
+def test_r20_torn_rows_of_a_finished_batch_stop_and_the_remedy_works(small_job, keep):
     job = small_job(KEPT)
     job.feed([event("e1", 1)])
     job.feed([event("e2", 2)])
     job.run()
     (rows,) = (job.out("kept") / "batch=000001").glob("*.parquet")
-    rows.write_bytes(rows.read_bytes()[:keep])
+    content = rows.read_bytes()
+    rows.unlink()
+    if keep is not None:
+        rows.write_bytes(content[:keep])
 
     error = job.stopped(SinkError)
-    assert f"{rows} is torn: it has {keep} bytes" in error.message
-    assert f"Move {rows.parent} away" in error.remedy
+    assert "Batch 1 of kept is published, and its file" in error.message
+    assert str(rows) in error.message
+    assert "--replay-last" in error.remedy
 
     shutil.move(rows.parent, job.folder / "away")
     assert job.run(replay_last=True).account == Account(emitted=2)
     assert job.ids() == ["e1", "e2"]
+
+
+def test_r20_torn_rows_of_the_batch_before_an_interrupted_one_are_seen(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.feed([event("e2", 2)])
+    job.run()
+    job.lose("commits/1")
+    (rows,) = (job.out("kept") / "batch=000000").glob("*.parquet")
+    rows.write_bytes(b"")
+
+    error = job.stopped(SinkError)
+
+    assert "Batch 0 of kept" in error.message
+    assert "from a backup" in error.remedy
+
+
+def test_rows_that_their_owner_has_rewritten_are_not_torn(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    (rows,) = (job.out("kept") / "batch=000000").glob("*.parquet")
+    rows.rename(rows.with_name("compacted.parquet"))
+    job.feed([event("e2", 2)])
+
+    assert job.run().account == Account(emitted=2)
 
 
 def test_a_damaged_file_of_the_state_is_named_and_the_remedy_works(small_job):

@@ -8,6 +8,7 @@ import shutil
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, dies, event
 from streamproof.core.account import Account
@@ -159,6 +160,32 @@ def test_r2_the_newest_batch_is_not_taken_back_while_its_input_is_gone(small_job
     assert "Batch 1 of kept was taken back and is computed again." in result.notes
     assert result.account == Account(emitted=2)
     assert job.ids() == ["e1", "e2"]
+
+
+DRAWN = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    @F.udf("string")
+    def drawn(_):
+        import uuid
+
+        return uuid.uuid4().hex
+
+    return sp.Outputs(kept=events.transform(lambda rows: rows.withColumn("drawn", drawn("id"))))
+"""
+
+
+def test_r4_what_is_summed_is_what_is_written(small_job, spark):
+    """A function of the user's that says it is deterministic is called once a row, not again for the sums."""
+    job = small_job(DRAWN, ONLY_KEPT)
+    job.feed([event("e1", 1), event("e2", 2)])
+    job.run()
+
+    written = spark.read.parquet(str(job.out("kept") / "batch=000000"))
+    hashes = [row.hash for row in written.select(F.xxhash64(*written.columns).alias("hash")).collect()]
+
+    assert len(hashes) == 2
+    assert job.manifest(0).section("kept").digest.hash == (sum(hashes) + 2**63) % 2**64 - 2**63
 
 
 def test_r4_a_replay_that_differs_with_nothing_published_takes_the_new_attempt(small_job):

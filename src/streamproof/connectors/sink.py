@@ -82,17 +82,9 @@ class Sink(ABC):
         """
         return None
 
-    def require_whole(self, manifest: Manifest, section: Section) -> None:
-        """Looks at the newest publication that Spark has committed: a power failure can have taken the content of its files.
-
-        A file that is missing is not torn: the owner of the output may have rewritten it under another name.
-
-        Raises
-        ------
-        SinkError
-            If a file is there and is not what the manifest says.
-        """
-        return
+    def torn(self, manifest: Manifest, section: Section) -> str | None:
+        """What is torn of a publication that Spark has committed, in words; None where it is whole, or its owner has rewritten it."""
+        return None
 
     def abort(self, directory: str) -> None:
         """Removes staged rows that no manifest names."""

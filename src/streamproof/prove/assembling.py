@@ -192,7 +192,7 @@ def _outputs(world: World, history: History | None) -> list[dict[str, Any]]:
     for view in history.queries if history else ():
         for name, output in view.left.outputs.items():
             place = world.bound.places[name]
-            where = world.config.sink[name].path if name in world.config.sink else f"out/{name}"
+            where = world.config.sink[name].path if name in world.config.sink else f"{world.config.checkpoint}-{name}"
             guarantee = guarantee_at(where) if place.connector == "files" else f"declared by {place.connector}"
             found.append({"name": name, "rows": len(output.rows), "where": where, "format": place.format, "guarantee": guarantee})
     return found

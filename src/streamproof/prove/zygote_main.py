@@ -66,6 +66,7 @@ def _run(task_file: str) -> None:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _draw_anew()
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 0)
         os.dup2(2, 1)
@@ -84,6 +85,13 @@ def _run(task_file: str) -> None:
         Path(task_file + ".error").write_text(traceback.format_exc())
     finally:
         os._exit(code)
+
+
+def _draw_anew() -> None:
+    """Random numbers of its own for a fork, as a process that starts has them (R17): Python sees to its own, numpy does not."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed()
 
 
 _EVERYTHING = (

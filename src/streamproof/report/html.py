@@ -199,12 +199,21 @@ def _marked(scenarios: list[ScenarioEntry]) -> list[str]:
 
 
 def _parts(report: Report) -> list[Part]:
-    fault_free, worst = (words.dict_of(report["conservation"][which]) for which in ("fault_free", "worst"))
+    fault_free, worst = map(words.dict_of, _accounts(report))
     return [Part(key, label, words.MEANING[key], fault_free[key], worst[key]) for key, label in words.PLACES.items()]
 
 
-def _account_facts(report: Report) -> dict[str, Any]:
+def _accounts(report: Report) -> tuple[AccountCounts, AccountCounts]:
+    """The account without a fault, and the worst to set beside it.
+
+    In a pass there is none: every recovery balances, and how much of it is late or still open is a matter of the batches it had.
+    """
     fault_free, worst = report["conservation"]["fault_free"], report["conservation"]["worst"]
+    return (fault_free, fault_free) if report["verdict"] == "pass" else (fault_free, worst)
+
+
+def _account_facts(report: Report) -> dict[str, Any]:
+    fault_free, worst = _accounts(report)
     return {
         "there": bool(fault_free["input"]),
         "same": fault_free == worst,

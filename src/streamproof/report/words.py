@@ -26,7 +26,7 @@ MEANING = {
     "filtered": "left out by a counted filter",
 }
 WHAT_A_PASS_MEANS = "these events, these crash points, this file system; not your cluster"
-READ_WHAT_A_PASS_MEANS = "docs/what-a-pass-means"
+READ_WHAT_A_PASS_MEANS = "docs/what-a-pass-means.md"
 
 # Everything XML 1.0 and a terminal must not be given as it is: C0 and C1 controls but tab and newline, surrogates, non-characters.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

@@ -1,6 +1,7 @@
 """Where outputs lie as seen from their checkpoint: the same where a folder is moved or copied as a whole, another where one is not."""
 
 from posixpath import join, normpath, relpath
+from urllib.parse import urlsplit
 
 
 def seen_from(checkpoint: str, path: str) -> str:
@@ -12,7 +13,7 @@ def seen_from(checkpoint: str, path: str) -> str:
 
 def resolved(checkpoint: str, seen: str) -> str:
     """The path that `seen_from` was given."""
-    if "://" in seen or seen.startswith("/"):
+    if urlsplit(seen).scheme or seen.startswith("/"):
         return seen
     store, inside = _split(checkpoint)
     return f"{store}{normpath(join(inside, seen))}"
@@ -20,14 +21,12 @@ def resolved(checkpoint: str, seen: str) -> str:
 
 def below_store(path: str) -> str:
     """The path without the store that it is in: "/data/1.json" of "hdfs://name:8020/data/1.json" and of "file:///data/1.json"."""
-    _, inside = _split(path)
-    return f"/{inside.removeprefix('file:').lstrip('/')}"
+    return _split(path)[1]
 
 
 def _split(path: str) -> tuple[str, str]:
-    """The store ("s3a://bucket", or nothing for a plain path), and the path in it."""
-    scheme, separator, rest = path.partition("://")
-    if not separator:
-        return "", path
-    authority, _, inside = rest.partition("/")
-    return f"{scheme}://{authority}", f"/{inside}"
+    """The store ("s3a://bucket", or nothing for the local disk), and the path in it."""
+    found = urlsplit(path)
+    if found.scheme in ("", "file"):
+        return "", f"/{path.removeprefix('file:').lstrip('/')}"
+    return f"{found.scheme}://{found.netloc}", found.path

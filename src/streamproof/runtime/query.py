@@ -92,8 +92,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     if interrupted is not None:
         recovery.require_outputs(interrupted, sinks)
         notes += recovery.mend_publications(interrupted, sinks)
-    else:
-        recovery.require_published_whole(manifests, sinks)
+    recovery.require_published_whole(manifests, sinks, logs.batches("commits"))
     if start.replay_last:
         taken_back = recovery.roll_back(storage, logs, manifests, sinks)
         notes += [] if taken_back is None else [f"Batch {taken_back} of {query} was taken back and is computed again."]

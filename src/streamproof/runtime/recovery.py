@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from streamproof.checkpoint.logs import parse_commit, parse_offsets, parse_source_log
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
-from streamproof.errors import OutputInUse, TornCheckpoint, WrongCheckpoint
+from streamproof.errors import OutputInUse, SinkError, TornCheckpoint, WrongCheckpoint
 from streamproof.runtime.failures import path_of
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
@@ -54,16 +54,24 @@ def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
     for output, sink in sinks.items():
         now = seen_from(manifests.checkpoint, sink.place.path)
         before = newest.places.get(output, now)
-        if before == now or sink.owner() is not None:
+        if before == now:
             continue
         there = resolved(manifests.checkpoint, before)
-        if type(sink)(replace(sink.place, path=there)).owner() is not None:
+        if _left_behind(type(sink)(replace(sink.place, path=there)), sink, newest):
             raise OutputInUse(
                 f"The checkpoint {manifests.checkpoint} has published {output} at {there}; it is bound to {sink.place.path} now, "
-                "where nothing of it is.",
+                "where that is not.",
                 required="Going on would tear the output in two, and could publish its newest batch twice.",
                 remedy=f"Bind {output} to where it was, or move that folder to the new place. To start over: another checkpoint.",
             )
+
+
+def _left_behind(old: Sink, new: Sink, newest: Manifest) -> bool:
+    """Whether publications stayed at the old place: all of them, or the newest."""
+    section = newest.section(new.place.output)
+    has_rows = section is not None and bool(section.digest.rows)
+    newest_stayed = has_rows and old.published(newest.batch) is not None and new.published(newest.batch) is None
+    return newest_stayed or (old.owner() is not None and new.owner() is None)
 
 
 def require_source(manifests: ManifestStore, folder: str) -> None:
@@ -144,15 +152,24 @@ def mend_publications(manifest: Manifest, sinks: Mapping[str, Sink]) -> list[str
     return [note for note in mended if note]
 
 
-def require_published_whole(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
-    """SinkError if the newest publication, of a batch that Spark has committed, is torn (R20)."""
-    numbers = manifests.batches()
-    newest = manifests.read(numbers[-1]) if numbers else None
-    if newest is None:
-        return
-    for section in newest.sections:
-        if section.digest.rows and section.output in sinks:
-            sinks[section.output].require_whole(newest, section)
+def require_published_whole(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int]) -> None:
+    """SinkError if what the newest batches that Spark has committed have published is torn (R20)."""
+    newest = manifests.batches()[-1:]
+    for number in committed[-_LOOK_BACK:]:
+        manifest = manifests.read(number)
+        for section in manifest.sections if manifest is not None else ():
+            sink = sinks.get(section.output)
+            torn = sink.torn(manifest, section) if manifest and sink is not None and section.digest.rows else None
+            if torn is not None:
+                again = (
+                    "Move its directory away and run again with --replay-last: the batch is computed again from its recorded input."
+                )
+                backup = "Restore its directory from a backup, or start over with a new checkpoint and --new-output."
+                raise SinkError(
+                    f"Batch {number} of {section.output} is published, and {torn}.",
+                    required="A power failure can take what was not on the disk yet; the manifest says what was there.",
+                    remedy=again if [number] == newest else backup,
+                )
 
 
 def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int]) -> None:

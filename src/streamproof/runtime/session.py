@@ -36,6 +36,8 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
 """Settings with the one value that the guarantees stand on, and why."""
 
 _QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parents[1] / 'log4j2.properties'}"
+# PySpark prints the whole plan beside an error about a column; our errors say which column, and which are there.
+_PLANS_AS_JSON = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _PROCESS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -54,11 +56,14 @@ def start_session(name: str, settings: Mapping[str, str], *, proof: bool = False
     find_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
+    for name in _PLANS_AS_JSON:
+        PySparkLogger.getLogger(name).disabled = True
     given_outside = "MASTER" in os.environ or "PYSPARK_SUBMIT_ARGS" in os.environ
     master = settings.get("spark.master") or (None if given_outside else "local[*]")
-    if master is not None and master.startswith("local"):
+    if (master or os.environ.get("MASTER", "")).startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # elsewhere executors could not reach the driver there
     builder = SparkSession.builder.appName(name)
     if master is not None:

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from streamproof.connectors.sink import Sink, SinkPlace, entry_of
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import SinkError, StagedRowsGone, TornCheckpoint, TwoDrivers
+from streamproof.errors import StagedRowsGone, TornCheckpoint, TwoDrivers
 
 LEDGER = "_ledger.json"
 OBJECT_STORES = ("s3", "s3a", "s3n", "gs", "oss", "cosn", "obs", "swift", "wasb", "wasbs")
@@ -85,18 +85,19 @@ class FileSink(Sink):
         self.place.storage.create_atomic(f"{directory}/{LEDGER}", entry_of(manifest, section).to_json())
         return f"{directory}/{LEDGER} was torn or missing and is written again from the manifest; its rows are whole."
 
-    def require_whole(self, manifest: Manifest, section: Section) -> None:
+    def torn(self, manifest: Manifest, section: Section) -> str | None:
         directory = f"{self.place.path}/{batch_directory(manifest.batch)}"
         there = self.place.storage.list(directory)
+        rewritten = not there or any(
+            not name.startswith(("_", ".")) for name in there.keys() - {file.name for file in section.files}
+        )
         for file in section.files:
-            found = there.get(file.name, file.size)
-            if found != file.size:
-                raise SinkError(
-                    f"Batch {manifest.batch} of {section.output} is published, and its file {directory}/{file.name} is torn: "
-                    f"it has {found} bytes.",
-                    required=f"The manifest names it with {file.size} bytes; a power failure can take what was not on the disk yet.",
-                    remedy=f"Move {directory} away and run again with --replay-last: the batch is computed again from its recorded input.",
-                )
+            found = there.get(file.name)
+            if found is None and not rewritten:
+                return f"its file {directory}/{file.name} is gone while its ledger is there"
+            if found not in (None, file.size):
+                return f"its file {directory}/{file.name} is torn: it has {found} bytes of {file.size}"
+        return None
 
     def _is_anothers(self, manifest: Manifest) -> bool:
         """Whether another manifest has published this batch: its rows stand, and publish() says so (R7)."""
