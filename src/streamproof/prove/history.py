@@ -120,12 +120,15 @@ class History:
         The traces in each input file, by its base name, in their order.
     expectations
         The scenario's.
+    power_failure
+        Whether the machine died: it can have taken files that the death of a process leaves.
     """
 
     queries: Sequence[QueryView]
     events: Mapping[str, Event]
     traces_of_file: Mapping[str, Sequence[str]]
     expectations: Expect = field(default_factory=Expect)
+    power_failure: bool = False
 
     @cached_property
     def by_hash(self) -> Mapping[int, str]:

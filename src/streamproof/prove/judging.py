@@ -63,7 +63,7 @@ class Outcome:
 def judged(world: World, plan: ScenarioPlan, folder: Path, *, fired: bool, seconds: float, rerun: Sequence[int] = ()) -> Outcome:
     """Reads what the scenario left behind and lets every checker look at it."""
     try:
-        history = world.history(folder)
+        history = world.history(folder, power_failure=plan.fault == "machine-death")
         checks: Sequence[CheckResult] = [_called(world, check) for check in run_checkers(history)]
         account = _account(history)
         batches = _batches(history, rerun)

@@ -47,14 +47,14 @@ class World:
         base = str(folder) if recording is None else f"sp-record://{recording}{folder}"
         return Setting(base, folder, self.data if trace else self.plain_data, self.scenario.files_per_batch)
 
-    def history(self, folder: Path) -> History:
+    def history(self, folder: Path, *, power_failure: bool = False) -> History:
         """What a scenario left in its folder, beside what the oracle says."""
         views = []
         for layout in query_layouts(self.bound, folder):
             left = read_history(layout)
             model = self.models[layout.query].expect(left.batches)
             views.append(self._view(layout.query, left, model))
-        return History(views, self.events, self.traces_of_file, self.scenario.expect)
+        return History(views, self.events, self.traces_of_file, self.scenario.expect, power_failure)
 
     def _view(self, query: str, left: Any, model: Expectation) -> QueryView:
         arrivals = self.arrivals[query]

@@ -17,7 +17,7 @@ PLAN = ScenarioPlan("fault-free", Mode.IMAGE, "process-death", None, None)
 def judged_where(problem: Exception) -> Outcome:
     """The outcome of a scenario whose history cannot be read for this reason."""
 
-    def history(_: Path) -> Any:
+    def history(_: Path, *, power_failure: bool) -> Any:
         raise problem
 
     return judged(SimpleNamespace(history=history), PLAN, Path(), fired=True, seconds=1.0)  # type: ignore[arg-type]
