@@ -3,10 +3,9 @@
 Both read the same columns of the same files in the same batches, with RocksDB, checkpoint format V2 and the same partitions, and write
 Parquet. The hand-written job uses Spark's own file sink; ours stages, sums, writes a manifest, and publishes by ledger. The time is that of
 all micro-batches by Spark's own account of them; building the plan and starting the query, which with Streamproof takes longer, are
-left out on both sides (figures from before 2026-11-21, second half, had them in). Batches of the window and the pass-through on Parquet
-are large, so that what is measured is the events and not the start of a batch, and neither side pays for processes that Hadoop's local
-file system starts for every file where its native library is missing. An argument runs one pair alone: window, deduplicate, through
-or sides.
+left out on both sides. Batches of the window and the pass-through on Parquet are large, so that what is measured is the events and not
+the start of a batch, and neither side pays for processes that Hadoop's local file system starts for every file where its native
+library is missing. An argument runs one pair alone: window, deduplicate, through or sides.
 """
 
 import shutil
