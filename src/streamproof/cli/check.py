@@ -1,10 +1,13 @@
-"""`streamproof check TARGET`: configuration, job, Java, Spark and folders, without starting any of them."""
+"""`streamproof check TARGET`: configuration, job, scenario, Java, Spark and folders, without starting any of them."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from streamproof.cli import screen
+
+if TYPE_CHECKING:
+    from streamproof.runtime.preflight import Finding
 
 EXAMPLES = """\b
 Examples:
@@ -19,12 +22,12 @@ Profile = Annotated[str | None, typer.Option(metavar="NAME", help="Lay [profile.
 
 
 def check(target: Target = ".", profile: Profile = None) -> None:
-    """Look at configuration, job, Java, Spark and folders in under two seconds; starts no JVM."""
+    """Look at configuration, job, scenario, Java, Spark and folders in under two seconds; starts no JVM."""
     from rich.text import Text
 
     from streamproof.runtime.preflight import look_at
 
-    out, found = screen.console(), look_at(target, profile=profile)
+    out, found = screen.console(), [*look_at(target, profile=profile), *_scenario(target, profile)]
     width = max(len(item.what) for item in found)
     for item in found:
         line = Text("  ✓ " if item.good else "  ✗ ", style="green" if item.good else "bold red")
@@ -39,3 +42,24 @@ def check(target: Target = ".", profile: Profile = None) -> None:
         out.print(f"{bad} of {len(found)} to mend")
         raise typer.Exit(2)
     out.print(f"all is there; next: streamproof run {target}")
+
+
+def _scenario(target: str, profile: str | None) -> "list[Finding]":
+    """What there is to say of the scenario that lies beside the job; nothing where there is none, or no job to lie beside."""
+    from streamproof.config import load, redact
+    from streamproof.config.positions import display
+    from streamproof.errors import StreamproofError
+    from streamproof.prove.scenario import FILE_NAME, load_scenario
+    from streamproof.runtime.preflight import Finding
+
+    try:
+        file = load(target, profile=profile).root / FILE_NAME
+    except StreamproofError:
+        return []
+    if not file.exists():
+        return []
+    try:
+        events = load_scenario(file).events
+    except StreamproofError as problem:
+        return [Finding("scenario", False, redact(str(problem)))]
+    return [Finding("scenario", True, f"{display(file)}, {events:,} events")]

@@ -4,6 +4,7 @@ What came from the environment may be a password, so it is always treated as one
 and the text of the file wherever it is represented; `redact` takes such values out of any text that is about to be shown.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -51,10 +52,11 @@ def shown(value: object) -> str:
 def redact(text: str) -> str:
     """The text with every value that came from the environment replaced by its `${env:NAME}`.
 
-    Values shorter than four characters are left: they would take ordinary words apart.
+    Also where JSON has escaped it. Values shorter than four characters are left: they would take ordinary words apart.
     """
     for value in sorted(_known, key=len, reverse=True):
-        text = text.replace(value, _known[value])
+        for written in (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
+            text = text.replace(written, _known[value])
     return text
 
 

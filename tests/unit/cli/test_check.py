@@ -131,3 +131,22 @@ def test_a_folder_without_permission(streamproof, my_job, java):
     result = streamproof("check", "my_job")
 
     assert "no permission" in result.out
+
+
+def test_a_mistake_in_the_scenario_is_found_too(streamproof, my_job, java):
+    edit(my_job / "scenario.toml", "events = 1_000", 'events = "many"')
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 2
+    assert "✗ scenario" in result.out
+    assert "events" in result.out
+
+
+def test_without_a_scenario_there_is_nothing_to_say_of_one(streamproof, my_job, java):
+    (my_job / "scenario.toml").unlink()
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 0
+    assert "✓ scenario" not in result.out

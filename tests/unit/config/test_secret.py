@@ -1,12 +1,13 @@
 """What comes from the environment is used, and never shown."""
 
 import copy
+import json
 import pickle
 
 import pytest
 
 from streamproof.config import redact
-from streamproof.config.secret import SecretText
+from streamproof.config.secret import SecretText, substitute
 from streamproof.errors import ConfigurationError
 
 SECRET = "hunter2-hunter2"
@@ -111,3 +112,11 @@ def test_the_name_of_a_secret_entry_is_not_shown(loaded, monkeypatch):
 
     assert config.name == "risk_exposure"
     assert "risk_exposure" not in repr(config)
+
+
+def test_a_value_is_redacted_where_json_has_escaped_it():
+    value = 'p\u00e4"ss\\word'
+    substitute("${env:ODD}", {"ODD": value})
+
+    assert redact(json.dumps({"where": value})) == '{"where": "${env:ODD}"}'
+    assert redact(json.dumps({"where": value}, ensure_ascii=False)) == '{"where": "${env:ODD}"}'
