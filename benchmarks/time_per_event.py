@@ -26,7 +26,7 @@ from streamproof.runtime.query import Start, start_query
 from streamproof.runtime.session import start_session
 
 BATCHES, FILES, PAIRS = 4, 2, 5
-EVENTS = {"window": 32_000_000, "deduplicate": 1_000_000, "through": 8_000_000, "sides": 16_000_000}
+EVENTS = {"window": 16_000_000, "deduplicate": 1_000_000, "through": 8_000_000, "sides": 16_000_000}
 """Events per run on Parquet; deduplication keeps each of them in RocksDB for minutes of event time and takes much longer."""
 JSON_EVENTS = 1_000_000
 """Parsing a line takes longer than all else, so that fewer will do."""
