@@ -142,6 +142,17 @@ def test_a_source_bound_to_another_folder_stops_and_back_it_goes_on(small_job):
     assert job.run().account == Account(emitted=2)
 
 
+def test_a_source_bound_by_another_way_to_the_same_folder_goes_on(small_job):
+    job = small_job(KEPT)
+    config = job.folder / "streamproof.toml"
+    config.write_text(config.read_text().replace('path = "data"', 'path = "../job/data/"'))
+    for number in range(2):
+        job.feed([event(f"e{number}", number)])
+        job.run()
+
+    assert job.ids() == ["e0", "e1"]
+
+
 def test_replace_output_does_not_delete_the_output_of_a_living_checkpoint(small_job):
     job = small_job(KEPT)
     job.feed([event("e1", 1)])

@@ -1,7 +1,11 @@
 """Where outputs lie as seen from their checkpoint: the same where a folder is moved or copied as a whole, another where one is not."""
 
+import re
 from posixpath import join, normpath, relpath
-from urllib.parse import urlsplit
+from urllib.parse import unquote
+
+_STORE = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?://(?P<authority>[^/]*))?(?=/|$)")
+_WILDCARD = re.compile(r"[*?\[{]")
 
 
 def seen_from(checkpoint: str, path: str) -> str:
@@ -13,20 +17,26 @@ def seen_from(checkpoint: str, path: str) -> str:
 
 def resolved(checkpoint: str, seen: str) -> str:
     """The path that `seen_from` was given."""
-    if urlsplit(seen).scheme or seen.startswith("/"):
+    if _STORE.match(seen) or seen.startswith("/"):
         return seen
     store, inside = _split(checkpoint)
     return f"{store}{normpath(join(inside, seen))}"
 
 
-def below_store(path: str) -> str:
-    """The path without the store that it is in: "/data/1.json" of "hdfs://name:8020/data/1.json" and of "file:///data/1.json"."""
-    return _split(path)[1]
+def is_below(uri: str, folder: str) -> bool:
+    """Whether a file, given by its URI, lies in a folder or is matched by its glob pattern, as far as that begins without wildcards.
+
+    Stores are left aside: the same file has a URI with the default store in it, and a configured path without.
+    """
+    path, wanted = normpath(unquote(_split(uri)[1])), normpath(_split(folder)[1])
+    literal = _WILDCARD.split(wanted, maxsplit=1)[0]
+    return path.startswith(literal if literal != wanted else f"{wanted.rstrip('/')}/") or path == wanted
 
 
 def _split(path: str) -> tuple[str, str]:
     """The store ("s3a://bucket", or nothing for the local disk), and the path in it."""
-    found = urlsplit(path)
-    if found.scheme in ("", "file"):
-        return "", f"/{path.removeprefix('file:').lstrip('/')}"
-    return f"{found.scheme}://{found.netloc}", found.path
+    found = _STORE.match(path)
+    if found is None:
+        return "", path
+    inside = f"/{path[found.end() :].lstrip('/')}"
+    return ("" if found["scheme"] == "file" else f"{found['scheme']}://{found['authority'] or ''}"), inside

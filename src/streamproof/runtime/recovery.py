@@ -1,7 +1,6 @@
 """Before a query starts: whose output is this, and is the checkpoint whole (R1, R2, R8)."""
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -14,13 +13,12 @@ from streamproof.errors import OutputInUse, SinkError, TornCheckpoint, WrongChec
 from streamproof.runtime.failures import path_of
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
-from streamproof.runtime.places import below_store, resolved, seen_from
+from streamproof.runtime.places import is_below, resolved, seen_from
 
 if TYPE_CHECKING:
     from streamproof._jvm import Storage
 
 _LOOK_BACK = 2
-_GLOB = re.compile(r"[*?\[{]")
 
 
 def check_owner(sinks: Mapping[str, Sink], incarnation: str, job: str, manifests: ManifestStore) -> None:
@@ -79,9 +77,8 @@ def require_source(manifests: ManifestStore, folder: str) -> None:
 
     Spark knows the files it has read by their whole paths: in a copy it would take every event in again.
     """
-    wanted = _GLOB.split(below_store(folder), maxsplit=1)[0]
     for uri in _newest_files(manifests):
-        if not below_store(path_of(uri)).startswith(wanted):
+        if not is_below(uri, folder):
             raise WrongCheckpoint(
                 f"The checkpoint {manifests.checkpoint} has read {path_of(uri)}; the source is bound to {folder} now.",
                 required="Spark knows files by their whole paths: those that it has read would be taken in again under another.",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamproof.runtime.places import below_store, resolved, seen_from
+from streamproof.runtime.places import is_below, resolved, seen_from
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,19 @@ def test_a_folder_that_is_moved_as_a_whole_looks_the_same() -> None:
     assert seen_from("/a/checkpoint/kept", "/a/out") == seen_from("/b/c/checkpoint/kept", "/b/c/out")
 
 
-@pytest.mark.parametrize("path", ["/data/1.json", "file:/data/1.json", "file:///data/1.json", "hdfs://name:8020/data/1.json"])
-def test_a_path_without_its_store(path: str) -> None:
-    assert below_store(path) == "/data/1.json"
+@pytest.mark.parametrize(
+    ("uri", "folder", "below"),
+    [
+        ("file:///data/1.json", "/data", True),
+        ("file:///data/1.json", "/jobs/../data/", True),
+        ("hdfs://name:8020/data/1.json", "/data", True),
+        ("s3a://bucket/my%20data/day=1/1.json", "s3a://bucket/my data", True),
+        ("file:///data/day=1/1.json", "/data/day=*", True),
+        ("file:///data/1.json", "/data/1.json", True),
+        ("file:///data-2/1.json", "/data", False),
+        ("file:///copy/data/1.json", "/data", False),
+        ("file:///data/1.json", "/copy/da*", False),
+    ],
+)
+def test_a_file_lies_in_the_folder_it_was_read_from_and_in_no_other(uri: str, folder: str, below: bool) -> None:
+    assert is_below(uri, folder) is below

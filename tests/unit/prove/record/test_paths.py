@@ -104,6 +104,6 @@ def test_a_temporary_file_is_known_by_what_it_becomes(path, becomes):
 )
 def test_a_pattern_finds_the_same_file_of_another_run(recorded, again, another):
     found = re.compile(pattern(recorded))
-    assert found.search(f"/some/root/{recorded}")
-    assert found.search(f"/another/root/{again}")
-    assert not found.search(f"/another/root/{another}")
+    assert found.search(f"file:/scenario/{recorded}")
+    assert found.search(f"file:/again/{again}")
+    assert not found.search(f"file:/again/{another}")
