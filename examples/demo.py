@@ -21,7 +21,7 @@ def main() -> int:
     red = proved(console, EXAMPLES / "risk_exposure_broken", REPORTS / "mistake", stop_at_first=True)
     console.print("  here        the command of a checkout is .venv/bin/streamproof")
     console.rule("2 of 2: no mistake")
-    console.print("The same job with the sink as shipped. This takes some five minutes, on a slow machine more than ten.")
+    console.print("The same job with the sink as shipped. This takes some minutes, on a slow machine more than ten.")
     green = proved(console, EXAMPLES / "risk_exposure", REPORTS, stop_at_first=False)
     console.rule()
     if red.verdict != "fail" or green.verdict != "pass":

@@ -1,6 +1,8 @@
 """Incarnation and manifests of one query, beside Spark's own files in its checkpoint (R1-R3)."""
 
 import json
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from streamproof.core.clock import now_utc
@@ -61,14 +63,16 @@ class ManifestStore:
 
     def _from_manifests(self) -> str | None:
         """The incarnation that the newest whole manifest names; None where there is none."""
+        newest = next(self.newest_first(), None)
+        return None if newest is None else _written(newest.job, newest.query, newest.incarnation)
+
+    def newest_first(self) -> Iterator[Manifest]:
+        """The whole manifests, from the newest on; torn ones are passed over."""
         for number in reversed(self.batches()):
-            try:
+            with suppress(ValueError):
                 manifest = self.read(number)
-            except ValueError:
-                continue
-            if manifest is not None:
-                return _written(manifest.job, manifest.query, manifest.incarnation)
-        return None
+                if manifest is not None:
+                    yield manifest
 
     def path(self, batch: int) -> str:
         return f"{self._folder}/manifests/{batch}"

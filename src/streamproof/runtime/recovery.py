@@ -88,12 +88,9 @@ def require_source(manifests: ManifestStore, folder: str) -> None:
 
 def _newest_files(manifests: ManifestStore) -> tuple[str, ...]:
     """The URIs of the files that the newest batch with files has read; a few of them tell."""
-    for number in reversed(manifests.batches()):
-        manifest = manifests.read(number)
-        files = [file for of_source in manifest.fingerprint.files.values() for file in of_source] if manifest else []
-        if files:
-            return tuple(files[:3])
-    return ()
+    of_batches = (manifest.fingerprint.files.values() for manifest in manifests.newest_first())
+    read = (tuple(file for files in of_sources for file in files) for of_sources in of_batches)
+    return next((files[:3] for files in read if files), ())
 
 
 def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore) -> list[str]:
