@@ -40,7 +40,9 @@ class Doors:
 
         It lies right above the late bound; with a tumbling window of a length, at the start of the first window that ends above it.
         """
-        return _call(self._doors.lateBefore(window_us))
+        from pyspark.sql import Column
+
+        return Column(self._doors.lateBefore(window_us))
 
     def batch_clock(self) -> "Column":
         """The running batch's own timestamp (R13), bigint, microseconds since 1970-01-01T00:00:00Z."""

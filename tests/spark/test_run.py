@@ -307,3 +307,33 @@ def test_unbound_outputs_of_two_jobs_with_checkpoints_in_one_folder_stay_apart(s
     places = [output.where for result in (first, second) for output in result.outputs if output.name == "rejected"]
     assert places == [str(one.folder / "checkpoints/one-rejected"), str(one.folder / "checkpoints/other-rejected")]
     assert [row["id"] for place in places for row in one.rows("rejected", Path(place))] == ["bad", "bad"]
+
+
+PYTHON_FUNCTIONS = """
+from rates import in_euros
+
+
+@F.udf("double")
+def doubled(v):
+    return in_euros(v) * 2
+
+
+@F.pandas_udf("string")
+def shouted(client: "pd.Series") -> "pd.Series":
+    return client.str.upper()
+
+
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    richer = events.transform(lambda rows: rows.withColumn("v", doubled("v")).withColumn("client", shouted("client")))
+    return sp.Outputs(kept=richer)
+"""
+
+
+def test_python_functions_of_the_job_and_of_modules_beside_it_run_in_workers(small_job):
+    """A worker can import neither by name: their code goes with the plan."""
+    job = small_job("import pandas as pd\n" + PYTHON_FUNCTIONS, Binding(sinks={"kept": "parquet"}))
+    (job.folder / "rates.py").write_text("RATE = 1.25\n\n\ndef in_euros(v):\n    return v * RATE\n")
+    job.feed([event("e1", 1, v=4.0), event("e2", 2, v=8.0, client="b")])
+    job.run()
+    assert [(row["id"], row["client"], row["v"]) for row in job.rows("kept")] == [("e1", "A", 10.0), ("e2", "B", 20.0)]

@@ -41,7 +41,7 @@ def check(target: Target = ".", profile: Profile = None) -> None:
     if bad:
         out.print(f"{bad} of {len(found)} to mend")
         raise typer.Exit(2)
-    out.print(f"all is there; next: streamproof run {target}")
+    out.print(f"all is there; what the job's expressions say, Spark reads when it runs; next: streamproof run {target}")
 
 
 def _scenario(target: str, profile: str | None) -> "list[Finding]":

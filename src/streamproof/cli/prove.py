@@ -8,6 +8,8 @@ import typer
 
 from streamproof.cli import screen
 from streamproof.cli.check import Profile, Target
+from streamproof.core.phases import Phase, may_name_steps
+from streamproof.errors import StreamproofError
 
 if TYPE_CHECKING:
     from streamproof.prove.run import PlanPreview
@@ -59,6 +61,11 @@ def prove(
 ) -> None:
     """Crash the job at every durable step, let it recover, and account for every event; exit code 0, 1, 2 or 3."""
     budget = _duration(time_budget)
+    if only is not None and not may_name_steps(only):
+        raise typer.BadParameter(
+            f"--only {only} can name no scenario: one is called like publish/exposure@3:after or work/state.0.1@3:after, and begins with "
+            f"{', '.join(Phase)}, or is fault-free. streamproof prove {target} --list shows them."
+        )
     from streamproof.config import load
     from streamproof.runtime.environment import find_java, find_spark
 
@@ -92,6 +99,9 @@ def prove(
                     report=report,
                     listener=progress,
                 )
+    except StreamproofError as problem:
+        screen.print_error(problem, target)
+        raise typer.Exit(problem.exit_code) from None
     except KeyboardInterrupt:
         screen.print_problem(
             "Stopped. What was finished is kept; a proof that was cut short says nothing about the rest.\nstreamproof report list"

@@ -10,6 +10,7 @@ import typer
 
 from streamproof.cli import screen
 from streamproof.cli.check import Profile, Target
+from streamproof.errors import StreamproofError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,9 +61,18 @@ def run(
     from streamproof.runtime.run import run_job
 
     try:
-        result = run_job(
-            config, new_output=new_output, replace_output=replace_output, accept_replay=accept_replay, replay_last=replay_last
-        )
+        with screen.waiting(f"running {config.name}") as told:
+            result = run_job(
+                config,
+                new_output=new_output,
+                replace_output=replace_output,
+                accept_replay=accept_replay,
+                replay_last=replay_last,
+                told=told,
+            )
+    except StreamproofError as problem:
+        screen.print_error(problem, target)
+        raise typer.Exit(problem.exit_code) from None
     except KeyboardInterrupt:
         screen.print_problem(
             "Stopped. Every batch that was published stays, with its ledger; the one that was under way is done again.\n"
@@ -90,6 +100,8 @@ def print_result(result: "RunResult", out: "Console") -> None:
     from streamproof.report.words import PLACES, number, span
 
     batches = f"{result.batches} batch{'' if result.batches == 1 else 'es'}"
+    if result.without_input:
+        batches += f" ({result.without_input} without input, as the watermark went on)"
     out.print(f"{result.job} · {batches} · {number(result.rows_in)} rows in · {span(result.seconds)}")
     columns = [(each.name, _shown_place(each.where), each.format, f"{number(each.rows)} rows") for each in result.outputs]
     widths = [max((len(row[column]) for row in columns), default=0) for column in range(4)]

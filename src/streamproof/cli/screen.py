@@ -1,8 +1,12 @@
 """How the command line speaks: results to standard output, errors to standard error, no secrets in either."""
 
 import os
+import re
+import shlex
 import sys
 import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
@@ -12,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _INDENT = " " * len("error  ")
+_PLACEHOLDER = re.compile(r"(?<=streamproof run )TARGET\b|(?<=streamproof prove )TARGET\b")
 LAST_ERROR = Path(".streamproof", "last-error.txt")
 
 
@@ -35,9 +40,13 @@ def console() -> "Console":
     return Console(file=cast("TextIO", _WithoutSecrets(sys.stdout)), highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
-def print_error(problem: StreamproofError) -> None:
-    """Print where, what was found, what is required and what to do; the first word says that it is an error."""
-    print_problem(str(problem))
+def print_error(problem: StreamproofError, target: str | None = None) -> None:
+    """Print where, what was found, what is required and what to do; the first word says that it is an error.
+
+    Commands in it name the target as it was typed, so that they can be copied.
+    """
+    text = str(problem)
+    print_problem(text if target is None else _PLACEHOLDER.sub(lambda _: shlex.quote(target), text))
 
 
 def print_problem(text: str) -> None:
@@ -49,6 +58,15 @@ def print_problem(text: str) -> None:
     shown = Text("error  ", style="bold red")
     shown.append("\n".join((first, *(_INDENT + line for line in rest))), style="default not bold")
     Console(stderr=True, highlight=False, emoji=False).print(shown, soft_wrap=True)
+
+
+@contextmanager
+def waiting(doing: str) -> Iterator[Callable[[str], None]]:
+    """Show on standard error that something is being done, and what; only on a terminal, and gone when it ends."""
+    from rich.console import Console
+
+    with Console(stderr=True, highlight=False, emoji=False).status(doing) as status:
+        yield lambda text: status.update(f"{doing}: {_redacted(text)}")
 
 
 def keep_trace(problem: BaseException) -> Path | None:

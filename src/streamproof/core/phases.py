@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from fnmatch import fnmatchcase
 
 
 class Phase(StrEnum):
@@ -28,6 +29,14 @@ _STEP = re.compile(
     r"^(?:(?P<query>[^:/]+):)?(?P<phase>start|plan|work|stage|publish|commit|maintenance)/(?P<kind>[^@#:]+)(?:#(?P<number>\d+))?"
     r"@(?P<batch>\d+):(?P<side>before|after)$"
 )
+
+
+def may_name_steps(pattern: str) -> bool:
+    """Whether a scenario's id or a glob can be of any job's plan, as far as can be said without its steps."""
+    head, slash, _ = pattern.partition("/")
+    if not slash:
+        return pattern == "fault-free" or any(sign in pattern for sign in "*?[")
+    return any(fnmatchcase(phase, head.rpartition(":")[2]) for phase in Phase)
 
 
 @dataclass(frozen=True, order=True)

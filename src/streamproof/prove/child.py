@@ -39,7 +39,7 @@ class ChildTask:
     base: str
     folder: str
     data: Mapping[str, str]
-    files_per_batch: int
+    files_per_batch: int | None
     port: int
     secret: str
     result: str

@@ -127,14 +127,15 @@ class Executor:
             self._number += 1
             name = f"s{self._number:05d}"
         setting = self.world.setting(name)
+        restarted = replace(setting, files_per_batch=None) if recording.name == "default" else setting
         try:
             if plan.mode is Mode.IMAGE:
                 fired, rerun = self._rebuild(plan, recording, setting)
             else:
                 fired, rerun = self._crash(plan, recording, setting)
-            result = self._child(name, setting, recording=recording).result()
+            result = self._child(name, restarted, recording=recording).result()
             if result.error and plan.fault == "machine-death" and "--replay-last" in result.remedy:
-                result = self._child(f"{name}-again", setting, recording=recording, replay_last=True).result()
+                result = self._child(f"{name}-again", restarted, recording=recording, replay_last=True).result()
             return Ran(plan, setting.folder, fired, result, "", monotonic_seconds() - started, rerun)
         except (ChildDied, StreamproofError, OSError) as problem:
             return Ran(plan, setting.folder, False, None, f"{type(problem).__name__}: {problem}", monotonic_seconds() - started)

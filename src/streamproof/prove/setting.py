@@ -41,12 +41,15 @@ small pages for small batches."""
 
 @dataclass(frozen=True)
 class Setting:
-    """Where one scenario lies: `base` is the URI that the job is bound to, `folder` the same place on local disk."""
+    """Where one scenario lies: `base` is the URI that the job is bound to, `folder` the same place on local disk.
+
+    `files_per_batch` None takes what there is in one batch.
+    """
 
     base: str
     folder: Path
     data: Mapping[str, str]
-    files_per_batch: int
+    files_per_batch: int | None
 
     def bind(self, config: "JobConfig") -> BoundJob:
         """The job with all its sources and outputs here; outputs that its configuration does not bind lie among the others."""

@@ -52,7 +52,7 @@ def telling(scenario: ScenarioEntry) -> tuple[CheckEntry, FindingEntry | None] |
 def explain(report: Report, scenario: ScenarioEntry) -> Explanation:
     """The scenario in words.
 
-    The lines are, where there is something to say: crash, expected, found, how, the event, account, replay, read on.
+    The lines are, where there is something to say: crash, expected, found, how, the event, in all, account, replay, read on.
     """
     found = telling(scenario)
     finding = found[1] if found else None
@@ -60,6 +60,7 @@ def explain(report: Report, scenario: ScenarioEntry) -> Explanation:
     if finding:
         lines += [(label, finding[label] or "") for label in ("expected", "found", "how")]
         lines.append(("the event", _event(report, scenario, finding)))
+        lines.append(("in all", _in_all(found[0]) if found else ""))
     if scenario["account"] and scenario["verdict"] != "pass":
         lines.append(("account", words.imbalance_in_words(scenario["account"])))
     lines += [("replay", scenario["replay"]), ("read on", scenario["read_on"] or "")]
@@ -105,6 +106,12 @@ def _event(report: Report, scenario: ScenarioEntry, finding: FindingEntry) -> st
     if attempts > 1:
         parts.append(f"batch {batch} took {attempts} attempts")
     return "; ".join(parts)
+
+
+def _in_all(check: CheckEntry) -> str:
+    """How many findings there are where this is one of many: a headline names one window, the account has them all."""
+    total = check.get("total", len(check["findings"]))
+    return f"{words.number(total)} findings of {check['name']}; this is one of them" if total > 1 else ""
 
 
 def sentence(report: Report) -> str:

@@ -44,11 +44,12 @@ class FindingEntry(TypedDict):
 
 
 class CheckEntry(TypedDict):
-    """One checker's verdict on one scenario."""
+    """One checker's verdict on one scenario; `findings` are the first of `total`."""
 
     name: str
     verdict: VerdictWord
     findings: list[FindingEntry]
+    total: NotRequired[int]
 
 
 class BatchEntry(TypedDict):

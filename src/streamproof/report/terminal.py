@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.text import Text
 
 from streamproof.core.verdict import Verdict
-from streamproof.report import explain, words
+from streamproof.report import explain, pages, words
 from streamproof.report.shape import Report, ScenarioEntry
 
 SCREEN_COLUMNS = 100
 STYLES = {Verdict.PASS: "bold green", Verdict.FAIL: "bold red", Verdict.UNKNOWN: "bold yellow"}
 _LABEL = 12
 # How many lines a part may take, so that the sum stays below a screen of 24; what is longer is whole in the page.
-_LINES = {"how": 3, "read on": 1, "report": 1}
+_LINES = {"how": 3, "report": 1}
 
 
 def print_summary(report: Report, console: Console, *, where: str | None = None) -> None:
@@ -54,7 +54,9 @@ def _passed(report: Report, page: "Lines") -> None:
     page.label_width = len(label) + 3
     if report["conservation"]["fault_free"]["input"]:
         page.parts(label, words.account(report["conservation"]["fault_free"]))
-    page.line("what this means", f"{words.WHAT_A_PASS_MEANS}: {words.READ_WHAT_A_PASS_MEANS}", width=page.label_width)
+    page.line(
+        "what this means", f"{words.WHAT_A_PASS_MEANS}: {pages.path_of(words.READ_WHAT_A_PASS_MEANS)}", width=page.label_width
+    )
     for note in report["notes"][:2]:
         page.line("note", note, width=page.label_width)
 
@@ -68,6 +70,8 @@ def _not_passed(report: Report, verdict: Verdict, page: "Lines") -> None:
         for label, text in told.lines:
             if label == "replay":
                 page.whole(label, text)
+            elif label == "read on":
+                page.whole(label, pages.path_of(text))
             else:
                 page.line(label, text)
         _others(scenarios[1:], verdict, page)

@@ -40,15 +40,19 @@ class Identity:
 
 @dataclass
 class Done:
-    """What this start of the driver has worked through, as sums: batches, input records, rows of each output, reasons of rejection."""
+    """What this start of the driver has worked through, as sums: batches, of them without input, input records, rows of each output,
+    reasons of rejection.
+    """
 
     batches: int = 0
+    without_input: int = 0
     input: int = 0
     rows: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
 
     def add(self, manifest: Manifest) -> None:
         self.batches += 1
+        self.without_input += manifest.counts["input"] == 0
         self.input += manifest.counts["input"]
         self.rows.update({section.output: section.digest.rows for section in manifest.sections})
         begins = "reason.rejected."

@@ -1,16 +1,13 @@
 """From a configuration to a job that can run: the user's function, its outputs, and where each of them goes."""
 
-import sys
 from dataclasses import dataclass
-from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from streamproof.connectors.files.sink import FileSink
 from streamproof.connectors.sink import Sink, SinkPlace
-from streamproof.errors import ConfigurationError, JobDefinitionError, StreamproofError
+from streamproof.errors import ConfigurationError
+from streamproof.runtime.loading import load_job, load_module
 from streamproof.runtime.session import refuse_settings
-from streamproof.stream.job import Job
 from streamproof.stream.outputs import Outputs, SideKind
 from streamproof.stream.recipe import Recipe, Require
 
@@ -120,41 +117,6 @@ def _require_places_apart(config: "JobConfig", places: dict[str, OutputPlace]) -
                 required="Every output has a folder of its own.",
                 remedy=f"Give [sink.{name}] another path.",
             )
-
-
-def load_job(config: "JobConfig") -> Job:
-    """The job function of the entry, from a freshly imported module."""
-    file_name, _, function = config.entry.partition(":")
-    module = load_module(config.root / file_name)
-    found = getattr(module, function, None)
-    if isinstance(found, Job):
-        return found
-    jobs = [name for name, value in vars(module).items() if isinstance(value, Job)]
-    raise ConfigurationError(
-        f"{config.file}: entry names {config.entry}, and {function or 'that'} is {'not there' if found is None else 'no job'}.",
-        required=f"A job is a function with @sp.job above it; {file_name} has {', '.join(jobs) or 'none'}.",
-    )
-
-
-def load_module(file: Path) -> ModuleType:
-    """Imports a file of the user's under a name of its own, so that nothing of an earlier import remains (R17)."""
-    if not file.is_file():
-        raise ConfigurationError(f"There is no file {file}.", remedy='Look at entry = "job.py:function" in streamproof.toml.')
-    name = f"streamproof_job_{file.stem}"
-    folder = str(file.parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    module = ModuleType(name)
-    module.__file__ = str(file)
-    sys.modules[name] = module
-    try:
-        # Compiled from the source each time: a bytecode file of the same second and size would pass for the new one.
-        exec(compile(file.read_bytes(), str(file), "exec"), module.__dict__)  # noqa: S102  # importing is executing
-    except StreamproofError:
-        raise
-    except Exception as problem:
-        raise JobDefinitionError(f"{file} cannot be imported: {type(problem).__name__}: {problem}") from problem
-    return module
 
 
 def _custom_sink(config: "JobConfig", output: str, connector: str) -> type[Sink]:

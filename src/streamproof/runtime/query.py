@@ -8,7 +8,7 @@ from streamproof.connectors.files import source as files
 from streamproof.connectors.sink import Sink
 from streamproof.core.ids import new_id, short
 from streamproof.errors import StreamproofError
-from streamproof.runtime import recovery
+from streamproof.runtime import ownership, recovery
 from streamproof.runtime.batch import BatchProtocol, Identity, merged_schema
 from streamproof.runtime.binding import BoundJob
 from streamproof.runtime.doors import SideDoors
@@ -83,14 +83,14 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     manifests = ManifestStore(storage, checkpoint)
     logs = QueryLogs(storage, checkpoint)
     incarnation = manifests.incarnation(bound.name, query)
-    recovery.check_owner(sinks, incarnation, bound.name, manifests)
+    ownership.check_owner(sinks, incarnation, bound.name, manifests)
     notes = recovery.restore_logs(storage, logs, manifests)
-    recovery.require_places(manifests, sinks)
+    ownership.require_places(manifests, sinks)
     source = bound.config.source[bound.outputs.main[query].source]
-    recovery.require_source(manifests, bound.config.resolve(source.path))
+    ownership.require_source(manifests, bound.config.resolve(source.path))
     interrupted = recovery.open_manifest(logs, manifests)
     if interrupted is not None:
-        recovery.require_outputs(interrupted, sinks)
+        ownership.require_outputs(interrupted, sinks)
         notes += recovery.mend_publications(interrupted, sinks)
     recovery.require_published_whole(manifests, sinks, logs.batches("commits"))
     if start.replay_last:

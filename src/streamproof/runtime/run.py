@@ -1,5 +1,6 @@
 """`streamproof run`: starts the queries of a job, waits, and says where every record is."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -50,10 +51,14 @@ class QueryAccount:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a run did. `account` and `account_input` are those of the first query; `accounts` has all."""
+    """What a run did. `account` and `account_input` are those of the first query; `accounts` has all.
+
+    `batches` counts those `without_input` too: Spark runs one when the watermark has gone on, to close windows.
+    """
 
     job: str
     batches: int
+    without_input: int
     rows_in: int
     seconds: float
     outputs: list[OutputResult]
@@ -73,6 +78,7 @@ def run_job(
     replace_output: bool = False,
     accept_replay: int | None = None,
     replay_last: bool = False,
+    told: Callable[[str], None] | None = None,
 ) -> RunResult:
     """Runs a job until its input is worked through, or for ever with an interval trigger.
 
@@ -88,12 +94,16 @@ def run_job(
         Goes on after `NondeterministicReplay` of this batch with what is published.
     replay_last
         Computes the newest batch again from its recorded input, after the checkpoint was damaged.
+    told
+        Hears in a few words what is being done.
 
     Raises
     ------
     StreamproofError
         What stopped the job, with the remedy.
     """
+    tell = told or _nobody
+    tell("starting Spark")
     session = spark or start_session(config.name, config.spark)
     bound = bind(config)
     if new_output is not None:
@@ -105,8 +115,9 @@ def run_job(
     queries: list[RunningQuery] = []
     try:
         for query in bound.outputs.main:
-            queries.append(start_query(bound, query, session.newSession(), start))  # noqa: PERF401 -- known when the next one fails
-        _wait(queries)
+            tell(f"looking at checkpoint and outputs of {query}")
+            queries.append(start_query(bound, query, session.newSession(), start))
+        _wait(queries, tell)
     except BaseException:  # Ctrl-C too: nothing goes on behind an error
         for running in queries:
             running.stop()
@@ -114,11 +125,17 @@ def run_job(
     return _result(bound, queries, session, monotonic_seconds() - started)
 
 
-def _wait(queries: list[RunningQuery]) -> None:
-    """Waits for all queries, and notices the first that fails while others still run."""
+def _wait(queries: list[RunningQuery], tell: Callable[[str], None]) -> None:
+    """Waits for all queries, says how far they are, and notices the first that fails while others still run."""
     running = list(queries)
     while running:
-        running = [query for query in running if not query.wait(None if len(running) == 1 else _LOOK_EVERY_SECONDS)]
+        done = max(query.protocol.done.batches for query in queries)
+        tell(f"batch {done}, {queries[0].protocol.done.input:,} rows in")
+        running = [query for query in running if not query.wait(_LOOK_EVERY_SECONDS)]
+
+
+def _nobody(_: str) -> None:
+    """Nobody listens."""
 
 
 def with_new_output(bound: BoundJob, path: str) -> BoundJob:
@@ -178,6 +195,7 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
     return RunResult(
         job=bound.name,
         batches=max(query.protocol.done.batches for query in queries),
+        without_input=max(query.protocol.done.without_input for query in queries),
         rows_in=queries[0].protocol.done.input,
         seconds=seconds,
         outputs=outputs,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from streamproof.core.verdict import Verdict
+from streamproof.errors import ScenarioError
 from streamproof.prove.events import Finished, Proving, Recorded, Recording
 
 
@@ -121,3 +122,18 @@ def test_ctrl_c_says_that_what_is_finished_is_kept(proved):
 
     assert result.code == 130
     assert "What was finished is kept" in result.err
+
+
+def test_an_id_that_no_plan_can_hold_is_refused_before_spark_starts(proved):
+    result, asked = proved("--only", "nonsense")
+
+    assert (result.code, asked) == (2, {})
+    assert "nonsense can name no scenario" in result.err
+    assert "publish/exposure@3:after" in result.err
+    assert "streamproof prove my_job --list" in result.err
+
+
+def test_commands_in_an_error_name_the_target_as_it_was_typed(proved):
+    result, _ = proved(problem=ScenarioError("No such scenario.", remedy="streamproof prove TARGET --list shows them."))
+
+    assert (result.code, result.err.split()[-6:]) == (2, "streamproof prove my_job --list shows them.".split())

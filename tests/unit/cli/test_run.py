@@ -16,6 +16,7 @@ def result(tmp_path: Path, *, read: int = 50_000):
     return runtime.RunResult(
         job="risk_exposure",
         batches=12,
+        without_input=1,
         rows_in=50_000,
         seconds=9.8,
         outputs=[
@@ -39,6 +40,8 @@ def ran(streamproof, my_job, monkeypatch, tmp_path):
 
     def ran(*arguments: str, read: int = 50_000):
         def run_job(config, **options):
+            told = options.pop("told")
+            told("batch 1, 50 rows in")
             calls.append(options)
             return result(tmp_path, read=read)
 
@@ -54,7 +57,7 @@ def test_outputs_account_and_open_windows(ran):
 
     assert shown.code == 0
     assert shown.out.splitlines() == [
-        "risk_exposure · 12 batches · 50,000 rows in · 9.8 s",
+        "risk_exposure · 12 batches (1 without input, as the watermark went on) · 50,000 rows in · 9.8 s",
         "  exposure   out/exposure       parquet   4,310 rows   exactly once",
         "  rejected   s3a://b/rejected   json        201 rows   exactly once     186 notional > 0 · 15 not parseable",
         "  account    emitted 47,912 + open 1,020 + late 318 + rejected 201 + duplicate 549 + filtered 0 = 50,000",

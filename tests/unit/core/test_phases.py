@@ -1,6 +1,6 @@
 import pytest
 
-from streamproof.core.phases import Phase, Side, StepName
+from streamproof.core.phases import Phase, Side, StepName, may_name_steps
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,16 @@ def test_the_parts_of_a_step_name():
 def test_what_is_no_step_is_refused_with_an_example(text):
     with pytest.raises(ValueError, match="publish/exposure@3:after"):
         StepName.parse(text)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["publish/*", "exposure:publish/exposure@3:after", "*lish/x", "[sp][tu]*@2:after", "*+live", "fault-free", "work/state.1@3:after"],
+)
+def test_a_pattern_that_a_plan_could_hold(pattern):
+    assert may_name_steps(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["", "nonsense", "publish", "pubish/exposure@3:after", "no*where/x", "exposure@3"])
+def test_a_pattern_that_no_plan_can_hold(pattern):
+    assert not may_name_steps(pattern)

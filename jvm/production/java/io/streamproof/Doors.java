@@ -3,6 +3,7 @@ package io.streamproof;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.List;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.expressions.UserDefinedFunction;
 import org.apache.spark.sql.functions;
@@ -22,11 +23,8 @@ public final class Doors {
     spark.sparkContext().register(reports, "streamproof-" + run);
   }
 
-  public UserDefinedFunction lateBefore(long windowMicros) {
-    return functions
-        .udf(new LateBefore(checkpoint, windowMicros), DataTypes.LongType)
-        .asNondeterministic()
-        .withName("late_before");
+  public Column lateBefore(long windowMicros) {
+    return new LateBefore(checkpoint, windowMicros).column();
   }
 
   public UserDefinedFunction batchClock() {

@@ -1,0 +1,16 @@
+"""The pages of the documentation that reports name: where they lie in this installation."""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parents[1]
+_PLACES = (_PACKAGE / "_docs", _PACKAGE.parents[1] / "docs")
+"""Installed, and in a checkout."""
+
+
+def path_of(page: str) -> str:
+    """The path of a page that is named "docs/...", as a person would type it here; its name where this installation has it not."""
+    for folder in _PLACES if page.startswith("docs/") else ():
+        path = folder / page.removeprefix("docs/")
+        if path.is_file():
+            return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+    return page

@@ -1,0 +1,65 @@
+"""Importing the user's files: the job, sinks of their own, the modules beside them."""
+
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from streamproof.errors import ConfigurationError, JobDefinitionError, StreamproofError
+from streamproof.stream.job import Job
+
+if TYPE_CHECKING:
+    from streamproof.config import JobConfig
+
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+
+
+def load_job(config: "JobConfig") -> Job:
+    """The job function of the entry, from a freshly imported module."""
+    file_name, _, function = config.entry.partition(":")
+    module = load_module(config.root / file_name)
+    found = getattr(module, function, None)
+    if isinstance(found, Job):
+        return found
+    jobs = [name for name, value in vars(module).items() if isinstance(value, Job)]
+    raise ConfigurationError(
+        f"{config.file}: entry names {config.entry}, and {function or 'that'} is {'not there' if found is None else 'no job'}.",
+        required=f"A job is a function with @sp.job above it; {file_name} has {', '.join(jobs) or 'none'}.",
+    )
+
+
+def load_module(file: Path) -> ModuleType:
+    """Imports a file of the user's under a name of its own, so that nothing of an earlier import remains (R17)."""
+    if not file.is_file():
+        raise ConfigurationError(f"There is no file {file}.", remedy='Look at entry = "job.py:function" in streamproof.toml.')
+    name = f"streamproof_job_{file.stem}"
+    folder = str(file.parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    module = ModuleType(name)
+    module.__file__ = str(file)
+    sys.modules[name] = module
+    try:
+        # Compiled from the source each time: a bytecode file of the same second and size would pass for the new one.
+        exec(compile(file.read_bytes(), str(file), "exec"), module.__dict__)  # noqa: S102  # importing is executing
+    except StreamproofError:
+        raise
+    except Exception as problem:
+        raise JobDefinitionError(f"{file} cannot be imported: {type(problem).__name__}: {problem}") from problem
+    _let_travel(file.parent)
+    return module
+
+
+def _let_travel(folder: Path) -> None:
+    """Lets the functions of the job's own modules go to Python workers as they are.
+
+    A worker could not import them by name: it has neither the folder nor, on a cluster, the file. What is installed it imports.
+    """
+    from pyspark import cloudpickle
+
+    own = f"{folder}{os.sep}"
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__file__", None) or ""
+        if path.startswith(own) and _INSTALLED.isdisjoint(Path(path).parts):
+            cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
