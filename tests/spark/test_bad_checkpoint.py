@@ -12,6 +12,18 @@ from streamproof.errors import ConfigurationError, FingerprintMismatch, OutputIn
 pytestmark = pytest.mark.spark
 
 
+SINK_OF_ITS_OWN = """
+from streamproof.connectors import Sink
+
+class Nowhere(Sink):
+    def published(self, batch):
+        return None
+
+    def publish(self, manifest, section):
+        raise AssertionError("nothing may be published here")
+"""
+
+
 def test_a_checkpoint_of_another_job(small_job):
     job = small_job(KEPT)
     job.feed([event("e1", 1)])
@@ -104,6 +116,23 @@ def test_r1_an_output_bound_back_to_a_copy_without_the_newest_batch_stops(small_
     job.stopped(OutputInUse)
 
     assert job.ids() == ["e1"]
+
+
+def test_r1_an_output_bound_to_another_kind_of_system_stops(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    (job.folder / "sinks.py").write_text(SINK_OF_ITS_OWN)
+    job.feed([event("e2", 2)])
+    config = job.folder / "streamproof.toml"
+    before = config.read_text()
+    config.write_text(before.replace('[sink.kept]\nconnector = "files"', '[sink.kept]\nconnector = "sinks.py:Nowhere"'))
+
+    error = job.stopped(OutputInUse)
+
+    assert "has published kept to files; it is bound to a sink of the job's own now" in error.message
+    config.write_text(before)
+    assert job.run().account == Account(emitted=2)
 
 
 @pytest.mark.parametrize("moved", [False, True], ids=["copied", "moved"])

@@ -41,6 +41,8 @@ class Sink(ABC):
     """
 
     guarantee = "not declared"
+    connector = "a sink of the job's own"
+    """The kind of system that the rows go to; a checkpoint keeps to it."""
 
     def __init__(self, place: SinkPlace) -> None:
         self.place = place

@@ -74,7 +74,7 @@ class Fingerprint:
 class Manifest:
     """What one batch of one query has staged; created if absent, never overwritten.
 
-    `places` says where each output of the query lies, as seen from the checkpoint.
+    `places` says where each output of the query lies, as seen from the checkpoint, `connectors` in what kind of system.
     """
 
     id: str
@@ -89,6 +89,7 @@ class Manifest:
     sections: tuple[Section, ...]
     counts: Mapping[str, int]
     places: Mapping[str, str] = field(default_factory=dict)
+    connectors: Mapping[str, str] = field(default_factory=dict)
 
     def section(self, output: str) -> Section | None:
         return next((section for section in self.sections if section.output == output), None)

@@ -53,7 +53,7 @@ def report(world: World, request: Request, recording: Recording, outcomes: Seque
         "title": _title(world),
         "seed": request.seed,
         "seconds": round(seconds, 1),
-        "events": len(world.events),
+        "events": len(world.written.events),
         "noun": world.noun,
         "spark_batches": len(fault_free.batches),
         "counts": {str(kind): sum(outcome.verdict is kind for outcome in outcomes) for kind in Verdict},
@@ -88,7 +88,10 @@ _NO_PICTURE: Mapping[str, Any] = {"points": [], "watermark": [], "windows": [], 
 
 def _title(world: World) -> str:
     noun = next(iter(world.config.source))
-    return world.scenario.title or f"{len(world.events):,} {noun}, seed {world.scenario.seed}, {world.scenario.batches} batches"
+    return (
+        world.scenario.title
+        or f"{len(world.written.events):,} {noun}, seed {world.scenario.seed}, {world.scenario.batches} batches"
+    )
 
 
 def _counts(outcome: Outcome) -> dict[str, int]:
@@ -143,7 +146,7 @@ def _event_time(world: World, history: History) -> dict[str, Any]:
     traces: list[tuple[str, str, int]] = [
         (trace, *fates[trace]) for outcome in view.batches for trace in outcome.traces if trace in fates
     ]
-    arrival_of = {event.trace: event.arrival for event in world.events.values()}
+    arrival_of = {event.trace: event.arrival for event in world.written.events.values()}
     rare = [entry for entry in traces if entry[1] in ("late", "rejected", "duplicate", "filtered")]
     common = [entry for entry in traces if entry[1] in ("emitted", "open_state")]
     late = [entry for entry in rare if entry[1] == "late"][:_POINTS]
@@ -151,7 +154,7 @@ def _event_time(world: World, history: History) -> dict[str, Any]:
     shown = [*late, *others, *_thinned(common, _POINTS - len(late) - len(others))]
     points = []
     for trace, fate, batch in shown:
-        time = world.events[trace].time_us
+        time = world.written.events[trace].time_us
         if time is not None and _believable(time):
             points.append({"arrival": arrival_of[trace], "time_us": time, "fate": fate, "event": trace, "batch": batch})
     points.sort(key=lambda point: point["arrival"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamproof.prove.left_behind import json_rows, parquet_rows
+from streamproof.prove.row_files import rows_of
 from streamproof.prove.setting import OUT
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _rows(folder: Path) -> Iterator[tuple[tuple[str, Any], ...]]:
     for path in sorted(folder.glob("batch=*/*")):
         if path.name.startswith(("_", ".")):
             continue
-        rows = parquet_rows(path) if path.suffix == ".parquet" else json_rows(path, frozenset())
+        rows = rows_of(path)
         for row in rows:
             yield _visible(row)
 

@@ -9,19 +9,18 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from streamproof.checkpoint.logs import files_of_batch, log_number, parse_commit, parse_offsets, source_entries
 from streamproof.core.manifest import LedgerEntry, Manifest
 from streamproof.prove.oracle.arrived import BatchRead, plain
 from streamproof.prove.oracle.expectation import WindowKey
 from streamproof.prove.oracle.trace import Vector
+from streamproof.prove.row_files import rows_of
 
 LEDGER = "_ledger.json"
 _BATCH = re.compile(r"batch=(\d+)")
@@ -236,8 +235,7 @@ def _output(layout: OutputLayout) -> OutputHistory:
             if path.name == LEDGER and batch is not None:
                 ledgers[batch] = LedgerEntry.from_json(path.read_text())
             elif path.is_file() and not path.name.startswith((".", "_")):
-                read = parquet_rows(path) if path.suffix == ".parquet" else json_rows(path, times)
-                rows += [OutputRow(batch, str(inside), values) for values in read]
+                rows += [OutputRow(batch, str(inside), values) for values in rows_of(path, times)]
         except (ValueError, OSError, pa.ArrowException) as problem:
             damaged.append(f"{inside}: {problem}")
     return OutputHistory(layout.name, layout.kind, tuple(rows), ledgers, frozenset(folders), tuple(damaged), _staged(layout.path))
@@ -247,47 +245,6 @@ def _staged(path: Path) -> tuple[str, ...]:
     staging = path / "_staging"
     folders = sorted(staging.iterdir()) if staging.is_dir() else []
     return tuple(f"_staging/{folder.name}" for folder in folders if any(found.is_file() for found in folder.rglob("*")))
-
-
-def parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet file; every instant in it is microseconds UTC, whatever its name."""
-    table = pq.ParquetFile(path, coerce_int96_timestamp_unit="us").read()
-    columns = [_plain_column(column) for column in table.columns]
-    for row in zip(*columns, strict=True):
-        yield dict(zip(table.column_names, row, strict=True))
-
-
-def _plain_column(column: Any) -> list[Any]:
-    if pa.types.is_timestamp(column.type):
-        micros: list[Any] = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64()).to_pylist()
-        return micros
-    values: list[Any] = column.to_pylist()
-    simple = pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_string(column.type)
-    return values if simple else [plain(value) for value in values]
-
-
-def json_rows(path: Path, times: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """The rows of a file with one JSON object a line; ValueError at the first line that is none."""
-    text = path.read_bytes().decode("utf-8", "surrogateescape")
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            values = json.loads(line)
-        except ValueError:
-            raise ValueError(f"line {number} is no whole JSON object") from None
-        for column in times & values.keys():
-            if isinstance(values[column], str):
-                values[column] = instant_of(values[column])
-        yield values
-
-
-def instant_of(text: str) -> Any:
-    """Microseconds UTC of an ISO text; the text itself if it is none (a rejected row keeps what it had)."""
-    try:
-        return plain(datetime.fromisoformat(text))
-    except ValueError:
-        return text
 
 
 __all__ = [

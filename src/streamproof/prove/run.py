@@ -1,6 +1,7 @@
 """Proving a job: prepare, record, plan, run every scenario, judge, report."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +19,7 @@ from streamproof.prove.judging import Outcome
 from streamproof.prove.planning import FAULT_FREE, LIVE_MODES, Mode, ScenarioPlan, additional, chosen, second_recording, standard
 from streamproof.prove.scenario import Scenario, load_scenario
 from streamproof.prove.setting import SPARK
-from streamproof.prove.world import World, prepare
+from streamproof.prove.world import World, prepare, write_scenario
 from streamproof.prove.zygote import Zygote
 
 RARE_SETTINGS = {
@@ -151,7 +152,13 @@ class _Session:
 
     def prepare(self) -> _Prepared:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._zygote = Zygote(self.folder / "children.log", self.options.child_python_path)
+        self._zygote = zygote = Zygote(self.folder / "children.log", self.options.child_python_path)
+        with ThreadPoolExecutor(1, thread_name_prefix="preparing") as beside:
+            return self._prepared(zygote, beside)
+
+    def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> _Prepared:
+        """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""
+        written = beside.submit(write_scenario, self.config, self.scenario, self.folder)
         engine = Engine(f"prove {self.config.name}", self.config.spark)
         guard.allow_in_workers(engine.spark.sparkContext, self.options.allowed_hosts)
         noun = next(iter(self.config.source))
@@ -167,9 +174,14 @@ class _Session:
             )
         )
         self.tell(events.Recording(0, self.scenario.batches))
-        self._world = world = prepare(self.config, self.scenario, self.folder, engine)
-        executor = Executor(world, self._zygote, self.options.allowed_hosts)
+        self._world = world = prepare(self.config, self.scenario, self.folder, engine, written.result())
+        foreseen = beside.submit(lambda: world.models)
+        executor = Executor(world, zygote, self.options.allowed_hosts)
         recording = executor.record("default")
+        foreseen.result()
+        shipped = beside.submit(executor.record, "shipped", trace=False)
+        fault_free = executor.judge_recording(FAULT_FREE, recording)
+        fault_free = replace(fault_free, checks=[*fault_free.checks, _shipped_equals_proved(recording, shipped.result())])
         plans = standard(recording.steps)
         recordings = {"default": recording}
         if self.options.full:
@@ -177,22 +189,15 @@ class _Session:
             recordings["rare"] = rare
             plans += additional(recording.steps)
             plans += second_recording(rare.steps, [plan.image for plan in plans if plan.image is not None])
-        fault_free = self._fault_free(executor, recording)
         self.tell(events.Recording(self.scenario.batches, self.scenario.batches))
         images = sum(plan.mode is Mode.IMAGE for plan in plans)
         seconds = monotonic_seconds() - self._started
         self.tell(events.Recorded(len(recording.steps.steps), images, len(plans) - images, seconds))
         return _Prepared(world, executor, recordings, plans, fault_free)
 
-    def _fault_free(self, executor: Executor, recording: Recording) -> Outcome:
-        """The recorded run judged, and compared with a run of the shipped plan, without the hidden trace column."""
-        outcome = executor.judge_recording(FAULT_FREE, recording)
-        shipped = executor.record("shipped", trace=False)
-        return replace(outcome, checks=[*outcome.checks, _shipped_equals_proved(recording, shipped)])
-
 
 def _shipped_equals_proved(proved: Recording, shipped: Recording) -> CheckResult:
-    """What is proved is what is shipped: equal rows, equal step names."""
+    """What is proved is what is shipped: a run without the hidden trace column has equal rows and equal step names."""
     from streamproof.prove.comparing import row_differences
 
     findings = [Finding(None, text) for text in row_differences(proved.setting.folder, shipped.setting.folder)]

@@ -3,13 +3,14 @@
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from streamproof.config import JobConfig
 from streamproof.config.columns import columns_of
 from streamproof.errors import ScenarioError
-from streamproof.prove.arrivals import Arrivals
+from streamproof.prove.arrivals import Arrivals, shape_of
 from streamproof.prove.engine import Engine
 from streamproof.prove.generate import Event, generate
 from streamproof.prove.handwritten import handwritten_rows
@@ -17,11 +18,22 @@ from streamproof.prove.history import History, QueryView
 from streamproof.prove.left_behind import read_history
 from streamproof.prove.oracle.expectation import Expectation, WindowKey
 from streamproof.prove.oracle.model import Model
+from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.scenario import Scenario
 from streamproof.prove.schedule import write_events
 from streamproof.prove.setting import Setting, query_layouts
 from streamproof.prove.written_time import SourceShape
 from streamproof.runtime.binding import BoundJob
+
+
+@dataclass(frozen=True)
+class Written:
+    """The events of a scenario by trace, and the folders of their files by source: with trace ids, and as they are shipped."""
+
+    events: Mapping[str, Event]
+    data: Mapping[str, str]
+    plain_data: Mapping[str, str]
+    traces_of_file: Mapping[str, list[str]]
 
 
 @dataclass
@@ -33,19 +45,24 @@ class World:
     folder: Path
     engine: Engine
     bound: BoundJob
-    events: Mapping[str, Event]
-    data: Mapping[str, str]
-    plain_data: Mapping[str, str]
-    traces_of_file: Mapping[str, list[str]]
-    arrivals: Mapping[str, Arrivals]
-    models: Mapping[str, Model]
+    written: Written
     _handwritten: dict[tuple[str, ...], dict[WindowKey, dict[str, Any]] | None] = field(default_factory=dict)
+
+    @cached_property
+    def arrivals(self) -> Mapping[str, Arrivals]:
+        """By query, where its row-wise steps send each event, from one batch query."""
+        return {query: Arrivals(self.bound, query, self.engine.spark.newSession()) for query in self.bound.outputs.main}
+
+    @cached_property
+    def models(self) -> Mapping[str, Model]:
+        """The plain model of each query."""
+        return {query: Model(found.shape, found.arrived, self.written.traces_of_file) for query, found in self.arrivals.items()}
 
     def setting(self, name: str, *, recording: str | None = None, trace: bool = True) -> Setting:
         """Where a scenario of this name lies."""
         folder = self.folder / "disks" / name
         base = str(folder) if recording is None else f"sp-record://{recording}{folder}"
-        return Setting(base, folder, self.data if trace else self.plain_data, self.scenario.files_per_batch)
+        return Setting(base, folder, self.written.data if trace else self.written.plain_data, self.scenario.files_per_batch)
 
     def history(self, folder: Path, *, power_failure: bool = False) -> History:
         """What a scenario left in its folder, beside what the oracle says."""
@@ -54,7 +71,7 @@ class World:
             left = read_history(layout)
             model = self.models[layout.query].expect(left.batches)
             views.append(self._view(layout.query, left, model))
-        return History(views, self.events, self.traces_of_file, self.scenario.expect, power_failure)
+        return History(views, self.written.events, self.written.traces_of_file, self.scenario.expect, power_failure)
 
     def _view(self, query: str, left: Any, model: Expectation) -> QueryView:
         arrivals = self.arrivals[query]
@@ -68,7 +85,9 @@ class World:
     def _by_hand(self, model: Expectation) -> dict[WindowKey, dict[str, Any]] | None:
         if model.survivors not in self._handwritten:
             arrived = self.arrivals[model.shape.query].arrived
-            self._handwritten[model.survivors] = handwritten_rows(self.scenario, model.shape, model.survivors, self.events, arrived)
+            self._handwritten[model.survivors] = handwritten_rows(
+                self.scenario, model.shape, model.survivors, self.written.events, arrived
+            )
         return self._handwritten[model.survivors]
 
     @property
@@ -79,7 +98,7 @@ class World:
 
     def called(self, trace: str) -> str:
         """What people call an event: by its id column where the scenario has one, "trade t-003817", else by its trace id."""
-        event, copy = self.events.get(trace), trace.partition("+")[2]
+        event, copy = self.written.events.get(trace), trace.partition("+")[2]
         columns = [
             name for source in self.scenario.source.values() for name, column in source.columns.items() if column.kind == "id"
         ]
@@ -94,8 +113,8 @@ class World:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine) -> World:
-    """Writes the events, binds the job, and asks one batch query where its row-wise steps send each event."""
+def write_scenario(config: JobConfig, scenario: Scenario, folder: Path) -> Written:
+    """Generates the events of every source and writes them; needs no Spark."""
     events: dict[str, Event] = {}
     data: dict[str, str] = {}
     plain_data: dict[str, str] = {}
@@ -115,18 +134,27 @@ def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine)
         traces_of_file |= write_events(made, Path(data[name]), source.format, schema_columns=columns)
         write_events(made, Path(plain_data[name]), source.format, schema_columns=columns, trace=False)
         events |= {event.trace: event for event in made}
-    bound = Setting(str(folder / "disks" / "oracle"), folder, data, scenario.files_per_batch).bind(config)
-    arrivals = {query: Arrivals(bound, query, engine.spark.newSession()) for query in bound.outputs.main}
-    _require_window_for_model(scenario, next(iter(arrivals.values())))
-    models = {query: Model(found.shape, found.arrived, traces_of_file) for query, found in arrivals.items()}
-    return World(config, scenario, folder, engine, bound, events, data, plain_data, traces_of_file, arrivals, models)
+    return Written(events, data, plain_data, traces_of_file)
 
 
-def _require_window_for_model(scenario: Scenario, first: Arrivals) -> None:
+def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine, written: Written) -> World:
+    """Binds the job to the events.
+
+    Raises
+    ------
+    StreamproofError
+        If the job cannot be bound, or the scenario's model fits none of its outputs.
+    """
+    bound = Setting(str(folder / "disks" / "oracle"), folder, written.data, scenario.files_per_batch).bind(config)
+    _require_window_for_model(scenario, shape_of(bound, next(iter(bound.outputs.main))))
+    return World(config, scenario, folder, engine, bound, written)
+
+
+def _require_window_for_model(scenario: Scenario, first: QueryShape) -> None:
     """ScenarioError if a hand-written model is named that nothing would be compared with."""
-    if scenario.expect.model is not None and first.shape.window_us is None:
+    if scenario.expect.model is not None and first.window_us is None:
         raise ScenarioError(
-            f"[expect] model names {scenario.expect.model}, and the output {first.shape.query} has no window.",
+            f"[expect] model names {scenario.expect.model}, and the output {first.query} has no window.",
             required="A hand-written model gives the rows of windows; other rows are compared with the job's own batch query.",
             remedy="Take the line out, or return the output with the window first.",
         )

@@ -16,7 +16,7 @@ SCREEN_COLUMNS = 100
 STYLES = {Verdict.PASS: "bold green", Verdict.FAIL: "bold red", Verdict.UNKNOWN: "bold yellow"}
 _LABEL = 12
 # How many lines a part may take, so that the sum stays below a screen of 24; what is longer is whole in the page.
-_LINES = {"how": 3, "report": 1}
+_LINES = {"how": 3, "read on": 1, "report": 1}
 
 
 def print_summary(report: Report, console: Console, *, where: str | None = None) -> None:
@@ -68,10 +68,9 @@ def _not_passed(report: Report, verdict: Verdict, page: "Lines") -> None:
         if verdict is Verdict.UNKNOWN:
             page.line("first", told.headline)
         for label, text in told.lines:
-            if label == "replay":
-                page.whole(label, text)
-            elif label == "read on":
-                page.whole(label, pages.path_of(text))
+            shown = pages.path_of(text) if label == "read on" else text
+            if label == "replay" or shown != text:
+                page.whole(label, shown)
             else:
                 page.line(label, text)
         _others(scenarios[1:], verdict, page)

@@ -182,6 +182,7 @@ class BatchProtocol:
             sections=sections,
             counts={**counts, **totals},
             places={output: seen_from(self.manifests.checkpoint, sink.place.path) for output, sink in self.sinks.items()},
+            connectors={output: sink.connector for output, sink in self.sinks.items()},
         )
 
     def _before(self, batch: int) -> Manifest | None:

@@ -34,12 +34,19 @@ def check_owner(sinks: Mapping[str, Sink], incarnation: str, job: str, manifests
 
 
 def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
-    """OutputInUse if an output was bound elsewhere when the newest batch ran, and has not moved along."""
+    """OutputInUse if an output was bound elsewhere when the newest batch ran, and has not moved along, or to another kind of system."""
     numbers = manifests.batches()
     newest = manifests.read(numbers[-1]) if numbers else None
     if newest is None:
         return
     for output, sink in sinks.items():
+        connector = newest.connectors.get(output, sink.connector)
+        if connector != sink.connector:
+            raise OutputInUse(
+                f"The checkpoint {manifests.checkpoint} has published {output} to {connector}; it is bound to {sink.connector} now.",
+                required="The other system knows of no batch that is published: the newest could be published twice, the earlier ones would miss.",
+                remedy=f"Bind {output} as it was. To start over: another checkpoint.",
+            )
         now = seen_from(manifests.checkpoint, sink.place.path)
         before = newest.places.get(output, now)
         if before == now:

@@ -136,4 +136,4 @@ def test_an_id_that_no_plan_can_hold_is_refused_before_spark_starts(proved):
 def test_commands_in_an_error_name_the_target_as_it_was_typed(proved):
     result, _ = proved(problem=ScenarioError("No such scenario.", remedy="streamproof prove TARGET --list shows them."))
 
-    assert (result.code, result.err.split()[-6:]) == (2, "streamproof prove my_job --list shows them.".split())
+    assert (result.code, result.err.split()[-6:]) == (2, ["streamproof", "prove", "my_job", "--list", "shows", "them."])

@@ -7,7 +7,7 @@ from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.window_contents import equal
 from streamproof.prove.checkers.wording import values
 from streamproof.prove.history import History, OutputRow, QueryView
-from streamproof.prove.left_behind import instant_of
+from streamproof.prove.row_files import instant_of
 
 _SCALARS = (str, int, float, Decimal)
 
