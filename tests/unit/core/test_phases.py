@@ -43,7 +43,15 @@ def test_what_is_no_step_is_refused_with_an_example(text):
 
 @pytest.mark.parametrize(
     "pattern",
-    ["publish/*", "exposure:publish/exposure@3:after", "*lish/x", "[sp][tu]*@2:after", "*+live", "fault-free", "work/state.1@3:after"],
+    [
+        "publish/*",
+        "exposure:publish/exposure@3:after",
+        "*lish/x",
+        "[sp][tu]*@2:after",
+        "*+live",
+        "fault-free",
+        "work/state.1@3:after",
+    ],
 )
 def test_a_pattern_that_a_plan_could_hold(pattern):
     assert may_name_steps(pattern)
