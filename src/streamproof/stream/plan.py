@@ -73,16 +73,17 @@ def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, d
         raise needs_event_time(recipe)
     _require_columns(rows, [event_time.column], "the event time")
     delay = event_time.lag + recipe.allowed_lateness
-    rows = rows.withWatermark(event_time.column, f"{micros_of(delay) // 1000} milliseconds")
     deduplicate, aggregate = recipe.deduplicate, recipe.aggregate
     if aggregate is not None:
         _require_columns(rows, aggregate.by, "window(by=...)")
     if deduplicate is not None:
         _require_columns(rows, deduplicate.key, "deduplicate()")
-        rows = doors.late(rows, F.unix_micros(event_time.column))
+    window_us = micros_of(aggregate.window.size) if aggregate is not None and deduplicate is None else 0
+    rows = doors.late(rows, F.unix_micros(event_time.column), window_us)
+    # Behind the door: no late row is the newest, and Spark compiles the steps up to its watermark into one loop.
+    rows = rows.withWatermark(event_time.column, f"{micros_of(delay) // 1000} milliseconds")
+    if deduplicate is not None:
         rows = rows.dropDuplicatesWithinWatermark(list(deduplicate.key))
-    elif aggregate is not None:
-        rows = doors.late(rows, F.unix_micros(event_time.column), micros_of(aggregate.window.size))
     return aggregated(recipe, rows, event_time.column)
 
 
