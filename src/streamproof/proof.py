@@ -1,5 +1,6 @@
 """`sp.prove`: proves a job, stores the run, writes its reports."""
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -97,7 +98,7 @@ def prove(
     if last_failed and not ids:
         raise ScenarioError(
             "Every scenario passed when it was last tried, or none was tried yet.",
-            remedy=f"Prove all of it: streamproof prove {target}",
+            remedy=f"Prove all of it: streamproof prove {shlex.quote(str(target))}",
         )
     folder = store.new_run(config.root)
     options = Options(str(target), seed, only, full, max_scenarios, budget, stop_at_first, events, batches, ids, allow_hosts)

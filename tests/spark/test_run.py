@@ -337,3 +337,14 @@ def test_python_functions_of_the_job_and_of_modules_beside_it_run_in_workers(sma
     job.feed([event("e1", 1, v=4.0), event("e2", 2, v=8.0, client="b")])
     job.run()
     assert [(row["id"], row["client"], row["v"]) for row in job.rows("kept")] == [("e1", "A", 10.0), ("e2", "B", 20.0)]
+
+
+def test_a_job_in_a_folder_with_a_space_in_its_name(small_job):
+    """Spark's state reader, which counts the open windows, encodes such a path once too often."""
+    job = small_job(SUMS, WINDOWED, folder="a job")
+    job.feed([event("e1", 1), event("e2", 35)])
+
+    result = job.run()
+
+    assert result.account == Account(open_state=2)
+    assert result.open_windows == 2

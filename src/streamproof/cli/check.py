@@ -1,5 +1,6 @@
 """`streamproof check TARGET`: configuration, job, scenario, Java, Spark and folders, without starting any of them."""
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,7 +31,7 @@ def check(target: Target = ".", profile: Profile = None) -> None:
     out, found = screen.console(), [*look_at(target, profile=profile), *_scenario(target, profile)]
     width = max(len(item.what) for item in found)
     for item in found:
-        line = Text("  ✓ " if item.good else "  ✗ ", style="green" if item.good else "bold red")
+        line = Text(f"  {screen.sign(item.good)} ", style="green" if item.good else "bold red")
         first, *rest = item.says.splitlines() or [""]
         line.append(f"{item.what:<{width}}   {first}", style="default not bold")
         out.print(line)
@@ -41,7 +42,9 @@ def check(target: Target = ".", profile: Profile = None) -> None:
     if bad:
         out.print(f"{bad} of {len(found)} to mend")
         raise typer.Exit(2)
-    out.print(f"all is there; what the job's expressions say, Spark reads when it runs; next: streamproof run {target}")
+    out.print(
+        f"all is there; what the job's expressions say, Spark reads when it runs; next: streamproof run {shlex.quote(target)}"
+    )
 
 
 def _scenario(target: str, profile: str | None) -> "list[Finding]":

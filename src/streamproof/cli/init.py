@@ -1,6 +1,7 @@
 """`streamproof init DIR`: a folder that runs and proves as it stands."""
 
 import os
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -22,12 +23,12 @@ def init(
 ) -> None:
     """Make a folder with a job, its configuration, a scenario, sample data and a test; it runs and proves as it stands."""
     written = write_templates(directory)
-    out = screen.console()
+    out, typed = screen.console(), shlex.quote(str(directory))
     out.print(f"made {directory}: {', '.join(written)}")
     out.print()
-    out.print(f"  streamproof check {directory}    look at configuration, Java and Spark")
-    out.print(f"  streamproof run {directory}      run it on the sample data")
-    out.print(f"  streamproof prove {directory}    crash it everywhere and show that no event is lost or doubled")
+    out.print(f"  streamproof check {typed}    look at configuration, Java and Spark")
+    out.print(f"  streamproof run {typed}      run it on the sample data")
+    out.print(f"  streamproof prove {typed}    crash it everywhere and show that no event is lost or doubled")
 
 
 def write_templates(directory: Path) -> list[str]:

@@ -59,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     It is 0 for pass, 1 for fail, 2 for wrong usage or configuration, 3 for unknown, and 130 when stopped by Ctrl-C.
     """
+    screen.never_fail()
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="streamproof", standalone_mode=False)
     except StreamproofError as problem:

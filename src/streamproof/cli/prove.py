@@ -1,5 +1,6 @@
 """`streamproof prove TARGET`: crash the job at every durable step and say whether an event was lost or doubled."""
 
+import shlex
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -64,7 +65,7 @@ def prove(
     if only is not None and not may_name_steps(only):
         raise typer.BadParameter(
             f"--only {only} can name no scenario: one is called like publish/exposure@3:after or work/state.0.1@3:after, and begins with "
-            f"{', '.join(Phase)}, or is fault-free. streamproof prove {target} --list shows them."
+            f"{', '.join(Phase)}, or is fault-free. streamproof prove {shlex.quote(target)} --list shows them."
         )
     from streamproof.config import load
     from streamproof.runtime.environment import find_java, find_spark

@@ -1,5 +1,6 @@
 """`streamproof report list|show|compare`: look at stored runs again."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -31,7 +32,7 @@ def list_reports(directory: Annotated[Path, typer.Argument(metavar="DIR", help="
 
     runs, out = store.list_runs(directory), screen.console()
     if not runs:
-        out.print(f"nothing has been proved in {directory} yet: streamproof prove {directory}")
+        out.print(f"nothing has been proved in {directory} yet: streamproof prove {shlex.quote(str(directory))}")
         return
     for run in runs:
         report = store.load(run)

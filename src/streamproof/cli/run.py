@@ -1,6 +1,7 @@
 """`streamproof run TARGET`: run the job; say where each output went, what is guaranteed, and the account."""
 
 import json
+import shlex
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -76,7 +77,7 @@ def run(
     except KeyboardInterrupt:
         screen.print_problem(
             "Stopped. Every batch that was published stays, with its ledger; the one that was under way is done again.\n"
-            f"Go on with: streamproof run {target}"
+            f"Go on with: streamproof run {shlex.quote(target)}"
         )
         raise typer.Exit(130) from None
     out = screen.console()

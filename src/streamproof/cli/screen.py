@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
@@ -38,6 +39,22 @@ def console() -> "Console":
     from rich.console import Console
 
     return Console(file=cast("TextIO", _WithoutSecrets(sys.stdout)), highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def never_fail() -> None:
+    """Let what the terminal's encoding does not have be written as "?" instead of ending in an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def sign(good: bool) -> str:
+    """A tick or a cross; "+" or "-" where the terminal's encoding has neither."""
+    try:
+        "✓✗".encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return "+" if good else "-"
+    return "✓" if good else "✗"
 
 
 def print_error(problem: StreamproofError, target: str | None = None) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import TimestampType
 
 from streamproof.core.durations import micros_of
 from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
@@ -43,6 +44,12 @@ class CollectingDoors:
 
     def late(self, rows: DataFrame, event_time: Column, window_us: int = 0) -> DataFrame:
         return rows
+
+
+def _in_micros(rows: DataFrame) -> DataFrame:
+    """The same with instants as microseconds UTC (bigint): as datetimes PySpark would give them in the time zone of this process."""
+    instants = [field.name for field in rows.schema.fields if isinstance(field.dataType, TimestampType)]
+    return rows.select(*[F.unix_micros(name).alias(name) if name in instants else F.col(name) for name in rows.columns])
 
 
 def _trace(rows: DataFrame) -> Column:
@@ -100,7 +107,7 @@ class Arrivals:
         keys = (*self.shape.by, *(self.shape.deduplicate or ()))
         columns += [F.col(name).alias(f"_k{number}") for number, name in enumerate(keys)]
         cut = 2 + len(self.shape.by)
-        for row in self._passed.select(*columns).collect():
+        for row in _in_micros(self._passed.select(*columns)).collect():
             dedup = tuple(plain(value) for value in row[cut:]) if self.shape.deduplicate else None
             found[row[0]] = Arrived(row[0], RowFate.PASSED, None, row[1], tuple(plain(value) for value in row[2:cut]), dedup)
         return found
@@ -109,7 +116,7 @@ class Arrivals:
     def rows(self) -> Mapping[str, Mapping[str, Any]]:
         """The columns of every record that passes, by trace."""
         columns = [name for name in self._passed.columns if name != TRACE]
-        collected = self._passed.select(TRACE, *columns).collect()
+        collected = _in_micros(self._passed.select(TRACE, *columns)).collect()
         return {row[0]: {name: plain(value) for name, value in zip(columns, row[1:], strict=True)} for row in collected}
 
     def batch_result(self, survivors: Sequence[str]) -> dict[WindowKey, dict[str, Any]]:
@@ -127,7 +134,7 @@ class Arrivals:
         if self._recipe.deduplicate is not None:
             rows = batch_deduplicated(rows, self._recipe.deduplicate, time.column)
         found: dict[WindowKey, dict[str, Any]] = {}
-        for row in aggregated(self._recipe, rows, time.column).collect():
+        for row in _in_micros(aggregated(self._recipe, rows, time.column)).collect():
             values = {name: plain(value) for name, value in row.asDict().items()}
             key = (tuple(values[name] for name in self.shape.by), values["window_start"])
             found[key] = {name: values[name] for name in self.shape.aggregates if name in values}

@@ -84,9 +84,10 @@ def run_child(task: ChildTask) -> ChildResult:
 
 def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     """Runs the job of a task on a session, reads its state."""
+    from streamproof.checkpoint.state import reachable
     from streamproof.config import load
     from streamproof.errors import StreamproofError
-    from streamproof.prove.setting import Setting
+    from streamproof.prove.setting import CHECKPOINT, Setting
     from streamproof.runtime.query import Start, start_query
 
     guard.allow_in_workers(spark.sparkContext, task.allowed_hosts)
@@ -107,7 +108,8 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
             attempts[query] = running.protocol.done.batches
             if task.read_state:
                 known = (task.operators or {}).get(query)
-                operators[query] = _write_state(spark, bound.checkpoint(query), known, Path(task.folder) / f"state-{query}.json")
+                with reachable(f"{task.folder}/{CHECKPOINT}/{query}") as checkpoint:
+                    operators[query] = _write_state(spark, checkpoint, known, Path(task.folder) / f"state-{query}.json")
     except StreamproofError as problem:
         return ChildResult(type(problem).__name__, problem.message, problem.remedy, tuple(notes), operators, attempts)
     return ChildResult(notes=tuple(notes), operators=operators, attempts=attempts)

@@ -1,6 +1,8 @@
 """`check` against a Java of the test's own: a script that says its version."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -150,3 +152,11 @@ def test_without_a_scenario_there_is_nothing_to_say_of_one(streamproof, my_job, 
 
     assert result.code == 0
     assert "✓ scenario" not in result.out
+
+
+def test_a_terminal_without_ticks_gets_plus_and_minus(my_job):
+    command = [sys.executable, "-m", "streamproof.cli.main", "check", "my_job"]
+    done = subprocess.run(command, env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, text=True, check=False)
+
+    assert "  + configuration" in done.stdout
+    assert "Unexpected" not in done.stderr
