@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parent
 JARS = ROOT / "src" / "streamproof" / "_jars"
 JAVA_RELEASE = "17"
 SOURCES_ENTRY = "META-INF/streamproof-sources"
+PAGES = ("what-a-pass-means.md", "incidents")
+"""The pages below docs/ that reports name: a wheel brings them."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -38,6 +40,9 @@ class JarBuildHook(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         build_jars()
         build_data["pure_python"] = True
+        if version == "standard":  # an editable install finds them in the checkout
+            pages = {str(ROOT / "docs" / name): f"streamproof/_docs/{name}" for name in PAGES}
+            build_data["force_include"] = {**build_data.get("force_include", {}), **pages}
 
 
 def build_jars() -> list[Path]:

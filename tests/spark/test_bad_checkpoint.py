@@ -130,7 +130,7 @@ def test_r1_an_output_bound_to_another_kind_of_system_stops(small_job):
 
     error = job.stopped(OutputInUse)
 
-    assert "has published kept to files; it is bound to a sink of the job's own now" in error.message
+    assert "has published kept by files; it is bound to sinks.py:Nowhere now" in error.message
     config.write_text(before)
     assert job.run().account == Account(emitted=2)
 

@@ -81,9 +81,17 @@ def print_problem(text: str) -> None:
 def waiting(doing: str) -> Iterator[Callable[[str], None]]:
     """Show on standard error that something is being done, and what; only on a terminal, and gone when it ends."""
     from rich.console import Console
+    from rich.live import Live
+    from rich.spinner import Spinner
+    from rich.text import Text
 
-    with Console(stderr=True, highlight=False, emoji=False).status(doing) as status:
-        yield lambda text: status.update(f"{doing}: {_redacted(text)}")
+    console = Console(stderr=True, highlight=False, emoji=False)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    spinner = Spinner("dots", Text(_redacted(doing)))
+    with Live(spinner, console=console, transient=True, redirect_stdout=False, redirect_stderr=False):
+        yield lambda text: spinner.update(text=Text(_redacted(f"{doing}: {text}")))
 
 
 def keep_trace(problem: BaseException) -> Path | None:

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SinkPlace:
-    """Where an output goes: its name, path and format, and how to get there."""
+    """Where an output goes: its name, path, format and connector as configured, and how to get there."""
 
     spark: "SparkSession"
     storage: "Storage"
     output: str
     path: str
     format: str
+    connector: str = "files"
 
     @property
     def staging(self) -> str:
@@ -41,8 +42,6 @@ class Sink(ABC):
     """
 
     guarantee = "not declared"
-    connector = "a sink of the job's own"
-    """The kind of system that the rows go to; a checkpoint keeps to it."""
 
     def __init__(self, place: SinkPlace) -> None:
         self.place = place

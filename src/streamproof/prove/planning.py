@@ -56,6 +56,11 @@ def standard(timeline: Timeline) -> list[ScenarioPlan]:
     return in_order([*found, *_live(images, "+live", Mode.LIVE)])
 
 
+def live_steps(timeline: Timeline) -> list[str]:
+    """The steps at which the standard plan crashes live."""
+    return [str(plan.step) for plan in _live(prefixes(timeline), "+live", Mode.LIVE)]
+
+
 def additional(timeline: Timeline) -> list[ScenarioPlan]:
     """What the full plan adds on the default recording: the other cuts, machine deaths, kill -9 of a child at every phase."""
     images = prefixes(timeline)

@@ -153,8 +153,11 @@ class _Session:
     def prepare(self) -> _Prepared:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._zygote = zygote = Zygote(self.folder / "children.log", self.options.child_python_path)
-        with ThreadPoolExecutor(1, thread_name_prefix="preparing") as beside:
+        beside = ThreadPoolExecutor(1, thread_name_prefix="preparing")
+        try:
             return self._prepared(zygote, beside)
+        finally:  # an error, or Ctrl-C, does not wait for what goes on beside it
+            beside.shutdown(wait=False, cancel_futures=True)
 
     def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> _Prepared:
         """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""

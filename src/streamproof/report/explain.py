@@ -97,11 +97,12 @@ def _event(report: Report, scenario: ScenarioEntry, finding: FindingEntry) -> st
     point = next((point for point in report["event_time"]["points"] if point["event"] in (finding["event"], base)), None)
     if point is not None:
         row = point["arrival"] - starts.get(point["batch"], 0) + 1
-        parts.append(f"arrived as row {words.number(row)} of batch {point['batch']}, event time {words.instant(point['time_us'])}")
-        parts.append(f"without a fault it is {words.PLACES[point['fate']]}")
+        parts.append(f"event time {words.instant(point['time_us'])}")
+        place = words.PLACES[point["fate"]]
+        parts.append(f"without a fault it arrived as row {words.number(row)} of batch {point['batch']} and is {place}")
     elif finding["batch"] is not None:
         parts.append(f"in batch {finding['batch']}")
-    batch = point["batch"] if point else finding["batch"]
+    batch = finding["batch"]  # of this scenario: after a crash the batches are others
     attempts = next((entry["attempts"] for entry in scenario["batches"] if entry["batch"] == batch), 1)
     if attempts > 1:
         parts.append(f"batch {batch} took {attempts} attempts")

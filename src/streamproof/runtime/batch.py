@@ -52,7 +52,7 @@ class Done:
 
     def add(self, manifest: Manifest) -> None:
         self.batches += 1
-        self.without_input += manifest.counts["input"] == 0
+        self.without_input += not any(manifest.fingerprint.files.values())
         self.input += manifest.counts["input"]
         self.rows.update({section.output: section.digest.rows for section in manifest.sections})
         begins = "reason.rejected."
@@ -122,7 +122,7 @@ class BatchProtocol:
         metrics = _jvm.newest_batch(self.spark, self.identity.spark_name)
         if not self._doors_checked:
             _jvm.check_doors(metrics)
-            self._doors_checked = True
+            self._doors_checked = metrics.get("input", 0) > 0  # without input the optimiser leaves the doors out
         main = sums.get(tally_door(output), DoorSums())
         digest = main.digest(self.floats)
         files = self._data_files(f"{place.path}/{directory}") if digest.rows else ()
@@ -182,7 +182,7 @@ class BatchProtocol:
             sections=sections,
             counts={**counts, **totals},
             places={output: seen_from(self.manifests.checkpoint, sink.place.path) for output, sink in self.sinks.items()},
-            connectors={output: sink.connector for output, sink in self.sinks.items()},
+            connectors={output: sink.place.connector for output, sink in self.sinks.items()},
         )
 
     def _before(self, batch: int) -> Manifest | None:

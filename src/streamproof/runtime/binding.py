@@ -47,7 +47,7 @@ class BoundJob:
 
     def sink(self, output: str, spark: "SparkSession", storage: "Storage") -> Sink:
         place = self.places[output]
-        sink_place = SinkPlace(spark, storage, output, place.path, place.format)
+        sink_place = SinkPlace(spark, storage, output, place.path, place.format, place.connector)
         if place.connector == "files":
             return FileSink(sink_place)
         return _custom_sink(self.config, output, place.connector)(sink_place)

@@ -12,6 +12,7 @@ from streamproof.stream.plan import ORIGINAL, TRACE
 
 JSON_OPTIONS = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"}
 _INTERNAL = (ORIGINAL, "_corrupt")
+_MADE = "_made"
 
 
 @dataclass
@@ -37,7 +38,7 @@ class SideDoors:
     def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
         trace = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
         out = self.jvm.divert(f"filtered.{name}", None, trace, F.lit(name))
-        return rows.filter(F.when(keep, F.lit(True)).otherwise(out))
+        return rows_that_pass(rows, F.when(keep, F.lit(True)).otherwise(out))
 
     def late(self, rows: DataFrame, event_time: Column, window_us: int = 0) -> DataFrame:
         reason = F.lit("at or behind the late bound")
@@ -55,7 +56,16 @@ class SideDoors:
         # Rows that are only counted name no column, so that a columnar source need not read what the job does not use.
         row = F.lit(None).cast("string") if directory is None else F.to_json(payload, JSON_OPTIONS)
         out = self.jvm.divert(door, directory, row, reason)
-        return rows.filter(F.when(leaves, out).otherwise(F.lit(True)))
+        return rows_that_pass(rows, F.when(leaves, out).otherwise(F.lit(True)))
+
+
+def rows_that_pass(rows: DataFrame, keep: Column) -> DataFrame:
+    """The rows for which `keep`, a condition with an effect, is true; it sees them as the projections below have made them.
+
+    The optimiser pushes a filter below a projection and computes what it needs of it a second time: a function of the user's would be
+    called twice for each row. It does not push one below a column that is not deterministic.
+    """
+    return rows.withColumn(_MADE, F.spark_partition_id()).filter(F.when(F.col(_MADE) >= 0, keep)).drop(_MADE)
 
 
 def _original(rows: DataFrame) -> list[Column]:

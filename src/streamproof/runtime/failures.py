@@ -5,7 +5,16 @@ from collections.abc import Sequence
 from urllib.parse import unquote
 
 from streamproof import _jvm
-from streamproof.errors import CheckpointError, DataError, DivertError, SinkError, StreamproofError, TornCheckpoint, TwoDrivers
+from streamproof.errors import (
+    CheckpointError,
+    DataError,
+    DivertError,
+    JobDefinitionError,
+    SinkError,
+    StreamproofError,
+    TornCheckpoint,
+    TwoDrivers,
+)
 
 _FILE = re.compile(r"(?:^|[\s'\"\[(=:])(?:file:|sp-[a-z]+:)?(/[^\s'\",:;)]+)")
 _NO_WRITE = re.compile(r"No space|Permission|Access|Mkdirs|quota|not a directory")
@@ -16,7 +25,7 @@ def translated(problem: BaseException) -> StreamproofError:
     if isinstance(problem, StreamproofError):
         return problem
     causes = _jvm.causes_of(problem)
-    for known in (_vanished, _not_parquet, _disk, _two_drivers, _damaged, _divert):
+    for known in (_vanished, _not_parquet, _disk, _two_drivers, _damaged, _not_in_workers, _divert):
         found = known(causes)
         if found is not None:
             return found
@@ -113,6 +122,21 @@ def _damaged(causes: Sequence[str]) -> StreamproofError | None:
         f"The checkpoint is damaged{f' at {file}' if file else ''}: {said}",
         required="Published rows stand; nothing is lost.",
         remedy="Run again with --replay-last: the newest batch is computed again from its recorded input and compared with what is published.",
+    )
+
+
+def _not_in_workers(causes: Sequence[str]) -> StreamproofError | None:
+    found = next((match for cause in causes if (match := re.search(r"No module named '([\w.]+)'", cause))), None)
+    if found is None:
+        return None
+    own = found.group(1).startswith("streamproof_job_")
+    what = "a function of the job's file that is wrapped by an object" if own else f"the module {found.group(1)}"
+    return JobDefinitionError(
+        f"A Python worker cannot import {what}.",
+        required="Plain functions of the job's file go to the workers with their code; what they import must be there.",
+        remedy="Move the function into a module beside the job's file."
+        if own
+        else f"Install {found.group(1)} for the workers' Python, or name its file in [spark] submit.pyFiles.",
     )
 
 

@@ -12,8 +12,6 @@ from streamproof.stream.job import Job
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
 
-_INSTALLED = frozenset({"site-packages", "dist-packages"})
-
 
 def load_job(config: "JobConfig") -> Job:
     """The job function of the entry, from a freshly imported module."""
@@ -47,19 +45,21 @@ def load_module(file: Path) -> ModuleType:
         raise
     except Exception as problem:
         raise JobDefinitionError(f"{file} cannot be imported: {type(problem).__name__}: {problem}") from problem
-    _let_travel(file.parent)
+    _let_travel(module, folder)
     return module
 
 
-def _let_travel(folder: Path) -> None:
-    """Lets the functions of the job's own modules go to Python workers as they are.
+def _let_travel(module: ModuleType, folder: str) -> None:
+    """Lets functions of the job run in Python workers: those of the file itself go with their code, modules beside it by name.
 
-    A worker could not import them by name: it has neither the folder nor, on a cluster, the file. What is installed it imports.
+    No worker knows the name that the file was imported under. The folder is on the workers' path where they see it; on a cluster that
+    does not, `spark.submit.pyFiles` brings the modules.
     """
-    from pyspark import cloudpickle
+    from pyspark import SparkContext, cloudpickle
 
-    own = f"{folder}{os.sep}"
-    for module in list(sys.modules.values()):
-        path = getattr(module, "__file__", None) or ""
-        if path.startswith(own) and _INSTALLED.isdisjoint(Path(path).parts):
-            cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    context = SparkContext._active_spark_context
+    if context is not None:
+        paths = [path for path in context.environment.get("PYTHONPATH", "").split(os.pathsep) if path]
+        if folder not in paths:
+            context.environment["PYTHONPATH"] = os.pathsep.join((folder, *paths))

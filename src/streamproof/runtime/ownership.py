@@ -40,11 +40,11 @@ def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
     if newest is None:
         return
     for output, sink in sinks.items():
-        connector = newest.connectors.get(output, sink.connector)
-        if connector != sink.connector:
+        connector = newest.connectors.get(output, sink.place.connector)
+        if _class_of(connector) != _class_of(sink.place.connector):
             raise OutputInUse(
-                f"The checkpoint {manifests.checkpoint} has published {output} to {connector}; it is bound to {sink.connector} now.",
-                required="The other system knows of no batch that is published: the newest could be published twice, the earlier ones would miss.",
+                f"The checkpoint {manifests.checkpoint} has published {output} by {connector}; it is bound to {sink.place.connector} now.",
+                required="The other sink knows of no batch that is published: the newest could be published twice, the earlier ones would miss.",
                 remedy=f"Bind {output} as it was. To start over: another checkpoint.",
             )
         now = seen_from(manifests.checkpoint, sink.place.path)
@@ -85,6 +85,11 @@ def require_outputs(manifest: Manifest, sinks: Mapping[str, Sink]) -> None:
                 required=f"The outputs now are {', '.join(sinks)}.",
                 remedy="Run the job once with its former outputs, then change them.",
             )
+
+
+def _class_of(connector: str) -> str:
+    """ "files", or the class of a sink of the job's own: its file may be renamed."""
+    return connector.rpartition(":")[2]
 
 
 def _left_behind(old: Sink, new: Sink, newest: Manifest) -> bool:

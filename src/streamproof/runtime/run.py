@@ -191,11 +191,11 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
         place = bound.places[result.name]
         if not place.bound:
             notes.append(f"The output {result.name} has no [sink.{result.name}]; its rows are kept at {place.path}.")
-    total = accounts[0]
+    total, longest = accounts[0], max((query.protocol.done for query in queries), key=lambda done: done.batches)
     return RunResult(
         job=bound.name,
-        batches=max(query.protocol.done.batches for query in queries),
-        without_input=max(query.protocol.done.without_input for query in queries),
+        batches=longest.batches,
+        without_input=longest.without_input,
         rows_in=queries[0].protocol.done.input,
         seconds=seconds,
         outputs=outputs,

@@ -8,12 +8,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, DoubleType, FloatType, MapType
 
+from streamproof.runtime.doors import rows_that_pass
 from streamproof.stream.plan import ORIGINAL, RECORDS, TRACE, TRACE_HASH
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors
-
-_COMPUTED = "_computed"
 
 
 @dataclass(frozen=True)
@@ -35,18 +34,14 @@ def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> 
     Floats of aggregations depend on the order of addition and are summed; elsewhere they are hashed like the rest.
     """
     names = rows.columns
-    # What is summed must be what is written. Without a column that is not deterministic the optimiser pushes the sums below the last
-    # projection, and a function of the user's would be called twice for each row: once for the sums, once for the file.
-    computed = rows.withColumn(_COMPUTED, F.spark_partition_id())
     visible = [column for column in rows.schema.fields if column.name not in (ORIGINAL, RECORDS)]
     in_proof = TRACE_HASH in names or TRACE in names
     floats = [column.name for column in visible if stateful and isinstance(column.dataType, DoubleType | FloatType)]
     hashed = [_hashable(column.name, column.dataType) for column in visible if column.name not in floats]
     records = F.col(RECORDS) if RECORDS in names else F.lit(None).cast("bigint")
-    row_hash = F.when(F.col(_COMPUTED) >= 0, F.xxhash64(*hashed))
-    passes = doors.tally(tally_door(output), row_hash, records, [F.col(name).cast("double") for name in floats])
+    passes = doors.tally(tally_door(output), F.xxhash64(*hashed), records, [F.col(name).cast("double") for name in floats])
     kept = [column.name for column in visible] + ([RECORDS] if in_proof and RECORDS in names else [])
-    return Tallied(computed.filter(passes).select(*kept), floats)
+    return Tallied(rows_that_pass(rows, passes).select(*kept), floats)  # so that what is summed is what is written
 
 
 def _hashable(name: str, type_: DataType) -> Column:

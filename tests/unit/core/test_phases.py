@@ -47,6 +47,7 @@ def test_what_is_no_step_is_refused_with_an_example(text):
         "publish/*",
         "exposure:publish/exposure@3:after",
         "*lish/x",
+        "exp*/exposure@3:after",
         "[sp][tu]*@2:after",
         "*+live",
         "fault-free",
@@ -57,6 +58,6 @@ def test_a_pattern_that_a_plan_could_hold(pattern):
     assert may_name_steps(pattern)
 
 
-@pytest.mark.parametrize("pattern", ["", "nonsense", "publish", "pubish/exposure@3:after", "no*where/x", "exposure@3"])
+@pytest.mark.parametrize("pattern", ["", "nonsense", "publish", "pubish/exposure@3:after", "exposure@3"])
 def test_a_pattern_that_no_plan_can_hold(pattern):
     assert not may_name_steps(pattern)

@@ -26,8 +26,6 @@ def guarantee_at(path: str) -> str:
 class FileSink(Sink):
     """Writes `<path>/batch=000003/`; `_ledger.json` in it means published."""
 
-    connector = "files"
-
     def __init__(self, place: SinkPlace) -> None:
         super().__init__(place)
         self.guarantee = guarantee_at(place.path)
