@@ -17,7 +17,7 @@ from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
 from streamproof.prove.oracle.expectation import WindowKey
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.runtime.query import event_time_of, source_rows
-from streamproof.stream.plan import ORIGINAL, TRACE, aggregated, batch_deduplicated, row_wise
+from streamproof.stream.plan import MADE, ORIGINAL, TRACE, aggregated, batch_deduplicated, row_wise
 
 if TYPE_CHECKING:
     from streamproof.runtime.binding import BoundJob
@@ -88,7 +88,7 @@ class Arrivals:
         self.shape = shape_of(bound, query)
         doors = CollectingDoors()
         rows = source_rows(bound, self._recipe.source, spark, doors, stream=False, trace=True)
-        self._passed = row_wise(self._recipe, rows, doors).drop(ORIGINAL).cache()
+        self._passed = row_wise(self._recipe, rows, doors).drop(ORIGINAL, MADE).cache()
         self.traced = TRACE in self._passed.columns
         self.arrived: Mapping[str, Arrived] = self._collect(doors)
         self._kept: dict[tuple[str, ...], dict[WindowKey, dict[str, Any]]] = {}

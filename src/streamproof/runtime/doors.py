@@ -8,11 +8,10 @@ from pyspark.sql.types import StructType
 
 from streamproof import _jvm
 from streamproof.stream.outputs import SideKind
-from streamproof.stream.plan import ORIGINAL, TRACE
+from streamproof.stream.plan import MADE, ORIGINAL, TRACE
 
 JSON_OPTIONS = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"}
-_INTERNAL = (ORIGINAL, "_corrupt")
-_MADE = "_made"
+_INTERNAL = (ORIGINAL, MADE, "_corrupt")
 
 
 @dataclass
@@ -60,12 +59,8 @@ class SideDoors:
 
 
 def rows_that_pass(rows: DataFrame, keep: Column) -> DataFrame:
-    """The rows for which `keep`, a condition with an effect, is true; it sees them as the projections below have made them.
-
-    The optimiser pushes a filter below a projection and computes what it needs of it a second time: a function of the user's would be
-    called twice for each row. It does not push one below a column that is not deterministic.
-    """
-    return rows.withColumn(_MADE, F.spark_partition_id()).filter(F.when(F.col(_MADE) >= 0, keep)).drop(_MADE)
+    """The rows for which `keep`, a condition with an effect, is true; it sees them as a transform below them has made them."""
+    return rows.filter(F.when(F.col(MADE) >= 0, keep) if MADE in rows.columns else keep)
 
 
 def _original(rows: DataFrame) -> list[Column]:

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, DoubleType, FloatType, MapType
 
 from streamproof.runtime.doors import rows_that_pass
-from streamproof.stream.plan import ORIGINAL, RECORDS, TRACE, TRACE_HASH
+from streamproof.stream.plan import MADE, ORIGINAL, RECORDS, TRACE, TRACE_HASH
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors
@@ -41,7 +41,8 @@ def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> 
     records = F.col(RECORDS) if RECORDS in names else F.lit(None).cast("bigint")
     passes = doors.tally(tally_door(output), F.xxhash64(*hashed), records, [F.col(name).cast("double") for name in floats])
     kept = [column.name for column in visible] + ([RECORDS] if in_proof and RECORDS in names else [])
-    return Tallied(rows_that_pass(rows, passes).select(*kept), floats)  # so that what is summed is what is written
+    # What is summed must be what is written, not what a function of the user's gives when it is called once more.
+    return Tallied(rows_that_pass(rows.withColumn(MADE, F.spark_partition_id()), passes).select(*kept), floats)
 
 
 def _hashable(name: str, type_: DataType) -> Column:

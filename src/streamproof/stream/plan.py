@@ -21,8 +21,10 @@ TRACE = "_trace"
 ORIGINAL = "_original"
 RECORDS = "_records"
 TRACE_HASH = "_trace_hash"
+MADE = "_made"
+"""Says that a transform of the user's lies below: the doors behind it ask for it, see `row_wise`."""
 _WINDOW = "_window"
-HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH)
+HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE)
 
 
 class Doors(Protocol):
@@ -68,7 +70,7 @@ def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, d
     """
     rows = row_wise(recipe, rows, doors)
     if not recipe.stateful:
-        return rows
+        return rows.drop(MADE)
     if event_time is None:
         raise needs_event_time(recipe)
     _require_columns(rows, [event_time.column], "the event time")
@@ -79,7 +81,7 @@ def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, d
     if deduplicate is not None:
         _require_columns(rows, deduplicate.key, "deduplicate()")
     window_us = micros_of(aggregate.window.size) if aggregate is not None and deduplicate is None else 0
-    rows = doors.late(rows, F.unix_micros(event_time.column), window_us)
+    rows = doors.late(rows, F.unix_micros(event_time.column), window_us).drop(MADE)
     # Behind the door: no late row is the newest, and Spark compiles the steps up to its watermark into one loop.
     rows = rows.withWatermark(event_time.column, f"{micros_of(delay) // 1000} milliseconds")
     if deduplicate is not None:
@@ -88,7 +90,11 @@ def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, d
 
 
 def row_wise(recipe: Recipe, rows: DataFrame, doors: Doors) -> DataFrame:
-    """The steps before the first stateful one: requirements, filters and transforms."""
+    """The steps before the first stateful one: requirements, filters and transforms.
+
+    The optimiser pushes a filter below a projection and computes what it needs of it a second time: a function of the user's would be
+    called twice a row for each door behind it. It does not push one below a column that is not deterministic, if the filter asks for it.
+    """
     for step in recipe.row_wise:
         if isinstance(step, Require):
             rows = doors.reject(rows, _checked_column(rows, "require()", partial(_failed_requirement, step)))
@@ -96,7 +102,7 @@ def row_wise(recipe: Recipe, rows: DataFrame, doors: Doors) -> DataFrame:
             keep = _checked_column(rows, f"filter(name={step.name!r})", partial(_column, step.condition))
             rows = doors.drop(rows, F.coalesce(keep, F.lit(False)), step.name)
         elif isinstance(step, Transform):
-            rows = _transformed(rows, step)
+            rows = _transformed(rows, step).withColumn(MADE, F.spark_partition_id())
     return rows
 
 
