@@ -95,3 +95,16 @@ def test_what_javac_refuses_is_shown_and_no_jar_is_left(build, monkeypatch):
     with pytest.raises(build.JarsNotBuilt, match=r"Production\.java:1: error"):
         build.build_jars()
     assert not list(build.JARS.glob("*.jar"))
+
+
+@pytest.mark.parametrize(("version", "brought"), [("standard", True), ("editable", False)])
+def test_a_wheel_brings_the_pages_that_reports_name_and_a_checkout_has_them(build, monkeypatch, version, brought):
+    monkeypatch.setattr(build, "ROOT", ROOT)
+    monkeypatch.setattr(build, "build_jars", list)
+    data = {}
+
+    build.JarBuildHook.initialize(None, version, data)
+
+    pages = data.get("force_include", {})
+    assert ("streamproof/_docs/what-a-pass-means.md" in pages.values()) is brought
+    assert all(Path(page).exists() for page in pages)

@@ -3,7 +3,7 @@
 import pytest
 
 from streamproof._jvm import plain, storage_error
-from streamproof.errors import DataError, SinkError, StreamproofError, TornCheckpoint, TwoDrivers
+from streamproof.errors import DataError, JobDefinitionError, SinkError, StreamproofError, TornCheckpoint, TwoDrivers
 from streamproof.runtime.failures import path_of, translated
 
 
@@ -31,6 +31,8 @@ from streamproof.runtime.failures import path_of, translated
             TornCheckpoint,
             "damaged at /ck/sums/state/0/1/2_x.zip",
         ),
+        ("ModuleNotFoundError: No module named 'helpers'", JobDefinitionError, "cannot import the module helpers"),
+        ("No module named 'streamproof_job_job'", JobDefinitionError, "a function of the job's file that is wrapped"),
         (
             "org.apache.spark.SparkException: java.lang.IllegalStateException: why\n\tat x",
             StreamproofError,
