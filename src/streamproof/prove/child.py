@@ -124,8 +124,6 @@ def attach(port: int, secret: str) -> "SparkSession":
     from pyspark.sql import SparkSession
 
     gateway: Any = launch_gateway()  # type: ignore[no-untyped-call]
-    # The gateway ends with the child, and all it holds with it: half of all calls would be for giving back single objects.
-    gateway.gateway_property.enable_memory_management = False
     session = getattr(gateway.jvm, "org.apache.spark.sql.classic.SparkSession").getDefaultSession().get()
     java_context = getattr(gateway.jvm, "org.apache.spark.api.java.JavaSparkContext")(session.sparkContext())
     context = SparkContext(gateway=gateway, jsc=java_context, conf=SparkConf(_jconf=java_context.getConf()))

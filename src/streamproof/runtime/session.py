@@ -59,8 +59,8 @@ def start_session(name: str, settings: Mapping[str, str], *, proof: bool = False
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
-    for name in _PLANS_AS_JSON:
-        PySparkLogger.getLogger(name).disabled = True
+    for logger in _PLANS_AS_JSON:
+        PySparkLogger.getLogger(logger).disabled = True
     given_outside = "MASTER" in os.environ or "PYSPARK_SUBMIT_ARGS" in os.environ
     master = settings.get("spark.master") or (None if given_outside else "local[*]")
     if (master or os.environ.get("MASTER", "")).startswith("local"):
