@@ -39,3 +39,7 @@ def test_a_python_function_of_the_job_reaches_allowed_hosts_only(spark, allowed,
         guard.allow_in_workers(spark.sparkContext, ())
 
     assert (row.said == "HostRefused") is refused, row.said
+
+
+def test_spark_shows_the_name_that_was_given(spark):
+    assert spark.sparkContext.appName == "tests"

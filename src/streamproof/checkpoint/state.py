@@ -1,12 +1,12 @@
 """Reading the state of a stopped query with Spark's state reader: open windows and remembered keys."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType, TimestampType
@@ -14,6 +14,8 @@ from pyspark.sql.types import StructField, StructType, TimestampType
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
+_ENCODED = re.compile(r'[\s%#?"<>\[\]{}|\\^`]')
+"""What java.net.URI encodes in a path."""
 WINDOW_OPERATOR = "stateStoreSave"
 DEDUPLICATE_OPERATOR = "dedupeWithinWatermark"
 
@@ -34,7 +36,7 @@ def reachable(checkpoint: str) -> Iterator[str]:
     A local folder with a space or the like in its path is read by a link without one. In other stores such a path cannot be read.
     """
     path = checkpoint.removeprefix("file://").removeprefix("file:")
-    if quote(path) == path or not path.startswith("/"):
+    if not path.startswith("/") or not _ENCODED.search(path):
         yield checkpoint
         return
     with TemporaryDirectory(prefix="streamproof-") as folder:

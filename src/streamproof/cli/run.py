@@ -72,7 +72,7 @@ def run(
                 told=told,
             )
     except StreamproofError as problem:
-        screen.print_error(problem, target)
+        screen.print_error(problem, target=target)
         raise typer.Exit(problem.exit_code) from None
     except KeyboardInterrupt:
         screen.print_problem(

@@ -57,7 +57,7 @@ def sign(good: bool) -> str:
     return "✓" if good else "✗"
 
 
-def print_error(problem: StreamproofError, target: str | None = None) -> None:
+def print_error(problem: StreamproofError, *, target: str | None = None) -> None:
     """Print where, what was found, what is required and what to do; the first word says that it is an error.
 
     Commands in it name the target as it was typed, so that they can be copied.

@@ -21,7 +21,7 @@ class SinkPlace:
     output: str
     path: str
     format: str
-    connector: str = "files"
+    connector: str
 
     @property
     def staging(self) -> str:

@@ -74,7 +74,7 @@ class Fingerprint:
 class Manifest:
     """What one batch of one query has staged; created if absent, never overwritten.
 
-    `places` says where each output of the query lies, as seen from the checkpoint, `connectors` in what kind of system.
+    `places` says where each output of the query lies, as seen from the checkpoint, `connectors` how each is written, as configured.
     """
 
     id: str

@@ -16,7 +16,7 @@ from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.child import ChildResult, ChildTask
 from streamproof.prove.comparing import rows_digest
 from streamproof.prove.judging import Outcome
-from streamproof.prove.planning import Mode, ScenarioPlan, live_steps
+from streamproof.prove.planning import Mode, ScenarioPlan
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.build import build
 from streamproof.prove.record.live import Action, arming
@@ -65,7 +65,6 @@ class Executor:
         self.world, self._zygote, self._hosts = world, zygote, tuple(allowed_hosts)
         self._number = 0
         self._lock = threading.Lock()
-        self._crashed_live: frozenset[str] = frozenset()
         # Never the same id twice in one JVM: threads of an earlier proof would write into the new recording.
         self._life = short(new_id())
 
@@ -101,7 +100,6 @@ class Executor:
     ) -> Iterator[Outcome]:
         """Runs the scenarios side by side and judges each as it ends; stops handing out when `stop` says so."""
         pending = list(plans)
-        self._crashed_live = frozenset(live_steps(recordings["default"].steps))
         with ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="scenario") as pool:
             running: set[Future[Ran]] = set()
             while pending or running:
@@ -112,14 +110,10 @@ class Executor:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     ran = future.result()
-                    yield self._judged(ran, keep_rows=self._is_crashed_live(ran.plan))
+                    yield self._judged(ran, keep_rows=ran.plan.compared)
                     shutil.rmtree(ran.folder, ignore_errors=True)
                 if stop():
                     pending.clear()
-
-    def _is_crashed_live(self, plan: ScenarioPlan) -> bool:
-        """Whether this is a live crash or the image of one: the two are compared, and keep the scenario's batches to the end."""
-        return not self._crashed_live.isdisjoint((str(plan.step), *plan.names))
 
     def judge_recording(self, plan: ScenarioPlan, recording: Recording) -> Outcome:
         """The fault-free run is a scenario as well."""
@@ -132,9 +126,7 @@ class Executor:
             self._number += 1
             name = f"s{self._number:05d}"
         setting = self.world.setting(name)
-        restarted = (
-            setting if recording.name != "default" or self._is_crashed_live(plan) else replace(setting, files_per_batch=None)
-        )
+        restarted = setting if recording.name != "default" or plan.compared else replace(setting, files_per_batch=None)
         try:
             if plan.mode is Mode.IMAGE:
                 fired, rerun = self._rebuild(plan, recording, setting)

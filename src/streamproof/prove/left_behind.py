@@ -235,7 +235,7 @@ def _output(layout: OutputLayout) -> OutputHistory:
             if path.name == LEDGER and batch is not None:
                 ledgers[batch] = LedgerEntry.from_json(path.read_text())
             elif path.is_file() and not path.name.startswith((".", "_")):
-                rows += [OutputRow(batch, str(inside), values) for values in rows_of(path, times)]
+                rows += [OutputRow(batch, str(inside), values) for values in rows_of(path, times=times)]
         except (ValueError, OSError, pa.ArrowException) as problem:
             damaged.append(f"{inside}: {problem}")
     return OutputHistory(layout.name, layout.kind, tuple(rows), ledgers, frozenset(folders), tuple(damaged), _staged(layout.path))

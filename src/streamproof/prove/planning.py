@@ -27,7 +27,10 @@ LIVE_MODES = (Mode.LIVE, Mode.KILL)
 
 @dataclass(frozen=True)
 class ScenarioPlan:
-    """One scenario: its id, the step it crashes at (None for the fault-free one), the fault and how it is brought about."""
+    """One scenario: its id, the step it crashes at (None for the fault-free one), the fault and how it is brought about.
+
+    `compared` is a live crash, or the image that it is compared with: both keep the scenario's batches to the end.
+    """
 
     id: str
     mode: Mode
@@ -35,6 +38,7 @@ class ScenarioPlan:
     step: StepName | None
     image: Image | None = None
     recording: str = "default"
+    compared: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -52,13 +56,12 @@ _LIVE_ORDER = (Phase.START, Phase.PLAN, Phase.WORK, Phase.STAGE, Phase.PUBLISH, 
 def standard(timeline: Timeline) -> list[ScenarioPlan]:
     """Every distinct disk of the default recording after a process death, and every phase crashed live once in-process."""
     images = prefixes(timeline)
-    found = [ScenarioPlan(image.id, Mode.IMAGE, "process-death", image.step, image) for image in images]
-    return in_order([*found, *_live(images, "+live", Mode.LIVE)])
-
-
-def live_steps(timeline: Timeline) -> list[str]:
-    """The steps at which the standard plan crashes live."""
-    return [str(plan.step) for plan in _live(prefixes(timeline), "+live", Mode.LIVE)]
+    live = _live(images, "+live", Mode.LIVE)
+    compared = {plan.step for plan in live}
+    found = [
+        ScenarioPlan(image.id, Mode.IMAGE, "process-death", image.step, image, compared=image.step in compared) for image in images
+    ]
+    return in_order([*found, *live])
 
 
 def additional(timeline: Timeline) -> list[ScenarioPlan]:
@@ -104,7 +107,7 @@ def _live(images: Sequence[Image], suffix: str, mode: Mode) -> list[ScenarioPlan
         batches = sorted({image.step.batch for image in steps})
         middle = batches[len(batches) // 2]
         chosen = [image for image in steps if image.step.batch == middle][-1]
-        found.append(ScenarioPlan(f"{chosen.step}{suffix}", mode, "process-death", chosen.step, chosen))
+        found.append(ScenarioPlan(f"{chosen.step}{suffix}", mode, "process-death", chosen.step, chosen, compared=True))
     return found
 
 

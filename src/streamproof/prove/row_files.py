@@ -16,7 +16,7 @@ from streamproof.prove.oracle.arrived import plain
 _KEPT_FILES = 256
 
 
-def rows_of(path: Path, times: frozenset[str] = frozenset()) -> Sequence[Mapping[str, Any]]:
+def rows_of(path: Path, *, times: frozenset[str] = frozenset()) -> Sequence[Mapping[str, Any]]:
     """The rows of a Parquet or JSON file, every instant as microseconds UTC; to be read only.
 
     Most files are the same in hundreds of scenarios: what was read of equal bytes is given again.

@@ -54,9 +54,8 @@ def _passed(report: Report, page: "Lines") -> None:
     page.label_width = len(label) + 3
     if report["conservation"]["fault_free"]["input"]:
         page.parts(label, words.account(report["conservation"]["fault_free"]))
-    page.line(
-        "what this means", f"{words.WHAT_A_PASS_MEANS}: {pages.path_of(words.READ_WHAT_A_PASS_MEANS)}", width=page.label_width
-    )
+    page.line("what this means", words.WHAT_A_PASS_MEANS, width=page.label_width)
+    page.whole("read on", pages.path_of(words.READ_WHAT_A_PASS_MEANS), width=page.label_width)
     for note in report["notes"][:2]:
         page.line("note", note, width=page.label_width)
 
@@ -122,9 +121,9 @@ class Lines:
                 folded[-1] = joined
         self._add(label, folded, self.label_width)
 
-    def whole(self, label: str, text: str) -> None:
+    def whole(self, label: str, text: str, *, width: int = _LABEL) -> None:
         """A line to be copied: never folded, however long."""
-        self._add(label, [words.printable(text).replace("\n", " ")], _LABEL)
+        self._add(label, [words.printable(text).replace("\n", " ")], width)
 
     def _add(self, label: str, folded: list[str], width: int) -> None:
         for index, text in enumerate(folded):

@@ -17,6 +17,8 @@ from streamproof.errors import (
 )
 
 _FILE = re.compile(r"(?:^|[\s'\"\[(=:])(?:file:|sp-[a-z]+:)?(/[^\s'\",:;)]+)")
+_NO_MODULE = re.compile(r"Traceback.*No module named '([\w.]+)'", re.DOTALL)
+"""In a worker's trace; what the driver itself cannot import comes without one."""
 _NO_WRITE = re.compile(r"No space|Permission|Access|Mkdirs|quota|not a directory")
 
 
@@ -126,7 +128,7 @@ def _damaged(causes: Sequence[str]) -> StreamproofError | None:
 
 
 def _not_in_workers(causes: Sequence[str]) -> StreamproofError | None:
-    found = next((match for cause in causes if (match := re.search(r"No module named '([\w.]+)'", cause))), None)
+    found = next((match for cause in causes if (match := _NO_MODULE.search(cause))), None)
     if found is None:
         return None
     own = found.group(1).startswith("streamproof_job_")

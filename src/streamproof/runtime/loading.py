@@ -60,6 +60,5 @@ def _let_travel(module: ModuleType, folder: str) -> None:
     cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     context = SparkContext._active_spark_context
     if context is not None:
-        paths = [path for path in context.environment.get("PYTHONPATH", "").split(os.pathsep) if path]
-        if folder not in paths:
-            context.environment["PYTHONPATH"] = os.pathsep.join((folder, *paths))
+        others = [path for path in context.environment.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", folder)]
+        context.environment["PYTHONPATH"] = os.pathsep.join((folder, *others))

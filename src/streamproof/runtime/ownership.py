@@ -34,7 +34,7 @@ def check_owner(sinks: Mapping[str, Sink], incarnation: str, job: str, manifests
 
 
 def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
-    """OutputInUse if an output was bound elsewhere when the newest batch ran, and has not moved along, or to another kind of system."""
+    """OutputInUse if an output was bound elsewhere when the newest batch ran, and has not moved along, or is written by another sink."""
     numbers = manifests.batches()
     newest = manifests.read(numbers[-1]) if numbers else None
     if newest is None:

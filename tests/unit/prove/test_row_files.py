@@ -22,7 +22,7 @@ def test_instants_of_parquet_are_microseconds(tmp_path):
 def test_instants_of_json_are_those_that_are_named(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"at": "2026-01-05T09:00:00Z", "other": "2026-01-05T09:00:00Z"}\n\n')
 
-    assert list(rows_of(tmp_path / "a.jsonl", frozenset({"at"}))) == [{"at": MICROS, "other": "2026-01-05T09:00:00Z"}]
+    assert list(rows_of(tmp_path / "a.jsonl", times=frozenset({"at"}))) == [{"at": MICROS, "other": "2026-01-05T09:00:00Z"}]
 
 
 @pytest.mark.parametrize(("name", "content"), [("a.parquet", b"PAR1 cut"), ("a.jsonl", b'{"n": 1}\n{"n":')])

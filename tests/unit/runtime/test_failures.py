@@ -6,6 +6,8 @@ from streamproof._jvm import plain, storage_error
 from streamproof.errors import DataError, JobDefinitionError, SinkError, StreamproofError, TornCheckpoint, TwoDrivers
 from streamproof.runtime.failures import path_of, translated
 
+WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\nModuleNotFoundError: "
+
 
 @pytest.mark.parametrize(
     ("said", "kind", "message"),
@@ -31,8 +33,9 @@ from streamproof.runtime.failures import path_of, translated
             TornCheckpoint,
             "damaged at /ck/sums/state/0/1/2_x.zip",
         ),
-        ("ModuleNotFoundError: No module named 'helpers'", JobDefinitionError, "cannot import the module helpers"),
-        ("No module named 'streamproof_job_job'", JobDefinitionError, "a function of the job's file that is wrapped"),
+        (f"{WORKER}No module named 'helpers'", JobDefinitionError, "cannot import the module helpers"),
+        (f"{WORKER}No module named 'streamproof_job_job'", JobDefinitionError, "a function of the job's file that is wrapped"),
+        ("No module named 'psycopg'", StreamproofError, "The query stopped: No module named 'psycopg'"),  # in a sink, on the driver
         (
             "org.apache.spark.SparkException: java.lang.IllegalStateException: why\n\tat x",
             StreamproofError,
