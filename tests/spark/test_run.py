@@ -7,14 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, event, instant
-from streamproof.config.models import EventTime, SourceConfig
-from streamproof.connectors.files.source import accepted, read
 from streamproof.core.account import Account
-from streamproof.errors import ConfigurationError, JobDefinitionError
+from streamproof.errors import JobDefinitionError
 
 pytestmark = pytest.mark.spark
 
@@ -202,82 +198,6 @@ def test_bytes_that_are_no_text_survive_in_base64(small_job):
     assert result.account == Account(emitted=1, rejected=1)
 
 
-NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
-
-
-class Collected:
-    """Doors that keep the rejected rows in the plan, with the reason beside them."""
-
-    def clock(self) -> F.Column:
-        return F.unix_micros(F.current_timestamp())
-
-    def reject(self, rows: DataFrame, reason: F.Column) -> DataFrame:
-        return rows.withColumn("reason", reason)
-
-
-@pytest.mark.parametrize(
-    ("type_", "written", "declared", "expected"),
-    [
-        ("long", 1767603600, {"unit": "seconds"}, NINE),
-        ("long", 1767603600000, {"unit": "milliseconds"}, NINE),
-        ("long", 1767603600123456, {"unit": "microseconds"}, NINE.replace(microsecond=123456)),
-        ("long", 1767603600123456789, {"unit": "nanoseconds"}, NINE.replace(microsecond=123456)),
-        ("long", -1, {"unit": "nanoseconds"}, datetime(1969, 12, 31, 23, 59, 59, 999999, UTC)),
-        ("long", 1767603600123456999, {"unit": "nanoseconds"}, NINE.replace(microsecond=123456)),
-        ("long", -1500, {"unit": "milliseconds"}, datetime(1969, 12, 31, 23, 59, 58, 500000, UTC)),
-        ("double", 1767603600.25, {"unit": "seconds"}, NINE.replace(microsecond=250000)),
-        ("string", "2026-01-05T09:00:00Z", {}, NINE),
-        ("string", "2026-01-05T10:00:00.123456+01:00", {}, NINE.replace(microsecond=123456)),
-        ("string", "2026-01-05 09:00:00", {}, NINE),
-        ("string", "2026-01-05 10:00:00", {"zone": "Europe/Berlin"}, NINE),
-        ("string", "2026-01-05T09:00:00Z", {"zone": "Europe/Berlin"}, NINE),
-        ("string", "05.01.2026 10:00", {"zone": "Europe/Berlin", "format": "dd.MM.yyyy HH:mm"}, NINE),
-        ("string", "2026-01-05", {"zone": "America/New_York"}, datetime(2026, 1, 5, 5, tzinfo=UTC)),
-        ("string", "2026-01-05", {}, datetime(2026, 1, 5, tzinfo=UTC)),
-        ("timestamp", "2026-01-05T09:00:00Z", {"zone": "Europe/Berlin"}, NINE),
-        ("timestamp_ntz", "2026-01-05T10:00:00", {"zone": "Europe/Berlin"}, NINE),
-        ("date", "2026-01-05", {"zone": "Europe/Berlin"}, datetime(2026, 1, 4, 23, tzinfo=UTC)),
-        ("string", "yesterday", {}, "event time in ts not readable"),
-        ("string", "05.01.2026", {"format": "dd.MM.yyyy HH:mm"}, "event time in ts not readable"),
-        ("long", 9223372036854775807, {"unit": "seconds"}, "event time in ts not readable"),
-        ("long", -9223372036854775808, {"unit": "milliseconds"}, "event time in ts not readable"),
-        ("long", 9223372036854775807, {"unit": "nanoseconds"}, "event time in ts not readable"),
-        ("double", 1e300, {"unit": "nanoseconds"}, "event time in ts not readable"),
-        ("long", None, {"unit": "seconds"}, "no event time in ts"),
-        ("string", "2126-01-05T09:00:00Z", {"max_future": "5 minutes"}, "event time more than 5 minutes in the future"),
-    ],
-)
-def test_event_time_is_read_as_it_is_declared(spark: SparkSession, tmp_path, type_, written, declared, expected):
-    (tmp_path / "rows.json").write_text(json.dumps({"ts": written}) + "\n")
-    source = SourceConfig(
-        connector="files", path="data", format="json", schema=f"ts {type_}", event_time=EventTime(column="ts", **declared)
-    )
-
-    rows = accepted(read(spark, "events", source, str(tmp_path), stream=False, trace=False), "events", source, Collected())
-    row = rows.select(F.unix_micros("ts").alias("us"), "reason").first()
-
-    if isinstance(expected, str):
-        assert row["reason"] == expected
-    else:
-        assert row["reason"] is None
-        assert row["us"] == round(expected.timestamp() * 1_000_000)
-
-
-@pytest.mark.parametrize(
-    ("schema", "declared", "said"),
-    [
-        ("ts long", {"column": "ts"}, "the column ts is a bigint and no unit is given"),
-        ("ts boolean", {"column": "ts"}, "the column ts is a boolean"),
-        ("tss long", {"column": "ts", "unit": "seconds"}, 'the column "ts", which is not there. Did you mean "tss"?'),
-    ],
-)
-def test_an_event_time_that_cannot_be_is_refused_before_the_start(spark: SparkSession, tmp_path, schema, declared, said):
-    source = SourceConfig(connector="files", path="data", format="json", schema=schema, event_time=EventTime(**declared))
-    with pytest.raises((ConfigurationError, JobDefinitionError)) as error:
-        accepted(read(spark, "events", source, str(tmp_path), stream=False, trace=False), "events", source, Collected())
-    assert said in error.value.message
-
-
 TWO_QUERIES = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:
@@ -309,42 +229,6 @@ def test_unbound_outputs_of_two_jobs_with_checkpoints_in_one_folder_stay_apart(s
     assert [row["id"] for place in places for row in one.rows("rejected", Path(place))] == ["bad", "bad"]
 
 
-PYTHON_FUNCTIONS = """
-import threading
-
-import rates
-
-LOCK = threading.Lock()
-
-
-@F.udf("double")
-def doubled(v):
-    return rates.in_euros(v) * 2
-
-
-@F.pandas_udf("string")
-def shouted(client: "pd.Series") -> "pd.Series":
-    return client.str.upper()
-
-
-@sp.job
-def small(events: sp.Stream) -> sp.Outputs:
-    richer = events.transform(lambda rows: rows.withColumn("v", doubled("v")).withColumn("client", shouted("client")))
-    return sp.Outputs(kept=richer)
-"""
-
-
-def test_python_functions_of_the_job_and_of_modules_beside_it_run_in_workers(small_job):
-    """A worker knows neither the job's file by the name it was imported under, nor its folder."""
-    job = small_job("import pandas as pd\n" + PYTHON_FUNCTIONS, Binding(sinks={"kept": "parquet"}))
-    (job.folder / "rates.py").write_text(
-        "import threading\n\nLOCK, RATE = threading.Lock(), 1.25\n\n\ndef in_euros(v):\n    return v * RATE\n"
-    )
-    job.feed([event("e1", 1, v=4.0), event("e2", 2, v=8.0, client="b")])
-    job.run()
-    assert [(row["id"], row["client"], row["v"]) for row in job.rows("kept")] == [("e1", "A", 10.0), ("e2", "B", 20.0)]
-
-
 def test_a_job_in_a_folder_with_a_space_in_its_name(small_job):
     """Spark's state reader, which counts the open windows, encodes such a path once too often."""
     job = small_job(SUMS, WINDOWED, folder="a job")
@@ -354,52 +238,3 @@ def test_a_job_in_a_folder_with_a_space_in_its_name(small_job):
 
     assert result.account == Account(open_state=2)
     assert result.open_windows == 2
-
-
-def test_a_function_that_no_worker_can_import_is_named_with_the_way_out(small_job):
-    wrapped = """
-from functools import lru_cache
-
-@lru_cache
-def slowly(v):
-    return v * 2
-
-@sp.job
-def small(events: sp.Stream) -> sp.Outputs:
-    return sp.Outputs(kept=events.transform(lambda rows: rows.withColumn("v", F.udf(lambda v: slowly(v), "double")("v"))))
-"""
-    job = small_job(wrapped, Binding(sinks={"kept": "parquet"}))
-    job.feed([event("e1", 1)])
-
-    error = job.stopped(JobDefinitionError)
-
-    assert "A Python worker cannot import a function of the job's file that is wrapped by an object." in error.message
-    assert error.remedy == "Move the function into a module beside the job's file."
-
-
-CALLED = """
-@sp.job
-def small(events: sp.Stream) -> sp.Outputs:
-    @F.udf("double")
-    def counted(v):
-        with open({path!r}, "a") as calls:
-            calls.write("called\\n")
-        return v
-
-    richer = events.transform(lambda rows: rows.withColumn("v", counted("v"))).require(v="v >= 0").filter("v < 100", name="large")
-    return sp.Outputs(sums=richer.window(sp.tumbling("30 seconds"), by="client").aggregate(total=F.sum("v")))
-"""
-
-
-def test_a_python_function_is_called_once_for_a_row_whatever_doors_stand_behind_it(small_job, tmp_path):
-    """Rejected, filtered and late rows leave behind it; a filter that is pushed below it would compute it anew."""
-    calls = tmp_path / "calls.txt"
-    job = small_job(CALLED.format(path=str(calls)), Binding(sinks={"sums": "parquet"}))
-    job.feed([event("e1", 100), event("e2", 101), event("e3", 102, v=-1), event("e4", 103, v=200)])
-    job.feed([event("e5", 102)])
-    job.feed([event("e6", 1)])
-
-    result = job.run()
-
-    assert result.account == Account(open_state=3, late=1, rejected=1, filtered=1)
-    assert len(calls.read_text().splitlines()) == 6

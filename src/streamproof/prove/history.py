@@ -97,6 +97,11 @@ class QueryView:
         return {key: tuple(rows) for key, rows in grouped.items()}
 
     @cached_property
+    def sums(self) -> Mapping[WindowKey, Vector]:
+        """The hidden counts and hashes of every window's rows, added up."""
+        return {key: total(rows) for key, rows in self.windows.items()}
+
+    @cached_property
     def batch_of_file(self) -> Mapping[str, int]:
         """The batch that read a file; the first, if several did."""
         found: dict[str, int] = {}
@@ -181,4 +186,6 @@ class History:
 
 def total(rows: Sequence[OutputRow]) -> Vector:
     """The hidden count and hash of window rows, added up."""
+    if len(rows) == 1:
+        return Vector(int(rows[0].values["_records"]), int(rows[0].values["_trace_hash"]))
     return Vector(sum(int(row.values["_records"]) for row in rows), sum(int(row.values["_trace_hash"]) for row in rows))

@@ -8,10 +8,10 @@ from pyspark.sql.types import StructType
 
 from streamproof import _jvm
 from streamproof.stream.outputs import SideKind
-from streamproof.stream.plan import MADE, ORIGINAL, TRACE
+from streamproof.stream.plan import INSTANT, MADE, ORIGINAL, REASON, TRACE, computed_once
 
 JSON_OPTIONS = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"}
-_INTERNAL = (ORIGINAL, MADE, "_corrupt")
+_INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, "_corrupt")
 
 
 @dataclass
@@ -31,8 +31,9 @@ class SideDoors:
 
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
         shown = [name for name in rows.columns if name not in _INTERNAL]
-        payload = F.struct(*shown, reason.alias("reason"), *_original(rows))
-        return self._divert(rows, SideKind.REJECTED, reason.isNotNull(), payload, reason)
+        rows, found = rows.withColumn(REASON, computed_once(reason)), F.col(REASON)
+        payload = F.struct(*shown, found.alias("reason"), *_original(rows))
+        return self._divert(rows, SideKind.REJECTED, found.isNotNull(), payload, found).drop(REASON)
 
     def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
         trace = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
@@ -77,4 +78,4 @@ def _original(rows: DataFrame) -> list[Column]:
 
 def _base64(column: Column) -> Column:
     """Base64 in one line; Spark breaks it after 76 characters."""
-    return F.regexp_replace(F.base64(column.cast("binary")), r"\s", "")
+    return F.replace(F.base64(column.cast("binary")), F.lit("\r\n"), F.lit(""))

@@ -23,8 +23,12 @@ RECORDS = "_records"
 TRACE_HASH = "_trace_hash"
 MADE = "_made"
 """Says that a transform of the user's lies below: the doors behind it ask for it, see `row_wise`."""
+INSTANT = "_instant"
+"""The event time of a row as a source has read it."""
+REASON = "_reason"
+"""Why a row is rejected; null of the others."""
 _WINDOW = "_window"
-HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE)
+HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE, INSTANT, REASON)
 
 
 class Doors(Protocol):
@@ -163,6 +167,15 @@ def trace_hash(trace: Column) -> Column:
     """40 bits of the MD5 of the event id (the trace id up to a "+"), bigint; sums of up to 8 million stay exact."""
     event = F.substring_index(trace, "+", 1)
     return F.conv(F.substring(F.md5(event.cast("binary")), 1, 10), 16, 10).cast("bigint")
+
+
+def computed_once(column: Column) -> Column:
+    """The column such that it is computed once a row.
+
+    The optimiser copies what is deterministic to every place that reads it. Besides the time, that makes the generated loop long, and
+    Java interprets for ever a method of more than 8,000 bytes.
+    """
+    return F.when(F.spark_partition_id() >= 0, column)
 
 
 def needs_event_time(recipe: Recipe) -> JobDefinitionError:

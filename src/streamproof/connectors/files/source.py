@@ -10,7 +10,7 @@ from pyspark.sql.types import DateType, NumericType, StringType, StructField, St
 from streamproof import _jvm
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import ConfigurationError, DataError
-from streamproof.stream.plan import ORIGINAL, TRACE, Doors, column_error
+from streamproof.stream.plan import INSTANT, ORIGINAL, TRACE, Doors, column_error, computed_once
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrameReader
@@ -41,10 +41,10 @@ def read(spark: SparkSession, name: str, source: "SourceConfig", path: str, *, s
     if source.format == "parquet":
         return _loaded(reader.format("parquet").schema(schema), name, path)
     lines = _loaded(reader.format("text"), name, path)
-    # Parsed once: a deterministic from_json would be copied by the optimiser to every place that reads one of its fields.
-    line = F.when(F.spark_partition_id() >= 0, F.col("value"))
     parsed = F.from_json(
-        line, StructType([*schema.fields, StructField(_CORRUPT, StringType())]), {"columnNameOfCorruptRecord": _CORRUPT}
+        computed_once(F.col("value")),
+        StructType([*schema.fields, StructField(_CORRUPT, StringType())]),
+        {"columnNameOfCorruptRecord": _CORRUPT},
     )
     corrupt = F.when(F.col("_parsed").isNull(), F.col(ORIGINAL)).otherwise(F.col(f"_parsed.{_CORRUPT}"))  # null: a blank line
     columns = [F.col("_parsed").getField(name).alias(name) for name in schema.names]
@@ -61,21 +61,20 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
     """
     declared = source.event_time
     reason = F.lit(None).cast("string")
-    instant = None
     if declared is not None:
         if declared.column not in rows.columns:
             raise column_error(
                 f"[source.{name}] event_time", declared.column, [column for column in rows.columns if column != _CORRUPT]
             )
-        instant = _instant(rows, name, declared)
-        reason = _time_reason(rows[declared.column], instant, declared, doors.clock())
+        rows = rows.withColumn(INSTANT, computed_once(_instant(rows, name, declared)))
+        reason = _time_reason(declared, doors.clock())
     if _CORRUPT in rows.columns:
         reason = F.when(_more_than_a_record(rows), F.lit("more than a record in its line")).otherwise(reason)
         reason = F.when(F.col(_CORRUPT).isNotNull(), F.lit("not parseable")).otherwise(reason)
     rows = doors.reject(rows, reason)
-    if declared is not None and instant is not None:
-        rows = rows.withColumn(declared.column, instant)
-    return rows.drop(_CORRUPT)
+    if declared is not None:
+        rows = rows.withColumn(declared.column, F.col(INSTANT))
+    return rows.drop(_CORRUPT, INSTANT)
 
 
 def _more_than_a_record(rows: DataFrame) -> Column:
@@ -161,10 +160,11 @@ def _from_number(column: Column, unit: str) -> Column:
     return F.timestamp_micros(micros)
 
 
-def _time_reason(raw: Column, instant: Column, declared: "EventTime", clock: Column) -> Column:
-    reason = F.when(raw.isNull(), F.lit(f"no event time in {declared.column}")).when(
-        instant.isNull(), F.lit(f"event time in {declared.column} not readable")
-    )
+def _time_reason(declared: "EventTime", clock: Column) -> Column:
+    """What is wrong with the event time of a row; null if nothing is."""
+    instant = F.col(INSTANT)
+    missing = F.when(F.col(declared.column).isNull(), F.lit(f"no event time in {declared.column}"))
+    reason = F.when(instant.isNull(), missing.otherwise(F.lit(f"event time in {declared.column} not readable")))
     if declared.max_future is not None:
         limit = clock + F.lit(micros_of(declared.max_future))
         text = f"event time more than {format_duration(declared.max_future)} in the future"

@@ -14,7 +14,7 @@ def intake(history: History) -> Iterator[Finding]:
     """Compare the union of the batches with the generated events."""
     if not history.queries:
         raise CannotTell("There is no query to look at.")
-    scheduled = {trace for traces in history.traces_of_file.values() for trace in traces}
+    scheduled = set().union(*history.traces_of_file.values())
     for trace in sorted(history.events.keys() - scheduled):
         yield Finding(trace, "was generated and written to no file")
     for view in history.queries:

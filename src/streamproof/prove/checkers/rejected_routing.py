@@ -37,10 +37,11 @@ def _why(history: History, view: QueryView, trace: str) -> str:
 def _let_through(history: History, view: QueryView) -> Iterator[Finding]:
     """Records that cannot be read, or have no event time to go by, and were not rejected."""
     timed = view.model.shape.event_time_column is not None
+    unreadable = {trace: event for trace, event in history.events.items() if event.kind in _UNREADABLE}
     for outcome in view.batches:
-        for trace in outcome.traces:
-            event, record = history.events.get(trace), view.arrived.get(trace)
-            if event is None or record is None or event.kind not in _UNREADABLE or record.fate == "rejected":
+        for trace in filter(unreadable.__contains__, outcome.traces):
+            event, record = unreadable[trace], view.arrived.get(trace)
+            if record is None or record.fate == "rejected":
                 continue
             if timed or event.kind is Kind.MALFORMED:
                 what = f"was made {event.kind.replace('_', ' ')} and was not rejected by {view.name}"
@@ -58,7 +59,7 @@ def _bytes(history: History, view: QueryView, output: OutputHistory) -> Iterator
             yield Finding(event.trace, "was rejected for another reason", row.batch, record.reason, str(reason))
         elif not reason:
             yield Finding(event.trace, "was rejected without a reason", row.batch, record.reason if record else None, "none")
-        if row.original is None or (_is_json(history, event) and row.original != event.record):
+        if row.original is None or (row.original != event.record and _is_json(history, event)):
             found = repr(row.original) if row.original is not None else "nothing"
             yield Finding(event.trace, "was rejected and its original bytes are not kept", row.batch, repr(event.record), found)
 

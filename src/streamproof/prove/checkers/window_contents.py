@@ -46,7 +46,7 @@ def _wrong(view: QueryView, key: WindowKey, rows: Sequence[OutputRow], due: int 
     if rows[0].batch not in (None, due):
         return "a window was emitted by the wrong batch", f"by batch {due}", f"by batch {rows[0].batch}"
     wanted = view.model.emitted[key].vector
-    if total(rows) != wanted:
+    if view.sums[key] != wanted:
         return "a window holds other events than it must", f"{window(view.model.shape, key)}  {events(wanted)}", _row(view, key)
     return None
 

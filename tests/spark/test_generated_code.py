@@ -1,0 +1,51 @@
+"""The generated loop over the records stays short enough for Java to compile it."""
+
+import pytest
+
+from spark.small_job import WINDOWED, Binding
+from streamproof import _jvm
+from streamproof.config import load
+from streamproof.runtime.binding import bind
+from streamproof.runtime.doors import SideDoors
+from streamproof.runtime.query import event_time_of, source_rows
+from streamproof.stream.outputs import SideKind
+from streamproof.stream.plan import build
+
+pytestmark = pytest.mark.spark
+
+COMPILED = 8_000
+"""Bytes of a method above which HotSpot interprets it for ever (its DontCompileHugeMethods)."""
+
+CHAIN = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    checked = events.require(v="v >= 0", known="client is not null").filter("client != 'test'", name="no test clients")
+    sums = checked.window(sp.tumbling("30 seconds"), by="client").aggregate(total=F.sum("v"))
+    return sp.Outputs(sums=sums, late=sums.late, rejected=checked.rejected)
+"""
+
+
+@pytest.mark.parametrize("form", ["json", "parquet"])
+@pytest.mark.parametrize("more", [0, 16])
+def test_the_loop_over_the_records_is_compiled(small_job, form, more):
+    schema = ", ".join(["id string, client string, v double, ts long", *[f"c{number} string" for number in range(more)]])
+    declared = 'event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds", max_future = "5 minutes" }'
+    job = small_job(CHAIN, Binding(format=form, schema=schema, event_time=declared, sinks=WINDOWED.sinks))
+
+    assert longest_method(job) < COMPILED
+
+
+def longest_method(job) -> int:
+    """The bytes of the longest generated method of the job's plan, as a batch query over the same steps."""
+    spark = job.spark.newSession()
+    spark.conf.set("spark.sql.adaptive.enabled", "false")  # as in a stream: the plan is final before it runs
+    bound = bind(load(job.folder))
+    recipe = bound.outputs.main["sums"]
+    doors = SideDoors(
+        _jvm.Doors(spark, str(job.folder / "checkpoint"), "run"), {kind: str(job.folder / kind) for kind in SideKind}
+    )
+    rows = source_rows(bound, recipe.source, spark, doors, stream=False, trace=False)
+    planned = build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors)
+    debug = getattr(spark._jvm, "org.apache.spark.sql.execution.debug.package$").__getattr__("MODULE$")
+    generated = debug.codegenStringSeq(planned._jdf.queryExecution().executedPlan())
+    return max(generated.apply(number)._3().maxMethodCodeSize() for number in range(generated.size()))
