@@ -41,9 +41,7 @@ def longest_method(job) -> int:
     spark.conf.set("spark.sql.adaptive.enabled", "false")  # as in a stream: the plan is final before it runs
     bound = bind(load(job.folder))
     recipe = bound.outputs.main["sums"]
-    doors = SideDoors(
-        _jvm.Doors(spark, str(job.folder / "checkpoint"), "run"), {kind: str(job.folder / kind) for kind in SideKind}
-    )
+    doors = SideDoors(_jvm.Doors(spark, str(job.folder / "checkpoint"), "run"), {kind: str(job.folder / kind) for kind in SideKind})
     rows = source_rows(bound, recipe.source, spark, doors, stream=False, trace=False)
     planned = build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors)
     debug = getattr(spark._jvm, "org.apache.spark.sql.execution.debug.package$").__getattr__("MODULE$")
