@@ -85,6 +85,33 @@ def test_a_failing_transform_says_what_failed(small_job):
     assert "division by zero" in error.message
 
 
+@pytest.mark.parametrize(
+    ("chain", "who"),
+    [
+        ('events.transform(lambda rows: rows.withColumn("_Reason", F.lit("mine")))', "The function given to transform()"),
+        (f'events.{WINDOW}).aggregate(_reason=F.count("*"))', "aggregate()"),
+    ],
+)
+def test_a_column_with_a_name_of_our_own(small_job, chain, who):
+    """Our hidden column would take its place and be dropped with it."""
+    job = small_job(asking(chain), Binding(sinks={"kept": "parquet"}))
+    job.feed([event("e1", 1)])
+
+    error = job.stopped(JobDefinitionError)
+
+    assert error.message.lower() == f"{who} makes a column _reason, which is a name of Streamproof's own.".lower()
+
+
+@pytest.mark.parametrize("name", ["_instant", "_Original", "_corrupt"])
+@pytest.mark.parametrize("form", ["json", "parquet"])
+def test_a_source_with_a_column_with_a_name_of_our_own(small_job, name, form):
+    job = small_job(KEPT, Binding(format=form, schema=f"id string, client string, v double, ts long, {name} string"))
+
+    error = job.stopped(ConfigurationError)
+
+    assert error.message == f"[source.events] has a column {name}, which is a name of Streamproof's own."
+
+
 def test_two_outputs_in_one_folder_are_refused(small_job):
     job = small_job(KEPT)
     config = job.folder / "streamproof.toml"

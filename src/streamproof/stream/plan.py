@@ -29,6 +29,8 @@ REASON = "_reason"
 """Why a row is rejected; null of the others."""
 _WINDOW = "_window"
 HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE, INSTANT, REASON)
+_OWN = frozenset({*HIDDEN, _WINDOW}) - {TRACE}
+"""What no column of a job may be called. Files can bring the trace id along."""
 
 
 class Doors(Protocol):
@@ -115,6 +117,7 @@ def aggregated(recipe: Recipe, rows: DataFrame, event_time: str) -> DataFrame:
     aggregate = recipe.aggregate
     if aggregate is None:
         return rows
+    _require_free(aggregate.aggregates, "aggregate()")
     hidden = [F.count(F.lit(1)).alias(RECORDS)]
     if TRACE in rows.columns:
         hidden.append(F.sum(trace_hash(F.col(TRACE))).alias(TRACE_HASH))
@@ -178,6 +181,11 @@ def computed_once(column: Column) -> Column:
     return F.when(F.spark_partition_id() >= 0, column)
 
 
+def own_name(names: Iterable[str]) -> str | None:
+    """The first of the names that is one of Streamproof's own columns, in whatever case: Spark takes `_Reason` for `_reason`."""
+    return next((name for name in names if name.lower() in _OWN), None)
+
+
 def needs_event_time(recipe: Recipe) -> JobDefinitionError:
     return JobDefinitionError(
         f"The job uses a window or deduplication on the source {recipe.source}, which declares no event time.",
@@ -231,7 +239,18 @@ def _transformed(rows: DataFrame, step: Transform) -> DataFrame:
         raise JobDefinitionError(
             f"The function given to transform() returned a {type(made).__name__}.", required="It returns a DataFrame."
         )
+    _require_free((name for name in made.columns if name not in rows.columns), "The function given to transform()")
     return made
+
+
+def _require_free(names: Iterable[str], who: str) -> None:
+    taken = own_name(names)
+    if taken is not None:
+        raise JobDefinitionError(
+            f"{who} makes a column {taken}, which is a name of Streamproof's own.",
+            required="Its hidden columns would take the place of yours.",
+            remedy="Give the column another name.",
+        )
 
 
 def _require_columns(rows: DataFrame, names: Iterable[str], where: str) -> None:
