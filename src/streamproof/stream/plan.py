@@ -172,15 +172,6 @@ def trace_hash(trace: Column) -> Column:
     return F.conv(F.substring(F.md5(event.cast("binary")), 1, 10), 16, 10).cast("bigint")
 
 
-def computed_once(column: Column) -> Column:
-    """The column such that it is computed once a row.
-
-    The optimiser copies what is deterministic to every place that reads it. Besides the time, that makes the generated loop long, and
-    Java interprets for ever a method of more than 8,000 bytes.
-    """
-    return F.when(F.spark_partition_id() >= 0, column)
-
-
 def own_name(names: Iterable[str]) -> str | None:
     """The first of the names that is one of Streamproof's own columns, in whatever case: Spark takes `_Reason` for `_reason`."""
     return next((name for name in names if name.lower() in _OWN), None)

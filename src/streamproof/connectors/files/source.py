@@ -10,7 +10,7 @@ from pyspark.sql.types import DateType, NumericType, StringType, StructField, St
 from streamproof import _jvm
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import ConfigurationError, DataError
-from streamproof.stream.plan import INSTANT, ORIGINAL, TRACE, Doors, column_error, computed_once, own_name
+from streamproof.stream.plan import INSTANT, ORIGINAL, TRACE, Doors, column_error, own_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrameReader
@@ -41,10 +41,10 @@ def read(spark: SparkSession, name: str, source: "SourceConfig", path: str, *, s
     if source.format == "parquet":
         return _loaded(reader.format("parquet").schema(schema), name, path)
     lines = _loaded(reader.format("text"), name, path)
+    # Parsed once: a deterministic from_json would be copied by the optimiser to every place that reads one of its fields.
+    line = F.when(F.spark_partition_id() >= 0, F.col("value"))
     parsed = F.from_json(
-        computed_once(F.col("value")),
-        StructType([*schema.fields, StructField(_CORRUPT, StringType())]),
-        {"columnNameOfCorruptRecord": _CORRUPT},
+        line, StructType([*schema.fields, StructField(_CORRUPT, StringType())]), {"columnNameOfCorruptRecord": _CORRUPT}
     )
     corrupt = F.when(F.col(_PARSED).isNull(), F.col(ORIGINAL)).otherwise(F.col(f"{_PARSED}.{_CORRUPT}"))  # null: a blank line
     columns = [F.col(_PARSED).getField(name).alias(name) for name in schema.names]
@@ -66,7 +66,8 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
             raise column_error(
                 f"[source.{name}] event_time", declared.column, [column for column in rows.columns if column != _CORRUPT]
             )
-        rows = rows.withColumn(INSTANT, computed_once(_instant(rows, name, declared)))
+        # A column, and not the expression wherever it is asked for: see ARCHITECTURE.md on the length of the generated loop.
+        rows = rows.withColumn(INSTANT, _instant(rows, name, declared))
         reason = _time_reason(declared, doors.clock())
     if _CORRUPT in rows.columns:
         reason = F.when(_more_than_a_record(rows), F.lit("more than a record in its line")).otherwise(reason)
