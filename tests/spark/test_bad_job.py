@@ -88,8 +88,11 @@ def test_a_failing_transform_says_what_failed(small_job):
 @pytest.mark.parametrize(
     ("chain", "who"),
     [
-        ('events.transform(lambda rows: rows.withColumn("_Reason", F.lit("mine")))', "The function given to transform()"),
-        (f'events.{WINDOW}).aggregate(_reason=F.count("*"))', "aggregate()"),
+        (
+            'events.transform(lambda rows: rows.withColumn("_Reason", F.lit("mine")))',
+            "The function given to transform() makes a column _Reason",
+        ),
+        (f'events.{WINDOW}).aggregate(_trace=F.count("*"))', "aggregate() makes a column _trace"),
     ],
 )
 def test_a_column_with_a_name_of_our_own(small_job, chain, who):
@@ -99,7 +102,17 @@ def test_a_column_with_a_name_of_our_own(small_job, chain, who):
 
     error = job.stopped(JobDefinitionError)
 
-    assert error.message.lower() == f"{who} makes a column _reason, which is a name of Streamproof's own.".lower()
+    assert error.message == f"{who}, which is a name of Streamproof's own."
+
+
+def test_a_parquet_file_with_a_column_with_a_name_of_our_own(small_job):
+    job = small_job(KEPT, Binding(format="parquet", schema=None))
+    job.feed_parquet({"id": ["e1"], "client": ["a"], "v": [1.0], "ts": [1], "_trace": ["mine"]})
+
+    error = job.stopped(ConfigurationError)
+
+    assert error.message == "[source.events] has a column _trace, which is a name of Streamproof's own."
+    assert error.remedy.startswith("Declare a schema without _trace")
 
 
 @pytest.mark.parametrize("name", ["_instant", "_Original", "_corrupt"])

@@ -25,25 +25,33 @@ def small(events: sp.Stream) -> sp.Outputs:
 """
 
 
+FUTURE = ', max_future = "5 minutes"'
+
+
 @pytest.mark.parametrize("form", ["json", "parquet"])
-@pytest.mark.parametrize("more", [0, 16])
-def test_the_loop_over_the_records_is_compiled(small_job, form, more):
+@pytest.mark.parametrize(("more", "future", "trace"), [(0, FUTURE, True), (0, "", False), (16, FUTURE, False), (16, "", False)])
+def test_the_loop_over_the_records_is_compiled(small_job, form, more, future, trace):
     schema = ", ".join(["id string, client string, v double, ts long", *[f"c{number} string" for number in range(more)]])
-    declared = 'event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds", max_future = "5 minutes" }'
+    declared = 'event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds"' + future + " }"
     job = small_job(CHAIN, Binding(format=form, schema=schema, event_time=declared, sinks=WINDOWED.sinks))
 
-    assert longest_method(job) < COMPILED
+    sizes = methods(job, trace=trace)
+
+    assert min(sizes) > 0, "a size that is not known is no size"
+    assert max(sizes) < COMPILED
 
 
-def longest_method(job) -> int:
-    """The bytes of the longest generated method of the job's plan, as a batch query over the same steps."""
+def methods(job, *, trace: bool) -> list[int]:
+    """The bytes of the longest method of each generated stage of the job's plan, as a batch query over the same steps."""
     spark = job.spark.newSession()
     spark.conf.set("spark.sql.adaptive.enabled", "false")  # as in a stream: the plan is final before it runs
     bound = bind(load(job.folder))
     recipe = bound.outputs.main["sums"]
     doors = SideDoors(_jvm.Doors(spark, str(job.folder / "checkpoint"), "run"), {kind: str(job.folder / kind) for kind in SideKind})
-    rows = source_rows(bound, recipe.source, spark, doors, stream=False, trace=False)
+    rows = source_rows(bound, recipe.source, spark, doors, stream=False, trace=trace)
     planned = build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors)
     debug = getattr(spark._jvm, "org.apache.spark.sql.execution.debug.package$").__getattr__("MODULE$")
     generated = debug.codegenStringSeq(planned._jdf.queryExecution().executedPlan())
-    return max(generated.apply(number)._3().maxMethodCodeSize() for number in range(generated.size()))
+    stages = [generated.apply(number) for number in range(generated.size())]
+    assert any("divert_rejected" in stage._1() for stage in stages), "the doors are in a generated stage"
+    return [stage._3().maxMethodCodeSize() for stage in stages]

@@ -1,6 +1,7 @@
 """Running a job: what goes in comes out, once, in the right place, and the account adds up."""
 
 import json
+from base64 import b64encode
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -196,6 +197,18 @@ def test_bytes_that_are_no_text_survive_in_base64(small_job):
     (row,) = job.rows("rejected")
     assert (row["original"], row["original_base64"]) == (None, "//57ImlkIg==")
     assert result.account == Account(emitted=1, rejected=1)
+
+
+def test_long_bytes_are_one_line_of_base64(small_job):
+    """Spark breaks base64 after 76 characters."""
+    line = b"\xff\xfe" + bytes(range(32, 127)) * 2
+    job = small_job(KEPT)
+    job.feed_bytes(line + b"\n")
+
+    job.run()
+
+    (row,) = job.rows("rejected")
+    assert row["original_base64"] == b64encode(line).decode()
 
 
 TWO_QUERIES = """

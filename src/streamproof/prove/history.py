@@ -186,6 +186,4 @@ class History:
 
 def total(rows: Sequence[OutputRow]) -> Vector:
     """The hidden count and hash of window rows, added up."""
-    if len(rows) == 1:
-        return Vector(int(rows[0].values["_records"]), int(rows[0].values["_trace_hash"]))
     return Vector(sum(int(row.values["_records"]) for row in rows), sum(int(row.values["_trace_hash"]) for row in rows))

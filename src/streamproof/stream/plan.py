@@ -29,8 +29,9 @@ REASON = "_reason"
 """Why a row is rejected; null of the others."""
 _WINDOW = "_window"
 HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE, INSTANT, REASON)
-_OWN = frozenset({*HIDDEN, _WINDOW}) - {TRACE}
-"""What no column of a job may be called. Files can bring the trace id along."""
+_NUMBER = "_number"
+_OWN = frozenset({*HIDDEN, _WINDOW, _NUMBER})
+"""What no column of a job may be called."""
 
 
 class Doors(Protocol):
@@ -163,7 +164,7 @@ def batch_deduplicated(rows: DataFrame, deduplicate: Deduplicate, event_time: st
     from pyspark.sql import Window
 
     number = F.row_number().over(Window.partitionBy(*deduplicate.key).orderBy(event_time))
-    return rows.withColumn("_number", number).filter("_number = 1").drop("_number")
+    return rows.withColumn(_NUMBER, number).filter(F.col(_NUMBER) == 1).drop(_NUMBER)
 
 
 def trace_hash(trace: Column) -> Column:

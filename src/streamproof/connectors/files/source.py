@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from streamproof.config import EventTime, SourceConfig
 
-_CORRUPT, _PARSED = "_corrupt", "_parsed"
+_CORRUPT = "_corrupt"
 _ANY_AGE = "36500d"
 _LAST_MICROS = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z, the last instant that Spark can print
 _LAST_BIGINT = 2**63 - 2_000  # far enough from the end to be rounded down to whole microseconds
@@ -46,9 +46,9 @@ def read(spark: SparkSession, name: str, source: "SourceConfig", path: str, *, s
     parsed = F.from_json(
         line, StructType([*schema.fields, StructField(_CORRUPT, StringType())]), {"columnNameOfCorruptRecord": _CORRUPT}
     )
-    corrupt = F.when(F.col(_PARSED).isNull(), F.col(ORIGINAL)).otherwise(F.col(f"{_PARSED}.{_CORRUPT}"))  # null: a blank line
-    columns = [F.col(_PARSED).getField(name).alias(name) for name in schema.names]
-    return lines.select(F.col("value").alias(ORIGINAL), parsed.alias(_PARSED)).select(*columns, corrupt.alias(_CORRUPT), ORIGINAL)
+    corrupt = F.when(F.col("_parsed").isNull(), F.col(ORIGINAL)).otherwise(F.col(f"_parsed.{_CORRUPT}"))  # null: a blank line
+    columns = [F.col("_parsed").getField(name).alias(name) for name in schema.names]
+    return lines.select(F.col("value").alias(ORIGINAL), parsed.alias("_parsed")).select(*columns, corrupt.alias(_CORRUPT), ORIGINAL)
 
 
 def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -> DataFrame:
@@ -116,16 +116,20 @@ def _schema(spark: SparkSession, name: str, source: "SourceConfig", path: str, *
             f"[source.{name}] no schema could be read from {path}: {said}",
             remedy="Declare schema in the configuration, or look whether the folder holds Parquet files.",
         ) from problem
-    taken = own_name(schema.names) or next((column for column in schema.names if column.lower() in (_CORRUPT, _PARSED)), None)
+    _require_free(name, [column for column in schema.names if not (trace and column == TRACE)])
+    if trace and TRACE not in schema.names:
+        schema = StructType([StructField(TRACE, StringType()), *schema.fields])
+    return schema
+
+
+def _require_free(name: str, columns: list[str]) -> None:
+    taken = own_name(columns) or next((column for column in columns if column.lower() == _CORRUPT), None)
     if taken is not None:
         raise ConfigurationError(
             f"[source.{name}] has a column {taken}, which is a name of Streamproof's own.",
             required="Its hidden columns would take the place of yours.",
-            remedy=f"Leave {taken} out of the schema, or write the files with another name for it.",
+            remedy=f"Declare a schema without {taken}, or write the files with another name for it.",
         )
-    if trace and TRACE not in schema.names:
-        schema = StructType([StructField(TRACE, StringType()), *schema.fields])
-    return schema
 
 
 def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
