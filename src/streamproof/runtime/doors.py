@@ -8,10 +8,10 @@ from pyspark.sql.types import StructType
 
 from streamproof import _jvm
 from streamproof.stream.outputs import SideKind
-from streamproof.stream.plan import INSTANT, MADE, ORIGINAL, REASON, TRACE
+from streamproof.stream.plan import CORRUPT, INSTANT, MADE, ORIGINAL, REASON, TRACE
 
 JSON_OPTIONS = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"}
-_INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, "_corrupt")
+_INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT)
 
 
 @dataclass
@@ -31,7 +31,8 @@ class SideDoors:
 
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
         shown = [name for name in rows.columns if name not in _INTERNAL]
-        rows, found = rows.withColumn(REASON, reason), F.col(REASON)
+        rows = rows.withColumn(REASON, reason)
+        found = F.col(REASON)
         payload = F.struct(*shown, found.alias("reason"), *_original(rows))
         return self._divert(rows, SideKind.REJECTED, found.isNotNull(), payload, found).drop(REASON)
 

@@ -27,9 +27,11 @@ INSTANT = "_instant"
 """The event time of a row as a source has read it."""
 REASON = "_reason"
 """Why a row is rejected; null of the others."""
+CORRUPT = "_corrupt"
+"""The text of a JSON record that does not fit; null of the others."""
 _WINDOW = "_window"
-HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE, INSTANT, REASON)
 _NUMBER = "_number"
+HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE, INSTANT, REASON, CORRUPT)
 _OWN = frozenset({*HIDDEN, _WINDOW, _NUMBER})
 """What no column of a job may be called."""
 

@@ -10,7 +10,7 @@ from pyspark.sql.types import DateType, NumericType, StringType, StructField, St
 from streamproof import _jvm
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import ConfigurationError, DataError
-from streamproof.stream.plan import INSTANT, ORIGINAL, TRACE, Doors, column_error, own_name
+from streamproof.stream.plan import CORRUPT, INSTANT, ORIGINAL, TRACE, Doors, column_error, own_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrameReader
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from streamproof.config import EventTime, SourceConfig
 
-_CORRUPT = "_corrupt"
 _ANY_AGE = "36500d"
 _LAST_MICROS = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z, the last instant that Spark can print
 _LAST_BIGINT = 2**63 - 2_000  # far enough from the end to be rounded down to whole microseconds
@@ -44,11 +43,11 @@ def read(spark: SparkSession, name: str, source: "SourceConfig", path: str, *, s
     # Parsed once: a deterministic from_json would be copied by the optimiser to every place that reads one of its fields.
     line = F.when(F.spark_partition_id() >= 0, F.col("value"))
     parsed = F.from_json(
-        line, StructType([*schema.fields, StructField(_CORRUPT, StringType())]), {"columnNameOfCorruptRecord": _CORRUPT}
+        line, StructType([*schema.fields, StructField(CORRUPT, StringType())]), {"columnNameOfCorruptRecord": CORRUPT}
     )
-    corrupt = F.when(F.col("_parsed").isNull(), F.col(ORIGINAL)).otherwise(F.col(f"_parsed.{_CORRUPT}"))  # null: a blank line
+    corrupt = F.when(F.col("_parsed").isNull(), F.col(ORIGINAL)).otherwise(F.col(f"_parsed.{CORRUPT}"))  # null: a blank line
     columns = [F.col("_parsed").getField(name).alias(name) for name in schema.names]
-    return lines.select(F.col("value").alias(ORIGINAL), parsed.alias("_parsed")).select(*columns, corrupt.alias(_CORRUPT), ORIGINAL)
+    return lines.select(F.col("value").alias(ORIGINAL), parsed.alias("_parsed")).select(*columns, corrupt.alias(CORRUPT), ORIGINAL)
 
 
 def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -> DataFrame:
@@ -63,19 +62,17 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
     reason = F.lit(None).cast("string")
     if declared is not None:
         if declared.column not in rows.columns:
-            raise column_error(
-                f"[source.{name}] event_time", declared.column, [column for column in rows.columns if column != _CORRUPT]
-            )
+            raise column_error(f"[source.{name}] event_time", declared.column, rows.columns)
         # A column, and not the expression wherever it is asked for: see ARCHITECTURE.md on the length of the generated loop.
         rows = rows.withColumn(INSTANT, _instant(rows, name, declared))
         reason = _time_reason(declared, doors.clock())
-    if _CORRUPT in rows.columns:
+    if CORRUPT in rows.columns:
         reason = F.when(_more_than_a_record(rows), F.lit("more than a record in its line")).otherwise(reason)
-        reason = F.when(F.col(_CORRUPT).isNotNull(), F.lit("not parseable")).otherwise(reason)
+        reason = F.when(F.col(CORRUPT).isNotNull(), F.lit("not parseable")).otherwise(reason)
     rows = doors.reject(rows, reason)
     if declared is not None:
         rows = rows.withColumn(declared.column, F.col(INSTANT))
-    return rows.drop(_CORRUPT, INSTANT)
+    return rows.drop(CORRUPT, INSTANT)
 
 
 def _more_than_a_record(rows: DataFrame) -> Column:
@@ -123,7 +120,7 @@ def _schema(spark: SparkSession, name: str, source: "SourceConfig", path: str, *
 
 
 def _require_free(name: str, columns: list[str]) -> None:
-    taken = own_name(columns) or next((column for column in columns if column.lower() == _CORRUPT), None)
+    taken = own_name(columns)
     if taken is not None:
         raise ConfigurationError(
             f"[source.{name}] has a column {taken}, which is a name of Streamproof's own.",

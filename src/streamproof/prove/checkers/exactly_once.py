@@ -24,10 +24,10 @@ def exactly_once(history: History) -> Iterator[Finding]:
 def _windows(history: History, view: QueryView) -> Iterator[Finding]:
     due = view.model.emitted
     for key, contents in due.items():
-        if view.sums.get(key) == contents.vector:
-            continue
         rows = view.windows.get(key, ())
-        off = total(rows).minus(contents.vector)
+        off = view.sums.get(key, Vector()).minus(contents.vector)
+        if off == Vector():
+            continue
         yield from _lost_window(history, view, key, contents) if not rows else _off(history, view, key, contents, rows, off)
     for key, rows in view.windows.items():
         if key not in due:

@@ -39,9 +39,9 @@ def _let_through(history: History, view: QueryView) -> Iterator[Finding]:
     timed = view.model.shape.event_time_column is not None
     unreadable = {trace: event for trace, event in history.events.items() if event.kind in _UNREADABLE}
     for outcome in view.batches:
-        for trace in filter(unreadable.__contains__, outcome.traces):
-            event, record = unreadable[trace], view.arrived.get(trace)
-            if record is None or record.fate == "rejected":
+        for trace in outcome.traces:
+            event, record = unreadable.get(trace), view.arrived.get(trace)
+            if event is None or record is None or record.fate == "rejected":
                 continue
             if timed or event.kind is Kind.MALFORMED:
                 what = f"was made {event.kind.replace('_', ' ')} and was not rejected by {view.name}"
