@@ -53,11 +53,13 @@ class Doors:
         return _call(self._doors.divert(door, directory), row, reason)
 
     def tally(self, door: str, row_hash: "Column", records: "Column", floats: "Sequence[Column]") -> "Column":
-        """True, after having added the row to the sums of its task."""
+        """True, after having added the row to the sums of its task; `records` (bigint) may not be null."""
+        from pyspark.sql import Column
         from pyspark.sql import functions as F
 
-        doubles = F.array(*floats) if floats else F.lit(None).cast("array<double>")
-        return _call(self._doors.tally(door, len(floats)), row_hash, records, doubles)
+        doubles = F.array(*floats) if floats else F.array().cast("array<double>")
+        columns = [column._jc for column in (row_hash, records, doubles)]
+        return Column(self._doors.tally(door, *columns, len(floats)))
 
     def drain(self, batch: int) -> list[dict[str, Any]]:
         """The reports of a batch, one per finished task attempt and door."""
@@ -68,6 +70,13 @@ class Doors:
 def text_behind_record(spark: "SparkSession", line: "Column") -> "Column":
     """Whether a line of JSON (string) goes on behind its first value."""
     return _call(_class(spark, "TextBehindRecord").function(), line)
+
+
+def text_hash(spark: "SparkSession", text: "Column") -> "Column":
+    """A hash of a text's bytes (bigint, never null), cheaper than xxhash64 where texts are short."""
+    from pyspark.sql import Column
+
+    return Column(_class(spark, "TextHash").column(text._jc))
 
 
 def _class(spark: "SparkSession", name: str) -> Any:

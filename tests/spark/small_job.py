@@ -64,6 +64,7 @@ class Binding:
     files_per_batch: int | None = 1
     base: str = ""
     checkpoint: str = "checkpoint"
+    spark: Mapping[str, str] = field(default_factory=dict)
 
 
 WINDOWED = Binding(sinks={"sums": "parquet", "late": "json", "rejected": "json"})
@@ -93,6 +94,7 @@ class SmallJob:
         lines += [f"files_per_batch = {bound.files_per_batch}"] if bound.files_per_batch else []
         for name, kind in bound.sinks.items():
             lines += [f"[sink.{name}]", 'connector = "files"', f'path = "{bound.base}out/{name}"', f'format = "{kind}"']
+        lines += ["[spark]", *(f'"{key}" = "{value}"' for key, value in bound.spark.items())]
         (self.folder / "streamproof.toml").write_text("\n".join(lines) + "\n")
 
     def feed(self, rows: Iterable[Mapping[str, Any] | str]) -> Path:

@@ -4,6 +4,7 @@ A crash is the files it takes away, or a fault at a chosen step.
 """
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -140,3 +141,13 @@ def test_r21_state_is_kept_in_checkpoint_format_2(small_job):
     job.feed([event("e1", 1)])
     job.run()
     assert "v2" in (job.checkpoint("sums") / "commits/0").read_text().splitlines()[0]
+
+
+def test_r21_checkpoint_format_1_works_and_is_said_to_be_weaker(small_job):
+    job = small_job(SUMS, replace(WINDOWED, spark={"spark.sql.streaming.stateStore.checkpointFormatVersion": "1"}))
+    job.feed([event("e1", 1)])
+    result = job.run()
+    assert "v1" in (job.checkpoint("sums") / "commits/0").read_text().splitlines()[0]
+    assert sum("checkpoint format 1" in note for note in result.notes) == 1
+    job.feed([event("e2", 100), event("e3", 200)])
+    assert job.run().account == Account(emitted=2, open_state=1)

@@ -15,6 +15,7 @@ from streamproof.prove.execution import Recording
 from streamproof.prove.history import History, QueryView
 from streamproof.prove.judging import Outcome
 from streamproof.prove.world import World
+from streamproof.runtime.session import weaker_state
 
 _POINTS = 3_000
 
@@ -133,6 +134,9 @@ def _notes(world: World, request: Request, recording: Recording, outcomes: Seque
         notes.append(f"{len(not_fired)} faults did not fire, {not_fired[0]} among them: they prove nothing.")
     if recording.steps.unknown:
         notes.append(f"Files that no step name knows: {', '.join(recording.steps.unknown[:5])}.")
+    weaker = weaker_state(world.config.spark)
+    if weaker:
+        notes.append(weaker)
     untraced = [query for query, arrivals in world.arrivals.items() if not arrivals.traced]
     if untraced:
         notes.append(f"The trace id is lost by a transform of {', '.join(untraced)}: its account is unknown.")

@@ -15,7 +15,7 @@ from streamproof.runtime.doors import SideDoors
 from streamproof.runtime.failures import translated
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
-from streamproof.runtime.session import settings_of_query
+from streamproof.runtime.session import settings_of_query, weaker_state
 from streamproof.runtime.tally import tallied
 from streamproof.stream.plan import EventTimeColumn, build
 
@@ -104,6 +104,8 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     jvm_doors = _jvm.Doors(spark, checkpoint, run)
     doors = SideDoors(jvm_doors, {kind: _side_directory(sinks[name], manifests) for kind, name in sides.items()})
     stateful = bound.outputs.main[query].aggregate is not None
+    weaker = weaker_state(bound.config.spark) if bound.outputs.main[query].stateful else None
+    notes += [weaker] if weaker else []
     summed = tallied(_plan(bound, query, spark, doors, trace=start.trace), jvm_doors, query, stateful=stateful)
     protocol = BatchProtocol(
         spark=spark,

@@ -13,11 +13,12 @@ from streamproof.runtime.environment import find_java
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 STREAMING: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     # Format 2 gives each attempt's state files names of their own, with checksums (R21).
-    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+    _STATE_FORMAT: "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     "spark.sql.streaming.metricsEnabled": "false",
     # Spark's default are 96-bit integers, which Parquet has deprecated and other readers take for something else.
@@ -97,3 +98,13 @@ def refuse_settings(settings: Mapping[str, str], file: str) -> None:
 def settings_of_query(settings: Mapping[str, str]) -> dict[str, str]:
     """The session settings of one query: ours, and the job's own SQL settings over them."""
     return {**STREAMING, **{key: value for key, value in settings.items() if key.startswith("spark.sql.")}}
+
+
+def weaker_state(settings: Mapping[str, str]) -> str | None:
+    """What the job's own settings make weaker about its state, in a sentence; None where they leave it as it is (R21)."""
+    if settings_of_query(settings)[_STATE_FORMAT] != "1":
+        return None
+    return (
+        "State is kept in checkpoint format 1, as [spark] asks: two attempts of a task share the names of their state files, "
+        "which carry no checksums. A torn or mixed state file is found when it is read, not before."
+    )

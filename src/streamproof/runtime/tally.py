@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, DoubleType, FloatType, MapType
+from pyspark.sql.types import DoubleType, FloatType, MapType, StringType, StructField
 
+from streamproof import _jvm
 from streamproof.runtime.doors import rows_that_pass
 from streamproof.stream.plan import MADE, ORIGINAL, RECORDS, TRACE, TRACE_HASH
 
@@ -37,13 +38,18 @@ def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> 
     visible = [column for column in rows.schema.fields if column.name not in (ORIGINAL, RECORDS)]
     in_proof = TRACE_HASH in names or TRACE in names
     floats = [column.name for column in visible if stateful and isinstance(column.dataType, DoubleType | FloatType)]
-    hashed = [_hashable(column.name, column.dataType) for column in visible if column.name not in floats]
-    records = F.col(RECORDS) if RECORDS in names else F.lit(None).cast("bigint")
+    hashed = [_hashable(rows, column) for column in visible if column.name not in floats]
+    records = F.coalesce(F.col(RECORDS), F.lit(0)).cast("bigint") if RECORDS in names else F.lit(0).cast("bigint")
     passes = doors.tally(tally_door(output), F.xxhash64(*hashed), records, [F.col(name).cast("double") for name in floats])
     kept = [column.name for column in visible] + ([RECORDS] if in_proof and RECORDS in names else [])
     # What is summed must be what is written, not what a function of the user's gives when it is called once more.
     return Tallied(rows_that_pass(rows.withColumn(MADE, F.spark_partition_id()), passes).select(*kept), floats)
 
 
-def _hashable(name: str, type_: DataType) -> Column:
-    return F.to_json(F.struct(name)) if isinstance(type_, MapType) else F.col(name)
+def _hashable(rows: DataFrame, column: StructField) -> Column:
+    """What of a column goes into the hash of its row; xxhash64 knows no maps, and is slow with short texts."""
+    if isinstance(column.dataType, MapType):
+        return F.to_json(F.struct(column.name))
+    if isinstance(column.dataType, StringType):
+        return _jvm.text_hash(rows.sparkSession, F.col(column.name))
+    return F.col(column.name)

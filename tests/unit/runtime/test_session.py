@@ -2,7 +2,7 @@
 
 import os
 
-from streamproof.runtime.session import process_settings, settings_of_query
+from streamproof.runtime.session import process_settings, settings_of_query, weaker_state
 
 
 def test_a_jobs_own_setting_wins():
@@ -32,3 +32,8 @@ def test_a_query_takes_only_the_sql_settings_of_its_job():
     assert settings["spark.sql.ansi.enabled"] == "false"
     assert "spark.executor.memory" not in settings
     assert settings["spark.sql.session.timeZone"] == "UTC"
+
+
+def test_r21_checkpoint_format_1_is_said_to_be_weaker():
+    assert weaker_state({}) is None
+    assert "format 1" in (weaker_state({"spark.sql.streaming.stateStore.checkpointFormatVersion": "1"}) or "")

@@ -38,11 +38,8 @@ public final class Doors {
         .withName("divert_" + door);
   }
 
-  public UserDefinedFunction tally(String door, int columns) {
-    return functions
-        .udf(new Tally(door, columns, reports), DataTypes.BooleanType)
-        .asNondeterministic()
-        .withName("tally_" + door);
+  public Column tally(String door, Column hash, Column records, Column floats, int columns) {
+    return new Tally(door, columns, reports).column(hash, records, floats);
   }
 
   /** The reports of a batch as a JSON list, one entry per task and door; earlier ones are forgotten. */

@@ -3,15 +3,7 @@ package io.streamproof;
 import java.io.IOException;
 import java.io.Serializable;
 import org.apache.spark.sql.Column;
-import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.Literal;
-import org.apache.spark.sql.catalyst.expressions.objects.Invoke;
-import org.apache.spark.sql.classic.ExpressionUtils;
-import org.apache.spark.sql.types.AbstractDataType;
 import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.sql.types.ObjectType;
-import scala.collection.immutable.Nil$;
-import scala.collection.immutable.Seq;
 
 /**
  * The first event time, in microseconds, that is not late in the running batch.
@@ -19,8 +11,7 @@ import scala.collection.immutable.Seq;
  * <p>The late bound is the watermark of the batch before, from the offset log; batch 0 has 1970-01-01T00:00:00Z (R10). A row is late
  * when its event time is at or below the bound; where its tumbling window decides, when the window ends at or below it. The latter
  * is so for every event time before the start of the window that the bound lies in: a constant of the task, while the window of each
- * row would have to be computed. It is read once per task. Spark's generated code calls {@link #instant} itself, as it calls the
- * getters of an encoded class: a user-defined function would box a number and convert it, for every row.
+ * row would have to be computed. It is read once per task.
  */
 public final class LateBefore implements Serializable {
   private final String checkpoint;
@@ -34,12 +25,9 @@ public final class LateBefore implements Serializable {
     this.windowMicros = windowMicros;
   }
 
-  /** The call as a column (bigint), not deterministic: another batch, another value. */
+  /** The call as a column (bigint): another batch, another value. */
   public Column column() {
-    Seq<Expression> arguments = seq();
-    Seq<AbstractDataType> types = seq();
-    Literal self = new Literal(this, new ObjectType(LateBefore.class));
-    return ExpressionUtils.column(new Invoke(self, "instant", DataTypes.LongType, arguments, types, false, false, false));
+    return Called.column(this, "instant", DataTypes.LongType);
   }
 
   public long instant() throws IOException {
@@ -50,11 +38,6 @@ public final class LateBefore implements Serializable {
       read = true;
     }
     return instant;
-  }
-
-  @SuppressWarnings("unchecked")
-  private static <T> Seq<T> seq() {
-    return (Seq<T>) Nil$.MODULE$;
   }
 
   @Override

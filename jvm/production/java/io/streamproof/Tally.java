@@ -1,18 +1,20 @@
 package io.streamproof;
 
+import java.io.Serializable;
 import java.util.Map;
 import org.apache.spark.TaskContext;
-import org.apache.spark.sql.api.java.UDF3;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.TaskFailureListener;
-import scala.collection.Seq;
 
 /**
  * Counts the rows that pass and sums their hashes, their hidden record counts and their floating-point columns (R4).
  *
- * <p>{@code tally(hash, records, floats)} returns true: it stands in a filter that keeps everything.
+ * <p>{@link #add} returns true: it stands in a filter that keeps everything.
  */
-public final class Tally implements UDF3<Long, Long, Seq<Double>, Boolean> {
+public final class Tally implements Serializable {
   private final String door;
   private final int columns;
   private final Reports reports;
@@ -25,13 +27,22 @@ public final class Tally implements UDF3<Long, Long, Seq<Double>, Boolean> {
     this.reports = reports;
   }
 
-  @Override
-  public Boolean call(Long hash, Long records, Seq<Double> floats) {
+  /** The call as a column (boolean): the hash of a row (bigint), its hidden count (bigint), its floats (array of double). */
+  public Column column(Column hash, Column records, Column floats) {
+    return Called.column(this, "add", DataTypes.BooleanType, hash, records, floats);
+  }
+
+  public boolean add(long hash, long records, ArrayData floats) {
     if (sums == null) {
       sums = new Sums();
     }
     sums.add(hash, records, floats);
-    return Boolean.TRUE;
+    return true;
+  }
+
+  @Override
+  public String toString() {
+    return "tally";
   }
 
   private final class Sums implements TaskCompletionListener, TaskFailureListener {
@@ -50,13 +61,13 @@ public final class Tally implements UDF3<Long, Long, Seq<Double>, Boolean> {
       task.addTaskCompletionListener(this);
     }
 
-    void add(Long rowHash, Long rowRecords, Seq<Double> rowFloats) {
+    void add(long rowHash, long rowRecords, ArrayData rowFloats) {
       rows++;
       hash += rowHash;
-      records += rowRecords == null ? 0 : rowRecords;
+      records += rowRecords;
       for (int i = 0; i < columns; i++) {
-        Double value = rowFloats.apply(i);
-        if (value != null) {
+        if (!rowFloats.isNullAt(i)) {
+          double value = rowFloats.getDouble(i);
           floats[i] += value;
           absolutes[i] += Math.abs(value);
         }
