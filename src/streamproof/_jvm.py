@@ -2,14 +2,16 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamproof.core.ids import new_id
 from streamproof.errors import DivertError, EnvironmentProblem, SinkError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 _JARS = Path(__file__).parent / "_jars"
 PRODUCTION_JAR = _JARS / "streamproof-production.jar"
@@ -65,6 +67,42 @@ class Doors:
         """The reports of a batch, one per finished task attempt and door."""
         reports: list[dict[str, Any]] = json.loads(self._doors.drain(batch))
         return reports
+
+
+class BatchRows:
+    """The rows of a micro-batch, not computed yet."""
+
+    def __init__(self, rows: Any) -> None:
+        self._rows = rows
+
+    def write(self, form: str, directory: str, options: "Mapping[str, str]") -> None:
+        """Computes the rows, once, and writes them as "json" or "parquet" to a directory that is not there yet."""
+        self._rows.write(form, directory, dict(options))
+
+
+class _BatchFunction:
+    """Called from the JVM, in the thread of the query."""
+
+    def __init__(self, function: "Callable[[BatchRows, int], None]") -> None:
+        self._function = function
+
+    def call(self, rows: Any, batch: int) -> None:
+        self._function(BatchRows(rows), batch)
+
+    class Java:
+        implements = ("io.streamproof.BatchFunction",)
+
+
+def for_each_batch(
+    spark: "SparkSession", writer: "DataStreamWriter", function: "Callable[[BatchRows, int], None]"
+) -> "DataStreamWriter":
+    """Binds a query to a function that is called once per micro-batch; what it raises stops the query."""
+    from pyspark.java_gateway import ensure_callback_server_started
+
+    name = new_id()
+    ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
+    _class(spark, "BatchSink").register(name, _BatchFunction(function))
+    return writer.format("io.streamproof.BatchSink").option("function", name)
 
 
 def text_behind_record(spark: "SparkSession", line: "Column") -> "Column":

@@ -137,9 +137,7 @@ def test_two_outputs_in_one_folder_are_refused(small_job):
 
 
 def test_a_setting_that_the_guarantees_stand_on_is_not_switched_off(small_job):
-    job = small_job(KEPT)
-    config = job.folder / "streamproof.toml"
-    config.write_text(config.read_text() + '[spark]\n"spark.sql.files.ignoreMissingFiles" = "true"\n')
+    job = small_job(KEPT, Binding(spark={"spark.sql.files.ignoreMissingFiles": "true"}))
     job.feed([event("e1", 1)])
 
     error = job.stopped(ConfigurationError)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from streamproof import _jvm
@@ -24,6 +24,7 @@ from streamproof.stream.outputs import SideKind
 if TYPE_CHECKING:
     from streamproof._jvm import Doors, Storage
 
+_NO_MARKER = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
 _DIGEST_KEYS = ("input", "emitted", "late", "rejected", "duplicate", "filtered")
 
 
@@ -81,14 +82,14 @@ class BatchProtocol:
     done: Done = field(default_factory=Done)
     _doors_checked: bool = False
 
-    def __call__(self, rows: DataFrame, batch: int) -> None:
+    def __call__(self, rows: _jvm.BatchRows, batch: int) -> None:
         try:
             self.run(rows, batch)
         except Exception as problem:
             self.failure = problem
             raise
 
-    def run(self, rows: DataFrame, batch: int) -> None:
+    def run(self, rows: _jvm.BatchRows, batch: int) -> None:
         """Stages the batch, decides by manifest and ledger, publishes."""
         attempt = f"{batch:06d}-{self.identity.run}"
         logs = self.logs.of(batch)
@@ -110,14 +111,12 @@ class BatchProtocol:
 
     # -- stage
 
-    def _stage(self, rows: DataFrame, batch: int, attempt: str) -> tuple[tuple[Section, ...], dict[str, int]]:
+    def _stage(self, rows: _jvm.BatchRows, batch: int, attempt: str) -> tuple[tuple[Section, ...], dict[str, int]]:
         output = self.identity.query
         place = self.sinks[output].place
         directory = f"_staging/{attempt}"
-        writer = rows.write.format(place.format).mode("errorifexists")
-        if place.format == "json":
-            writer = writer.options(**JSON_OPTIONS)
-        writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").save(f"{place.path}/{directory}")
+        options = JSON_OPTIONS if place.format == "json" else {}
+        rows.write(place.format, f"{place.path}/{directory}", {**options, **_NO_MARKER})
         sums = sums_by_output(self.doors.drain(batch))
         metrics = _jvm.newest_batch(self.spark, self.identity.spark_name)
         if not self._doors_checked:
@@ -151,9 +150,7 @@ class BatchProtocol:
         if found.rows and place.format != "json":
             raw = [f"{self.manifests.side_directory(output)}/{attempt}/{file.name}" for file in files]
             typed = self.spark.read.schema(self.side_schemas[kind]).json(raw)
-            typed.write.format(place.format).option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").save(
-                f"{place.path}/{directory}"
-            )
+            typed.write.format(place.format).options(**_NO_MARKER).save(f"{place.path}/{directory}")
             files = self._data_files(f"{place.path}/{directory}")
         return Section(output, str(kind), directory, files, found.digest())
 

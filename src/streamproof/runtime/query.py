@@ -125,7 +125,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     )
     writer = summed.rows.writeStream.queryName(identity.spark_name).option("checkpointLocation", checkpoint).outputMode("append")
     try:
-        stream = _triggered(writer.foreachBatch(protocol), bound).start()
+        stream = _triggered(_jvm.for_each_batch(spark, writer, protocol), bound).start()
     except Exception as problem:
         raise translated(problem) from problem
     return RunningQuery(query, stream, protocol, notes)

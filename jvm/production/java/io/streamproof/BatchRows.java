@@ -1,0 +1,64 @@
+package io.streamproof;
+
+import java.util.Map;
+import java.util.UUID;
+import org.apache.spark.internal.io.FileCommitProtocol;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.datasources.FileFormat;
+import org.apache.spark.sql.execution.datasources.FileFormatWriter;
+import org.apache.spark.sql.execution.datasources.json.JsonFileFormat;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import scala.Option;
+import scala.collection.immutable.Map$;
+import scala.collection.immutable.Nil$;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** The rows of a micro-batch, not computed yet. */
+public final class BatchRows {
+  private final Dataset<Row> rows;
+
+  BatchRows(Dataset<Row> rows) {
+    this.rows = rows;
+  }
+
+  /**
+   * Computes the rows, once, and writes them to a directory that is not there yet, by Spark's own writer of the format ("json" or
+   * "parquet") and its usual committer.
+   */
+  public void write(String format, String directory, Map<String, String> options) {
+    SparkSession session = (SparkSession) rows.sparkSession();
+    SparkPlan plan = ((org.apache.spark.sql.classic.Dataset<Row>) rows).queryExecution().executedPlan();
+    scala.collection.immutable.Map<String, String> given = Map$.MODULE$.from(CollectionConverters.asScala(options));
+    String committer = session.sessionState().conf().fileCommitProtocolClass();
+    FileFormatWriter.write(
+        session,
+        plan,
+        writer(format),
+        FileCommitProtocol.instantiate(committer, UUID.randomUUID().toString(), directory, false),
+        new FileFormatWriter.OutputSpec(directory, Map$.MODULE$.empty(), plan.output()),
+        session.sessionState().newHadoopConfWithOptions(given),
+        none(),
+        Option.empty(),
+        none(),
+        given,
+        0,
+        FileFormatWriter.write$default$12());
+  }
+
+  private static FileFormat writer(String format) {
+    return switch (format) {
+      case "json" -> new JsonFileFormat();
+      case "parquet" -> new ParquetFileFormat();
+      default -> throw new IllegalArgumentException("streamproof: rows are staged as json or parquet, not as " + format);
+    };
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <T> Seq<T> none() {
+    return (Seq<T>) Nil$.MODULE$;
+  }
+}
