@@ -3,9 +3,9 @@
 Both read the same columns of the same files in the same batches, with RocksDB, checkpoint format V2 and the same partitions, and write
 Parquet. The hand-written job uses Spark's own file sink; ours stages, sums, writes a manifest, and publishes by ledger. The time is that of
 all micro-batches by Spark's own account of them; building the plan and starting the query, which with Streamproof takes longer, are
-left out on both sides. Batches on Parquet are large, so that what is measured is the events and not
-the start of a batch, and neither side pays for processes that Hadoop's local file system starts for every file where its native
-library is missing. An argument runs one pair alone: window, deduplicate, through or sides.
+left out on both sides. Batches on Parquet are large, so that what is measured is the events and not the start of a batch, which is
+printed by itself; neither side pays for processes that Hadoop's local file system starts for every file where its native
+library is missing. An argument runs one pair alone: window, deduplicate, through, sides or batch.
 """
 
 import shutil
@@ -26,9 +26,9 @@ from streamproof.runtime.query import Start, start_query
 from streamproof.runtime.session import start_session
 
 BATCHES, FILES, PAIRS = 4, 2, 7
-EVENTS = {"window": 16_000_000, "deduplicate": 3_000_000, "through": 16_000_000, "sides": 16_000_000}
-"""Events per run on Parquet; deduplication keeps each of them in RocksDB for minutes of event time and takes much longer. A batch costs
-Streamproof some 0.1 s more than Spark's own sink, whatever is in it: with 1 million events in 4 batches that was 3 % of deduplication."""
+EVENTS = {"window": 48_000_000, "deduplicate": 3_000_000, "through": 16_000_000, "sides": 16_000_000}
+"""Events per run on Parquet; deduplication keeps each of them in RocksDB for minutes of event time and takes much longer. What a
+batch costs whatever is in it is measured by itself."""
 JSON_EVENTS = 1_000_000
 """Parsing a line takes longer than all else, so that fewer will do."""
 AGGREGATED = "client string, notional double, ts long"
@@ -159,8 +159,17 @@ def unchanged(rows: DataFrame) -> DataFrame:
     return rows
 
 
-def pair(title: str, source: Input, one: Run, other: Run, limit: float | None) -> None:
-    """Prints the median ratio of the two, run in turns, the first pair left aside."""
+@dataclass(frozen=True)
+class Compared:
+    """The median ratio of two sides run in turns, and the median seconds of each."""
+
+    ratio: float
+    one: float
+    other: float
+
+
+def compared(one: Run, other: Run) -> Compared:
+    """Runs both sides in turns, the first pair left aside."""
     ratios, mine, theirs = [], [], []
     for number in range(PAIRS + 1):
         taken = {}
@@ -171,11 +180,28 @@ def pair(title: str, source: Input, one: Run, other: Run, limit: float | None) -
             ratios.append(taken[one] / taken[other])
             mine.append(taken[one])
             theirs.append(taken[other])
+    return Compared(statistics.median(ratios), statistics.median(mine), statistics.median(theirs))
+
+
+def pair(title: str, source: Input, one: Run, other: Run, limit: float | None) -> None:
+    """Prints the ratio of the two and their time per event."""
+    found = compared(one, other)
     wanted = f" (at most {limit:.2f})" if limit else ""
     each = 1e9 / source.events
     print(
-        f"{title:42} {source.kind:8}ratio {statistics.median(ratios):.3f}{wanted}   "
-        f"{statistics.median(mine) * each:.0f} ns against {statistics.median(theirs) * each:.0f} ns an event, {source.events:,} events",
+        f"{title:42} {source.kind:8}ratio {found.ratio:.3f}{wanted}   "
+        f"{found.one * each:.0f} ns against {found.other * each:.0f} ns an event, {source.events:,} events",
+        flush=True,
+    )
+
+
+def batch(spark: SparkSession, base: Path) -> None:
+    """Prints what a batch takes that has hardly any events in it."""
+    source = written(spark, base / "batch", "parquet", BATCHES * FILES * 10)
+    found = compared(ours(spark, source, AGGREGATED, "window"), by_hand(spark, source, AGGREGATED, windowed))
+    each = 1_000 / BATCHES
+    print(
+        f"{'a window batch of 20 events':42} parquet {found.one * each:.0f} ms against {found.other * each:.0f} ms a batch",
         flush=True,
     )
 
@@ -207,11 +233,13 @@ def measure(spark: SparkSession, base: Path, kind: str, wanted: str | None) -> N
 
 def main() -> None:
     wanted = sys.argv[1] if len(sys.argv) > 1 else None
-    if wanted not in (None, *EVENTS):
-        sys.exit(f"error  No pair is called {wanted}; there are {', '.join(EVENTS)}.")
+    if wanted not in (None, "batch", *EVENTS):
+        sys.exit(f"error  No pair is called {wanted}; there are {', '.join(EVENTS)} and batch.")
     spark = start_session("benchmark", SETTINGS, proof=True)
     spark.sparkContext.setLogLevel("OFF")
     with tempfile.TemporaryDirectory() as base:
+        if wanted in (None, "batch"):
+            batch(spark, Path(base))
         for kind in ("parquet", "json"):
             measure(spark, Path(base), kind, wanted)
 

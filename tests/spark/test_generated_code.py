@@ -8,6 +8,7 @@ from streamproof.config import load
 from streamproof.runtime.binding import bind
 from streamproof.runtime.doors import SideDoors
 from streamproof.runtime.query import event_time_of, source_rows
+from streamproof.runtime.tally import tallied
 from streamproof.stream.outputs import SideKind
 from streamproof.stream.plan import build
 
@@ -24,6 +25,16 @@ def small(events: sp.Stream) -> sp.Outputs:
     return sp.Outputs(sums=sums, late=sums.late, rejected=checked.rejected)
 """
 
+THROUGH = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    checked = events.require(v="v >= 0", known="client is not null").filter("client != 'test'", name="no test clients")
+    return sp.Outputs(kept=checked, rejected=checked.rejected)
+"""
+"""Doors, hashes and sums of every column are in one loop."""
+
+KEPT_SINKS = {"kept": "parquet", "rejected": "json"}
+
 
 FUTURE = ', max_future = "5 minutes"'
 
@@ -33,23 +44,24 @@ FUTURE = ', max_future = "5 minutes"'
 def test_the_loop_over_the_records_is_compiled(small_job, form, more, future, trace):
     schema = ", ".join(["id string, client string, v double, ts long", *[f"c{number} string" for number in range(more)]])
     declared = 'event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds"' + future + " }"
-    job = small_job(CHAIN, Binding(format=form, schema=schema, event_time=declared, sinks=WINDOWED.sinks))
+    for text, query, sinks in ((CHAIN, "sums", WINDOWED.sinks), (THROUGH, "kept", KEPT_SINKS)):
+        job = small_job(text, Binding(format=form, schema=schema, event_time=declared, sinks=sinks))
+        sizes = methods(job, query, trace=trace)
+        assert min(sizes) > 0, "a size that is not known is no size"
+        assert max(sizes) < COMPILED, query
 
-    sizes = methods(job, trace=trace)
 
-    assert min(sizes) > 0, "a size that is not known is no size"
-    assert max(sizes) < COMPILED
-
-
-def methods(job, *, trace: bool) -> list[int]:
+def methods(job, query: str, *, trace: bool) -> list[int]:
     """The bytes of the longest method of each generated stage of the job's plan, as a batch query over the same steps."""
     spark = job.spark.newSession()
     spark.conf.set("spark.sql.adaptive.enabled", "false")  # as in a stream: the plan is final before it runs
     bound = bind(load(job.folder))
-    recipe = bound.outputs.main["sums"]
-    doors = SideDoors(_jvm.Doors(spark, str(job.folder / "checkpoint"), "run"), {kind: str(job.folder / kind) for kind in SideKind})
+    recipe = bound.outputs.main[query]
+    jvm_doors = _jvm.Doors(spark, str(job.folder / "checkpoint"), "run")
+    doors = SideDoors(jvm_doors, {kind: str(job.folder / kind) for kind in SideKind})
     rows = source_rows(bound, recipe.source, spark, doors, stream=False, trace=trace)
-    planned = build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors)
+    built = build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors)
+    planned = tallied(built, jvm_doors, query, stateful=recipe.stateful).rows
     debug = getattr(spark._jvm, "org.apache.spark.sql.execution.debug.package$").__getattr__("MODULE$")
     generated = debug.codegenStringSeq(planned._jdf.queryExecution().executedPlan())
     stages = [generated.apply(number) for number in range(generated.size())]

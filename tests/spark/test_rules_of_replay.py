@@ -109,8 +109,9 @@ def test_r2_a_batch_that_reads_other_input_than_the_published_one_stops(small_jo
     assert job.ids() == ["e0", "e1", "e2"]
 
 
-def test_r4_a_replay_that_computes_something_else_after_publishing_stops(small_job):
-    job = small_job(RANDOM, ONLY_KEPT)
+@pytest.mark.parametrize("chance", ["F.rand()", 'F.expr("uuid()")'], ids=["number", "text"])
+def test_r4_a_replay_that_computes_something_else_after_publishing_stops(small_job, chance):
+    job = small_job(RANDOM.replace("F.rand()", chance), ONLY_KEPT)
     job.feed([event("e1", 1), event("e2", 2)])
     job.feed([event("e3", 3)])
     job.run()
@@ -225,3 +226,16 @@ def test_r4_float_sums_are_equal_within_a_billionth_of_their_absolute_sums(small
         assert len(job.rows("sums")) == 1
     else:
         assert "output sums" in job.stopped(NondeterministicReplay).message
+
+
+def test_r4_texts_that_differ_have_different_hashes(spark):
+    texts = [None, "", "a", "b", "\0", "\0\0", "ab", "ba"]
+    for length in (7, 8, 9, 15, 16, 17, 24):
+        whole = "abcdefghijklmnopqrstuvwxyz"[:length]
+        texts += [whole, *[whole[:at] + "Z" + whole[at + 1 :] for at in range(length)]]
+
+    rows = spark.createDataFrame([(text,) for text in texts], "text string")
+    hashes = [row.hash for row in rows.select(text_hash(spark, F.col("text")).alias("hash")).collect()]
+
+    assert None not in hashes
+    assert len(set(hashes)) == len(set(texts))

@@ -251,3 +251,25 @@ def test_a_job_in_a_folder_with_a_space_in_its_name(small_job):
 
     assert result.account == Account(open_state=2)
     assert result.open_windows == 2
+
+
+LOOKED_UP = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    def named(rows):
+        names = rows.sparkSession.range(5).select(F.lit("a").alias("client"), F.col("id").alias("number")).filter("number = 3")
+        return rows.join(F.broadcast(names), "client", "left")
+
+    checked = events.require(v="v >= 0").transform(named)
+    return sp.Outputs(kept=checked, rejected=checked.rejected)
+"""
+
+
+def test_a_table_that_a_job_without_state_looks_up_in_is_no_input(small_job):
+    job = small_job(LOOKED_UP)
+    job.feed([event("e1", 1), event("bad", 2, v=-1), event("e2", 3)])
+
+    result = job.run()
+
+    assert result.account == Account(emitted=2, rejected=1)
+    assert (result.account_input, result.accounts[0].adds_up) == (3, True)

@@ -135,7 +135,7 @@ def _notes(world: World, request: Request, recording: Recording, outcomes: Seque
     if recording.steps.unknown:
         notes.append(f"Files that no step name knows: {', '.join(recording.steps.unknown[:5])}.")
     weaker = weaker_state(world.config.spark)
-    if weaker:
+    if weaker and any(recipe.stateful for recipe in world.bound.outputs.main.values()):
         notes.append(weaker)
     untraced = [query for query, arrivals in world.arrivals.items() if not arrivals.traced]
     if untraced:

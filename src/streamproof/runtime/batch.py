@@ -115,6 +115,8 @@ class BatchProtocol:
         output = self.identity.query
         place = self.sinks[output].place
         directory = f"_staging/{attempt}"
+        if self.storage.exists(f"{place.path}/{directory}"):
+            raise _already_staged(f"{place.path}/{directory}", batch)
         options = JSON_OPTIONS if place.format == "json" else {}
         rows.write(place.format, f"{place.path}/{directory}", {**options, **_NO_MARKER})
         sums = sums_by_output(self.doors.drain(batch))
@@ -301,6 +303,14 @@ def _other_manifest(staged: Manifest) -> TwoDrivers:
         f"Another driver has written the manifest of batch {staged.batch} of {staged.query} while this one staged it.",
         required="One driver works on a checkpoint at a time.",
         remedy="Stop one of them; what it staged is ignored.",
+    )
+
+
+def _already_staged(directory: str, batch: int) -> TwoDrivers:
+    return TwoDrivers(
+        f"{directory}, where this driver would stage batch {batch}, is there already.",
+        required="An attempt of a batch has a directory of its own, and its files are those of no other attempt.",
+        remedy="Stop the other driver, if there is one, and run again: the next start takes another name.",
     )
 
 

@@ -21,6 +21,8 @@ STREAMING: Mapping[str, str] = {
     _STATE_FORMAT: "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     "spark.sql.streaming.metricsEnabled": "false",
+    # The plan of a batch is final before it runs: what it read, and how often each door occurs in it, is read from it.
+    "spark.sql.adaptive.streaming.stateless.enabled": "false",
     # Spark's default are 96-bit integers, which Parquet has deprecated and other readers take for something else.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # A second start on a checkpoint is refused; Spark's default stops the query that runs.
@@ -105,6 +107,6 @@ def weaker_state(settings: Mapping[str, str]) -> str | None:
     if settings_of_query(settings)[_STATE_FORMAT] != "1":
         return None
     return (
-        "State is kept in checkpoint format 1, as [spark] asks: two attempts of a task share the names of their state files, "
-        "which carry no checksums. A torn or mixed state file is found when it is read, not before."
+        "State is kept in checkpoint format 1, as [spark] asks: two attempts of a task share the names of their state files, and "
+        "Spark writes no checksums of them. A file that another attempt has overwritten is not noticed."
     )

@@ -6,7 +6,7 @@ import org.apache.spark.internal.io.FileCommitProtocol;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.datasources.FileFormat;
 import org.apache.spark.sql.execution.datasources.FileFormatWriter;
 import org.apache.spark.sql.execution.datasources.json.JsonFileFormat;
@@ -31,15 +31,15 @@ public final class BatchRows {
    */
   public void write(String format, String directory, Map<String, String> options) {
     SparkSession session = (SparkSession) rows.sparkSession();
-    SparkPlan plan = ((org.apache.spark.sql.classic.Dataset<Row>) rows).queryExecution().executedPlan();
+    QueryExecution query = ((org.apache.spark.sql.classic.Dataset<Row>) rows).queryExecution();
     scala.collection.immutable.Map<String, String> given = Map$.MODULE$.from(CollectionConverters.asScala(options));
     String committer = session.sessionState().conf().fileCommitProtocolClass();
     FileFormatWriter.write(
         session,
-        plan,
+        query.executedPlan(),
         writer(format),
         FileCommitProtocol.instantiate(committer, UUID.randomUUID().toString(), directory, false),
-        new FileFormatWriter.OutputSpec(directory, Map$.MODULE$.empty(), plan.output()),
+        new FileFormatWriter.OutputSpec(directory, Map$.MODULE$.empty(), query.analyzed().output()),
         session.sessionState().newHadoopConfWithOptions(given),
         none(),
         Option.empty(),

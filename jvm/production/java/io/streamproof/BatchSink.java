@@ -1,6 +1,7 @@
 package io.streamproof;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -28,7 +29,8 @@ public final class BatchSink implements StreamSinkProvider {
   @Override
   public Sink createSink(
       SQLContext context, scala.collection.immutable.Map<String, String> options, Seq<String> partitions, OutputMode mode) {
-    BatchFunction function = FUNCTIONS.remove(options.apply(FUNCTION));
+    String name = options.apply(FUNCTION);
+    BatchFunction function = Objects.requireNonNull(FUNCTIONS.remove(name), "streamproof: no function " + name + " was registered");
     return new Sink() {
       @Override
       public void addBatch(long batch, Dataset<Row> rows) {

@@ -8,6 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.StreamSourceAwareSparkPlan;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper;
 import org.apache.spark.sql.streaming.StreamingQuery;
@@ -33,7 +34,7 @@ public final class Execution {
   }
 
   private static void visit(SparkPlan plan, Map<String, Long> found) {
-    if (plan.children().isEmpty()) {
+    if (plan instanceof StreamSourceAwareSparkPlan source && source.getStream().isDefined()) { // not a table that it is joined with
       add(found, "input", plan, "numOutputRows");
     }
     add(found, "duplicate", plan, "numDroppedDuplicateRows");
