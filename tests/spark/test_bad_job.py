@@ -136,11 +136,15 @@ def test_two_outputs_in_one_folder_are_refused(small_job):
     assert "the outputs kept and rejected both go to" in error.message
 
 
-def test_a_setting_that_the_guarantees_stand_on_is_not_switched_off(small_job):
-    job = small_job(KEPT, Binding(spark={"spark.sql.files.ignoreMissingFiles": "true"}))
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [("spark.sql.files.ignoreMissingFiles", "vanished"), ("spark.sql.adaptive.streaming.stateless.enabled", "could leave twice")],
+)
+def test_a_setting_that_the_guarantees_stand_on_is_not_switched_off(small_job, setting, why):
+    job = small_job(KEPT, Binding(spark={setting: "true"}))
     job.feed([event("e1", 1)])
 
     error = job.stopped(ConfigurationError)
 
-    assert "spark.sql.files.ignoreMissingFiles" in error.message
-    assert "vanished" in str(error)
+    assert setting in error.message
+    assert why in str(error)

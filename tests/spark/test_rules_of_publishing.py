@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from spark.small_job import KEPT, dies, event
+from spark.small_job import KEPT, Binding, dies, event
 from streamproof._jvm import Storage
 from streamproof.core.account import Account
 from streamproof.errors import DivertError, NondeterministicReplay, StagedRowsGone, TwoDrivers
@@ -65,6 +65,32 @@ def test_r5_one_divert_twice_in_a_plan_is_an_error(small_job):
     assert "rejected" in error.message
     assert "2 times" in error.message
     assert job.rows("kept") == job.rows("rejected") == []
+
+
+STAGED_BEFORE = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    from pathlib import Path
+
+    def staged(rows):
+        Path(r"{directory}").mkdir(parents=True)
+        return rows
+
+    return sp.Outputs(kept=events.transform(staged))
+"""
+
+
+def test_r5_a_batch_is_not_staged_into_a_directory_that_is_there(small_job, monkeypatch):
+    """The transform is called when the plan is built, after the start has removed what earlier attempts left."""
+    monkeypatch.setattr("streamproof.runtime.query.short", lambda _: "feedbeef")
+    job = small_job(KEPT, Binding(sinks={"kept": "parquet"}))
+    job.text = STAGED_BEFORE.replace("{directory}", str(job.out("kept") / "_staging/000000-feedbeef"))
+    job.write()
+    job.feed([event("e1", 1)])
+
+    error = job.stopped(TwoDrivers)
+
+    assert "is there already" in error.message
 
 
 def test_r5_files_of_losing_attempts_are_not_published(small_job):

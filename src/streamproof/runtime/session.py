@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+_STATELESS_ADAPTIVE = "spark.sql.adaptive.streaming.stateless.enabled"
 STREAMING: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
@@ -21,8 +22,7 @@ STREAMING: Mapping[str, str] = {
     _STATE_FORMAT: "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     "spark.sql.streaming.metricsEnabled": "false",
-    # The plan of a batch is final before it runs: what it read, and how often each door occurs in it, is read from it.
-    "spark.sql.adaptive.streaming.stateless.enabled": "false",
+    _STATELESS_ADAPTIVE: "false",
     # Spark's default are 96-bit integers, which Parquet has deprecated and other readers take for something else.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # A second start on a checkpoint is refused; Spark's default stops the query that runs.
@@ -35,6 +35,10 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
     "spark.sql.files.ignoreCorruptFiles": ("false", "Spark would pass over what it cannot read"),
     "spark.sql.files.ignoreMissingFiles": ("false", "Spark would pass over a file that vanished"),
     "spark.speculation": ("false", "two attempts of a task at a time would write the same state"),
+    _STATELESS_ADAPTIVE: (
+        "false",
+        "what a batch has read, and whether a row could leave twice, is read from its plan, which has to be final",
+    ),
 }
 """Settings with the one value that the guarantees stand on, and why."""
 
