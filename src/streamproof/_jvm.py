@@ -110,13 +110,6 @@ def text_behind_record(spark: "SparkSession", line: "Column") -> "Column":
     return _call(_class(spark, "TextBehindRecord").function(), line)
 
 
-def text_hash(spark: "SparkSession", text: "Column") -> "Column":
-    """A hash of a text's bytes (bigint, never null), cheaper than xxhash64 where texts are short."""
-    from pyspark.sql import Column
-
-    return Column(_class(spark, "TextHash").column(text._jc))
-
-
 def _class(spark: "SparkSession", name: str) -> Any:
     """A Java class of the production jar. By its full name: part by part, py4j would look for a class `io` in every jar first."""
     from py4j.java_gateway import JavaPackage

@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DoubleType, FloatType, MapType, StringType, StructField
+from pyspark.sql.types import DoubleType, FloatType, MapType, StructField
 
-from streamproof import _jvm
 from streamproof.runtime.doors import rows_that_pass
 from streamproof.stream.plan import MADE, ORIGINAL, RECORDS, TRACE, TRACE_HASH
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors
+
+_BITS = 62
+"""Columns whose bits fit into a bigint."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +41,23 @@ def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> 
     visible = [column for column in rows.schema.fields if column.name not in (ORIGINAL, RECORDS)]
     in_proof = TRACE_HASH in names or TRACE in names
     floats = [column.name for column in visible if stateful and isinstance(column.dataType, DoubleType | FloatType)]
-    hashed = [_hashable(rows, column) for column in visible if column.name not in floats]
+    row_hash = hash_of([column for column in visible if column.name not in floats])
     records = F.coalesce(F.col(RECORDS), F.lit(0)).cast("bigint") if RECORDS in names else F.lit(0).cast("bigint")
-    passes = doors.tally(tally_door(output), F.xxhash64(*hashed), records, [F.col(name).cast("double") for name in floats])
+    passes = doors.tally(tally_door(output), row_hash, records, [F.col(name).cast("double") for name in floats])
     kept = [column.name for column in visible] + ([RECORDS] if in_proof and RECORDS in names else [])
     # What is summed must be what is written, not what a function of the user's gives when it is called once more.
     return Tallied(rows_that_pass(rows.withColumn(MADE, F.spark_partition_id()), passes).select(*kept), floats)
 
 
-def _hashable(rows: DataFrame, column: StructField) -> Column:
-    """What of a column goes into the hash of its row; xxhash64 knows no maps, and is slow with short texts."""
-    if isinstance(column.dataType, MapType):
-        return F.to_json(F.struct(column.name))
-    if isinstance(column.dataType, StringType):
-        return _jvm.text_hash(rows.sparkSession, F.col(column.name))
-    return F.col(column.name)
+def hash_of(columns: Sequence[StructField]) -> Column:
+    """The hash of a row (bigint) over some of its columns; which of them are null is hashed too, since xxhash64 passes over nulls."""
+    values = [
+        F.to_json(F.struct(column.name)) if isinstance(column.dataType, MapType) else F.col(column.name) for column in columns
+    ]
+    return F.xxhash64(*values, *[_nulls(columns[start : start + _BITS]) for start in range(0, len(columns), _BITS)])
+
+
+def _nulls(columns: Sequence[StructField]) -> Column:
+    """A bit for each column, set where it is null (bigint)."""
+    bits = (F.when(F.isnull(column.name), F.lit(1 << number)).otherwise(F.lit(0)) for number, column in enumerate(columns))
+    return reduce(Column.bitwiseOR, bits).cast("bigint")
