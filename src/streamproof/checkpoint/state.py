@@ -52,19 +52,18 @@ def operators(spark: "SparkSession", checkpoint: str) -> dict[int, str]:
 
 
 def windows(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
-    """The open windows: `by` (the key's values as a JSON list), `start_us`, `end_us`, `records`, `hash` (bigint; hash null outside proofs).
+    """The open windows: `by` (the key's values as a JSON list), `end_us`, `records`, `hash` (bigint; hash null outside proofs).
 
     The hidden record count is the first aggregate and so the first field of the state's value, the hidden hash the second.
     """
     state = _state(spark, checkpoint, operator)
-    window, *by = _fields(state, "key")
+    end, *by = _fields(state, "key")
     records, *more = _fields(state, "value")
     second = state.schema["value"].dataType.fields[1:2]  # type: ignore[attr-defined]
     hashed = more[0] if second and second[0].dataType.simpleString() == "bigint" else F.lit(None)
     return state.select(
         _listed(by).alias("by"),
-        F.unix_micros(window["start"]).alias("start_us"),
-        F.unix_micros(window["end"]).alias("end_us"),
+        end.alias("end_us"),
         records.alias("records"),
         hashed.cast("bigint").alias("hash"),
     )

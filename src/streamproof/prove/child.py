@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,8 +109,10 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
             attempts[query] = running.protocol.done.batches
             if task.read_state:
                 known = (task.operators or {}).get(query)
+                aggregate = bound.outputs.main[query].aggregate
+                size = aggregate.window.size if aggregate is not None else timedelta()
                 with reachable(f"{task.folder}/{CHECKPOINT}/{query}") as checkpoint:
-                    operators[query] = _write_state(spark, checkpoint, known, Path(task.folder) / f"state-{query}.json")
+                    operators[query] = _write_state(spark, checkpoint, known, size, Path(task.folder) / f"state-{query}.json")
     except StreamproofError as problem:
         return ChildResult(type(problem).__name__, problem.message, problem.remedy, tuple(notes), operators, attempts)
     return ChildResult(notes=tuple(notes), operators=operators, attempts=attempts)
@@ -130,8 +133,11 @@ def attach(port: int, secret: str) -> "SparkSession":
     return SparkSession(context, session.newSession())
 
 
-def _write_state(spark: "SparkSession", checkpoint: str, known: Mapping[str, str] | None, target: Path) -> dict[str, str]:
+def _write_state(
+    spark: "SparkSession", checkpoint: str, known: Mapping[str, str] | None, size: timedelta, target: Path
+) -> dict[str, str]:
     from streamproof.checkpoint import state
+    from streamproof.core.durations import micros_of
 
     operators = (
         dict(known) if known is not None else {str(number): name for number, name in state.operators(spark, checkpoint).items()}
@@ -140,7 +146,7 @@ def _write_state(spark: "SparkSession", checkpoint: str, known: Mapping[str, str
     for number, name in operators.items():
         if name == state.WINDOW_OPERATOR:
             rows = [row.asDict() for row in state.windows(spark, checkpoint, int(number)).collect()]
-            shown = [{**row, "by": json.loads(row["by"])} for row in rows]
+            shown = [{**row, "by": json.loads(row["by"]), "start_us": row["end_us"] - micros_of(size)} for row in rows]
             written.append({"operator": int(number), "kind": "window", "rows": shown})
         elif name == state.DEDUPLICATE_OPERATOR:
             rows = [row.asDict() for row in state.remembered(spark, checkpoint, int(number)).collect()]

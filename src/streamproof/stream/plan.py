@@ -29,10 +29,12 @@ REASON = "_reason"
 """Why a row is rejected; null of the others."""
 CORRUPT = "_corrupt"
 """The text of a JSON record that does not fit; null of the others."""
-_WINDOW = "_window"
+_WINDOW_END = "_window_end"
 _NUMBER = "_number"
+_DELAY = "spark.watermarkDelayMs"
+"""Where Spark keeps the watermark's delay: in the metadata of the column that it was declared on."""
 HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE, INSTANT, REASON, CORRUPT)
-_OWN = frozenset({*HIDDEN, _WINDOW, _NUMBER})
+_OWN = frozenset({*HIDDEN, _WINDOW_END, _NUMBER})
 """What no column of a job may be called."""
 
 
@@ -125,24 +127,35 @@ def aggregated(recipe: Recipe, rows: DataFrame, event_time: str) -> DataFrame:
     if TRACE in rows.columns:
         hidden.append(F.sum(trace_hash(F.col(TRACE))).alias(TRACE_HASH))
     visible = [column.alias(name) for name, column in aggregate.aggregates.items()]
+    size = micros_of(aggregate.window.size)
 
     def group(rows: DataFrame) -> DataFrame:
-        window = F.window(F.col(event_time), f"{micros_of(aggregate.window.size)} microseconds")
-        return rows.groupBy(window.alias(_WINDOW), *aggregate.by).agg(*hidden, *visible)
+        return rows.select("*", _window_end(rows, event_time, size)).groupBy(_WINDOW_END, *aggregate.by).agg(*hidden, *visible)
 
     grouped = _checked(rows, "aggregate()", group)
     hidden_names = [name for name in (RECORDS, TRACE_HASH) if name in grouped.columns]
     shown = grouped.select(
         *hidden_names,
         *aggregate.by,
-        F.col(f"{_WINDOW}.start").alias("window_start"),
-        F.col(f"{_WINDOW}.end").alias("window_end"),
+        F.timestamp_micros(F.unix_micros(_WINDOW_END) - size).alias("window_start"),
+        F.col(_WINDOW_END).alias("window_end"),
         *aggregate.aggregates,
     )
     for step in recipe.afterwards:
         shown = _transformed(shown, step)
         _require_hidden(shown, hidden_names)
     return _hidden_first(shown)
+
+
+def _window_end(rows: DataFrame, event_time: str, size: int) -> Column:
+    """The end of the tumbling window that an event lies in, the key of its state: Spark's own window is a struct of start and end.
+
+    What Spark evicts by is the column that carries the watermark's delay in its metadata (R12): a window's end, not its events' times.
+    """
+    instant = F.unix_micros(event_time)
+    end = F.timestamp_micros(instant - F.pmod(instant, F.lit(size)) + size)
+    delay = rows.schema[event_time].metadata.get(_DELAY)
+    return end.alias(_WINDOW_END, metadata={} if delay is None else {_DELAY: delay})
 
 
 def _require_hidden(rows: DataFrame, names: Sequence[str]) -> None:
@@ -257,7 +270,7 @@ def column_error(where: str, name: str, columns: Sequence[str]) -> JobDefinition
     """The error for a column that does not exist, in one place."""
     import difflib
 
-    visible = [column for column in columns if column not in (*HIDDEN, _WINDOW)]
+    visible = [column for column in columns if column not in (*HIDDEN, _WINDOW_END)]
     near = difflib.get_close_matches(name, visible, n=1)
     hint = f' Did you mean "{near[0]}"?' if near else ""
     return JobDefinitionError(
@@ -269,7 +282,7 @@ def unknown_column(where: str, problem: AnalysisException, columns: Sequence[str
     parameters = problem.getMessageParameters() or {}
     if "objectName" in parameters and "UNRESOLVED_COLUMN" in str(problem.getCondition()):
         return column_error(where, parameters["objectName"].replace("`", ""), columns)
-    visible = [column for column in columns if column not in (*HIDDEN, _WINDOW)]
+    visible = [column for column in columns if column not in (*HIDDEN, _WINDOW_END)]
     said = re.sub(r"^\[[A-Z_.]+\]\s*|\s*SQLSTATE: \w+;?", "", str(problem).strip().splitlines()[0])[:300]
     return JobDefinitionError(
         f"{where} cannot be planned: {said}",
