@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from spark.small_job import KEPT, SUMS, WINDOWED, Binding, dies, event, instant
+from spark.small_job import KEPT, START, SUMS, WINDOWED, Binding, dies, event, instant
+from streamproof.checkpoint.state import windows
 from streamproof.core.account import Account
 
 pytestmark = pytest.mark.spark
@@ -69,6 +70,25 @@ def test_r12_a_key_is_remembered_for_lag_and_allowed_lateness(small_job):
     result = job.run()
 
     assert result.account == Account(emitted=1, open_state=5, duplicate=1)
+
+
+def test_r12_a_window_is_kept_by_its_end_and_dropped_when_the_watermark_reaches_it(small_job, spark):
+    """Spark evicts by the column that carries `spark.watermarkDelayMs`, an internal key: here it is seen to."""
+    job = small_job(late_chain(""), Binding(sinks={"sums": "parquet", "late": "json"}))
+    job.feed([event("e1", 29), event("e2", 30)])
+
+    assert (job.run().account, ends_in_state(spark, job)) == (Account(open_state=2), [30, 60])
+    job.feed([event("e3", 59.999)])  # the watermark is 09:00:29.999
+    assert (job.run().account, ends_in_state(spark, job)) == (Account(open_state=3), [30, 60])
+    job.feed([event("e4", 60)])  # 09:00:30
+    assert (job.run().account, ends_in_state(spark, job)) == (Account(emitted=1, open_state=3), [60, 90])
+    assert [(row["window_start"], row["window_end"], row["n"]) for row in job.rows("sums")] == [(instant(0), instant(30), 1)]
+
+
+def ends_in_state(spark, job) -> list[float]:
+    """The ends of the windows in state, in seconds after nine o'clock."""
+    rows = windows(spark, str(job.checkpoint("sums")), 0).collect()
+    return sorted(row["end_us"] / 1_000_000 - START.timestamp() for row in rows)
 
 
 def test_r13_the_far_future_is_measured_by_the_batchs_own_time(small_job):

@@ -2,21 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DoubleType, FloatType, MapType, StructField
+from pyspark.sql.types import DataType, DoubleType, FloatType, MapType, StructField
 
 from streamproof.runtime.doors import rows_that_pass
 from streamproof.stream.plan import MADE, ORIGINAL, RECORDS, TRACE, TRACE_HASH
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors
-
-_BITS = 62
-"""Columns whose bits fit into a bigint."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +46,17 @@ def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> 
 
 
 def hash_of(columns: Sequence[StructField]) -> Column:
-    """The hash of a row (bigint) over some of its columns; which of them are null is hashed too, since xxhash64 passes over nulls."""
-    values = [
-        F.to_json(F.struct(column.name)) if isinstance(column.dataType, MapType) else F.col(column.name) for column in columns
-    ]
-    return F.xxhash64(*values, *[_nulls(columns[start : start + _BITS]) for start in range(0, len(columns), _BITS)])
+    """The hash of a row (bigint) over some of its columns.
 
-
-def _nulls(columns: Sequence[StructField]) -> Column:
-    """A bit for each column, set where it is null (bigint)."""
-    bits = (F.when(F.isnull(column.name), F.lit(1 << number)).otherwise(F.lit(0)) for number, column in enumerate(columns))
-    return reduce(Column.bitwiseOR, bits).cast("bigint")
+    xxhash64 passes over nulls, and through the elements of arrays: a constant stands between two columns of one type, so that no value
+    moves from one to the other unseen.
+    """
+    parts: list[Column] = []
+    since: set[type[DataType]] = set()
+    for column in columns:
+        if type(column.dataType) in since:
+            parts.append(F.lit(0))
+            since = set()
+        since.add(type(column.dataType))
+        parts.append(F.to_json(F.struct(column.name)) if isinstance(column.dataType, MapType) else F.col(column.name))
+    return F.xxhash64(*parts)
