@@ -1,15 +1,17 @@
-"""Time per event against hand-written PySpark doing the same work, side by side in one run: medians of the ratios of eleven pairs.
+"""Time per event against hand-written PySpark doing the same work, side by side: medians of the ratios of twelve pairs.
 
 Both read the same columns of the same files in the same batches, with RocksDB, checkpoint format V2 and the same partitions, and write
 Parquet. The hand-written job uses Spark's own file sink; ours stages, sums, writes a manifest, and publishes by ledger. The time is that of
 all micro-batches by Spark's own account of them; building the plan and starting the query, which with Streamproof takes longer, are
 left out on both sides. Batches on Parquet are large, so that what is measured is the events and not the start of a batch, which is
 printed by itself; neither side pays for processes that Hadoop's local file system starts for every file where its native
-library is missing. An argument runs one pair alone: window, deduplicate, through, sides or batch.
+library is missing. Java compiles a loop better in one process than in another, for either side: the pairs come from three processes.
+An argument runs one pair alone: window, deduplicate, through, sides or batch.
 """
 
-import shutil
+import json
 import statistics
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -25,10 +27,20 @@ from streamproof.runtime.binding import bind
 from streamproof.runtime.query import Start, start_query
 from streamproof.runtime.session import start_session
 
-BATCHES, FILES, PAIRS = 4, 2, 11
+BATCHES, FILES = 4, 2
+PROCESSES, PAIRS = 3, 4
+"""Pairs in each process, behind a first one that is left aside."""
 EVENTS = {"window": 48_000_000, "deduplicate": 3_000_000, "through": 16_000_000, "sides": 16_000_000}
 """Events per run on Parquet; deduplication keeps each of them in RocksDB for minutes of event time and takes much longer. What a
 batch costs whatever is in it is measured by itself."""
+LIMITS = {"window": 1.05, "deduplicate": 1.05, "through": 1.10, "sides": 1.05}
+TITLES = {
+    "window": "window against hand-written",
+    "deduplicate": "deduplicate + window against hand-written",
+    "through": "pass-through against hand-written",
+    "sides": "late and rejected outputs against without",
+    "batch": "a window batch of 20 events",
+}
 JSON_EVENTS = 1_000_000
 """Parsing a line takes longer than all else, so that fewer will do."""
 AGGREGATED = "client string, notional double, ts long"
@@ -159,92 +171,80 @@ def unchanged(rows: DataFrame) -> DataFrame:
     return rows
 
 
-@dataclass(frozen=True)
-class Compared:
-    """The median ratio of two sides run in turns, half of the ratios lie between `low` and `high`; and the median seconds of each."""
-
-    ratio: float
-    low: float
-    high: float
-    one: float
-    other: float
+Seconds = tuple[float, float]
+"""What the two sides of a pair took."""
 
 
-def compared(one: Run, other: Run) -> Compared:
-    """Runs both sides in turns, the first pair left aside."""
-    ratios, mine, theirs = [], [], []
+def both_sides(spark: SparkSession, source: Input, name: str) -> tuple[Run, Run]:
+    """The two sides of a pair."""
+    if name in ("window", "batch"):
+        return ours(spark, source, AGGREGATED, "window"), by_hand(spark, source, AGGREGATED, windowed)
+    if name == "deduplicate":
+        return ours(spark, source, WHOLE, "deduplicated"), by_hand(spark, source, WHOLE, once)
+    if name == "through":
+        return ours(spark, source, WHOLE, "through"), by_hand(spark, source, WHOLE, unchanged)
+    return ours(spark, source, AGGREGATED, "sides"), ours(spark, source, AGGREGATED, "window")
+
+
+def in_turns(one: Run, other: Run) -> list[Seconds]:
+    """Runs both sides in turns; the first pair is left aside."""
+    found = []
     for number in range(PAIRS + 1):
         taken = {}
         for run in (one, other) if number % 2 else (other, one):
             with tempfile.TemporaryDirectory() as folder:
                 taken[run] = run(Path(folder))
-        if number:
-            ratios.append(taken[one] / taken[other])
-            mine.append(taken[one])
-            theirs.append(taken[other])
-    low, ratio, high = statistics.quantiles(ratios, n=4)
-    return Compared(ratio, low, high, statistics.median(mine), statistics.median(theirs))
+        found.append((taken[one], taken[other]))
+    return found[1:]
 
 
-def pair(title: str, source: Input, one: Run, other: Run, limit: float | None) -> None:
-    """Prints the ratio of the two and their time per event."""
-    found = compared(one, other)
-    wanted = f" (at most {limit:.2f})" if limit else ""
-    each = 1e9 / source.events
-    print(
-        f"{title:42} {source.kind:8}ratio {found.ratio:.3f}{wanted}, half of the pairs {found.low:.2f} to {found.high:.2f}; "
-        f"{found.one * each:.0f} ns against {found.other * each:.0f} ns an event, {source.events:,} events",
-        flush=True,
-    )
-
-
-def batch(spark: SparkSession, base: Path) -> None:
-    """Prints what a batch takes that has hardly any events in it."""
-    source = written(spark, base / "batch", "parquet", BATCHES * FILES * 10)
-    found = compared(ours(spark, source, AGGREGATED, "window"), by_hand(spark, source, AGGREGATED, windowed))
-    each = 1_000 / BATCHES
-    print(
-        f"{'a window batch of 20 events':42} parquet {found.one * each:.0f} ms against {found.other * each:.0f} ms a batch",
-        flush=True,
-    )
-
-
-def measure(spark: SparkSession, base: Path, kind: str, wanted: str | None) -> None:
-    """All pairs on one kind of input; only Parquet has a limit, JSON is stated."""
-
-    def limit(value: float) -> float | None:
-        return value if kind == "parquet" else None
-
-    for name, events in EVENTS.items():
-        if wanted not in (None, name):
-            continue
-        source = written(spark, base / kind / name, kind, events if kind == "parquet" else JSON_EVENTS)
-        if name == "window":
-            one, other = ours(spark, source, AGGREGATED, "window"), by_hand(spark, source, AGGREGATED, windowed)
-            pair("window against hand-written", source, one, other, limit(1.05))
-        elif name == "deduplicate":
-            one, other = ours(spark, source, WHOLE, "deduplicated"), by_hand(spark, source, WHOLE, once)
-            pair("deduplicate + window against hand-written", source, one, other, limit(1.05))
-        elif name == "through":
-            one, other = ours(spark, source, WHOLE, "through"), by_hand(spark, source, WHOLE, unchanged)
-            pair("pass-through against hand-written", source, one, other, limit(1.10))
-        else:
-            one, other = ours(spark, source, AGGREGATED, "sides"), ours(spark, source, AGGREGATED, "window")
-            pair("late and rejected outputs against without", source, one, other, limit(1.05))
-        shutil.rmtree(source.folder)
-
-
-def main() -> None:
-    wanted = sys.argv[1] if len(sys.argv) > 1 else None
-    if wanted not in (None, "batch", *EVENTS):
-        sys.exit(f"error  No pair is called {wanted}; there are {', '.join(EVENTS)} and batch.")
+def measured_here(name: str, kind: str, events: int) -> list[Seconds]:
+    """The pairs of one process."""
     spark = start_session("benchmark", SETTINGS, proof=True)
     spark.sparkContext.setLogLevel("OFF")
     with tempfile.TemporaryDirectory() as base:
-        if wanted in (None, "batch"):
-            batch(spark, Path(base))
-        for kind in ("parquet", "json"):
-            measure(spark, Path(base), kind, wanted)
+        return in_turns(*both_sides(spark, written(spark, Path(base) / "in", kind, events), name))
+
+
+def measured(name: str, kind: str, events: int) -> list[Seconds]:
+    """The pairs of several processes, one after the other."""
+    command = [sys.executable, "-m", "benchmarks.time_per_event", name, kind, str(events)]
+    found = []
+    for _ in range(PROCESSES):
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        found += [(one, other) for one, other in json.loads(done.stdout.splitlines()[-1])]
+    return found
+
+
+def show(name: str, kind: str, limit: float | None) -> None:
+    """Measures a pair and prints its ratio and what both sides take."""
+    events = BATCHES * FILES * 10 if name == "batch" else EVENTS[name] if kind == "parquet" else JSON_EVENTS
+    found = measured(name, kind, events)
+    one, other = (statistics.median(side) for side in zip(*found, strict=True))
+    if name == "batch":
+        said = f"{one * 1_000 / BATCHES:.0f} ms against {other * 1_000 / BATCHES:.0f} ms a batch"
+    else:
+        low, ratio, high = statistics.quantiles((mine / theirs for mine, theirs in found), n=4)
+        wanted = f" (at most {limit:.2f})" if limit else ""
+        said = f"ratio {ratio:.3f}{wanted}, half of the pairs {low:.2f} to {high:.2f}; "
+        said += f"{one * 1e9 / events:.0f} ns against {other * 1e9 / events:.0f} ns an event, {events:,} events"
+    print(f"{TITLES[name]:42} {kind:8}{said}", flush=True)
+
+
+def main() -> None:
+    if len(sys.argv) == 4:  # one of the processes
+        name, kind, events = sys.argv[1:]
+        print(json.dumps(measured_here(name, kind, int(events))))
+        return
+    wanted = sys.argv[1] if len(sys.argv) > 1 else None
+    if wanted not in (None, *TITLES):
+        sys.exit(f"error  No pair is called {wanted}; there are {', '.join(TITLES)}.")
+    names = [name for name in TITLES if wanted in (None, name)]
+    for name in names:  # only Parquet has a limit, JSON is stated
+        show(name, "parquet", LIMITS.get(name))
+    for name in names:
+        if name != "batch":
+            show(name, "json", None)
 
 
 if __name__ == "__main__":

@@ -83,6 +83,7 @@ def test_r12_a_window_is_kept_by_its_end_and_dropped_when_the_watermark_reaches_
     job.feed([event("e4", 60)])  # 09:00:30
     assert (job.run().account, ends_in_state(spark, job)) == (Account(emitted=1, open_state=3), [60, 90])
     assert [(row["window_start"], row["window_end"], row["n"]) for row in job.rows("sums")] == [(instant(0), instant(30), 1)]
+    assert [column.metadata for column in spark.read.parquet(str(job.out("sums"))).schema] == [{}] * 5
 
 
 def ends_in_state(spark, job) -> list[float]:

@@ -138,7 +138,8 @@ def aggregated(recipe: Recipe, rows: DataFrame, event_time: str) -> DataFrame:
         *hidden_names,
         *aggregate.by,
         F.timestamp_micros(F.unix_micros(_WINDOW_END) - size).alias("window_start"),
-        F.col(_WINDOW_END).alias("window_end"),
+        # A file keeps a column's metadata: who reads it as a stream would have a watermark that nobody declared.
+        F.col(_WINDOW_END).alias("window_end", metadata={}),
         *aggregate.aggregates,
     )
     for step in recipe.afterwards:
