@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamproof.core.phases import Phase, Side, StepName
 from streamproof.prove.record.journal import Entry, Journal, Operation
@@ -12,6 +12,7 @@ from streamproof.prove.record.tree import Tree
 
 _BACKGROUND = re.compile(r"state-store-maintenance|async-log-purge")
 _VERSION = re.compile(r"^(?P<folder>.*/)(?P<version>\d+)(?:_[^/]+)?\.(?P<kind>zip|changelog)(?:\.crc)?$")
+_SIDE_FILE = re.compile(r"(side\..+)\.\d+$")
 
 
 @dataclass(frozen=True)
@@ -75,10 +76,15 @@ class Timeline:
     def comparable(self) -> frozenset[str]:
         """Names that two runs over the same batches must share.
 
-        Left out: background steps, which come when they come, and the number of RocksDB's table files of one commit, which
-        depends on when it compacts.
+        Left out: background steps, which come when they come, the number of RocksDB's table files of one commit, which depends on when it
+        compacts, and the partitions of side files: Spark gives the larger file the lower number, and with trace ids another may be larger.
         """
-        return frozenset(str(step) for step in self.steps if not step.act.background and not step.kind.startswith("sst."))
+        return frozenset(_shared(step) for step in self.steps if not step.act.background and not step.kind.startswith("sst."))
+
+
+def _shared(step: Step) -> str:
+    side = _SIDE_FILE.match(step.kind)
+    return str(step if side is None else replace(step, kind=side[1], number=1))
 
 
 def timeline(journal: Journal, layout: Layout) -> Timeline:

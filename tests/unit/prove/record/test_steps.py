@@ -47,6 +47,18 @@ def test_the_order_of_concurrent_tasks_does_not_change_the_timeline(tmp_path, la
     assert seen[0].comparable == seen[1].comparable
 
 
+def test_the_partition_of_a_side_file_does_not_matter_between_two_runs(tmp_path, layout):
+    """With trace ids in them another file of a batch may be the larger one, which Spark reads as partition 0."""
+    seen = []
+    for partition in (0, 1):
+        recorder = Recorder(tmp_path / str(partition))
+        name = f"out/late/_staging/000002-abcdef12/late-{partition:05d}-7.jsonl"
+        recorder.atomic(name, b"{}", thread="task")
+        seen.append(timeline(recorder.journal(), layout))
+    assert names(seen[0].steps) != names(seen[1].steps)
+    assert seen[0].comparable == seen[1].comparable == {"work/side.late@2"}
+
+
 @pytest.mark.parametrize("checksum_first", [False, True])
 def test_state_file_and_checksum_have_one_order_whichever_thread_was_faster(recorder, layout, checksum_first):
     name = f"checkpoint/exposure/state/0/0/1_{recorder.random_id()}.zip"
