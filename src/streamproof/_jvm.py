@@ -106,8 +106,10 @@ def for_each_batch(
 
 
 def text_behind_record(spark: "SparkSession", line: "Column") -> "Column":
-    """Whether a line of JSON (string) goes on behind its first value."""
-    return _call(_class(spark, "TextBehindRecord").function(), line)
+    """Whether a line of JSON (string) goes on behind its first value; false of null."""
+    from pyspark.sql import Column
+
+    return Column(_class(spark, "TextBehindRecord").column(line._jc))
 
 
 def _class(spark: "SparkSession", name: str) -> Any:

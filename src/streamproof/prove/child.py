@@ -1,15 +1,14 @@
 """One scenario in a process of its own on the warm JVM: fresh job module, fresh Python memory (R17)."""
 
 import json
-import os
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from streamproof.prove import guard
+from streamproof.prove.gateway import attach
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -116,21 +115,6 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     except StreamproofError as problem:
         return ChildResult(type(problem).__name__, problem.message, problem.remedy, tuple(notes), operators, attempts)
     return ChildResult(notes=tuple(notes), operators=operators, attempts=attempts)
-
-
-def attach(port: int, secret: str) -> "SparkSession":
-    """A session of its own on the JVM behind a gateway."""
-    os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    from pyspark import SparkConf, SparkContext
-    from pyspark.java_gateway import launch_gateway
-    from pyspark.sql import SparkSession
-
-    gateway: Any = launch_gateway()  # type: ignore[no-untyped-call]
-    session = getattr(gateway.jvm, "org.apache.spark.sql.classic.SparkSession").getDefaultSession().get()
-    java_context = getattr(gateway.jvm, "org.apache.spark.api.java.JavaSparkContext")(session.sparkContext())
-    context = SparkContext(gateway=gateway, jsc=java_context, conf=SparkConf(_jconf=java_context.getConf()))
-    return SparkSession(context, session.newSession())
 
 
 def _write_state(

@@ -39,6 +39,7 @@ class Engine:
             )
         self.spark.sparkContext.setLogLevel("OFF")
         self._jvm: Any = self.spark._jvm
+        getattr(self._jvm, "io.streamproof.proof.WarmJvm").prepare(self.spark.sparkContext._jsc.sc())
 
     @property
     def versions(self) -> dict[str, str]:

@@ -67,19 +67,13 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
         rows = rows.withColumn(INSTANT, _instant(rows, name, declared))
         reason = _time_reason(declared, doors.clock())
     if CORRUPT in rows.columns:
-        reason = F.when(_more_than_a_record(rows), F.lit("more than a record in its line")).otherwise(reason)
+        more = _jvm.text_behind_record(rows.sparkSession, F.col(ORIGINAL).cast("string"))
+        reason = F.when(more, F.lit("more than a record in its line")).otherwise(reason)
         reason = F.when(F.col(CORRUPT).isNotNull(), F.lit("not parseable")).otherwise(reason)
     rows = doors.reject(rows, reason)
     if declared is not None:
         rows = rows.withColumn(declared.column, F.col(INSTANT))
     return rows.drop(CORRUPT, INSTANT)
-
-
-def _more_than_a_record(rows: DataFrame) -> Column:
-    """Whether a line goes on behind its first JSON value; a line whose first "}" is its last character cannot."""
-    line = F.col(ORIGINAL)
-    flat = F.instr(line, "}") == F.length(line)
-    return ~flat & _jvm.text_behind_record(rows.sparkSession, line.cast("string"))
 
 
 def _loaded(reader: "DataFrameReader | DataStreamReader", name: str, path: str) -> DataFrame:
