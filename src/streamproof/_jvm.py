@@ -12,6 +12,7 @@ from streamproof.errors import DivertError, EnvironmentProblem, SinkError
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
+    from pyspark.sql.types import StructType
 
 _JARS = Path(__file__).parent / "_jars"
 PRODUCTION_JAR = _JARS / "streamproof-production.jar"
@@ -103,6 +104,19 @@ def for_each_batch(
     ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
     _class(spark, "BatchSink").register(name, _BatchFunction(function))
     return writer.format("io.streamproof.BatchSink").option("function", name)
+
+
+def json_record(spark: "SparkSession", line: "Column", schema: "StructType", corrupt: str) -> "Column":
+    """A line of JSON (string) as a struct, as `from_json` gives it; not deterministic, so that it is parsed once.
+
+    Parameters
+    ----------
+    schema
+        Its fields, among them `corrupt` (string): the text of a record that does not fit, null of the others.
+    """
+    from pyspark.sql import Column
+
+    return Column(_class(spark, "JsonRecord").column(spark._jsparkSession, line._jc, schema.json(), corrupt))
 
 
 def text_behind_record(spark: "SparkSession", line: "Column") -> "Column":

@@ -30,11 +30,23 @@ class Request:
     events: int | None
     profile: str | None
     cut_short: str = ""
+    only: str | None = None
+    full: bool = False
+
+    @property
+    def command(self) -> str:
+        """The command that makes this proof again."""
+        return self._command(self.only)
 
     def replay(self, scenario: str) -> str:
         """The command that runs exactly this scenario again."""
-        words = ["streamproof", "prove", self.target, "--only", scenario, "--seed", str(self.seed)]
-        words += ["--full"] if self.plan == "full" else []
+        return self._command(scenario)
+
+    def _command(self, only: str | None) -> str:
+        words = ["streamproof", "prove", self.target]
+        words += ["--only", only] if only is not None else []
+        words += ["--seed", str(self.seed)]
+        words += ["--full"] if self.full else []
         words += ["--events", str(self.events)] if self.events is not None else []
         words += ["--profile", self.profile] if self.profile is not None else []
         return shlex.join(words)
@@ -63,7 +75,7 @@ def report(world: World, request: Request, recording: Recording, outcomes: Seque
             {outcome.plan.image.digest for outcome in outcomes if outcome.plan.image and outcome.plan.mode.value == "image"}
         ),
         "fired": sum(outcome.fired for outcome in outcomes),
-        "command": shlex.join(["streamproof", "prove", request.target, "--seed", str(request.seed)]),
+        "command": request.command,
         "notes": _notes(world, request, recording, outcomes),
         "conservation": {"fault_free": _counts(fault_free), "worst": _counts(_furthest(outcomes, fault_free))},
         "scenarios": scenarios,

@@ -103,6 +103,8 @@ def run_proof(
             options.events,
             config.profile,
             cut_short,
+            options.only,
+            options.full,
         )
         seconds = monotonic_seconds() - started
         report = assembling.report(prepared.world, request, prepared.recordings["default"], outcomes, seconds)

@@ -140,8 +140,10 @@ def _undecided(report: Report) -> Iterator[str]:
 
 
 def fired(report: Report) -> str:
-    """ "every fault fired", or how many did not."""
+    """ "every fault fired", or how many did not, or that there was none."""
     silent = not_fired(report)
+    if all(scenario["mode"] == "fault-free" for scenario in report["scenarios"]):
+        return "without a fault"
     return "every fault fired" if not silent else f"{words.counted(len(silent), 'fault')} did not fire"
 
 

@@ -231,14 +231,20 @@ def _balance(fault_free: AccountCounts, worst: AccountCounts) -> str:
     return ""
 
 
+def _fired(report: Report) -> str:
+    tried = [scenario for scenario in report["scenarios"] if scenario["mode"] != "fault-free"]
+    if not tried:
+        return "none tried"
+    return "all fired" if not explain.not_fired(report) else f"{words.number(sum(scenario['fired'] for scenario in tried))} fired"
+
+
 def _facts(report: Report) -> list[tuple[str, str]]:
     """The figures beside the verdict, as (label, value)."""
-    silent = len(explain.not_fired(report))
     return [
         ("scenarios", words.number(len(report["scenarios"]))),
         ("crash points", words.number(report["enumerated"])),
         ("distinct disks", words.number(report["distinct"])),
-        ("faults", "all fired" if report["fired"] and not silent else f"{words.number(report['fired'])} fired"),
+        ("faults", _fired(report)),
         ("plan", report["plan"]),
         ("took", words.span(report["seconds"])),
     ]

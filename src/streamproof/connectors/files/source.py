@@ -40,10 +40,8 @@ def read(spark: SparkSession, name: str, source: "SourceConfig", path: str, *, s
     if source.format == "parquet":
         return _loaded(reader.format("parquet").schema(schema), name, path)
     lines = _loaded(reader.format("text"), name, path)
-    # Parsed once: a deterministic from_json would be copied by the optimiser to every place that reads one of its fields.
-    line = F.when(F.spark_partition_id() >= 0, F.col("value"))
-    parsed = F.from_json(
-        line, StructType([*schema.fields, StructField(CORRUPT, StringType())]), {"columnNameOfCorruptRecord": CORRUPT}
+    parsed = _jvm.json_record(
+        spark, F.col("value"), StructType([*schema.fields, StructField(CORRUPT, StringType())]), corrupt=CORRUPT
     )
     corrupt = F.when(F.col("_parsed").isNull(), F.col(ORIGINAL)).otherwise(F.col(f"_parsed.{CORRUPT}"))  # null: a blank line
     columns = [F.col("_parsed").getField(name).alias(name) for name in schema.names]
