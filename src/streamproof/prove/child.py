@@ -88,6 +88,7 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     from streamproof.config import load
     from streamproof.errors import StreamproofError
     from streamproof.prove.setting import CHECKPOINT, Setting
+    from streamproof.prove.state_file import write_state
     from streamproof.runtime.query import Start, start_query
 
     guard.allow_in_workers(spark.sparkContext, task.allowed_hosts)
@@ -111,30 +112,7 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
                 aggregate = bound.outputs.main[query].aggregate
                 size = aggregate.window.size if aggregate is not None else timedelta()
                 with reachable(f"{task.folder}/{CHECKPOINT}/{query}") as checkpoint:
-                    operators[query] = _write_state(spark, checkpoint, known, size, Path(task.folder) / f"state-{query}.json")
+                    operators[query] = write_state(spark, checkpoint, known, size, Path(task.folder) / f"state-{query}.json")
     except StreamproofError as problem:
         return ChildResult(type(problem).__name__, problem.message, problem.remedy, tuple(notes), operators, attempts)
     return ChildResult(notes=tuple(notes), operators=operators, attempts=attempts)
-
-
-def _write_state(
-    spark: "SparkSession", checkpoint: str, known: Mapping[str, str] | None, size: timedelta, target: Path
-) -> dict[str, str]:
-    from streamproof.checkpoint import state
-    from streamproof.core.durations import micros_of
-
-    operators = (
-        dict(known) if known is not None else {str(number): name for number, name in state.operators(spark, checkpoint).items()}
-    )
-    written = []
-    for number, name in operators.items():
-        if name == state.WINDOW_OPERATOR:
-            rows = [row.asDict() for row in state.windows(spark, checkpoint, int(number)).collect()]
-            shown = [{**row, "by": json.loads(row["by"]), "start_us": row["end_us"] - micros_of(size)} for row in rows]
-            written.append({"operator": int(number), "kind": "window", "rows": shown})
-        elif name == state.DEDUPLICATE_OPERATOR:
-            rows = [row.asDict() for row in state.remembered(spark, checkpoint, int(number)).collect()]
-            shown = [{**row, "key": json.loads(row["key"])} for row in rows]
-            written.append({"operator": int(number), "kind": "deduplicate", "rows": shown})
-    target.write_text(json.dumps({"operators": written}))
-    return operators

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof._jvm import PROOF_JAR
 from streamproof.errors import EnvironmentProblem
+from streamproof.prove import scratch
 from streamproof.prove.setting import SPARK
 from streamproof.runtime.session import start_session
 
@@ -30,7 +31,8 @@ class Engine:
     """The Spark that scenarios run on. It stays warm until the process ends: the next proof finds it running."""
 
     def __init__(self, name: str, settings: Mapping[str, str]) -> None:
-        self.spark: SparkSession = start_session(name, settings_of_proof(settings), proof=True, java_options=JAVA_OPTIONS)
+        proofs = {**settings_of_proof(settings), **local_files(scratch.local_dir())}
+        self.spark: SparkSession = start_session(name, proofs, proof=True, java_options=JAVA_OPTIONS)
         if PROOF_JAR.name not in self.spark.sparkContext.getConf().get("spark.jars", ""):
             raise EnvironmentProblem(
                 "A Spark session that Streamproof did not start is running in this process.",
@@ -95,6 +97,11 @@ def settings_of_proof(settings: Mapping[str, str]) -> dict[str, str]:
     """A job's Spark settings as a proof runs them: its own where a proof needs none of another value."""
     kept = {key: value for key, value in settings.items() if key not in _OURS}
     return {**kept, **SPARK, **_partitions(settings)}
+
+
+def local_files(folder: str | None) -> dict[str, str]:
+    """The settings that put Spark's temporary files, and with them the working folders of the state stores, into a folder."""
+    return {"spark.local.dir": folder} if folder else {}
 
 
 def _partitions(settings: Mapping[str, str]) -> dict[str, str]:

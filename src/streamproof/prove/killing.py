@@ -14,6 +14,7 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.core.phases import StepName
 from streamproof.prove import guard
 from streamproof.prove.child import ChildTask, run_on
+from streamproof.prove.engine import JAVA_OPTIONS, local_files, settings_of_proof
 from streamproof.prove.record.live import MARKER, Action, arming
 from streamproof.prove.setting import Setting
 
@@ -42,7 +43,9 @@ def kill_at(
     recorded = replace(setting, base=f"sp-record://{identity}{setting.folder}")
     fault = arming(recording.steps, step, action=Action.KILL).configuration(identity, str(folder))
     task = make_task(identity, recorded, recording)
-    task = replace(task, read_state=False, settings={**task.settings, **fault})
+    # In this folder too: a JVM that is killed does not delete its temporary files.
+    own = {**fault, **local_files(str(folder / "local"))}
+    task = replace(task, read_state=False, settings={**task.settings, **own})
     path = Path(f"{task.result}.task")
     path.write_text(task.to_json())
     try:
@@ -82,16 +85,15 @@ def _killed_at_marker(task: Path, marker: Path, log: Any, environment: Mapping[s
 def _run(task: ChildTask) -> None:
     """In the child: a Spark of its own, with the proof's settings and the fault armed by configuration."""
     from streamproof.config import load
-    from streamproof.prove.engine import JAVA_OPTIONS, settings_of_proof
     from streamproof.runtime.session import start_session
 
     guard.install(task.allowed_hosts)
-    fault = {key: value for key, value in task.settings.items() if key.startswith("spark.hadoop.")}
+    own = {key: value for key, value in task.settings.items() if key.startswith(("spark.hadoop.", "spark.local."))}
     config = load(task.target, profile=task.profile)
-    settings = {**settings_of_proof(config.spark), **fault, "spark.driver.memory": _MEMORY}
+    settings = {**settings_of_proof(config.spark), **own, "spark.driver.memory": _MEMORY}
     spark = start_session(task.id, settings, proof=True, java_options=JAVA_OPTIONS)
     spark.sparkContext.setLogLevel("OFF")
-    sql = {key: value for key, value in task.settings.items() if key not in fault}
+    sql = {key: value for key, value in task.settings.items() if key not in own}
     result = run_on(spark, replace(task, settings=sql))
     sys.stderr.write(f"the job ended and was not killed: {result}\n")
 

@@ -1,5 +1,6 @@
 """Proving a job: prepare, record, plan, run every scenario, judge, report."""
 
+import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from streamproof.prove.execution import SIDE_BY_SIDE, Executor, Recording, agree
 from streamproof.prove.judging import Outcome
 from streamproof.prove.planning import FAULT_FREE, LIVE_MODES, Mode, ScenarioPlan, additional, chosen, second_recording, standard
 from streamproof.prove.scenario import Scenario, load_scenario
+from streamproof.prove.scratch import scratch
 from streamproof.prove.setting import SPARK
 from streamproof.prove.world import World, prepare, write_scenario
 from streamproof.prove.zygote import Zygote
@@ -77,7 +79,7 @@ class _Prepared:
 def run_proof(
     config: JobConfig, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None
 ) -> dict[str, Any]:
-    """Proves a job and gives the report as data; `folder` is for what the proof writes meanwhile.
+    """Proves a job and gives the report as data; `folder` is for what the proof writes meanwhile and does not keep in memory.
 
     Raises
     ------
@@ -141,9 +143,12 @@ class _Session:
     tell: Callable[[events.Event], None]
     _world: World | None = None
     _zygote: Zygote | None = None
+    _work: Path = field(init=False)
     _started: float = field(default_factory=monotonic_seconds)
 
     def __enter__(self) -> "_Session":
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._work = scratch(self.folder, self.scenario.events)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -151,9 +156,10 @@ class _Session:
             self._zygote.close()
         if self._world is not None:
             self._world.close()
+        if self._work != self.folder:
+            shutil.rmtree(self._work, ignore_errors=True)
 
     def prepare(self) -> _Prepared:
-        self.folder.mkdir(parents=True, exist_ok=True)
         self._zygote = zygote = Zygote(self.folder / "children.log", self.options.child_python_path)
         beside = ThreadPoolExecutor(1, thread_name_prefix="preparing")
         try:
@@ -163,7 +169,7 @@ class _Session:
 
     def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> _Prepared:
         """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""
-        written = beside.submit(write_scenario, self.config, self.scenario, self.folder)
+        written = beside.submit(write_scenario, self.config, self.scenario, self._work)
         engine = Engine(f"prove {self.config.name}", self.config.spark)
         guard.allow_in_workers(engine.spark.sparkContext, self.options.allowed_hosts)
         noun = next(iter(self.config.source))
@@ -179,7 +185,7 @@ class _Session:
             )
         )
         self.tell(events.Recording(0, self.scenario.batches))
-        self._world = world = prepare(self.config, self.scenario, self.folder, engine, written.result())
+        self._world = world = prepare(self.config, self.scenario, self._work, engine, written.result())
         foreseen = beside.submit(lambda: world.models)
         executor = Executor(world, zygote, self.options.allowed_hosts)
         recording = executor.record("default")

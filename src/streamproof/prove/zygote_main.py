@@ -104,6 +104,7 @@ _EVERYTHING = (
     "streamproof.config",
     "streamproof.prove.child",
     "streamproof.prove.setting",
+    "streamproof.prove.state_file",
     "streamproof.runtime.binding",
     "streamproof.runtime.query",
 )

@@ -1,0 +1,56 @@
+"""What is in the state of a stopped query, written down for the proving process, which has no part in the reading."""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from streamproof.checkpoint import state
+from streamproof.core.durations import micros_of
+
+_READERS: Mapping[str, Callable[[SparkSession, str, int], DataFrame]] = {
+    state.WINDOW_OPERATOR: state.windows,
+    state.DEDUPLICATE_OPERATOR: state.remembered,
+}
+
+
+def write_state(
+    spark: SparkSession, checkpoint: str, known: Mapping[str, str] | None, window: timedelta, target: Path
+) -> dict[str, str]:
+    """Writes what the stateful operators of a checkpoint hold, read by one Spark job, as `left_behind.read_state` takes it.
+
+    Parameters
+    ----------
+    known
+        The operators, id to Spark's name; None where they have to be looked up. They are given back.
+    window
+        The length of the query's windows.
+    """
+    operators = (
+        dict(known) if known is not None else {str(number): name for number, name in state.operators(spark, checkpoint).items()}
+    )
+    read = {number: _READERS[name](spark, checkpoint, int(number)) for number, name in operators.items() if name in _READERS}
+    rows: dict[str, list[dict[str, Any]]] = {number: [] for number in read}
+    texts = [contents.select(F.lit(number), F.to_json(F.struct("*"))) for number, contents in read.items()]
+    for number, text in reduce(DataFrame.unionAll, texts).collect() if texts else ():
+        rows[number].append(json.loads(text))
+    written = [
+        {"operator": int(number), **(_windows(found, window) if operators[number] == state.WINDOW_OPERATOR else _keys(found))}
+        for number, found in rows.items()
+    ]
+    target.write_text(json.dumps({"operators": written}))
+    return operators
+
+
+def _windows(rows: list[dict[str, Any]], size: timedelta) -> dict[str, Any]:
+    shown = [{"hash": None, **row, "by": json.loads(row["by"]), "start_us": row["end_us"] - micros_of(size)} for row in rows]
+    return {"kind": "window", "rows": shown}
+
+
+def _keys(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"kind": "deduplicate", "rows": [{**row, "key": json.loads(row["key"])} for row in rows]}
