@@ -15,9 +15,10 @@ from streamproof.prove.left_behind import (
     StateContents,
     read_history,
 )
+from streamproof.prove.offered import Offered
 from streamproof.prove.oracle.arrived import Arrived, plain
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, WindowKey
-from streamproof.prove.oracle.trace import Vector, event_id, hash_of
+from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.scenario import Expect
 
 __all__ = [
@@ -119,10 +120,8 @@ class History:
     ----------
     queries
         One view per main output.
-    events
-        The generated events by trace.
-    traces_of_file
-        The traces in each input file, by its base name, in their order.
+    offered
+        The events and their files.
     expectations
         The scenario's.
     power_failure
@@ -130,24 +129,18 @@ class History:
     """
 
     queries: Sequence[QueryView]
-    events: Mapping[str, Event]
-    traces_of_file: Mapping[str, Sequence[str]]
+    offered: Offered
     expectations: Expect = field(default_factory=Expect)
     power_failure: bool = False
 
-    @cached_property
-    def by_hash(self) -> Mapping[int, str]:
-        """Every event id by its hash: what names the event when a sum is off by one."""
-        return {hash_of(trace): event_id(trace) for trace in self.events}
-
-    @cached_property
-    def files_of_trace(self) -> Mapping[str, tuple[str, int]]:
-        """The file and row (from 1) of every trace."""
-        return {trace: (name, row) for name, traces in self.traces_of_file.items() for row, trace in enumerate(traces, start=1)}
+    @property
+    def events(self) -> Mapping[str, Event]:
+        """The generated events by trace."""
+        return self.offered.events
 
     def came_in(self, view: QueryView, trace: str) -> str:
         """Where a record came in, in words: "arrived as row 412 of part-3-0.json in batch 3"."""
-        file, row = self.files_of_trace.get(trace, ("", 0))
+        file, row = self.offered.files_of_trace.get(trace, ("", 0))
         if not file:
             return "is no event of the scenario"
         batch = view.batch_of_file.get(file)
@@ -158,22 +151,15 @@ class History:
         yield "of the window", tuple(traces)
         grouped: dict[str, list[str]] = {}
         for trace in traces:
-            file, _ = self.files_of_trace.get(trace, ("", 0))
+            file, _ = self.offered.files_of_trace.get(trace, ("", 0))
             batch = view.batch_of_file.get(file)
             grouped.setdefault(f"of batch {batch}", []).append(trace)
             grouped.setdefault(f"of batch {batch} in {file}", []).append(trace)
         yield from ((words, tuple(members)) for words, members in grouped.items())
 
-    def copies(self, event: str) -> list[str]:
+    def copies(self, event: str) -> Sequence[str]:
         """The traces of an event and its copies."""
-        return self._copies.get(event, [event])
-
-    @cached_property
-    def _copies(self) -> Mapping[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for trace in self.events:
-            found.setdefault(event_id(trace), []).append(trace)
-        return found
+        return self.offered.copies.get(event, [event])
 
     def home_made(self, kind: str) -> Iterator[tuple[QueryView, QueryView]]:
         """Main outputs that are named like a side output, each with a query whose model says what such an output holds."""

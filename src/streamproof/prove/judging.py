@@ -113,7 +113,7 @@ def _batches(history: History, rerun: Sequence[int]) -> list[dict[str, Any]]:
         {
             "batch": read.batch,
             "watermark": from_micros(read.watermark_ms * 1_000).isoformat() if read.watermark_ms else None,
-            "rows": sum(len(history.traces_of_file.get(name, ())) for name in read.files),
+            "rows": sum(len(history.offered.traces_of_file.get(name, ())) for name in read.files),
             "files": len(read.files),
             "attempts": 2 if read.batch in rerun else 1,
         }

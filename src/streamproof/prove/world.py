@@ -16,6 +16,7 @@ from streamproof.prove.generate import Event, generate
 from streamproof.prove.handwritten import handwritten_rows
 from streamproof.prove.history import History, QueryView
 from streamproof.prove.left_behind import read_history
+from streamproof.prove.offered import Offered
 from streamproof.prove.oracle.expectation import Expectation, WindowKey
 from streamproof.prove.oracle.model import Model
 from streamproof.prove.oracle.shape import QueryShape
@@ -54,6 +55,11 @@ class World:
         return {query: Arrivals(self.bound, query, self.engine.spark.newSession()) for query in self.bound.outputs.main}
 
     @cached_property
+    def offered(self) -> Offered:
+        """What the job is offered."""
+        return Offered(self.written.events, self.written.traces_of_file)
+
+    @cached_property
     def models(self) -> Mapping[str, Model]:
         """The plain model of each query."""
         return {query: Model(found.shape, found.arrived, self.written.traces_of_file) for query, found in self.arrivals.items()}
@@ -71,7 +77,7 @@ class World:
             left = read_history(layout)
             model = self.models[layout.query].expect(left.batches)
             views.append(self._view(layout.query, left, model))
-        return History(views, self.written.events, self.written.traces_of_file, self.scenario.expect, power_failure)
+        return History(views, self.offered, self.scenario.expect, power_failure)
 
     def _view(self, query: str, left: Any, model: Expectation) -> QueryView:
         arrivals = self.arrivals[query]

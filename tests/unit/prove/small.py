@@ -9,6 +9,7 @@ from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import CheckResult, Finding, registry, run_checker
 from streamproof.prove.generate import Event, Kind
 from streamproof.prove.history import History, OutputHistory, OutputRow, QueryHistory, QueryView, StateContents
+from streamproof.prove.offered import Offered
 from streamproof.prove.oracle.arrived import Arrived, BatchRead
 from streamproof.prove.oracle.expectation import Expectation
 from streamproof.prove.oracle.model import simulate
@@ -91,7 +92,7 @@ def faultless(
         values if shape.window_us else None,
         {trace: {"total": 1.5} for trace in arrived},
     )
-    return History([view], events, files_of(batches), expect or Expect())
+    return History([view], Offered(events, files_of(batches)), expect or Expect())
 
 
 def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) -> QueryHistory:

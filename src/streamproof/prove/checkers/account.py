@@ -81,7 +81,7 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
 
 def _finding(history: History, view: QueryView, off: Vector, expected: str, found: str) -> Finding:
     read = [trace for outcome in view.batches for trace in outcome.traces]
-    why = difference(off, read, history.by_hash)
+    why = difference(off, read, history.offered.by_hash)
     if why is not None and why.lost and not why.added:
         return Finding(
             why.lost[0], f"is in no place of the account of {view.name}{others(len(why.lost) - 1)}", None, expected, found

@@ -62,7 +62,7 @@ def _off(
         event = event_id(contents.traces[0])
         yield Finding(event, f"is counted {word}{others(contents.count - 1)}", batch, expected, found, how, window(shape, key))
         return
-    why = difference(off, contents.traces, history.by_hash, history.groups(view, contents.traces))
+    why = difference(off, contents.traces, history.offered.by_hash, history.groups(view, contents.traces))
     if why is None:
         what = (
             f"{abs(off.count)} events too {'many' if off.count > 0 else 'few'} are in a window"
@@ -110,7 +110,7 @@ def _not_due(history: History, view: QueryView, key: WindowKey, rows: Sequence[O
         what = f"is in a final row{others(waiting.count - 1)} though its window is still open"
         yield Finding(event, what, batch, "the window in state", found, published(rows), window(shape, key))
         return
-    why = difference(vector, (), history.by_hash)
+    why = difference(vector, (), history.offered.by_hash)
     event_named = why.added[0] if why and why.added else None
     what = (
         f"is counted though it is {_fate(history, view, event_named)}"

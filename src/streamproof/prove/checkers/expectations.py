@@ -38,12 +38,14 @@ def _share(view: QueryView, place: str, most: float) -> Iterator[Finding]:
 def _event_times(history: History, view: QueryView) -> Iterator[Finding]:
     if view.model.shape.event_time_column is None:
         return
-    for outcome in view.batches:
+    misplaced = history.offered.fates(view.name, view.arrived).misplaced
+    for outcome in view.batches if misplaced else ():
         for trace in outcome.traces:
-            event, record = history.events.get(trace), view.arrived.get(trace)
-            if event is None or record is None or record.fate != "passed" or record.time_us == event.time_us:
+            event = misplaced.get(trace)
+            if event is None:
                 continue
+            time_us = view.arrived[trace].time_us
             expected = full_instant(event.time_us) if event.time_us is not None else "none"
-            found = full_instant(record.time_us) if record.time_us is not None else "none"
+            found = full_instant(time_us) if time_us is not None else "none"
             how = f"the event time of {view.name} is {view.model.shape.event_time_column}"
             yield Finding(trace, "is placed by another time than it happened", outcome.batch, expected, found, how)

@@ -14,8 +14,7 @@ def intake(history: History) -> Iterator[Finding]:
     """Compare the union of the batches with the generated events."""
     if not history.queries:
         raise CannotTell("There is no query to look at.")
-    scheduled = set().union(*history.traces_of_file.values())
-    for trace in sorted(history.events.keys() - scheduled):
+    for trace in history.offered.in_no_file:
         yield Finding(trace, "was generated and written to no file")
     for view in history.queries:
         yield from _of_query(history, view)
@@ -27,7 +26,7 @@ def _of_query(history: History, view: QueryView) -> Iterator[Finding]:
         for name in outcome.read.files:
             readers.setdefault(name, []).append(outcome.batch)
     planned = {name: outcome.batch for outcome in view.model.batches if not outcome.read.effective for name in outcome.read.files}
-    for name, traces in history.traces_of_file.items():
+    for name, traces in history.offered.traces_of_file.items():
         batches = readers.pop(name, [])
         if len(batches) == 1 or not traces:
             continue

@@ -7,8 +7,6 @@ from streamproof.prove.checkers.side_rows import compare
 from streamproof.prove.generate import Event, Kind
 from streamproof.prove.history import History, OutputHistory, QueryView
 
-_UNREADABLE = (Kind.MALFORMED, Kind.MISSING_TIME, Kind.UNPARSEABLE_TIME)
-
 
 @checker("rejected-routing")
 def rejected_routing(history: History) -> Iterator[Finding]:
@@ -36,16 +34,14 @@ def _why(history: History, view: QueryView, trace: str) -> str:
 
 def _let_through(history: History, view: QueryView) -> Iterator[Finding]:
     """Records that cannot be read, or have no event time to go by, and were not rejected."""
+    let_through = history.offered.fates(view.name, view.arrived).let_through
     timed = view.model.shape.event_time_column is not None
-    unreadable = {trace: event for trace, event in history.events.items() if event.kind in _UNREADABLE}
-    for outcome in view.batches:
+    for outcome in view.batches if let_through else ():
         for trace in outcome.traces:
-            event, record = unreadable.get(trace), view.arrived.get(trace)
-            if event is None or record is None or record.fate == "rejected":
-                continue
-            if timed or event.kind is Kind.MALFORMED:
+            event = let_through.get(trace)
+            if event is not None and (timed or event.kind is Kind.MALFORMED):
                 what = f"was made {event.kind.replace('_', ' ')} and was not rejected by {view.name}"
-                yield Finding(trace, what, outcome.batch, "rejected", str(record.fate), history.came_in(view, trace))
+                yield Finding(trace, what, outcome.batch, "rejected", str(view.arrived[trace].fate), history.came_in(view, trace))
 
 
 def _bytes(history: History, view: QueryView, output: OutputHistory) -> Iterator[Finding]:
@@ -66,5 +62,5 @@ def _bytes(history: History, view: QueryView, output: OutputHistory) -> Iterator
 
 def _is_json(history: History, event: Event) -> bool:
     """Whether the record stands in its file as these bytes; a Parquet file holds it otherwise."""
-    file, _ = history.files_of_trace.get(event.trace, ("", 0))
+    file, _ = history.offered.files_of_trace.get(event.trace, ("", 0))
     return not file.endswith(".parquet")

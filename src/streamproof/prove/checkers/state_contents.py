@@ -45,7 +45,7 @@ def _window(
     if found is None:
         event = event_id(contents.traces[0])
         return Finding(event, f"is missing in state{others(contents.count - 1)}", last, expected, "no such window", None, named)
-    why = difference(found.minus(contents.vector), contents.traces, history.by_hash, history.groups(view, contents.traces))
+    why = difference(found.minus(contents.vector), contents.traces, history.offered.by_hash, history.groups(view, contents.traces))
     said = f"{named}  {events(found)}"
     if why is not None and why.lost:
         how = f"the event {history.came_in(view, why.lost[0])}"

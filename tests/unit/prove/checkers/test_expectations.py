@@ -22,7 +22,7 @@ def test_more_than_the_scenario_allows_is_found(expect, what):
 
 def test_a_job_that_goes_by_another_time_is_found(once):
     events = {**once.events, "e-2": replace(once.events["e-2"], time_us=5 * SECOND)}
-    history = replace(once, events=events, expectations=Expect(results_by="event time"))
+    history = replace(once, offered=replace(once.offered, events=events), expectations=Expect(results_by="event time"))
 
     finding = only_finding("expectations", history)
 

@@ -32,6 +32,6 @@ def test_a_rejected_row_that_nobody_can_trace_is_found(once):
 def test_a_malformed_record_that_was_let_through_is_found(once):
     events = {**once.events, "e-6": replace(once.events["e-6"], kind=Kind.MALFORMED)}
 
-    finding = only_finding("rejected-routing", replace(once, events=events))
+    finding = only_finding("rejected-routing", replace(once, offered=replace(once.offered, events=events)))
 
     assert (finding.event, finding.what) == ("e-6", "was made malformed and was not rejected by totals")
