@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.ids import new_id
-from streamproof.errors import DivertError, EnvironmentProblem, SinkError
+from streamproof.errors import DISK_FULL, DivertError, EnvironmentProblem, SinkError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -204,7 +204,7 @@ def storage_error(path: str, causes: Sequence[str]) -> SinkError:
     text = " <- ".join(causes)
     if "No space left" in text or "ENOSPC" in text or "Disk quota" in text:
         return SinkError(
-            f"The disk is full: {path} could not be written.",
+            f"{DISK_FULL}: {path} could not be written.",
             required="Nothing is lost: what was not committed is done again.",
             remedy="Make room and run the job again.",
         )

@@ -19,6 +19,9 @@ StreamproofError
 └── ScenarioError               the scenario file is wrong; exit code 2
 """
 
+DISK_FULL = "The disk is full"
+"""How the message of a SinkError begins that says so."""
+
 
 class StreamproofError(Exception):
     """Base of all errors: says where, what was found, what is required and what to do.

@@ -1,4 +1,7 @@
-"""Proving a job: scenarios, the events they make, what a run leaves behind, the oracle and the checkers."""
+"""Proving a job: scenarios, the events they make, what a run leaves behind, the oracle and the checkers.
+
+The package can be called: `streamproof.prove("my_job")` is the function `streamproof.proof.prove`, whose help says what it takes.
+"""
 
 import sys
 from importlib import import_module

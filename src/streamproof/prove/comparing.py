@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamproof.prove.checkers import Finding
 from streamproof.prove.row_files import rows_of
 from streamproof.prove.setting import OUT
 
@@ -18,23 +19,26 @@ _HIDDEN = ("_trace", "_records", "_trace_hash", "original", "original_base64")
 _DIGITS = 9
 
 
-def row_differences(one: Path, other: Path) -> list[str]:
-    """What differs between the outputs of two scenario folders, an output a line; empty if nothing does.
+def row_differences(one: Path, other: Path) -> Iterator[Finding]:
+    """What differs between the outputs of two scenario folders, with trace ids and without, an output a finding.
 
     Rows are compared as multisets; floats to nine digits, since the order of addition is not fixed. The original bytes of rejected rows
     hold the trace id and are left aside.
     """
-    names = sorted({path.name for folder in (one, other) for path in (folder / OUT).glob("*")})
-    found = []
-    for name in names:
+    for name in sorted({path.name for folder in (one, other) for path in (folder / OUT).glob("*")}):
         mine, theirs = Counter(_rows(one / OUT / name)), Counter(_rows(other / OUT / name))
-        if mine != theirs:
-            only, missing = mine - theirs, theirs - mine
-            example = next(iter(only or missing))
-            found.append(
-                f"output {name}: {only.total()} rows only in the one, {missing.total()} only in the other, such as {example}"
-            )
-    return found
+        if mine == theirs:
+            continue
+        only, missing = mine - theirs, theirs - mine
+        example = dict(next(iter(only or missing)))
+        yield Finding(
+            None,
+            f"a run without trace ids, as the job is shipped, has other rows in {name} than the one that is proved",
+            None,
+            "the same rows",
+            f"{only.total():,} rows only with trace ids, {missing.total():,} only without",
+            f"such as {example}; a job must not depend on the column _trace, on random numbers, or on the hour",
+        )
 
 
 def rows_digest(history: "History") -> str:

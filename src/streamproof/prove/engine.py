@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof._jvm import PROOF_JAR
 from streamproof.errors import EnvironmentProblem
-from streamproof.prove import scratch
 from streamproof.prove.setting import SPARK
 from streamproof.runtime.session import start_session
 
@@ -28,11 +27,14 @@ class Gateway:
 
 
 class Engine:
-    """The Spark that scenarios run on. It stays warm until the process ends: the next proof finds it running."""
+    """The Spark that scenarios run on. It stays warm until the process ends: the next proof finds it running.
 
-    def __init__(self, name: str, settings: Mapping[str, str]) -> None:
-        proofs = {**settings_of_proof(settings), **local_files(scratch.local_dir())}
-        self.spark: SparkSession = start_session(name, proofs, proof=True, java_options=JAVA_OPTIONS)
+    `local` is where it keeps its temporary files, unless the job's settings say where.
+    """
+
+    def __init__(self, name: str, settings: Mapping[str, str], local: Path | None = None) -> None:
+        own = {**local_files(local), **settings_of_proof(settings)}
+        self.spark: SparkSession = start_session(name, own, proof=True, java_options=JAVA_OPTIONS)
         if PROOF_JAR.name not in self.spark.sparkContext.getConf().get("spark.jars", ""):
             raise EnvironmentProblem(
                 "A Spark session that Streamproof did not start is running in this process.",
@@ -99,9 +101,9 @@ def settings_of_proof(settings: Mapping[str, str]) -> dict[str, str]:
     return {**kept, **SPARK, **_partitions(settings)}
 
 
-def local_files(folder: str | None) -> dict[str, str]:
+def local_files(folder: Path | None) -> dict[str, str]:
     """The settings that put Spark's temporary files, and with them the working folders of the state stores, into a folder."""
-    return {"spark.local.dir": folder} if folder else {}
+    return {"spark.local.dir": str(folder)} if folder is not None else {}
 
 
 def _partitions(settings: Mapping[str, str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id, short
 from streamproof.core.verdict import Verdict
-from streamproof.errors import StreamproofError
+from streamproof.errors import DISK_FULL, StreamproofError
 from streamproof.prove import judging
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.child import ChildResult, ChildTask
@@ -143,6 +143,8 @@ class Executor:
         """The verdict; of what is published only a digest is kept, where a live crash is to be compared with its image."""
         if ran.result is None:
             return judging.broken(ran.plan, ran.problem, ran.seconds)
+        if ran.result.error and ran.result.message.startswith(DISK_FULL):  # a proof's own disk: a job writes to no other in it
+            return judging.broken(ran.plan, ran.result.message, ran.seconds)
         if ran.result.error:
             return judging.stopped(ran.plan, ran.result.message, ran.result.remedy, fired=ran.fired, seconds=ran.seconds)
         outcome = judging.judged(self.world, ran.plan, ran.folder, fired=ran.fired, seconds=ran.seconds, rerun=ran.rerun)

@@ -15,7 +15,7 @@ from streamproof.prove.left_behind import (
     StateContents,
     read_history,
 )
-from streamproof.prove.offered import Offered
+from streamproof.prove.offered import Mistakes, Offered, mistakes
 from streamproof.prove.oracle.arrived import Arrived, plain
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, WindowKey
 from streamproof.prove.oracle.trace import Vector
@@ -54,6 +54,8 @@ class QueryView:
         The same by the user's hand-written model; None without one.
     rows
         The columns of every record that passes the row-wise steps, by trace, from a batch query; None where none was run.
+    mistakes
+        What those steps did wrong, where somebody has worked it out already.
     """
 
     left: QueryHistory
@@ -62,6 +64,7 @@ class QueryView:
     equivalence: Mapping[WindowKey, Mapping[str, Any]] | None = None
     handwritten: Mapping[WindowKey, Mapping[str, Any]] | None = None
     rows: Mapping[str, Mapping[str, Any]] | None = None
+    mistakes: Mistakes | None = None
 
     @property
     def name(self) -> str:
@@ -137,6 +140,10 @@ class History:
     def events(self) -> Mapping[str, Event]:
         """The generated events by trace."""
         return self.offered.events
+
+    def mistakes(self, view: QueryView) -> Mistakes:
+        """What the row-wise steps of a query did wrong with the events."""
+        return view.mistakes if view.mistakes is not None else mistakes(self.events, view.arrived)
 
     def came_in(self, view: QueryView, trace: str) -> str:
         """Where a record came in, in words: "arrived as row 412 of part-3-0.json in batch 3"."""

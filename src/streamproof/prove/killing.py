@@ -44,7 +44,7 @@ def kill_at(
     fault = arming(recording.steps, step, action=Action.KILL).configuration(identity, str(folder))
     task = make_task(identity, recorded, recording)
     # In this folder too: a JVM that is killed does not delete its temporary files.
-    own = {**fault, **local_files(str(folder / "local"))}
+    own = {**fault, **local_files(folder / "local")}
     task = replace(task, read_state=False, settings={**task.settings, **own})
     path = Path(f"{task.result}.task")
     path.write_text(task.to_json())

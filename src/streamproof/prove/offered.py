@@ -4,7 +4,7 @@ It is the same for all the scenarios of a proof, so it is worked out once.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from streamproof.prove.generate import Event, Kind
@@ -15,8 +15,8 @@ _UNREADABLE = (Kind.MALFORMED, Kind.MISSING_TIME, Kind.UNPARSEABLE_TIME)
 
 
 @dataclass(frozen=True)
-class Fates:
-    """What the row-wise steps of a query do to the events that they should not do, by trace.
+class Mistakes:
+    """What the row-wise steps of a query do to events that they should not do, by trace.
 
     Parameters
     ----------
@@ -36,7 +36,6 @@ class Offered:
 
     events: Mapping[str, Event]
     traces_of_file: Mapping[str, Sequence[str]]
-    _fates: dict[str, Fates] = field(default_factory=dict, init=False, compare=False)
 
     @cached_property
     def by_hash(self) -> Mapping[int, str]:
@@ -61,12 +60,11 @@ class Offered:
         """Traces that were written to no file."""
         return sorted(self.events.keys() - set().union(*self.traces_of_file.values()))
 
-    def fates(self, query: str, arrived: Mapping[str, Arrived]) -> Fates:
-        """What the row-wise steps of a query did wrong; `arrived` is what they made of every record."""
-        if query not in self._fates:
-            known = [(event, record) for trace, event in self.events.items() if (record := arrived.get(trace)) is not None]
-            self._fates[query] = Fates(
-                {event.trace: event for event, record in known if event.kind in _UNREADABLE and record.fate != "rejected"},
-                {event.trace: event for event, record in known if record.fate == "passed" and record.time_us != event.time_us},
-            )
-        return self._fates[query]
+
+def mistakes(events: Mapping[str, Event], arrived: Mapping[str, Arrived]) -> Mistakes:
+    """What the row-wise steps of a query did wrong; `arrived` is what they made of every record."""
+    known = [(event, record) for trace, event in events.items() if (record := arrived.get(trace)) is not None]
+    return Mistakes(
+        {event.trace: event for event, record in known if event.kind in _UNREADABLE and record.fate != "rejected"},
+        {event.trace: event for event, record in known if record.fate == "passed" and record.time_us != event.time_us},
+    )

@@ -148,7 +148,7 @@ class _Session:
 
     def __enter__(self) -> "_Session":
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._work = scratch(self.folder, self.scenario.events)
+        self._work = scratch(self.folder, self.scenario.events * len(self.config.source))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -170,7 +170,8 @@ class _Session:
     def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> _Prepared:
         """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""
         written = beside.submit(write_scenario, self.config, self.scenario, self._work)
-        engine = Engine(f"prove {self.config.name}", self.config.spark)
+        local = None if self._work == self.folder else self._work.parent
+        engine = Engine(f"prove {self.config.name}", self.config.spark, local)
         guard.allow_in_workers(engine.spark.sparkContext, self.options.allowed_hosts)
         noun = next(iter(self.config.source))
         self.tell(
@@ -211,10 +212,11 @@ def _shipped_equals_proved(proved: Recording, shipped: Recording) -> CheckResult
     """What is proved is what is shipped: a run without the hidden trace column has equal rows and equal step names."""
     from streamproof.prove.comparing import row_differences
 
-    findings = [Finding(None, text) for text in row_differences(proved.setting.folder, shipped.setting.folder)]
-    missing = sorted(proved.steps.comparable ^ shipped.steps.comparable)
-    if missing:
-        findings.append(Finding(None, f"the shipped plan has other steps than the proved one: {', '.join(missing[:5])}"))
+    findings = list(row_differences(proved.setting.folder, shipped.setting.folder))
+    other = sorted(proved.steps.comparable ^ shipped.steps.comparable)
+    if other:
+        what = "a run without trace ids, as the job is shipped, has other durable steps than the one that is proved"
+        findings.append(Finding(None, what, None, "the same steps", f"only in one of them: {', '.join(other[:5])}"))
     return CheckResult("shipped-plan", Verdict.FAIL if findings else Verdict.PASS, tuple(findings), len(findings))
 
 
@@ -244,7 +246,8 @@ def _run(
     def stop() -> bool:
         return out_of_time() or (options.stop_at_first and any(outcome.verdict is Verdict.FAIL for outcome in outcomes))
 
-    tell(events.Proving(0, len(limited), limited[0].id if limited else "", None))
+    if limited:
+        tell(events.Proving(0, len(limited), limited[0].id, None))
     try:
         for outcome in prepared.executor.run_all(limited, prepared.recordings, stop):
             outcomes.append(outcome)

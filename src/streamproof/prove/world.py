@@ -16,7 +16,7 @@ from streamproof.prove.generate import Event, generate
 from streamproof.prove.handwritten import handwritten_rows
 from streamproof.prove.history import History, QueryView
 from streamproof.prove.left_behind import read_history
-from streamproof.prove.offered import Offered
+from streamproof.prove.offered import Mistakes, Offered, mistakes
 from streamproof.prove.oracle.expectation import Expectation, WindowKey
 from streamproof.prove.oracle.model import Model
 from streamproof.prove.oracle.shape import QueryShape
@@ -60,6 +60,11 @@ class World:
         return Offered(self.written.events, self.written.traces_of_file)
 
     @cached_property
+    def mistakes(self) -> Mapping[str, Mistakes]:
+        """By query, what its row-wise steps do wrong."""
+        return {query: mistakes(self.written.events, found.arrived) for query, found in self.arrivals.items()}
+
+    @cached_property
     def models(self) -> Mapping[str, Model]:
         """The plain model of each query."""
         return {query: Model(found.shape, found.arrived, self.written.traces_of_file) for query, found in self.arrivals.items()}
@@ -86,7 +91,8 @@ class World:
             equivalence = arrivals.batch_result(model.survivors)
             if query == next(iter(self.models)):
                 handwritten = self._by_hand(model)
-        return QueryView(left, model, arrivals.arrived, equivalence, handwritten, arrivals.rows if arrivals.traced else None)
+        rows = arrivals.rows if arrivals.traced else None
+        return QueryView(left, model, arrivals.arrived, equivalence, handwritten, rows, self.mistakes[query])
 
     def _by_hand(self, model: Expectation) -> dict[WindowKey, dict[str, Any]] | None:
         if model.survivors not in self._handwritten:

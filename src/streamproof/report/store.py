@@ -1,5 +1,6 @@
 """Where proofs are kept: `<folder>/.streamproof/runs/0001/`, counted up, each with report.json, report.html and junit.xml."""
 
+import shlex
 from pathlib import Path
 
 from streamproof.core.verdict import Verdict
@@ -58,7 +59,9 @@ def find_run(folder: Path, name: str = "latest") -> Path:
             return run
     there = f"There are {runs[0].name} to {runs[-1].name}." if runs else "Nothing has been proved there yet."
     raise ConfigurationError(
-        f'{folder} has no run "{name}". {there}', required="A run's number, or latest.", remedy="streamproof report list"
+        f'{folder} has no run "{name}". {there}',
+        required="A run's number, or latest.",
+        remedy=f"streamproof report list {shlex.quote(str(folder))}",
     )
 
 

@@ -1,11 +1,25 @@
 """Directories of JSON and Parquet files as a stream: parsing, event time, and what is rejected for want of either (S1, S2)."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DateType, NumericType, StringType, StructField, StructType, TimestampNTZType, TimestampType
+from pyspark.sql.types import (
+    ArrayType,
+    CharType,
+    DataType,
+    DateType,
+    MapType,
+    NumericType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+    VarcharType,
+)
 
 from streamproof import _jvm
 from streamproof.core.durations import format_duration, micros_of
@@ -92,6 +106,7 @@ def _schema(spark: SparkSession, name: str, source: "SourceConfig", path: str, *
             declared = StructType.fromDDL(source.schema_ddl)
             assert isinstance(declared, StructType), "columns with their types parse to a struct"
             schema = declared
+            _require_parseable(name, schema)
         else:
             schema = spark.read.format("parquet").load(path).schema
     except ParseException as problem:
@@ -109,6 +124,32 @@ def _schema(spark: SparkSession, name: str, source: "SourceConfig", path: str, *
     if trace and TRACE not in schema.names:
         schema = StructType([StructField(TRACE, StringType()), *schema.fields])
     return schema
+
+
+def _require_parseable(name: str, schema: StructType) -> None:
+    """ConfigurationError for types that no file is read with: Spark's `from_json` refuses them too."""
+    for column in schema.fields:
+        for type_ in _types_in(column.dataType):
+            if isinstance(type_, MapType) and not isinstance(type_.keyType, StringType):
+                required = "The keys of a map are texts: map<string, ...>."
+            elif isinstance(type_, CharType | VarcharType):
+                required = "A text is a string, of any length."
+            else:
+                continue
+            raise ConfigurationError(f"[source.{name}] schema has {column.name} {type_.simpleString()}.", required=required)
+
+
+def _types_in(type_: DataType) -> Iterator[DataType]:
+    yield type_
+    inner: list[DataType] = []
+    if isinstance(type_, ArrayType):
+        inner = [type_.elementType]
+    elif isinstance(type_, MapType):
+        inner = [type_.keyType, type_.valueType]
+    elif isinstance(type_, StructType):
+        inner = [field.dataType for field in type_.fields]
+    for part in inner:
+        yield from _types_in(part)
 
 
 def _require_free(name: str, columns: list[str]) -> None:

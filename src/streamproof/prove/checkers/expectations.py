@@ -38,7 +38,7 @@ def _share(view: QueryView, place: str, most: float) -> Iterator[Finding]:
 def _event_times(history: History, view: QueryView) -> Iterator[Finding]:
     if view.model.shape.event_time_column is None:
         return
-    misplaced = history.offered.fates(view.name, view.arrived).misplaced
+    misplaced = history.mistakes(view).misplaced
     for outcome in view.batches if misplaced else ():
         for trace in outcome.traces:
             event = misplaced.get(trace)

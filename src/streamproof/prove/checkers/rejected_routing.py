@@ -34,7 +34,7 @@ def _why(history: History, view: QueryView, trace: str) -> str:
 
 def _let_through(history: History, view: QueryView) -> Iterator[Finding]:
     """Records that cannot be read, or have no event time to go by, and were not rejected."""
-    let_through = history.offered.fates(view.name, view.arrived).let_through
+    let_through = history.mistakes(view).let_through
     timed = view.model.shape.event_time_column is not None
     for outcome in view.batches if let_through else ():
         for trace in outcome.traces:

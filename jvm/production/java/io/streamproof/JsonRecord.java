@@ -74,8 +74,11 @@ public final class JsonRecord implements Serializable {
   }
 
   private static JsonParser opened(JsonFactory factory, UTF8String line) {
+    if (!line.isValid()) {
+      throw new IllegalArgumentException("bytes that are not UTF-8"); // Spark's parser makes it a corrupt record
+    }
     byte[] bytes = line.getBytes();
-    if (!beginsInAscii(bytes)) {
+    if (!isPlain(bytes)) {
       return CreateJacksonParser.utf8String(factory, line);
     }
     try {
@@ -85,14 +88,14 @@ public final class JsonRecord implements Serializable {
     }
   }
 
-  /** From anything else in its first four bytes Jackson would guess another encoding than UTF-8. */
-  private static boolean beginsInAscii(byte[] line) {
+  /** From a byte order mark, or a zero byte among the first four, Jackson would guess another encoding. */
+  private static boolean isPlain(byte[] line) {
     for (int at = 0; at < Math.min(ENCODING, line.length); at++) {
-      if (line[at] <= 0) {
+      if (line[at] == 0) {
         return false;
       }
     }
-    return true;
+    return line.length == 0 || line[0] > 0;
   }
 
   @SuppressWarnings("unchecked")

@@ -32,7 +32,7 @@ public final class TextBehindRecord implements Serializable {
       return false;
     }
     byte[] bytes = line.getBytes();
-    return !endsWithItsFirstBrace(bytes) && goesOn(bytes);
+    return !endsWithItsFirstBrace(bytes) && goesOn(line.toString());
   }
 
   /** A line whose first "}" is its last character holds one record without records in it, as most lines do. */
@@ -46,8 +46,8 @@ public final class TextBehindRecord implements Serializable {
     return last >= 0 && line[last] == '}';
   }
 
-  private static boolean goesOn(byte[] line) throws IOException {
-    try (JsonParser parser = JSON.createParser(UTF8String.fromBytes(line).toString())) {
+  private static boolean goesOn(String line) throws IOException {
+    try (JsonParser parser = JSON.createParser(line)) {
       try {
         if (parser.nextToken() == null) {
           return false;

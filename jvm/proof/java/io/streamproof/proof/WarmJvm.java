@@ -11,7 +11,7 @@ public final class WarmJvm {
   private WarmJvm() {}
 
   /** To be called once the context is there; it holds until the JVM ends. */
-  public static void prepare(SparkContext context) throws ReflectiveOperationException {
+  public static void prepare(SparkContext context) {
     deleteWithoutProcesses();
     forgetOrigins(context.hadoopConfiguration());
   }
@@ -26,12 +26,16 @@ public final class WarmJvm {
 
   /**
    * Hadoop's settings go to the tasks of every stage, each with the compressed name of the file that it stood in: a thousand
-   * compressions a time, of what nobody asks for. Copies of a configuration take the names over, so none of them has any then.
+   * compressions a time, of what nobody asks for. Copies of a configuration take over the names of the first, which has none then.
    */
-  private static void forgetOrigins(Configuration configuration) throws ReflectiveOperationException {
+  private static void forgetOrigins(Configuration configuration) {
     configuration.size(); // reads the files, and notes the names
-    Field origins = Configuration.class.getDeclaredField("updatingResource");
-    origins.setAccessible(true);
-    ((Map<?, ?>) origins.get(configuration)).clear();
+    try {
+      Field origins = Configuration.class.getDeclaredField("updatingResource");
+      origins.setAccessible(true);
+      ((Map<?, ?>) origins.get(configuration)).clear();
+    } catch (ReflectiveOperationException | RuntimeException otherHadoop) {
+      return; // it only costs time
+    }
   }
 }
