@@ -137,6 +137,18 @@ def test_two_outputs_in_one_folder_are_refused(small_job):
 
 
 @pytest.mark.parametrize(
+    ("type_", "required"), [("map<int, string>", "The keys of a map are texts"), ("array<varchar(3)>", "A text is a string")]
+)
+def test_a_type_that_json_is_not_read_with_is_refused(small_job, type_, required):
+    job = small_job(KEPT, Binding(schema=f"id string, client string, v double, ts long, more {type_}"))
+
+    error = job.stopped(ConfigurationError)
+
+    assert error.message.startswith("[source.events] schema has more ")
+    assert required in error.required
+
+
+@pytest.mark.parametrize(
     ("setting", "why"),
     [("spark.sql.files.ignoreMissingFiles", "vanished"), ("spark.sql.adaptive.streaming.stateless.enabled", "could leave twice")],
 )

@@ -106,7 +106,6 @@ def _schema(spark: SparkSession, name: str, source: "SourceConfig", path: str, *
             declared = StructType.fromDDL(source.schema_ddl)
             assert isinstance(declared, StructType), "columns with their types parse to a struct"
             schema = declared
-            _require_parseable(name, schema)
         else:
             schema = spark.read.format("parquet").load(path).schema
     except ParseException as problem:
@@ -120,6 +119,8 @@ def _schema(spark: SparkSession, name: str, source: "SourceConfig", path: str, *
             f"[source.{name}] no schema could be read from {path}: {said}",
             remedy="Declare schema in the configuration, or look whether the folder holds Parquet files.",
         ) from problem
+    if source.format == "json":
+        _require_parseable(name, schema)
     _require_free(name, [column for column in schema.names if not (trace and column == TRACE)])
     if trace and TRACE not in schema.names:
         schema = StructType([StructField(TRACE, StringType()), *schema.fields])
@@ -127,7 +128,7 @@ def _schema(spark: SparkSession, name: str, source: "SourceConfig", path: str, *
 
 
 def _require_parseable(name: str, schema: StructType) -> None:
-    """ConfigurationError for types that no file is read with: Spark's `from_json` refuses them too."""
+    """ConfigurationError for types that no record of JSON is read with: Spark's `from_json` refuses them too."""
     for column in schema.fields:
         for type_ in _types_in(column.dataType):
             if isinstance(type_, MapType) and not isinstance(type_.keyType, StringType):
