@@ -15,7 +15,9 @@ StreamproofError
 │   ├── StagedRowsGone          a manifest is there, its staged rows are not, and nothing is published (R7)
 │   └── TwoDrivers              another driver works on this checkpoint (R7)
 ├── SinkError                   a sink cannot be written: full disk, no permission
+│   └── SinkUnavailable         the store does not answer; the output catches up once it does (R8)
 ├── DivertError                 a side output cannot be trusted: no batch id, two diverts in one plan (R5)
+├── LabError                    a service of the lab cannot be fetched or does not come up
 └── ScenarioError               the scenario file is wrong; exit code 2
 """
 
@@ -109,7 +111,17 @@ class SinkError(StreamproofError):
     exit_code = 1
 
 
+class SinkUnavailable(SinkError):
+    """The store of a sink does not answer, or may not be written just now (R8)."""
+
+
 class DivertError(StreamproofError):
     """A side output cannot be trusted (R5)."""
+
+    exit_code = 1
+
+
+class LabError(StreamproofError):
+    """A service of the lab cannot be fetched or does not come up."""
 
     exit_code = 1

@@ -65,6 +65,8 @@ class Binding:
     base: str = ""
     checkpoint: str = "checkpoint"
     spark: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Whole tables by their headers, such as "sink.kept"; [source.events] takes the place of the folder."""
 
 
 WINDOWED = Binding(sinks={"sums": "parquet", "late": "json", "rejected": "json"})
@@ -89,9 +91,16 @@ class SmallJob:
         bound = self.binding
         (self.folder / "job.py").write_text(HEADER + self.text)
         lines = ["[job]", 'entry = "job.py:small"', f'checkpoint = "{bound.base}{bound.checkpoint}"', "[source.events]"]
-        lines += ['connector = "files"', 'path = "data"', f'format = "{bound.format}"', bound.event_time]
+        if "source.events" in bound.tables:
+            lines += [f"{key} = {_toml(value)}" for key, value in bound.tables["source.events"].items()]
+        else:
+            lines += ['connector = "files"', 'path = "data"']
+            lines += [f"files_per_batch = {bound.files_per_batch}"] if bound.files_per_batch else []
+        lines += [f'format = "{bound.format}"', bound.event_time]
         lines += [f'schema = "{bound.schema}"'] if bound.schema else []
-        lines += [f"files_per_batch = {bound.files_per_batch}"] if bound.files_per_batch else []
+        for header, table in bound.tables.items():
+            if header != "source.events":
+                lines += [f"[{header}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
         for name, kind in bound.sinks.items():
             lines += [f"[sink.{name}]", 'connector = "files"', f'path = "{bound.base}out/{name}"', f'format = "{kind}"']
         lines += ["[spark]", *(f'"{key}" = "{value}"' for key, value in bound.spark.items())]
@@ -208,6 +217,11 @@ def dies(job: SmallJob, operation: str, path: str, side: str = "before", occurre
         with pytest.raises(StreamproofError):
             job.run()
         assert faults.fired("dies")
+
+
+def _toml(value: Any) -> str:
+    """A text, number, truth or list as TOML writes it."""
+    return json.dumps(value)
 
 
 def _aware(row: dict[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from streamproof.config.models import EventTime, SourceConfig
-from streamproof.connectors.files.source import accepted, read
+from streamproof.config import EventTime, FilesSource
+from streamproof.connectors.event_time import accepted
+from streamproof.connectors.files.source import read
 from streamproof.errors import ConfigurationError, JobDefinitionError
 
 pytestmark = pytest.mark.spark
@@ -60,7 +61,7 @@ class Collected:
 )
 def test_event_time_is_read_as_it_is_declared(spark: SparkSession, tmp_path, type_, written, declared, expected):
     (tmp_path / "rows.json").write_text(json.dumps({"ts": written}) + "\n")
-    source = SourceConfig(
+    source = FilesSource(
         connector="files", path="data", format="json", schema=f"ts {type_}", event_time=EventTime(column="ts", **declared)
     )
 
@@ -83,7 +84,7 @@ def test_event_time_is_read_as_it_is_declared(spark: SparkSession, tmp_path, typ
     ],
 )
 def test_an_event_time_that_cannot_be_is_refused_before_the_start(spark: SparkSession, tmp_path, schema, declared, said):
-    source = SourceConfig(connector="files", path="data", format="json", schema=schema, event_time=EventTime(**declared))
+    source = FilesSource(connector="files", path="data", format="json", schema=schema, event_time=EventTime(**declared))
     with pytest.raises((ConfigurationError, JobDefinitionError)) as error:
         accepted(read(spark, "events", source, str(tmp_path), stream=False, trace=False), "events", source, Collected())
     assert said in error.value.message

@@ -5,16 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.config import load, models
+from streamproof.config import load, models, sinks, sources
 from streamproof.prove import scenario
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
 CONFIGURATION, SCENARIO = PAGE.split("## scenario.toml")
 TABLES = [
     (CONFIGURATION, "### [job]", models.JobTable),
-    (CONFIGURATION, "### [source.NAME]", models.SourceConfig),
-    (CONFIGURATION, "`event_time` is a table", models.EventTime),
-    (CONFIGURATION, "### [sink.NAME]", models.SinkConfig),
+    (CONFIGURATION, "### [source.NAME]", sources.FilesSource),
+    (CONFIGURATION, '`connector = "kafka"`, a source', sources.KafkaSource),
+    (CONFIGURATION, "`event_time` is a table", sources.EventTime),
+    (CONFIGURATION, "### [sink.NAME]", sinks.FilesSink),
+    (CONFIGURATION, '`connector = "postgres"`', sinks.PostgresSink),
+    (CONFIGURATION, '`connector = "kafka"`, a sink', sinks.KafkaSink),
     (SCENARIO, "### At the top", scenario.Scenario),
     (SCENARIO, "### [source.NAME]", scenario.SourceScenario),
     (SCENARIO, "`[source.NAME.disorder]`", scenario.Disorder),

@@ -50,6 +50,17 @@ class OffsetLog:
         except (ValueError, KeyError, TypeError):
             raise TornCheckpoint(f"The offset {written} of source {source} is not one of a file source.") from None
 
+    def positions(self, source: int) -> dict[str, dict[int, int]] | None:
+        """By topic and partition, the offset behind the last one that is read; empty without data yet, None for a source of files.
+
+        Raises
+        ------
+        TornCheckpoint
+            If the source's offset is neither one of files nor one of Kafka.
+        """
+        written = self.sources[source] if source < len(self.sources) else None
+        return {} if written is None else positions_in(written)
+
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
@@ -81,6 +92,43 @@ def parse_offsets(text: str, *, where: str = "an offset log") -> OffsetLog:
         )
     except (KeyError, TypeError, ValueError) as problem:
         raise TornCheckpoint(f"{where} is not a whole offset log: {problem!r}.", required=_WHOLE) from None
+
+
+def positions_in(written: str) -> dict[str, dict[int, int]] | None:
+    """What an offset of Kafka says, topic to partition to offset; None for one of a file source.
+
+    Raises
+    ------
+    TornCheckpoint
+        If it is neither.
+    """
+    try:
+        found = json.loads(written)
+        if "logOffset" in found:
+            return None
+        return {topic: {int(number): int(end) for number, end in ends.items()} for topic, ends in found.items()}
+    except (ValueError, TypeError, AttributeError):
+        raise TornCheckpoint(f"The offset {written} is neither one of files nor one of Kafka.", required=_WHOLE) from None
+
+
+def is_initial_positions(text: str) -> bool:
+    """Whether a source's log entry holds the offsets that a Kafka source begins with, whole or torn: no file source's begins with NUL."""
+    return text.startswith("\0")
+
+
+def parse_initial_positions(text: str, *, where: str = "a source's first offsets") -> dict[str, dict[int, int]]:
+    """The offsets that a Kafka source begins with.
+
+    Raises
+    ------
+    TornCheckpoint
+        If the entry is cut short.
+    """
+    lines = _lines(text.removeprefix("\0"), ("v1",), where)
+    found = positions_in(lines[0]) if lines else None
+    if found is None:
+        raise TornCheckpoint(f"{where} is cut short.", required=_WHOLE)
+    return found
 
 
 def parse_commit(text: str, *, where: str = "a commit log") -> int:

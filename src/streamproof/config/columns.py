@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from streamproof.config.models import SourceConfig
 from streamproof.config.positions import KeyPath
 from streamproof.config.problems import Problem, did_you_mean
 from streamproof.config.secret import SecretText, shown
+from streamproof.config.sources import SourceConfig
 
 _NUMBERS = (
     "tinyint",

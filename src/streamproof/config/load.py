@@ -10,14 +10,17 @@ from pydantic import BaseModel, ValidationError
 
 from streamproof.config.columns import check_columns
 from streamproof.config.entry import job_functions
-from streamproof.config.models import JobConfig, JobTable, SinkConfig, SourceConfig
+from streamproof.config.models import JobConfig, JobTable
 from streamproof.config.positions import KeyPath, display, key_lines
 from streamproof.config.problems import TABLES, Origin, Problem, did_you_mean, key_of, nearest, one_of, raise_problems
 from streamproof.config.secret import SecretText, UnreadableReference, redact, shown, strings, substitute
+from streamproof.config.sinks import CUSTOM_SINK, SINKS
+from streamproof.config.sources import SOURCES, SourceConfig
 from streamproof.errors import ConfigurationError
 
 FILE_NAME = "streamproof.toml"
-_TABLES: Mapping[str, type[BaseModel]] = {"source": SourceConfig, "sink": SinkConfig}
+_CONNECTORS: Mapping[str, Mapping[str, type[BaseModel]]] = {"source": SOURCES, "sink": SINKS}
+_LATER_CONNECTORS = ("redis", "http", "cdc", "delta")
 _LATER_KEYS = ("idle_after",)
 
 
@@ -118,7 +121,33 @@ def _with_profile(tree: dict[str, Any], origin: Origin) -> dict[str, Any]:
             f'{display(origin.file)} has no profile "{origin.profile}".{did_you_mean(origin.profile, profiles)}', required=there
         )
     overlay = profiles[origin.profile]
-    return _overlaid(tree, overlay) if isinstance(overlay, dict) else tree
+    return _overlaid(_without_former_keys(tree, overlay), overlay) if isinstance(overlay, dict) else tree
+
+
+def _without_former_keys(tree: dict[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
+    """The tree without the keys of connectors that the overlay replaces by another, which does not take them."""
+    kept = dict(tree)
+    for kind in _CONNECTORS:
+        for name, table in _tables_of(overlay.get(kind)):
+            below = dict(_tables_of(kept.get(kind))).get(name, {})
+            if table.get("connector", below.get("connector")) == below.get("connector"):
+                continue
+            takes, took = (_keys(model) if (model := _model_of(kind, each)) else {} for each in (table, below))
+            fitting = {key: value for key, value in below.items() if key in takes or key not in took}
+            kept[kind] = {**kept[kind], name: fitting}
+    return kept
+
+
+def _tables_of(kind: Any) -> list[tuple[str, dict[str, Any]]]:
+    return [(name, table) for name, table in kind.items() if isinstance(table, dict)] if isinstance(kind, dict) else []
+
+
+def _model_of(kind: str, table: Any) -> type[BaseModel] | None:
+    """The model of a [source.NAME] or [sink.NAME], by its connector; None where that says nothing that is known."""
+    connector = table.get("connector") if isinstance(table, dict) else None
+    if kind == "sink" and isinstance(connector, str) and CUSTOM_SINK.fullmatch(connector):
+        connector = "files"
+    return _CONNECTORS[kind].get(connector) if isinstance(connector, str) else None
 
 
 def _overlaid(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
@@ -181,9 +210,9 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
     )
     job = _job(tree, problems)
     sections: dict[str, dict[str, BaseModel]] = {"source": {}, "sink": {}}
-    for kind, model in _TABLES.items():
+    for kind in _CONNECTORS:
         for name, table in _named_tables(tree, kind, problems):
-            found = _model(model, (kind, name), table, problems)
+            found = _connected(kind, name, table, problems)
             if found is not None:
                 sections[kind][name] = found
     for name, source in sections["source"].items():
@@ -239,6 +268,21 @@ def _named_tables(tree: Mapping[str, Any], kind: str, problems: list[Problem]) -
         if not name.isidentifier()
     )
     return list(tables.items())
+
+
+def _connected(kind: str, name: str, table: Any, problems: list[Problem]) -> BaseModel | None:
+    """A [source.NAME] or [sink.NAME] as its connector takes it."""
+    model = _model_of(kind, table)
+    if model is not None or not isinstance(table, dict) or not isinstance(table.get("connector"), str):
+        return _model(model or _CONNECTORS[kind]["files"], (kind, name), table, problems)
+    known = _CONNECTORS[kind]
+    of_your_own = ', or a sink class of your own as "file.py:ClassName"' if kind == "sink" else ""
+    required = f"It must be {one_of(known)}{of_your_own}."
+    connector = table["connector"]
+    what = "is not there yet" if connector in _LATER_CONNECTORS else "is no connector"
+    said = f"connector is {shown(connector)}, which {what}.{did_you_mean(connector, known)}"
+    problems.append(Problem((kind, name, "connector"), said, required))
+    return None
 
 
 def _model(model: type[BaseModel], path: KeyPath, table: Any, problems: list[Problem]) -> BaseModel | None:
@@ -297,7 +341,7 @@ def _is_union_member(part: object) -> bool:
     return isinstance(part, str) and ("[" in part or "(" in part)
 
 
-def _keys(model: type[BaseModel], path: KeyPath) -> dict[str, bool]:
+def _keys(model: type[BaseModel], path: KeyPath = ()) -> dict[str, bool]:
     """The keys that the table at the path takes, with whether they are required."""
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     if path and path[0] in fields:

@@ -4,17 +4,38 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
+from streamproof.errors import TwoDrivers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
     from streamproof._jvm import Storage
 
 
 @dataclass(frozen=True)
 class SinkPlace:
-    """Where an output goes: its name, path, format and connector as configured, and how to get there."""
+    """Where an output goes, and how to get there.
+
+    Parameters
+    ----------
+    output
+        Its name in the job.
+    path
+        Where its rows are staged, and for files where they are published too.
+    format
+        How they are staged: "parquet" or "json".
+    connector
+        As configured.
+    where
+        The store as people and manifests name it, without passwords: a path, "postgresql://host:5432/db/exposure".
+    job, incarnation
+        Whose rows they are (R1).
+    steps
+        Told of what becomes durable outside the checkpoint's file system.
+    """
 
     spark: "SparkSession"
     storage: "Storage"
@@ -22,6 +43,10 @@ class SinkPlace:
     path: str
     format: str
     connector: str
+    where: str
+    job: str = ""
+    incarnation: str = ""
+    steps: Steps = UNWATCHED
 
     @property
     def staging(self) -> str:
@@ -42,6 +67,10 @@ class Sink(ABC):
     """
 
     guarantee = "not declared"
+    exactly_once = True
+    """Whether every row is in the store once, whatever happens; a claim of the configuration is held against it (K8)."""
+    may_lag = False
+    """Whether the job goes on while the store is down: batches wait with their manifests (R8)."""
 
     def __init__(self, place: SinkPlace) -> None:
         self.place = place
@@ -65,6 +94,26 @@ class Sink(ABC):
     def owner(self) -> LedgerEntry | None:
         """Any ledger entry found at the output; tells whose output it is (R1)."""
         return None
+
+    def require(self, columns: "StructType") -> None:
+        """Looks, before the first batch, whether the store takes rows with these columns.
+
+        Raises
+        ------
+        SinkError, ConfigurationError
+            If it does not, with what is missing.
+        """
+        return
+
+    def clear(self) -> None:
+        """Deletes what the output holds and its ledger: `run --replace-output`."""
+        for name in self.place.storage.list(self.place.path):
+            if name.startswith("batch=") or name == "_staging":
+                self.place.storage.delete(f"{self.place.path}/{name}")
+
+    def close(self) -> None:
+        """Lets connections go, at the end of a run."""
+        return
 
     def prepare(self, manifest: Manifest, section: Section) -> None:
         """Optional work before publishing, repeatable at will."""
@@ -105,3 +154,13 @@ def entry_of(manifest: Manifest, section: Section) -> LedgerEntry:
         rows=section.digest.rows,
         hash=section.digest.hash,
     )
+
+
+def same_manifest(found: LedgerEntry, manifest: Manifest, section: Section) -> None:
+    """TwoDrivers if the ledger entry comes from another manifest than this one (R7)."""
+    if (found.manifest, found.output) != (manifest.id, section.output):
+        raise TwoDrivers(
+            f"Batch {manifest.batch} of {section.output} was published by the manifest {found.manifest[:8]}; this driver staged {manifest.id[:8]}.",
+            required="One driver works on a checkpoint at a time.",
+            remedy="Stop the other driver, then run again: the ledger decides what is published.",
+        )

@@ -59,11 +59,22 @@ class Section:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What the batch was (R2): its watermark, and start, end and files of every source."""
+    """What the batch was (R2): its watermark, and of every source where it ends, with its files or where it starts.
+
+    Parameters
+    ----------
+    offsets
+        The end of each source, as Spark writes it.
+    files
+        By source, the files of the batch: for those the number of a log entry is not enough.
+    starts
+        By source, for the others, where the batch before has ended.
+    """
 
     watermark_ms: int
     offsets: tuple[str, ...]
     files: Mapping[str, tuple[str, ...]]
+    starts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def hash(self) -> str:
@@ -118,6 +129,7 @@ class Manifest:
                         watermark_ms=fingerprint["watermark_ms"],
                         offsets=tuple(fingerprint["offsets"]),
                         files={source: tuple(files) for source, files in fingerprint["files"].items()},
+                        starts=fingerprint.get("starts", {}),
                     ),
                     "sections": tuple(_section(section) for section in found["sections"]),
                 }

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamproof import __version__
+from streamproof.config import FilesSink, ServiceSink
+from streamproof.connectors import services
 from streamproof.connectors.files.sink import guarantee_at
 from streamproof.core.phases import Side
 from streamproof.core.verdict import Verdict, worst
@@ -210,8 +212,22 @@ def _outputs(world: World, history: History | None) -> list[dict[str, Any]]:
     found = []
     for view in history.queries if history else ():
         for name, output in view.left.outputs.items():
-            place = world.bound.places[name]
-            where = world.config.sink[name].path if name in world.config.sink else f"{world.config.checkpoint}-{name}"
-            guarantee = guarantee_at(where) if place.connector == "files" else f"declared by {place.connector}"
-            found.append({"name": name, "rows": len(output.rows), "where": where, "format": place.format, "guarantee": guarantee})
+            told = {"where": _where(world, name), "guarantee": _guarantee(world, name)}
+            found.append({"name": name, "rows": len(output.rows), "format": world.bound.places[name].shown_format, **told})
     return found
+
+
+def _where(world: World, output: str) -> str:
+    """Where an output goes as the job is configured, not as the proof binds it."""
+    bound = world.config.sink.get(output)
+    if isinstance(bound, ServiceSink):
+        return services.where(bound)
+    return bound.path if isinstance(bound, FilesSink) else f"{world.config.checkpoint}-{output}"
+
+
+def _guarantee(world: World, output: str) -> str:
+    bound = world.config.sink.get(output)
+    if isinstance(bound, ServiceSink):
+        return services.guarantee(bound)
+    connector = world.bound.places[output].connector
+    return guarantee_at(_where(world, output)) if connector == "files" else f"declared by {connector}"

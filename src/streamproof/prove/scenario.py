@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from streamproof.config.models import Duration, Text
+from streamproof.config.fields import Duration, Text
 from streamproof.config.positions import key_lines
 from streamproof.config.problems import Origin
 from streamproof.config.secret import shown

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,13 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 from streamproof import _jvm
 from streamproof.connectors.sink import Sink
 from streamproof.core.ids import new_id
-from streamproof.core.manifest import Digest, Manifest, Section, StagedFile
-from streamproof.errors import FingerprintMismatch, NondeterministicReplay, StagedRowsGone, TwoDrivers
+from streamproof.core.manifest import Digest, LedgerEntry, Manifest, Section, StagedFile
+from streamproof.errors import FingerprintMismatch, NondeterministicReplay, SinkUnavailable, StagedRowsGone, TwoDrivers
 from streamproof.runtime.doors import JSON_OPTIONS
 from streamproof.runtime.logs import BatchLogs, QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.places import seen_from
+from streamproof.runtime.publishing import Publisher
 from streamproof.runtime.reports import DoorSums, sums_by_output
 from streamproof.runtime.tally import tally_door
 from streamproof.stream.outputs import SideKind
@@ -53,7 +55,7 @@ class Done:
 
     def add(self, manifest: Manifest) -> None:
         self.batches += 1
-        self.without_input += not any(manifest.fingerprint.files.values())
+        self.without_input += not manifest.counts["input"]
         self.input += manifest.counts["input"]
         self.rows.update({section.output: section.digest.rows for section in manifest.sections})
         begins = "reason.rejected."
@@ -71,6 +73,7 @@ class BatchProtocol:
     manifests: ManifestStore
     logs: QueryLogs
     sinks: Mapping[str, Sink]
+    publisher: Publisher
     sides: Mapping[SideKind, str]
     side_schemas: Mapping[SideKind, StructType]
     floats: Sequence[str]
@@ -97,17 +100,27 @@ class BatchProtocol:
         sections, counts = self._stage(rows, batch, attempt)
         staged = self._manifest(batch, attempt, logs, sections, counts)
         manifest = self._decide(staged)
-        for section in manifest.sections:
-            if section.digest.rows:
-                sink = self.sinks[section.output]
-                sink.prepare(manifest, section)
-                try:
-                    sink.publish(manifest, section)
-                except StagedRowsGone as gone:
-                    if manifest is not staged:
-                        raise
-                    raise _taken_away(gone, batch) from gone
+        try:
+            self.publisher.publish(manifest)
+        except StagedRowsGone as gone:
+            if manifest is not staged:
+                raise
+            raise _taken_away(gone, batch) from gone
+        if batch:
+            self.publisher.drop_published(batch - 1)
         self.done.add(manifest)
+
+    def finish(self, patience_seconds: float) -> None:
+        """At the end of a run: waits for stores that are down, and removes what is staged of batches that are done.
+
+        Raises
+        ------
+        SinkUnavailable
+            If batches still wait when the patience is at its end; the next run publishes them.
+        """
+        self.publisher.finish(patience_seconds)
+        for number in self.logs.batches("commits")[-2:]:
+            self.publisher.drop_published(number)
 
     # -- stage
 
@@ -180,7 +193,7 @@ class BatchProtocol:
             source_logs=logs.source_logs,
             sections=sections,
             counts={**counts, **totals},
-            places={output: seen_from(self.manifests.checkpoint, sink.place.path) for output, sink in self.sinks.items()},
+            places={output: seen_from(self.manifests.checkpoint, sink.place.where) for output, sink in self.sinks.items()},
             connectors={output: sink.place.connector for output, sink in self.sinks.items()},
         )
 
@@ -226,8 +239,13 @@ class BatchProtocol:
 
     def _from_ledger(self, staged: Manifest) -> Manifest | None:
         """A manifest that was lost after its batch was published is made again from the ledger, if the batch is the same (R2)."""
-        entries = {section.output: self.sinks[section.output].published(staged.batch) for section in staged.sections}
-        published = {output: entry for output, entry in entries.items() if entry is not None}
+        published: dict[str, LedgerEntry] = {}
+        for output in (section.output for section in staged.sections):
+            # A store that is down is asked again when the batch is published there: an entry of another manifest stops it then.
+            with suppress(SinkUnavailable):
+                entry = self.sinks[output].published(staged.batch)
+                if entry is not None:
+                    published[output] = entry
         if not published:
             return None
         for output, entry in published.items():

@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from streamproof.config import FilesSink, ServiceSink
+from streamproof.connectors import services
 from streamproof.connectors.files.sink import FileSink
 from streamproof.connectors.sink import Sink, SinkPlace
+from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.loading import load_job, load_module
 from streamproof.runtime.session import refuse_settings
@@ -20,7 +23,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OutputPlace:
-    """Where an output goes: its kind ("main", "late" or "rejected"), path, format, and the class of a sink of the user's own."""
+    """Where an output goes.
+
+    Parameters
+    ----------
+    kind
+        "main", "late" or "rejected".
+    path
+        Where its rows are staged; for files where they are published too.
+    format
+        How they are staged.
+    connector
+        As configured.
+    bound
+        Whether the configuration has a sink for it.
+    service
+        What a sink of a service is configured with; None for files.
+    """
 
     name: str
     kind: str
@@ -28,6 +47,17 @@ class OutputPlace:
     format: str
     connector: str
     bound: bool
+    service: ServiceSink | None = None
+
+    @property
+    def where(self) -> str:
+        """What it is called: a path, or a table, a topic."""
+        return self.path if self.service is None else services.where(self.service)
+
+    @property
+    def shown_format(self) -> str:
+        """How readers find the rows: the format of files, the name of a service."""
+        return self.format if self.service is None else self.connector
 
 
 @dataclass(frozen=True)
@@ -45,12 +75,24 @@ class BoundJob:
     def checkpoint(self, query: str) -> str:
         return f"{self.config.resolve(self.config.checkpoint)}/{query}"
 
-    def sink(self, output: str, spark: "SparkSession", storage: "Storage") -> Sink:
+    def sink(
+        self, output: str, spark: "SparkSession", storage: "Storage", *, incarnation: str = "", steps: Steps = UNWATCHED
+    ) -> Sink:
+        """The sink of an output, for the rows of an incarnation; a claim that it cannot keep is a ConfigurationError (K8)."""
         place = self.places[output]
-        sink_place = SinkPlace(spark, storage, output, place.path, place.format, place.connector)
-        if place.connector == "files":
-            return FileSink(sink_place)
-        return _custom_sink(self.config, output, place.connector)(sink_place)
+        at = SinkPlace(
+            spark, storage, output, place.path, place.format, place.connector, place.where, self.name, incarnation, steps
+        )
+        if place.service is not None:
+            made = services.sink(place.service, at)
+        elif place.connector == "files":
+            made = FileSink(at)
+        else:
+            made = _custom_sink(self.config, output, place.connector)(at)
+        bound = self.config.sink.get(output)
+        if bound is not None and bound.guarantee == "exactly-once" and not made.exactly_once:
+            raise _claim(self.config, output, made)
+        return made
 
     def sides_of(self, query: str) -> dict[SideKind, str]:
         """The side outputs of a query, kind to name; those the job does not return go to a default place."""
@@ -110,12 +152,12 @@ def _require_places_apart(config: "JobConfig", places: dict[str, OutputPlace]) -
     """ConfigurationError if two outputs have one folder: each batch has one directory there, and one ledger."""
     by_path: dict[str, str] = {}
     for name, place in places.items():
-        other = by_path.setdefault(place.path.rstrip("/"), name)
+        other = by_path.setdefault(place.where.rstrip("/"), name)
         if other != name:
             raise ConfigurationError(
-                f"{config.file}: the outputs {other} and {name} both go to {place.path}.",
-                required="Every output has a folder of its own.",
-                remedy=f"Give [sink.{name}] another path.",
+                f"{config.file}: the outputs {other} and {name} both go to {place.where}.",
+                required=f"Every output has a {'folder' if place.service is None else 'table or topic'} of its own.",
+                remedy=f"Give [sink.{name}] another.",
             )
 
 
@@ -129,10 +171,21 @@ def _custom_sink(config: "JobConfig", output: str, connector: str) -> type[Sink]
     return found
 
 
+def _claim(config: "JobConfig", output: str, sink: Sink) -> ConfigurationError:
+    return ConfigurationError(
+        f'{config.where("sink", output, "guarantee")}: [sink.{output}] guarantee = "exactly-once" cannot be kept by {sink.place.connector}.',
+        required=f"What it keeps: {sink.guarantee}.",
+        remedy='Take the claim out, write guarantee = "at-least-once", or bind the output to a sink that publishes in transactions.',
+    )
+
+
 def _place(config: "JobConfig", name: str, kind: str) -> OutputPlace:
     sink = config.sink.get(name)
-    if sink is not None:
+    if isinstance(sink, FilesSink):
         return OutputPlace(name, kind, config.resolve(sink.path), sink.format, sink.connector, bound=True)
+    if isinstance(sink, ServiceSink):
+        home = f"{config.resolve(config.checkpoint).rstrip('/')}-{name}"
+        return OutputPlace(name, kind, home, "parquet", sink.connector, bound=True, service=sink)
     if kind == "main":
         raise ConfigurationError(
             f"{config.file}: the job's output {name} has no sink.",

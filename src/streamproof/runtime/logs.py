@@ -43,11 +43,17 @@ class QueryLogs:
         text, log = current
         files: dict[str, tuple[str, ...]] = {}
         kept: dict[str, dict[str, str]] = {}
+        starts: dict[str, str] = {}
         for source in range(len(log.sources)):
-            start = before[1].log_offset(source) if before else -1
-            files[str(source)], kept[str(source)] = self._files(source, start, log.log_offset(source))
-        fingerprint = Fingerprint(watermark_ms=log.watermark_ms, offsets=tuple(end or "-" for end in log.sources), files=files)
-        return BatchLogs(fingerprint, text, kept)
+            if log.positions(source) is None:
+                start = before[1].log_offset(source) if before else -1
+                files[str(source)], kept[str(source)] = self._files(source, start, log.log_offset(source))
+            else:
+                first = self.storage.read(f"{self.checkpoint}/sources/{source}/0") or ""
+                kept[str(source)] = {"0": first} if first else {}
+                starts[str(source)] = (before[1].sources[source] if before and source < len(before[1].sources) else None) or first
+        ends = tuple(end or "-" for end in log.sources)
+        return BatchLogs(Fingerprint(log.watermark_ms, ends, files, starts), text, kept)
 
     def require_inputs(self, logs: BatchLogs, batch: int, *, whole: bool) -> None:
         """DataError unless every file of the batch is there: Spark passes over a file that vanished after it was listed.

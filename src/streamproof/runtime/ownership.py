@@ -1,8 +1,9 @@
 """Before a query starts: do its checkpoint, its source and its outputs belong together (R1)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from streamproof.checkpoint.logs import positions_in
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
 from streamproof.errors import OutputInUse, WrongCheckpoint
@@ -18,7 +19,7 @@ def check_owner(sinks: Mapping[str, Sink], incarnation: str, job: str, manifests
         if owner is None or owner.incarnation == incarnation:
             continue
         whose = "another run of this job" if owner.job == job else f"the job {owner.job}"
-        belongs = f"The output {sink.place.path} belongs to {whose} (incarnation {owner.incarnation[:4]}); the checkpoint "
+        belongs = f"The output {sink.place.where} belongs to {whose} (incarnation {owner.incarnation[:4]}); the checkpoint "
         if manifests.begun():
             raise OutputInUse(
                 f"{belongs}{manifests.checkpoint} has published elsewhere (incarnation {incarnation[:4]}).",
@@ -28,9 +29,15 @@ def check_owner(sinks: Mapping[str, Sink], incarnation: str, job: str, manifests
         raise OutputInUse(
             f"{belongs}{manifests.checkpoint} is new.",
             required="Going on would publish rows twice.",
-            remedy="Either restore the checkpoint, or start over:\n"
-            f"streamproof run TARGET --new-output {sink.place.path.rsplit('/', 1)[-1]}-2      or      streamproof run TARGET --replace-output",
+            remedy=f"Either restore the checkpoint, or start over:\n{_start_over(sink)}",
         )
+
+
+def _start_over(sink: Sink) -> str:
+    replace_it = "streamproof run TARGET --replace-output"
+    if sink.place.where != sink.place.path:
+        return f"bind [sink.{sink.place.output}] to another table or topic      or      {replace_it}"
+    return f"streamproof run TARGET --new-output {sink.place.path.rsplit('/', 1)[-1]}-2      or      {replace_it}"
 
 
 def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
@@ -47,17 +54,21 @@ def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
                 required="The other sink knows of no batch that is published: the newest could be published twice, the earlier ones would miss.",
                 remedy=f"Bind {output} as it was. To start over: another checkpoint.",
             )
-        now = seen_from(manifests.checkpoint, sink.place.path)
+        now = seen_from(manifests.checkpoint, sink.place.where)
         before = newest.places.get(output, now)
         if before == now:
             continue
         there = resolved(manifests.checkpoint, before)
-        if _left_behind(type(sink)(replace(sink.place, path=there)), sink, newest):
+        of_files = sink.place.where == sink.place.path
+        stayed = (
+            _left_behind(type(sink)(replace(sink.place, path=there)), sink, newest) if of_files else _is_elsewhere(manifests, sink)
+        )
+        if stayed:
             raise OutputInUse(
-                f"The checkpoint {manifests.checkpoint} has published {output} at {there}; it is bound to {sink.place.path} now, "
+                f"The checkpoint {manifests.checkpoint} has published {output} at {there}; it is bound to {sink.place.where} now, "
                 "where that is not.",
                 required="Going on would tear the output in two, and could publish its newest batch twice.",
-                remedy=f"Bind {output} to where it was, or move that folder to the new place. To start over: another checkpoint.",
+                remedy=f"Bind {output} to where it was, or move what is there, with its ledger, to the new place. To start over: another checkpoint.",
             )
 
 
@@ -72,6 +83,20 @@ def require_source(manifests: ManifestStore, folder: str) -> None:
                 f"The checkpoint {manifests.checkpoint} has read {path_of(uri)}; the source is bound to {folder} now.",
                 required="Spark knows files by their whole paths: those that it has read would be taken in again under another.",
                 remedy="Bind the source to where it was. A copy of a job, or another source, starts with a checkpoint and outputs of its own.",
+            )
+
+
+def require_topics(manifests: ManifestStore, topics: Sequence[str]) -> None:
+    """WrongCheckpoint if a topic that was read is bound no more: Spark would call its records lost, or read another from its start."""
+    newest = next(manifests.newest_first(), None)
+    for offsets in newest.fingerprint.offsets if newest is not None else ():
+        read = positions_in(offsets) if offsets != "-" else {}
+        gone = [topic for topic in read or {} if topic not in topics]
+        if gone:
+            raise WrongCheckpoint(
+                f"The checkpoint {manifests.checkpoint} has read the topic {gone[0]}; the source is bound to {', '.join(topics)} now.",
+                required="A topic may be added, and none taken away: what of it was not read yet would be lost unseen.",
+                remedy="Bind the source to all the topics it had. Another source starts with a checkpoint and outputs of its own.",
             )
 
 
@@ -98,6 +123,15 @@ def _left_behind(old: Sink, new: Sink, newest: Manifest) -> bool:
     has_rows = section is not None and bool(section.digest.rows)
     newest_stayed = has_rows and old.published(newest.batch) is not None and new.published(newest.batch) is None
     return newest_stayed or (old.owner() is not None and new.owner() is None)
+
+
+def _is_elsewhere(manifests: ManifestStore, sink: Sink) -> bool:
+    """Whether a service that has another name now knows nothing of the newest batch with rows that may be published."""
+    for manifest in manifests.newest_first():
+        section = manifest.section(sink.place.output)
+        if section is not None and section.digest.rows and not sink.staged_whole(section):
+            return sink.published(manifest.batch) is None
+    return False
 
 
 def _newest_files(manifests: ManifestStore) -> tuple[str, ...]:

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.config import JobConfig, load, redact
+from streamproof.config import FilesSink, FilesSource, JobConfig, KafkaSource, ServiceSink, SinkConfig, SourceConfig, load, redact
 from streamproof.config.entry import JobFunction, class_names, job_functions
-from streamproof.config.models import CUSTOM_SINK
 from streamproof.config.positions import display
 from streamproof.config.problems import did_you_mean
+from streamproof.config.sinks import CUSTOM_SINK
+from streamproof.connectors import services
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.runtime.environment import find_java, find_spark
 from streamproof.runtime.session import refuse_settings
@@ -86,10 +87,17 @@ def _require_sinks(config: JobConfig, function: JobFunction) -> None:
 
 def _bindings(config: JobConfig) -> Iterator[Finding]:
     for name, source in config.source.items():
-        yield _finding(f"source {name}", lambda path=source.path, name=name: _readable(config, name, path))  # type: ignore[misc]
+        yield _finding(f"source {name}", lambda name=name, source=source: _source(config, name, source))  # type: ignore[misc]
     for name, sink in config.sink.items():
-        yield _finding(f"sink {name}", lambda name=name, sink=sink: _sink(config, name, sink.connector, sink.path))  # type: ignore[misc]
+        yield _finding(f"sink {name}", lambda name=name, sink=sink: _sink(config, name, sink))  # type: ignore[misc]
     yield _finding("checkpoint", lambda: _writable(config, config.checkpoint, config.where("job", "checkpoint")))
+
+
+def _source(config: JobConfig, name: str, source: SourceConfig) -> str:
+    if isinstance(source, KafkaSource):
+        return f"{', '.join(source.topic)} at {source.servers}, not looked at from here"
+    assert isinstance(source, FilesSource), "every connector is looked at"
+    return _readable(config, name, source.path)
 
 
 def _readable(config: JobConfig, name: str, path: str) -> str:
@@ -113,8 +121,11 @@ def _counted(files: int) -> str:
     return f"{files:,} file{'' if files == 1 else 's'}"
 
 
-def _sink(config: JobConfig, name: str, connector: str, path: str) -> str:
-    if custom := CUSTOM_SINK.fullmatch(connector):
+def _sink(config: JobConfig, name: str, sink: SinkConfig) -> str:
+    if isinstance(sink, ServiceSink):
+        return f"{services.where(sink)}, not looked at from here"
+    assert isinstance(sink, FilesSink), "every connector is looked at"
+    if custom := CUSTOM_SINK.fullmatch(sink.connector):
         file = config.root / custom["file"]
         classes = class_names(file)
         if custom["name"] not in classes:
@@ -122,7 +133,7 @@ def _sink(config: JobConfig, name: str, connector: str, path: str) -> str:
                 f"{config.where('sink', name, 'connector')}: [sink.{name}] connector names {custom['name']}, and {display(file)} has no such class."
                 f"{did_you_mean(custom['name'], classes)}"
             )
-    return _writable(config, path, config.where("sink", name, "path"))
+    return _writable(config, sink.path, config.where("sink", name, "path"))
 
 
 def _writable(config: JobConfig, path: str, where: str) -> str:

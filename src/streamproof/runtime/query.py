@@ -4,8 +4,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
+from streamproof.config import FilesSource, KafkaSource
+from streamproof.connectors.event_time import accepted
 from streamproof.connectors.files import source as files
+from streamproof.connectors.kafka import source as kafka
 from streamproof.connectors.sink import Sink
+from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.ids import new_id, short
 from streamproof.errors import StreamproofError
 from streamproof.runtime import ownership, recovery
@@ -15,6 +19,7 @@ from streamproof.runtime.doors import SideDoors
 from streamproof.runtime.failures import translated
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.publishing import Publisher
 from streamproof.runtime.session import settings_of_query, weaker_state
 from streamproof.runtime.tally import tallied
 from streamproof.stream.plan import EventTimeColumn, build
@@ -22,17 +27,21 @@ from streamproof.stream.plan import EventTimeColumn, build
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.types import StructType
 
     from streamproof.config import SourceConfig
 
 
 @dataclass(frozen=True)
 class Start:
-    """How a query is started: with the hidden trace column of proofs, going on after a contradiction, taking a commit back."""
+    """How a query is started: with the hidden trace column of proofs, going on after a contradiction, taking a commit back; `steps`
+    is told of what becomes durable in services.
+    """
 
     trace: bool = False
     accept_replay: int | None = None
     replay_last: bool = False
+    steps: Steps = UNWATCHED
 
 
 @dataclass
@@ -79,15 +88,19 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     storage = _jvm.Storage(spark)
     checkpoint = bound.checkpoint(query)
     sides = bound.sides_of(query)
-    sinks = {output: bound.sink(output, spark, storage) for output in (query, *sides.values())}
     manifests = ManifestStore(storage, checkpoint)
     logs = QueryLogs(storage, checkpoint)
     incarnation = manifests.incarnation(bound.name, query)
-    ownership.check_owner(sinks, incarnation, bound.name, manifests)
+    outputs = (query, *sides.values())
+    sinks = {output: bound.sink(output, spark, storage, incarnation=incarnation, steps=start.steps) for output in outputs}
+    ownership.check_owner({name: sink for name, sink in sinks.items() if not sink.may_lag}, incarnation, bound.name, manifests)
     notes = recovery.restore_logs(storage, logs, manifests)
     ownership.require_places(manifests, sinks)
     source = bound.config.source[bound.outputs.main[query].source]
-    ownership.require_source(manifests, bound.config.resolve(source.path))
+    if isinstance(source, FilesSource):
+        ownership.require_source(manifests, bound.config.resolve(source.path))
+    elif isinstance(source, KafkaSource):
+        ownership.require_topics(manifests, source.topic)
     interrupted = recovery.open_manifest(logs, manifests)
     if interrupted is not None:
         ownership.require_outputs(interrupted, sinks)
@@ -97,7 +110,16 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         taken_back = recovery.roll_back(storage, logs, manifests, sinks)
         notes += [] if taken_back is None else [f"Batch {taken_back} of {query} was taken back and is computed again."]
     recovery.publish_open(manifests, sinks, logs.batches("commits"))
-    recovery.remove_orphans(storage, manifests, sinks)
+    columns: dict[str, StructType] = {}
+
+    def admit(output: str) -> None:
+        sinks[output].require(columns[output])
+        ownership.check_owner({output: sinks[output]}, incarnation, bound.name, manifests)
+
+    limits = {output: place.service.backlog for output, place in bound.places.items() if place.service is not None}
+    publisher = Publisher(manifests, sinks, admit, limits, notes)
+    publisher.look_back(logs.batches("commits"))
+    recovery.remove_orphans(storage, manifests, sinks, publisher.open_batches)
 
     run = short(new_id())
     identity = Identity(bound.name, query, incarnation, run, f"{bound.name}.{query}.{run}")
@@ -107,6 +129,9 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     weaker = weaker_state(bound.config.spark) if bound.outputs.main[query].stateful else None
     notes += [weaker] if weaker else []
     summed = tallied(_plan(bound, query, spark, doors, trace=start.trace), jvm_doors, query, stateful=stateful)
+    side_schemas = {kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()}
+    columns.update({query: summed.rows.schema, **{sides[kind]: schema for kind, schema in side_schemas.items() if kind in sides}})
+    publisher.begin()
     protocol = BatchProtocol(
         spark=spark,
         storage=storage,
@@ -115,8 +140,9 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         manifests=manifests,
         logs=logs,
         sinks=sinks,
+        publisher=publisher,
         sides=sides,
-        side_schemas={kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()},
+        side_schemas=side_schemas,
         floats=summed.floats,
         stateful=stateful,
         whole_files=source.format == "parquet",
@@ -134,8 +160,12 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
 def source_rows(bound: BoundJob, name: str, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> "DataFrame":
     """The accepted rows of a source."""
     source = bound.config.source[name]
-    rows = files.read(spark, name, source, bound.config.resolve(source.path), stream=stream, trace=trace)
-    return files.accepted(rows, name, source, doors)
+    if isinstance(source, KafkaSource):
+        rows = kafka.read(spark, name, source, stream=stream, trace=trace)
+    else:
+        assert isinstance(source, FilesSource), "every connector has its reader"
+        rows = files.read(spark, name, source, bound.config.resolve(source.path), stream=stream, trace=trace)
+    return accepted(rows, name, source, doors)
 
 
 def event_time_of(source: "SourceConfig") -> EventTimeColumn | None:

@@ -1,11 +1,18 @@
 """Before a query starts: is what the checkpoint and the outputs hold whole, and what was left undone (R2, R8, R20)."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from streamproof.checkpoint.logs import parse_commit, parse_offsets, parse_source_log
+from streamproof.checkpoint.logs import (
+    OffsetLog,
+    is_initial_positions,
+    parse_commit,
+    parse_initial_positions,
+    parse_offsets,
+    parse_source_log,
+)
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
 from streamproof.errors import SinkError, TornCheckpoint
@@ -36,7 +43,8 @@ def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore) 
                 path = f"{logs.checkpoint}/sources/{source}/{name}"
                 compacted = storage.read(f"{path}.compact")
                 if compacted is None:
-                    _restore(storage, path, text, partial(_names_all, text), notes)
+                    whole = parse_initial_positions if is_initial_positions(text) else partial(_names_all, text)
+                    _restore(storage, path, text, whole, notes)
         _restore(storage, f"{logs.checkpoint}/offsets/{number}", manifest.offset_log, whole_offsets, notes)
     _drop_torn(storage, logs, "commits", parse_commit, notes)
     _drop_torn(storage, logs, "offsets", whole_offsets, notes)
@@ -80,7 +88,7 @@ def require_published_whole(manifests: ManifestStore, sinks: Mapping[str, Sink],
 
 
 def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int]) -> None:
-    """Publishes what Spark has committed and a sink has not made visible, in order (R8).
+    """Publishes what Spark has committed and a sink that may not lag has not made visible, in order.
 
     Raises
     ------
@@ -93,7 +101,8 @@ def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed:
             continue
         for section in manifest.sections:
             sink = sinks.get(section.output)
-            if sink is not None and section.digest.rows and sink.published(number) is None:
+            if sink is not None and not sink.may_lag and section.digest.rows and sink.published(number) is None:
+                sink.prepare(manifest, section)
                 sink.publish(manifest, section)
 
 
@@ -132,10 +141,10 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     return newest
 
 
-def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
-    """Removes staged rows of earlier attempts that no open manifest names."""
+def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[str, Sink], waiting: Collection[int] = ()) -> None:
+    """Removes staged rows of earlier attempts that no open manifest names; `waiting` are older batches that an output still waits for."""
     named = set()
-    for number in manifests.batches()[-_LOOK_BACK:]:
+    for number in {*manifests.batches()[-_LOOK_BACK:], *waiting}:
         manifest = manifests.read(number)
         if manifest is not None:
             named.add(manifest.attempt)
@@ -188,18 +197,31 @@ def _drop_torn_sources(storage: "Storage", logs: QueryLogs, notes: list[str]) ->
         numbers = sorted(int(name) for name in storage.list(folder) if name.isdigit())
         for number in numbers[-1:]:
             try:
-                parse_source_log(storage.read(f"{folder}/{number}") or "")
+                _parse_source(storage.read(f"{folder}/{number}") or "")
             except TornCheckpoint as problem:
                 offsets = logs.batches("offsets")
                 newest = logs.offsets(offsets[-1]) if offsets else None
-                if newest is not None and newest[1].log_offset(int(source)) >= number:
+                if newest is not None and _reads(newest[1], int(source), number):
                     raise TornCheckpoint(
                         f"{folder}/{number} is torn, and a planned batch reads it.",
-                        required="It names the files of that batch.",
+                        required="It names what that batch reads.",
                         remedy="Restore the checkpoint from a backup, or start over with a new checkpoint and --new-output.",
                     ) from problem
                 _delete_log(storage, f"{folder}/{number}")
                 notes.append(f"{folder}/{number} was torn; no batch was planned with it, its files are listed again.")
+
+
+def _parse_source(text: str) -> None:
+    """TornCheckpoint unless an entry of a source's log is whole, of whichever kind of source."""
+    if is_initial_positions(text):
+        parse_initial_positions(text)
+    else:
+        parse_source_log(text)
+
+
+def _reads(log: OffsetLog, source: int, number: int) -> bool:
+    """Whether a planned batch reads that entry of a source's log."""
+    return log.positions(source) is not None or log.log_offset(source) >= number
 
 
 def _clear_before_first_batch(storage: "Storage", logs: QueryLogs, manifests: ManifestStore) -> None:
@@ -242,7 +264,7 @@ def whole_offsets(text: str) -> None:
     if not log.sources:
         raise TornCheckpoint("An offset log names no source.")
     for source in range(len(log.sources)):
-        log.log_offset(source)
+        log.positions(source)
 
 
 def _delete_log(storage: "Storage", path: str) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from streamproof.config import JobConfig
 
 _LOOK_EVERY_SECONDS = 1
+_PATIENCE_SECONDS = 30.0
+"""How long a run that has read everything waits for a store that is down."""
 _PLACES = ("emitted", "late", "rejected", "duplicate", "filtered")
 
 
@@ -118,6 +120,9 @@ def run_job(
             tell(f"looking at checkpoint and outputs of {query}")
             queries.append(start_query(bound, query, session.newSession(), start))
         _wait(queries, tell)
+        for running in queries:
+            tell(f"waiting for what {running.name} still has to publish")
+            running.protocol.finish(_PATIENCE_SECONDS)
     except BaseException:  # Ctrl-C too: nothing goes on behind an error
         for running in queries:
             running.stop()
@@ -132,6 +137,8 @@ def _wait(queries: list[RunningQuery], tell: Callable[[str], None]) -> None:
         done = max(query.protocol.done.batches for query in queries)
         tell(f"batch {done}, {queries[0].protocol.done.input:,} rows in")
         running = [query for query in running if not query.wait(_LOOK_EVERY_SECONDS)]
+        for query in running:  # with a long interval, or no new input, nobody else would
+            query.protocol.publisher.catch_up()
 
 
 def _nobody(_: str) -> None:
@@ -143,6 +150,11 @@ def with_new_output(bound: BoundJob, path: str) -> BoundJob:
     first = next(iter(bound.outputs.main))
     places = {}
     for name, place in bound.places.items():
+        if place.service is not None:
+            raise ConfigurationError(
+                f"--new-output is for folders, and {name} goes to {place.where}.",
+                remedy=f"Bind [sink.{name}] to another table or topic, or run with --replace-output.",
+            )
         target = bound.config.resolve(path) if name == first else f"{bound.config.resolve(path)}-{name}"
         places[name] = replace(place, path=target)
     return replace(bound, places=places)
@@ -159,10 +171,8 @@ def delete_outputs(bound: BoundJob, spark: "SparkSession") -> None:
                 f"--replace-output would delete the output of the checkpoint {bound.checkpoint(query)}, which has batches.",
                 remedy="Delete that checkpoint too if you want to start over.",
             )
-    for place in bound.places.values():
-        for name in storage.list(place.path):
-            if name.startswith("batch=") or name == "_staging":
-                storage.delete(f"{place.path}/{name}")
+    for output in bound.places:
+        bound.sink(output, spark, storage).clear()
 
 
 def account_of(query: str, newest: Manifest | None, opened: OpenWindows) -> QueryAccount:
@@ -190,7 +200,7 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
     for result in outputs:
         place = bound.places[result.name]
         if not place.bound:
-            notes.append(f"The output {result.name} has no [sink.{result.name}]; its rows are kept at {place.path}.")
+            notes.append(f"The output {result.name} has no [sink.{result.name}]; its rows are kept at {place.where}.")
     total, longest = accounts[0], max((query.protocol.done for query in queries), key=lambda done: done.batches)
     return RunResult(
         job=bound.name,
@@ -213,5 +223,5 @@ def _outputs(bound: BoundJob, query: RunningQuery) -> list[OutputResult]:
     for output, sink in query.protocol.sinks.items():
         place = bound.places[output]
         reasons = dict(done.reasons) if place.kind == "rejected" else {}
-        found.append(OutputResult(output, place.path, place.format, done.rows[output], sink.guarantee, reasons))
+        found.append(OutputResult(output, place.where, place.shown_format, done.rows[output], sink.guarantee, reasons))
     return found

@@ -30,7 +30,7 @@ def test_a_misspelt_key_as_ux_shows_it(loaded):
             '"real-time"\n[',
             'line 4: [job] trigger is "real-time", which is not there yet: it does not work with windows',
         ),
-        ('"files"', '"kafka"', 'line 6: [source.trades] connector is "kafka", which is not there yet.'),
+        ('"files"', '"delta"', 'line 6: [source.trades] connector is "delta", which is not there yet.'),
         ('"files"', '"file"', 'line 6: [source.trades] connector is "file", which is no connector. Did you mean "files"?'),
         ('"files"', "7", "line 6: [source.trades] connector is 7."),
         ('path = "data/trades"', 'path = ""', "line 7: [source.trades] path is empty."),

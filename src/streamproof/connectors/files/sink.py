@@ -2,9 +2,9 @@
 
 from contextlib import suppress
 
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import StagedRowsGone, TornCheckpoint, TwoDrivers
+from streamproof.errors import StagedRowsGone, TornCheckpoint
 
 LEDGER = "_ledger.json"
 OBJECT_STORES = ("s3", "s3a", "s3n", "gs", "oss", "cosn", "obs", "swift", "wasb", "wasbs")
@@ -134,13 +134,3 @@ class FileSink(Sink):
                     required=f"The manifest names it with {file.size} bytes.",
                     remedy=f"Run again with --replay-last: batch {manifest.batch} is computed again from its recorded input.",
                 )
-
-
-def same_manifest(found: LedgerEntry, manifest: Manifest, section: Section) -> None:
-    """TwoDrivers if the ledger entry comes from another manifest than this one (R7)."""
-    if (found.manifest, found.output) != (manifest.id, section.output):
-        raise TwoDrivers(
-            f"Batch {manifest.batch} of {section.output} was published by the manifest {found.manifest[:8]}; this driver staged {manifest.id[:8]}.",
-            required="One driver works on a checkpoint at a time.",
-            remedy="Stop the other driver, then run again: the ledger decides what is published.",
-        )

@@ -1,0 +1,105 @@
+"""The tables [sink.NAME]: one model per connector; `connector` says which."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from streamproof.config.fields import Count, Options, Table, Text, Texts, choice
+
+CUSTOM_SINK = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[A-Za-z_]\w*)")
+
+Claim = Annotated[Literal["exactly-once", "at-least-once"], choice("exactly-once", "at-least-once")]
+
+
+class SinkConfig(Table):
+    """Where an output of the job goes: what all connectors take.
+
+    Parameters
+    ----------
+    connector
+        The system that is written.
+    guarantee
+        What this output must keep; a sink that cannot keep it is refused at the start. None takes what the sink gives.
+    """
+
+    connector: Text
+    guarantee: Claim | None = None
+
+
+class FilesSink(SinkConfig):
+    """A folder, or a sink class in the user's folder ("file.py:ClassName") with a folder to work in."""
+
+    path: Text
+    format: Annotated[Literal["parquet", "json"], choice("parquet", "json")] = "parquet"
+
+
+class ServiceSink(SinkConfig):
+    """What all services take.
+
+    Parameters
+    ----------
+    backlog
+        So many batches may wait for a service that is down before the job stops; the other outputs go on meanwhile (R8).
+    """
+
+    backlog: Count = 100
+
+
+class PostgresSink(ServiceSink):
+    """A table of PostgreSQL.
+
+    Parameters
+    ----------
+    url
+        "postgresql://user@host/database", as libpq takes it.
+    table
+        The table, with its schema where it is not on the search path.
+    mode
+        "insert" adds rows; "upsert" replaces the row of the same key.
+    key
+        The columns of the table's primary key or of a unique index; "upsert" needs them.
+    order_by
+        Of several rows of one key in a batch the one with the greatest value of this column counts; without it they are an error.
+    delete
+        A condition over the output's columns: rows for which it holds delete the row of their key instead ("upsert" only).
+    create
+        Whether a table that is not there is made from the output's columns.
+    """
+
+    url: Text
+    table: Text
+    mode: Annotated[Literal["insert", "upsert"], choice("insert", "upsert")] = "insert"
+    key: Texts = ()
+    order_by: Text | None = None
+    delete: Text | None = None
+    create: bool = False
+
+
+class KafkaSink(ServiceSink):
+    """A topic of Kafka, in transactions; with guarantee = "at-least-once" by Spark's own sink.
+
+    Parameters
+    ----------
+    servers, topic
+        The bootstrap servers and the topic.
+    format
+        "json": the value of a record is one object.
+    key
+        The columns that the record's key is made of, as text joined by "|"; without them the key is null.
+    shards
+        So many transactions a batch, side by side: one lets readers see a batch whole or not at all.
+    options
+        Settings of the producer, by librdkafka's names.
+    """
+
+    servers: Text
+    topic: Text
+    format: Annotated[Literal["json"], choice("json")] = "json"
+    key: Texts = ()
+    shards: Count = 1
+    options: Options = Field(default_factory=dict)
+
+
+SINKS: Mapping[str, type[SinkConfig]] = {"files": FilesSink, "postgres": PostgresSink, "kafka": KafkaSink}

@@ -1,0 +1,116 @@
+"""The tables [source.NAME]: one model per connector; `connector` says which."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from streamproof.config.fields import Count, Duration, Options, Table, Text, Texts, Zone, choice, some_of
+
+
+class EventTime(Table):
+    """When an event happened: which column says it, and how it is written.
+
+    Parameters
+    ----------
+    column
+        A column of the schema; the job sees it as TIMESTAMP under the same name.
+    unit
+        What a number counts since 1970-01-01T00:00:00Z: seconds, milliseconds, microseconds or nanoseconds.
+    zone
+        IANA time zone of texts that carry none.
+    format
+        Spark's datetime pattern of a text; ISO 8601 without it.
+    lag
+        How far events may be out of order before they are late.
+    max_future
+        An event further ahead of its batch's own time is rejected; None accepts every time.
+    """
+
+    column: Text
+    unit: (
+        Annotated[
+            Literal["seconds", "milliseconds", "microseconds", "nanoseconds"],
+            choice("seconds", "milliseconds", "microseconds", "nanoseconds"),
+        ]
+        | None
+    ) = None
+    zone: Zone = "UTC"
+    format: Text | None = None
+    lag: Duration = timedelta(0)
+    max_future: Duration | None = None
+
+
+class SourceConfig(Table):
+    """Where a stream of the job comes from: what all connectors take.
+
+    Parameters
+    ----------
+    connector
+        The system that is read.
+    schema_ddl
+        The columns as Spark writes them in DDL, "trade_id string, notional double"; the key of the file is `schema`.
+    event_time
+        Needed by windows and deduplication.
+    """
+
+    connector: Text
+    format: Literal["json", "parquet"]
+    schema_ddl: Text | None = Field(default=None, alias="schema")
+    event_time: EventTime | None = None
+
+
+class FilesSource(SourceConfig):
+    """A folder: every file in it is read once, in the order of modification time.
+
+    Parameters
+    ----------
+    path
+        The folder, relative to the configuration file; a URI with a scheme is left as it is.
+    format
+        "json" (one object a line) or "parquet".
+    files_per_batch
+        At most so many files in one batch; None takes all that are there.
+    """
+
+    path: Text
+    format: Annotated[Literal["json", "parquet"], choice("json", "parquet")]
+    files_per_batch: Count | None = None
+
+
+class KafkaSource(SourceConfig):
+    """Topics of Kafka, read by Spark's own connector.
+
+    Parameters
+    ----------
+    servers
+        The bootstrap servers, "host:9092" or several with commas.
+    topic
+        One topic, or a list.
+    format
+        "json": the value of a record is one object.
+    start
+        Where a new checkpoint begins: "earliest" or "latest".
+    read
+        "committed" leaves out what a transaction has aborted; "uncommitted" takes it in (R9).
+    records_per_batch
+        At most so many records in one batch; None takes all that are there.
+    include
+        Of the record's own columns those that the job sees, as kafka_key, kafka_timestamp and so on: "key", "timestamp", "topic",
+        "partition", "offset", "headers".
+    options
+        Settings of Kafka's own client: "security.protocol", "sasl.jaas.config", "ssl.truststore.location".
+    """
+
+    servers: Text
+    topic: Texts
+    format: Annotated[Literal["json"], choice("json")]
+    start: Annotated[Literal["earliest", "latest"], choice("earliest", "latest")] = "earliest"
+    read: Annotated[Literal["committed", "uncommitted"], choice("committed", "uncommitted")] = "committed"
+    records_per_batch: Count | None = None
+    include: Annotated[tuple[str, ...], some_of("key", "timestamp", "topic", "partition", "offset", "headers")] = ()
+    options: Options = Field(default_factory=dict)
+
+
+SOURCES: Mapping[str, type[SourceConfig]] = {"files": FilesSource, "kafka": KafkaSource}

@@ -1,0 +1,98 @@
+"""Event time, and which records are usable at all: what every source hands to the job (S2)."""
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DateType, NumericType, StringType, TimestampNTZType, TimestampType
+
+from streamproof import _jvm
+from streamproof.core.durations import format_duration, micros_of
+from streamproof.errors import ConfigurationError
+from streamproof.stream.plan import CORRUPT, INSTANT, ORIGINAL, Doors, column_error
+
+if TYPE_CHECKING:
+    from streamproof.config import EventTime, SourceConfig
+
+_LAST_MICROS = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z, the last instant that Spark can print
+_LAST_BIGINT = 2**63 - 2_000  # far enough from the end to be rounded down to whole microseconds
+_TICKS = {"seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
+
+
+def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -> DataFrame:
+    """The rows that parse and have a usable event time, the event-time column as TIMESTAMP; the others leave by the door.
+
+    Raises
+    ------
+    ConfigurationError
+        If the event-time column is not there or its type does not fit the declaration.
+    """
+    declared = source.event_time
+    reason = F.lit(None).cast("string")
+    if declared is not None:
+        if declared.column not in rows.columns:
+            raise column_error(f"[source.{name}] event_time", declared.column, rows.columns)
+        # A column, and not the expression wherever it is asked for: see ARCHITECTURE.md on the length of the generated loop.
+        rows = rows.withColumn(INSTANT, _instant(rows, name, declared))
+        reason = _time_reason(declared, doors.clock())
+    if CORRUPT in rows.columns:
+        more = _jvm.text_behind_record(rows.sparkSession, F.col(ORIGINAL).cast("string"))
+        reason = F.when(more, F.lit("more than a record in its line")).otherwise(reason)
+        broken = F.when(F.col(ORIGINAL).isNull(), F.lit("no value (a tombstone)")).otherwise(F.lit("not parseable"))
+        reason = F.when(F.col(CORRUPT).isNotNull(), broken).otherwise(reason)
+    rows = doors.reject(rows, reason)
+    if declared is not None:
+        rows = rows.withColumn(declared.column, F.col(INSTANT))
+    return rows.drop(CORRUPT, INSTANT)
+
+
+def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
+    """The event time as TIMESTAMP in UTC; null where it is missing or cannot be read."""
+    column, type_ = F.col(declared.column), rows.schema[declared.column].dataType
+    if isinstance(type_, TimestampType):
+        return column
+    if isinstance(type_, TimestampNTZType | DateType):
+        return F.to_utc_timestamp(column.cast("timestamp"), declared.zone)
+    if isinstance(type_, StringType):
+        parsed = F.try_to_timestamp(column, F.lit(declared.format)) if declared.format else F.try_to_timestamp(column)
+        if declared.zone == "UTC":
+            return parsed
+        has_offset = column.rlike(r"([zZ]|[+-]\d\d:?\d\d|\b[A-Z]{3,4}|\])\s*$")
+        return F.when(has_offset, parsed).otherwise(F.to_utc_timestamp(parsed, declared.zone))
+    if isinstance(type_, NumericType):
+        if declared.unit is None:
+            raise ConfigurationError(
+                f"[source.{name}] event_time: the column {declared.column} is a {type_.simpleString()} and no unit is given.",
+                required="A number needs a unit: seconds, milliseconds, microseconds or nanoseconds.",
+                remedy=f'event_time = {{ column = "{declared.column}", unit = "milliseconds", ... }}',
+            )
+        last = min(_LAST_MICROS // 1_000_000 * _TICKS[declared.unit], _LAST_BIGINT)
+        usable = column.between(F.lit(-last), F.lit(last))
+        return F.when(usable, _from_number(column, declared.unit))
+    raise ConfigurationError(
+        f"[source.{name}] event_time: the column {declared.column} is a {type_.simpleString()}.",
+        required="An event time is a number with a unit, a text with a format, or a timestamp.",
+    )
+
+
+def _from_number(column: Column, unit: str) -> Column:
+    if unit == "seconds":
+        return F.timestamp_seconds(column)
+    if unit == "milliseconds":
+        return F.timestamp_millis(column.cast("bigint"))
+    micros = column.cast("bigint")
+    if unit == "nanoseconds":  # in whole numbers: a quotient of doubles would round 999 nanoseconds up
+        micros = F.call_function("div", micros - F.pmod(micros, F.lit(1000)), F.lit(1000))
+    return F.timestamp_micros(micros)
+
+
+def _time_reason(declared: "EventTime", clock: Column) -> Column:
+    """What is wrong with the event time of a row; null if nothing is."""
+    instant = F.col(INSTANT)
+    missing = F.when(F.col(declared.column).isNull(), F.lit(f"no event time in {declared.column}"))
+    reason = F.when(instant.isNull(), missing.otherwise(F.lit(f"event time in {declared.column} not readable")))
+    if declared.max_future is not None:
+        limit = clock + F.lit(micros_of(declared.max_future))
+        text = f"event time more than {format_duration(declared.max_future)} in the future"
+        reason = reason.when(F.unix_micros(instant) > limit, F.lit(text))
+    return reason

@@ -1,0 +1,57 @@
+"""Records of JSON, one object each, as columns; those that do not fit keep their bytes."""
+
+from collections.abc import Iterator, Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, CharType, DataType, MapType, StringType, StructField, StructType, VarcharType
+
+from streamproof import _jvm
+from streamproof.errors import ConfigurationError
+from streamproof.stream.plan import CORRUPT, ORIGINAL
+
+
+def parsed(rows: DataFrame, record: Column, schema: StructType, beside: Sequence[str] = ()) -> DataFrame:
+    """The rows with the columns of `schema`, `_corrupt` (the text of a record that does not fit) and `_original` (the record).
+
+    Parameters
+    ----------
+    record
+        One object of JSON (string); its bytes need not be UTF-8. Null of a record without a value, whose `_corrupt` is empty.
+    beside
+        Columns of `rows` that are kept.
+    """
+    fields = StructType([*schema.fields, StructField(CORRUPT, StringType())])
+    made = _jvm.json_record(rows.sparkSession, record, fields, corrupt=CORRUPT)
+    no_object = F.coalesce(F.col(ORIGINAL), F.lit(""))  # a blank record
+    corrupt = F.when(F.col("_parsed").isNull(), no_object).otherwise(F.col(f"_parsed.{CORRUPT}"))
+    columns = [F.col("_parsed").getField(name).alias(name) for name in schema.names]
+    return rows.select(record.alias(ORIGINAL), made.alias("_parsed"), *beside).select(
+        *columns, *beside, corrupt.alias(CORRUPT), ORIGINAL
+    )
+
+
+def require_parseable(name: str, schema: StructType) -> None:
+    """ConfigurationError for types that no record of JSON is read with: Spark's `from_json` refuses them too."""
+    for column in schema.fields:
+        for type_ in _types_in(column.dataType):
+            if isinstance(type_, MapType) and not isinstance(type_.keyType, StringType):
+                required = "The keys of a map are texts: map<string, ...>."
+            elif isinstance(type_, CharType | VarcharType):
+                required = "A text is a string, of any length."
+            else:
+                continue
+            raise ConfigurationError(f"[source.{name}] schema has {column.name} {type_.simpleString()}.", required=required)
+
+
+def _types_in(type_: DataType) -> Iterator[DataType]:
+    yield type_
+    inner: list[DataType] = []
+    if isinstance(type_, ArrayType):
+        inner = [type_.elementType]
+    elif isinstance(type_, MapType):
+        inner = [type_.keyType, type_.valueType]
+    elif isinstance(type_, StructType):
+        inner = [field.dataType for field in type_.fields]
+    for part in inner:
+        yield from _types_in(part)

@@ -1,0 +1,1 @@
+"""PostgreSQL: tables out, exactly once."""

@@ -1,0 +1,140 @@
+"""Connections to PostgreSQL, and what its errors mean for a sink."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+
+from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable
+
+_CONNECT_SECONDS = 10
+_LOCK_TIMEOUT = "30s"
+_PASSING = ("08", "57P", "53", "25006", "40", "55P03")
+"""SQLSTATE classes of what passes: connection, shutdown and start-up, resources, a read-only standby, deadlocks, locks."""
+_REFUSED = re.compile(
+    r"authentication failed|no pg_hba|role \S+ does not exist|database \S+ does not exist|SSL|certificate", re.IGNORECASE
+)
+_COLUMN = re.compile(r"column (\w+)")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What PostgreSQL said, as it travels from a task to the driver: no values of rows are in it."""
+
+    sqlstate: str
+    message: str
+    constraint: str = ""
+    column: str = ""
+
+    @classmethod
+    def by(cls, problem: psycopg.Error) -> "Said":
+        diagnosis = problem.diag
+        column = diagnosis.column_name or ""
+        if not column and diagnosis.context and (named := _COLUMN.search(diagnosis.context)):
+            column = named[1]
+        state = problem.sqlstate or ""
+        # The words of data errors quote the data.
+        message = "" if state[:2] in ("22", "23") else (diagnosis.message_primary or str(problem)).strip()
+        return cls(state, message, diagnosis.constraint_name or "", column)
+
+
+def opened(url: str) -> psycopg.Connection:
+    """A connection, in UTC, that does not wait for ever: not for an answer, not for a lock."""
+    return psycopg.connect(
+        url,
+        connect_timeout=_CONNECT_SECONDS,
+        application_name="streamproof",
+        options=f"-c lock_timeout={_LOCK_TIMEOUT} -c timezone=UTC -c client_min_messages=warning",
+    )
+
+
+@contextmanager
+def connected(url: str, where: str) -> Iterator[psycopg.Connection]:
+    """A connection whose block is one transaction, committed at its end.
+
+    Raises
+    ------
+    SinkUnavailable
+        If nobody answers, the connection is lost, or the database may not be written just now.
+    SinkError
+        Everything else that the database says.
+    """
+    try:
+        with opened(url) as connection:
+            yield connection
+    except psycopg.Error as problem:
+        raise sink_error(Said.by(problem), where) from None
+
+
+def where_of(url: str, table: str) -> str:
+    """The table as people and manifests name it: server, database and table, never the user or the password.
+
+    Raises
+    ------
+    ConfigurationError
+        If the URL is none that libpq takes.
+    """
+    try:
+        found = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise ConfigurationError(
+            "A url of a postgres sink cannot be read.",
+            required='It is written as libpq takes it: "postgresql://user@host:5432/database".',
+        ) from None
+    return f"postgresql://{found.get('host') or 'localhost'}:{found.get('port') or 5432}/{found.get('dbname') or ''}/{table}"
+
+
+def identifier(table: str) -> sql.Identifier:
+    """A table's name, with its schema where it has one."""
+    return sql.Identifier(*table.split("."))
+
+
+def sink_error(said: Said, where: str) -> SinkError:
+    """The error for what PostgreSQL said, in one place."""
+    state, message = said.sqlstate, said.message.splitlines()[0] if said.message else ""
+    if not state and _REFUSED.search(said.message):
+        reason = next(line for line in said.message.splitlines() if _REFUSED.search(line)).rpartition("failed: ")[2]
+        return SinkError(
+            f"{where} refuses the connection: {reason}",
+            remedy="Mend user, password, database or sslmode in the url; a password belongs into the environment: ${env:...}.",
+        )
+    if state == "25006":
+        return SinkUnavailable(
+            f"{where} is read-only.",
+            required="Nothing is lost: what it has not taken is kept with its manifests.",
+            remedy="Bind the output to the primary server, or wait until it is writable.",
+        )
+    if not state or state.startswith(_PASSING):
+        return SinkUnavailable(
+            f"{where} cannot be written: {message or 'no answer'}",
+            required="Nothing is lost: what it has not taken is kept with its manifests, and it catches up once it answers.",
+        )
+    if state == "42501":
+        return SinkError(
+            f"{where} cannot be written: {message}.",
+            remedy="Grant this user INSERT, UPDATE, DELETE there, and CREATE on its schema.",
+        )
+    if state == "23505":
+        return SinkError(
+            f"A row for {where} violates the unique constraint {said.constraint}: a row of that key is there already.",
+            required="Nothing of its batch is published, and nothing is lost.",
+            remedy='Deduplicate in the job, or write with mode = "upsert" and that key.',
+        )
+    if state == "21000":
+        return SinkError(
+            f"A batch for {where} has several rows of one key.",
+            required="An upsert takes one row of a key.",
+            remedy="Say which counts: order_by = a column, the greatest value wins. Or deduplicate in the job.",
+        )
+    if state[:2] in ("22", "23"):
+        of = f"the column {said.column}" if said.column else f"the constraint {said.constraint}" if said.constraint else "a column"
+        return SinkError(
+            f"A row for {where} does not fit {of} (SQLSTATE {state}).",
+            required="Nothing of its batch is published, and nothing is lost.",
+            remedy="Reject such rows in the job with require(), or widen the column.",
+        )
+    return SinkError(f"{where} cannot be written: {message} (SQLSTATE {state})")

@@ -1,0 +1,150 @@
+"""The table that a sink writes: whether it takes an output's columns, and the table that would."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    MapType,
+    ShortType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from streamproof.connectors.postgres.database import identifier
+from streamproof.errors import SinkError
+
+_TYPES: Mapping[type[DataType], tuple[str, ...]] = {
+    StringType: ("text", "character varying", "character", "uuid", "json", "jsonb", "xml", "citext", "inet"),
+    BooleanType: ("boolean",),
+    ByteType: ("smallint", "integer", "bigint", "numeric"),
+    ShortType: ("smallint", "integer", "bigint", "numeric"),
+    IntegerType: ("integer", "bigint", "numeric"),
+    LongType: ("bigint", "numeric"),
+    FloatType: ("real", "double precision"),
+    DoubleType: ("double precision",),
+    DecimalType: ("numeric",),
+    DateType: ("date",),
+    TimestampType: ("timestamp with time zone",),
+    TimestampNTZType: ("timestamp without time zone",),
+    BinaryType: ("bytea",),
+    ArrayType: ("jsonb", "json"),
+    MapType: ("jsonb", "json"),
+    StructType: ("jsonb", "json"),
+}
+"""What a column may be, the type that a table is made with first; values of arrays, maps and structs are written as JSON."""
+
+_COLUMNS = """
+select a.attname, format_type(a.atttypid, null), t.typtype = 'e',
+       a.attnotnull and not a.atthasdef and a.attidentity = '' and a.attgenerated = '', a.attgenerated <> '' or a.attidentity = 'a',
+       information_schema._pg_numeric_precision(a.atttypid, a.atttypmod), information_schema._pg_numeric_scale(a.atttypid, a.atttypmod)
+from pg_attribute a join pg_type t on t.oid = a.atttypid
+where a.attrelid = %s::regclass and a.attnum > 0 and not a.attisdropped
+"""
+_UNIQUE = """
+select array_agg(a.attname::text) from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
+where i.indrelid = %s::regclass and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null group by i.indexrelid
+"""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table."""
+
+    type: str
+    is_enum: bool
+    needed: bool
+    generated: bool
+    precision: int | None
+    scale: int | None
+
+
+def declared(columns: StructType, table: str, key: Sequence[str]) -> sql.Composed:
+    """The CREATE TABLE for rows with these columns."""
+    parts: list[sql.Composable] = [
+        sql.SQL("{} {}").format(sql.Identifier(field.name), sql.SQL(_wanted(field.dataType))) for field in columns.fields
+    ]
+    if key:
+        parts.append(sql.SQL("PRIMARY KEY ({})").format(_listed(key)))
+    return sql.SQL("CREATE TABLE {} ({})").format(identifier(table), sql.SQL(", ").join(parts))
+
+
+def require_fit(connection: psycopg.Connection, where: str, table: str, columns: StructType, key: Sequence[str]) -> None:
+    """Looks whether the table takes rows with these columns, and has the key.
+
+    Raises
+    ------
+    SinkError
+        If it does not: one error that names every column.
+    """
+    found = {name: Column(*rest) for name, *rest in connection.execute(_COLUMNS, (_regclass(table),)).fetchall()}
+    wrong = [problem for field in columns.fields if (problem := _problem(field.name, field.dataType, found.get(field.name)))]
+    named = set(columns.names)
+    wrong += [
+        f"{name} is NOT NULL without a default, and the output has no such column"
+        for name, c in found.items()
+        if c.needed and name not in named
+    ]
+    if key:
+        wrong += [f"the key names {name}, which is no column of the output" for name in key if name not in named]
+        unique = [set(each) for (each,) in connection.execute(_UNIQUE, (_regclass(table),)).fetchall()]
+        if set(key) not in unique:
+            wrong.append(f"there is no primary key or unique index on exactly ({', '.join(key)})")
+    if wrong:
+        raise SinkError(
+            f"{where} does not fit the output: {'; '.join(wrong)}.",
+            required="The table takes the output's columns by name.",
+            remedy=f"Alter the table; one that fits: {declared(columns, table, key).as_string(connection)}",
+        )
+
+
+def exists(connection: psycopg.Connection, table: str) -> bool:
+    row = connection.execute("select to_regclass(%s) is not null", (_regclass(table),)).fetchone()
+    return bool(row and row[0])
+
+
+def _regclass(table: str) -> str:
+    """The name as PostgreSQL's own look-up takes it."""
+    return ".".join('"' + part.replace('"', '""') + '"' for part in table.split("."))
+
+
+def _problem(name: str, type_: DataType, column: Column | None) -> str:
+    if column is None:
+        return f"it has no column {name} {_wanted(type_)}"
+    if column.generated:
+        return f"{name} is generated by the database"
+    fits = _TYPES.get(type(type_), ())
+    if column.type not in fits and not (column.is_enum and isinstance(type_, StringType)):
+        return f"{name} is {column.type}, must be {_wanted(type_)}"
+    if isinstance(type_, DecimalType) and column.precision is not None:
+        scale = column.scale or 0
+        if scale < type_.scale or column.precision - scale < type_.precision - type_.scale:
+            return f"{name} is numeric({column.precision},{scale}), must hold {_wanted(type_)}"
+    return ""
+
+
+def _wanted(type_: DataType) -> str:
+    if isinstance(type_, DecimalType):
+        return f"numeric({type_.precision},{type_.scale})"
+    found = _TYPES.get(type(type_))
+    if found is None:
+        raise SinkError(f"PostgreSQL has no column for the type {type_.simpleString()}.", remedy="Cast it in the job.")
+    return found[0]
+
+
+def _listed(names: Sequence[str]) -> sql.Composed:
+    return sql.SQL(", ").join(map(sql.Identifier, names))

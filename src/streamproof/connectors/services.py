@@ -1,0 +1,48 @@
+"""From the table [sink.NAME] of a service to its sink; the library that it needs is looked for here."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from streamproof.config import PostgresSink, ServiceSink
+from streamproof.connectors.extras import library
+
+if TYPE_CHECKING:
+    from streamproof.connectors.sink import Sink, SinkPlace
+
+
+def where(config: ServiceSink) -> str:
+    """What the store of a sink is called, without user and password."""
+    found: str = _kind(config).where(config)
+    return found
+
+
+def sink(config: ServiceSink, place: "SinkPlace") -> "Sink":
+    """The sink that a service is configured with.
+
+    Raises
+    ------
+    MissingExtra
+        If its library is not installed.
+    """
+    made: Sink = _kind(config)(place, config)
+    return made
+
+
+def guarantee(config: ServiceSink) -> str:
+    """What the sink of a service keeps, in words."""
+    found: str = _kind(config).guarantee
+    return found
+
+
+def _kind(config: ServiceSink) -> Any:
+    return _KINDS[type(config)]()
+
+
+def _postgres() -> Any:
+    library("psycopg", "postgres", "A postgres sink")
+    from streamproof.connectors.postgres.sink import TableSink
+
+    return TableSink
+
+
+_KINDS: Mapping[type[ServiceSink], Callable[[], Any]] = {PostgresSink: _postgres}

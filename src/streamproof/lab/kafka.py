@@ -1,0 +1,183 @@
+"""Apache Kafka in KRaft mode, one to three brokers, each broker and controller in one process."""
+
+import base64
+import socket
+import struct
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from streamproof.core.ids import new_id
+from streamproof.errors import LabError
+from streamproof.lab.process import Process, free_ports, java
+from streamproof.lab.service import Service
+from streamproof.runtime.artifacts import Progress, fetched
+
+_JAVA = ("-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
+_API_VERSIONS = struct.pack(">ihhih", 10, 18, 0, 1, -1)
+"""The first request of every client, protocol version 0: its length, its key, its version, a correlation id, no client id."""
+
+
+@dataclass
+class Broker:
+    """One broker, by its number from 1."""
+
+    number: int
+    port: int
+    controller_port: int
+    folder: Path
+    process: Process | None = None
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def properties(self) -> Path:
+        return self.folder / "server.properties"
+
+
+@dataclass
+class KafkaCluster(Service):
+    """A cluster of its own.
+
+    Parameters
+    ----------
+    folder
+        Where configuration, data and logs go.
+    brokers
+        One, or three with every topic on all of them.
+    """
+
+    folder: Path
+    brokers: int = 1
+    progress: Progress | None = None
+    _members: dict[int, Broker] = field(default_factory=dict)
+    _command: tuple[str, ...] = ()
+
+    @property
+    def url(self) -> str:
+        """The bootstrap servers."""
+        return ",".join(broker.address for broker in self._members.values())
+
+    def start(self) -> Self:
+        """Starts every broker and waits until each answers.
+
+        Raises
+        ------
+        LabError, EnvironmentProblem
+            If a jar cannot be fetched, a broker does not come up, or there is no Java.
+        """
+        jars = fetched("kafka", self.progress)
+        self._command = (java(), *_JAVA, "-cp", f"{jars}/*")
+        ports = free_ports(2 * self.brokers)
+        for number in range(1, self.brokers + 1):
+            folder = self.folder / f"broker-{number}"
+            folder.mkdir(parents=True, exist_ok=True)
+            self._members[number] = Broker(number, ports.pop(), ports.pop(), folder)
+        cluster = base64.urlsafe_b64encode(bytes.fromhex(new_id())).decode().rstrip("=")
+        for broker in self._members.values():
+            broker.properties.write_text(self._properties(broker))
+            self._format(broker, cluster)
+        for broker in self._members.values():
+            self._launch(broker)
+        for broker in self._members.values():
+            self._ready(broker)
+        return self
+
+    def stop(self) -> None:
+        for broker in self._members.values():
+            if broker.process is not None:
+                broker.process.kill()
+
+    def kill(self, number: int) -> None:
+        """Ends a broker as kill -9 does."""
+        self._process(number).kill()
+
+    def pause(self, number: int) -> None:
+        """A broker that holds its connections and answers nothing."""
+        self._process(number).pause()
+
+    def resume(self, number: int) -> None:
+        self._process(number).resume()
+
+    def restart(self, number: int) -> None:
+        """Starts a broker again on its own data and port, after having ended it where it still runs; waits until it answers."""
+        broker = self._member(number)
+        if broker.process is not None:
+            broker.process.stop(30)
+        self._launch(broker)
+        self._ready(broker)
+
+    def _member(self, number: int) -> Broker:
+        if number not in self._members:
+            raise LabError(f"There is no broker {number}.", required=f"The brokers are 1 to {self.brokers}.")
+        return self._members[number]
+
+    def _process(self, number: int) -> Process:
+        process = self._member(number).process
+        assert process is not None, "a cluster that was started has a process for each broker"
+        return process
+
+    def _properties(self, broker: Broker) -> str:
+        voters = ",".join(f"{each.number}@127.0.0.1:{each.controller_port}" for each in self._members.values())
+        at_least = min(2, self.brokers)
+        settings = {
+            "process.roles": "broker,controller",
+            "node.id": broker.number,
+            "controller.quorum.voters": voters,
+            "controller.listener.names": "CONTROLLER",
+            "listeners": f"PLAINTEXT://{broker.address},CONTROLLER://127.0.0.1:{broker.controller_port}",
+            "advertised.listeners": f"PLAINTEXT://{broker.address}",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+            "log.dirs": broker.folder / "data",
+            "default.replication.factor": self.brokers,
+            "min.insync.replicas": at_least,
+            "offsets.topic.replication.factor": self.brokers,
+            "offsets.topic.num.partitions": 4,
+            "transaction.state.log.replication.factor": self.brokers,
+            "transaction.state.log.min.isr": at_least,
+            "transaction.state.log.num.partitions": 4,
+            "group.initial.rebalance.delay.ms": 0,
+            # A broker that died is noticed, and may come back, within seconds.
+            "broker.session.timeout.ms": 3000,
+            "broker.heartbeat.interval.ms": 500,
+            "controller.quorum.election.timeout.ms": 500,
+            "controller.quorum.fetch.timeout.ms": 1000,
+            "log.message.timestamp.after.max.ms": 9223372036854775807,
+            "auto.create.topics.enable": "false",
+        }
+        return "".join(f"{key}={value}\n" for key, value in settings.items())
+
+    def _format(self, broker: Broker, cluster: str) -> None:
+        format_ = [*self._command, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(broker.properties)]
+        done = subprocess.run(format_, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise LabError(
+                f"The storage of Kafka broker {broker.number} could not be made.", required=(done.stdout + done.stderr)[-1000:]
+            )
+
+    def _launch(self, broker: Broker) -> None:
+        command = [*self._command, "kafka.Kafka", str(broker.properties)]
+        broker.process = Process(f"Kafka broker {broker.number}", command, broker.folder / "kafka.log")
+
+    def _ready(self, broker: Broker) -> None:
+        assert broker.process is not None
+        broker.process.ready(answers_kafka(broker.port))
+
+
+def answers_kafka(port: int) -> Callable[[], bool]:
+    """Whether a broker answers its clients' first request; it does once the cluster has let it in."""
+
+    def answers() -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
+                connection.sendall(_API_VERSIONS)
+                head = connection.recv(10)
+        except OSError:
+            return False
+        return len(head) == 10 and struct.unpack(">iih", head)[1:] == (1, 0)
+
+    return answers

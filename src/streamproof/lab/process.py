@@ -1,0 +1,161 @@
+"""A service's process: started, watched until it answers, paused, killed; its output kept."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from streamproof.core.clock import monotonic_seconds
+from streamproof.errors import LabError
+from streamproof.lab import guardian
+from streamproof.runtime.environment import find_java
+
+_POLL_SECONDS = 0.05
+_TAIL = 12
+
+
+class Process:
+    """One running process of a service; it dies with this one, however this one ends.
+
+    Parameters
+    ----------
+    name
+        What it is called in messages, "kafka broker 2".
+    log
+        Where its output goes.
+    user
+        Whom it runs as, where this process may choose.
+    temporary
+        A folder that goes when this process dies while the service runs.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[object],
+        log: Path,
+        *,
+        cwd: Path | None = None,
+        user: str | None = None,
+        temporary: Path | None = None,
+    ) -> None:
+        self.name, self.log = name, log
+        log.parent.mkdir(parents=True, exist_ok=True)
+        remove = [str(temporary)] if temporary else []
+        told = {"log": str(log), "command": [str(part) for part in command], "user": user, "remove": remove}
+        self._guardian = subprocess.Popen(
+            [sys.executable, "-S", "-E", guardian.__file__, json.dumps(told)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=cwd,
+            text=True,
+            start_new_session=True,
+        )
+        assert self._guardian.stdout is not None
+        started = self._guardian.stdout.readline().strip()
+        if not started:
+            raise LabError(f"{name} could not be started: {command[0]} is not there or cannot be run.", required=self.tail())
+        self.pid = int(started)
+
+    @property
+    def running(self) -> bool:
+        return self._guardian.poll() is None
+
+    def ready(self, answers: Callable[[], bool], seconds: float = 60) -> None:
+        """Waits until the service answers.
+
+        Raises
+        ------
+        LabError
+            If it ends or does not answer in time; with the end of its log.
+        """
+        until(answers, f"{self.name} to answer", seconds, gone=lambda: not self.running, said=self.tail)
+
+    def pause(self) -> None:
+        """Stops it in its tracks: connections stay open, nothing answers."""
+        os.killpg(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        os.killpg(self.pid, signal.SIGCONT)
+
+    def kill(self) -> None:
+        """Kill -9, and waits until it is gone."""
+        self._end(signal.SIGKILL, 10)
+
+    def stop(self, seconds: float = 10) -> None:
+        """Asks it to end, and kills it where it does not."""
+        self._end(signal.SIGTERM, seconds)
+
+    def _end(self, how: signal.Signals, seconds: float) -> None:
+        if self.running:
+            try:
+                os.killpg(self.pid, how)
+                if how is not signal.SIGKILL:
+                    os.killpg(self.pid, signal.SIGCONT)
+                self._guardian.wait(seconds)
+            except ProcessLookupError:
+                self._guardian.wait(seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.pid, signal.SIGKILL)
+                self._guardian.wait(seconds)
+        for pipe in (self._guardian.stdin, self._guardian.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def tail(self) -> str:
+        """The last lines of its output."""
+        if not self.log.exists():
+            return ""
+        lines = self.log.read_text(errors="replace").splitlines()
+        return "\n".join([f"{self.log} ends with:", *lines[-_TAIL:]]) if lines else ""
+
+
+def until(
+    holds: Callable[[], bool], what: str, seconds: float, *, gone: Callable[[], bool] | None = None, said: Callable[[], str] = str
+) -> None:
+    """Waits until something holds, asking again and again; LabError when time is up, or when it cannot hold any more."""
+    end = monotonic_seconds() + seconds
+    while not holds():
+        if gone is not None and gone():
+            raise LabError(f"Waited for {what}, and it ended.", required=said())
+        if monotonic_seconds() > end:
+            raise LabError(f"Waited {seconds:.0f} seconds for {what}, in vain.", required=said())
+        time.sleep(_POLL_SECONDS)
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of 127.0.0.1 that nobody listens on; all are asked for at once, so that they differ."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def answers_http(url: str) -> Callable[[], bool]:
+    """Whether the address answers with success."""
+    from urllib.error import URLError
+    from urllib.request import urlopen
+
+    def answers() -> bool:
+        try:
+            with urlopen(url, timeout=2) as response:  # noqa: S310 -- a service of our own
+                return bool(200 <= response.status < 300)
+        except (URLError, OSError):
+            return False
+
+    return answers
+
+
+def java() -> str:
+    """The Java that Spark takes too; EnvironmentProblem where there is none."""
+    home = find_java().home
+    return "java" if home is None else str(home / "bin" / "java")

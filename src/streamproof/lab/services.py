@@ -1,0 +1,49 @@
+"""The services by the names that `streamproof lab` knows them by."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from streamproof.lab import toxiproxy
+from streamproof.lab.kafka import KafkaCluster
+from streamproof.lab.postgres import Postgres
+from streamproof.lab.redis import Redis
+from streamproof.lab.registry import Registry
+from streamproof.lab.service import Service
+from streamproof.lab.spark import SparkCluster
+from streamproof.runtime.artifacts import Progress, bundles, fetched
+
+SERVICES: Mapping[str, Callable[[Path, int], Service]] = {
+    "kafka": lambda folder, brokers: KafkaCluster(folder, brokers=brokers),
+    "registry": lambda folder, _: Registry(folder),
+    "postgres": lambda folder, _: Postgres(folder),
+    "redis": lambda folder, _: Redis(folder),
+    "toxiproxy": lambda folder, _: toxiproxy.Toxiproxy(folder),
+    "spark": lambda folder, _: SparkCluster(folder),
+}
+"""From a name to what starts it in a folder, with a number of Kafka brokers."""
+
+
+def service(name: str, folder: Path, *, brokers: int = 1) -> Service:
+    """A service by its name, not started; its logs go below the folder."""
+    return SERVICES[name](folder / name, brokers)
+
+
+def there(name: str) -> bool:
+    """Whether nothing has to be fetched for a service."""
+    if name == "toxiproxy":
+        return toxiproxy.found() is not None
+    return name not in bundles() or bundles()[name].there
+
+
+def fetch(name: str, progress: Progress | None = None) -> None:
+    """Downloads or builds what a service needs beside Python packages.
+
+    Raises
+    ------
+    LabError
+        If it cannot be had.
+    """
+    if name in bundles():
+        fetched(name, progress)
+    elif name == "toxiproxy":
+        toxiproxy.build()

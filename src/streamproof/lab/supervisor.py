@@ -1,0 +1,114 @@
+"""Services that stay when the command that started them ends: one process that holds them, and a file that says where they are."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from streamproof.errors import LabError, StreamproofError
+from streamproof.lab.process import until
+from streamproof.lab.services import service
+
+STATE = "lab.json"
+_UP_SECONDS, _DOWN_SECONDS = 180, 60
+
+
+@dataclass(frozen=True)
+class LabState:
+    """What a lab has written down: the process that holds it, its services and where they are, and why it did not come up."""
+
+    pid: int
+    urls: Mapping[str, str] = field(default_factory=dict)
+    complete: bool = False
+    problem: str = ""
+
+    @property
+    def running(self) -> bool:
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
+
+
+def state_of(folder: Path) -> LabState | None:
+    """The lab of a folder, None where there is none."""
+    try:
+        return LabState(**json.loads((folder / STATE).read_text()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+
+
+def up(folder: Path, names: Sequence[str], brokers: int) -> LabState:
+    """Starts services that stay until `down`; LabError where one does not come up, or a lab runs in the folder."""
+    found = state_of(folder)
+    if found is not None and found.running:
+        raise LabError(
+            f"A lab is running in {folder}: {', '.join(found.urls) or 'it is being started'}.",
+            remedy="Take it down first: streamproof lab down",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / STATE).unlink(missing_ok=True)
+    with (folder / "supervisor.log").open("ab") as log:
+        holder = subprocess.Popen(
+            [sys.executable, "-m", "streamproof.lab.supervisor", str(folder), str(brokers), *names],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+    def decided() -> bool:
+        now = state_of(folder)
+        return now is not None and (now.complete or bool(now.problem))
+
+    until(decided, "the lab to come up", _UP_SECONDS, gone=lambda: holder.poll() is not None and not decided())
+    state = state_of(folder)
+    assert state is not None, "a lab that has decided has written it down"
+    if state.problem:
+        raise LabError(state.problem)
+    return state
+
+
+def down(folder: Path) -> bool:
+    """Ends the lab of a folder and everything it started; False where none runs."""
+    state = state_of(folder)
+    (folder / STATE).unlink(missing_ok=True)
+    if state is None or not state.running:
+        return False
+    os.kill(state.pid, signal.SIGTERM)
+    until(lambda: not state.running, "the lab to end", _DOWN_SECONDS)
+    return True
+
+
+def _hold(folder: Path, brokers: int, names: Sequence[str]) -> int:
+    """What the holding process does: starts, writes down, waits for its end."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    urls: dict[str, str] = {}
+    with ExitStack() as running:
+        try:
+            for name in names:
+                urls[name] = running.enter_context(service(name, folder, brokers=brokers)).url
+                _write(folder, LabState(os.getpid(), urls, complete=len(urls) == len(names)))
+        except StreamproofError as problem:
+            _write(folder, LabState(os.getpid(), urls, problem=str(problem)))
+            return 1
+        while True:
+            signal.pause()
+
+
+def _write(folder: Path, state: LabState) -> None:
+    partial = folder / f".{STATE}"
+    partial.write_text(json.dumps(asdict(state)))
+    partial.replace(folder / STATE)
+
+
+if __name__ == "__main__":
+    sys.exit(_hold(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]))

@@ -1,0 +1,123 @@
+"""Toxiproxy between a client and a service: latency, bandwidth, resets, and cutting the line, by its HTTP interface."""
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+from urllib.request import Request, urlopen
+
+from streamproof.errors import LabError
+from streamproof.lab.process import Process, answers_http, free_ports
+from streamproof.lab.service import Service
+from streamproof.runtime.artifacts import cache
+
+VERSION = "v2.12.0"
+_MODULE = f"github.com/Shopify/toxiproxy/v2/cmd/server@{VERSION}"
+
+
+@dataclass
+class Proxy:
+    """One line through the proxy: clients connect to `address` instead of the service."""
+
+    name: str
+    address: str
+    _api: str
+
+    def cut(self) -> None:
+        """Closes every connection and takes no new one."""
+        _asked("POST", f"{self._api}/proxies/{self.name}", {"enabled": False})
+
+    def mend(self) -> None:
+        """Takes connections again, and takes every toxic off."""
+        for toxic in _asked("GET", f"{self._api}/proxies/{self.name}/toxics"):
+            _asked("DELETE", f"{self._api}/proxies/{self.name}/toxics/{toxic['name']}")
+        _asked("POST", f"{self._api}/proxies/{self.name}", {"enabled": True})
+
+    def toxic(self, kind: str, *, towards: str = "downstream", **attributes: int) -> None:
+        """Adds a toxic of Toxiproxy's: `latency` (latency, jitter in ms), `bandwidth` (rate in KB/s), `reset_peer` (timeout in ms),
+        `timeout` (timeout in ms, 0 for ever), `slow_close`, `limit_data` (bytes).
+        """
+        body = {"type": kind, "stream": towards, "attributes": attributes}
+        _asked("POST", f"{self._api}/proxies/{self.name}/toxics", body)
+
+
+@dataclass
+class Toxiproxy(Service):
+    """The proxy; `line` makes a line to a service."""
+
+    folder: Path
+    _port: int = 0
+    _process: Process | None = None
+    _lines: dict[str, Proxy] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        """Its HTTP interface."""
+        return f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> Self:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._port = free_ports(1)[0]
+        command = [program(), "-host", "127.0.0.1", "-port", str(self._port)]
+        self._process = Process("Toxiproxy", command, self.folder / "toxiproxy.log")
+        self._process.ready(answers_http(f"{self.url}/version"))
+        return self
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def line(self, name: str, to: str) -> Proxy:
+        """A new line to `host:port`."""
+        (port,) = free_ports(1)
+        address = f"127.0.0.1:{port}"
+        _asked("POST", f"{self.url}/proxies", {"name": name, "listen": address, "upstream": to, "enabled": True})
+        self._lines[name] = Proxy(name, address, self.url)
+        return self._lines[name]
+
+
+def found() -> Path | None:
+    """The Toxiproxy server: of the PATH, else of the cache, where `streamproof lab fetch` builds it."""
+    on_path = shutil.which("toxiproxy-server") or shutil.which("toxiproxy")
+    built = cache() / f"toxiproxy-{VERSION}" / "server"
+    return Path(on_path) if on_path is not None else built if built.exists() else None
+
+
+def program() -> Path:
+    """The Toxiproxy server; LabError where it is not there."""
+    server = found()
+    if server is None:
+        raise LabError(
+            "Toxiproxy is not there.",
+            required="Its server is looked for on the PATH as toxiproxy-server.",
+            remedy="Install it, or build it once: streamproof lab fetch toxiproxy (needs Go).",
+        )
+    return server
+
+
+def build() -> Path:
+    """Builds the server with Go into the cache; LabError where there is no Go or it fails."""
+    go = shutil.which("go")
+    if go is None:
+        raise LabError(
+            "Toxiproxy is not there, and there is no Go to build it with.",
+            remedy="Install toxiproxy-server (Debian has no package; macOS: brew install toxiproxy), or Go.",
+        )
+    target = cache() / f"toxiproxy-{VERSION}"
+    target.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(
+        [go, "install", _MODULE], env={**os.environ, "GOBIN": str(target)}, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise LabError("Toxiproxy could not be built.", required=done.stderr.strip()[-1000:])
+    return target / "server"
+
+
+def _asked(method: str, url: str, body: dict[str, Any] | None = None) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    with urlopen(Request(url, data=data, method=method, headers={"User-Agent": "streamproof"}), timeout=10) as answer:  # noqa: S310
+        text = answer.read()
+    return json.loads(text) if text else None

@@ -1,0 +1,192 @@
+"""The lab's services are real: each answers in its own protocol, can be killed and come back, and is gone with its parent."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import confluent_kafka
+import psycopg
+import pytest
+import redis
+from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+
+from services.conftest import needs
+from streamproof.errors import LabError
+from streamproof.lab import KafkaCluster, Postgres, Redis, Registry, SparkCluster, Toxiproxy
+from streamproof.lab.process import Process, until
+
+pytestmark = pytest.mark.service
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _fetched() -> None:
+    needs("kafka", "registry", "postgres", "redis", "toxiproxy")
+
+
+def produced(bootstrap: str, topic: str, values: list[str]) -> None:
+    producer = confluent_kafka.Producer(
+        {"bootstrap.servers": bootstrap, "enable.idempotence": True, "request.timeout.ms": 3_000, "delivery.timeout.ms": 60_000}
+    )
+    failed: list[object] = []
+    for value in values:
+        producer.produce(topic, value, on_delivery=lambda problem, _: failed.append(problem) if problem else None)
+    assert producer.flush(70) == 0
+    assert failed == []
+
+
+def consumed(bootstrap: str, topic: str, count: int) -> list[str]:
+    consumer = confluent_kafka.Consumer(
+        {"bootstrap.servers": bootstrap, "group.id": "lab", "auto.offset.reset": "earliest", "enable.auto.commit": False}
+    )
+    consumer.subscribe([topic])
+    found: list[str] = []
+    until(
+        lambda: found.extend(message.value().decode() for message in consumer.consume(100, 1)) or len(found) >= count,
+        "messages",
+        40,
+    )
+    consumer.close()
+    return found
+
+
+def with_topic(bootstrap: str, topic: str, replicas: int) -> None:
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.create_topics([NewTopic(topic, 2, replicas)])[topic].result(20)
+
+
+def test_one_broker_keeps_what_it_acknowledged_through_a_kill(tmp_path: Path):
+    with KafkaCluster(tmp_path) as kafka:
+        with_topic(kafka.url, "trades", 1)
+        produced(kafka.url, "trades", ["a", "b"])
+        kafka.kill(1)
+        kafka.restart(1)
+        produced(kafka.url, "trades", ["c"])
+
+        assert sorted(consumed(kafka.url, "trades", 3)) == ["a", "b", "c"]
+
+
+def test_three_brokers_go_on_without_one_and_while_one_is_paused(tmp_path: Path):
+    with KafkaCluster(tmp_path, brokers=3) as kafka:
+        with_topic(kafka.url, "trades", 3)
+        kafka.kill(1)
+        produced(kafka.url, "trades", ["without one"])
+        kafka.restart(1)
+        kafka.pause(2)
+        produced(kafka.url, "trades", ["while one sleeps"])
+        kafka.resume(2)
+
+        assert sorted(consumed(kafka.url, "trades", 2)) == ["while one sleeps", "without one"]
+        with pytest.raises(LabError, match="There is no broker 4"):
+            kafka.kill(4)
+
+
+def test_the_registry_refuses_an_incompatible_schema(tmp_path: Path):
+    with Registry(tmp_path) as registry:
+        client = SchemaRegistryClient({"url": registry.url})
+        client.register_schema(
+            "trades-value", Schema('{"type":"record","name":"T","fields":[{"name":"id","type":"string"}]}', "AVRO")
+        )
+        client.set_compatibility("trades-value", "BACKWARD")
+        changed = '{"type":"record","name":"T","fields":[{"name":"id","type":"string"},{"name":"client","type":"string"}]}'
+
+        assert client.test_compatibility("trades-value", Schema(changed, "AVRO")) is False
+
+
+def test_postgres_keeps_what_was_committed_and_nothing_else_through_a_kill(tmp_path: Path):
+    with Postgres(tmp_path) as postgres:
+        with psycopg.connect(postgres.url) as connection:
+            connection.execute("create table t (v text)")
+            connection.execute("insert into t values ('committed')")
+        open_one = psycopg.connect(postgres.url)
+        open_one.execute("insert into t values ('not committed')")
+        postgres.kill()
+        postgres.restart()
+        with psycopg.connect(postgres.url) as connection:
+            assert connection.execute("select v from t").fetchall() == [("committed",)]
+
+
+def test_redis_keeps_its_keys_through_a_kill(tmp_path: Path):
+    with Redis(tmp_path) as server:
+        redis.Redis.from_url(server.url).set("k", "v")
+        server.kill()
+        server.restart()
+
+        assert redis.Redis.from_url(server.url).get("k") == b"v"
+
+
+def test_toxiproxy_delays_and_cuts_a_line(tmp_path: Path):
+    with Redis(tmp_path / "redis") as server, Toxiproxy(tmp_path / "toxiproxy") as proxy:
+        line = proxy.line("redis", server.url.split("/")[2])
+        client = redis.Redis.from_url(f"redis://{line.address}/0", retry=None)
+        assert client.ping()
+        line.toxic("latency", latency=300)
+        before = time.monotonic()
+        assert client.ping()
+        assert time.monotonic() - before > 0.25
+        line.cut()
+        with pytest.raises(redis.ConnectionError):
+            client.ping()
+        line.mend()
+        assert client.ping()
+
+
+def test_a_spark_cluster_has_its_workers(tmp_path: Path):
+    with SparkCluster(tmp_path, workers=2) as cluster:
+        assert cluster.url.startswith("spark://127.0.0.1:")
+
+
+PARENT = """
+import sys
+from pathlib import Path
+from streamproof.lab.process import Process
+process = Process("sleeper", ["sleep", "600"], Path(sys.argv[1]))
+print(process.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_service_dies_with_its_parent_however_that_ends(tmp_path: Path):
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(tmp_path / "log")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert parent.stdout is not None
+    service = int(parent.stdout.readline())
+    os.kill(service, 0)
+    parent.kill()
+    parent.wait()
+
+    until(lambda: not alive(service), "the service to be gone", 10)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_service_that_ends_says_its_last_words(tmp_path: Path):
+    process = Process("broken", ["sh", "-c", "echo 'no such option' >&2; exit 3"], tmp_path / "log")
+
+    with pytest.raises(LabError, match="no such option"):
+        process.ready(lambda: False, 10)
+
+
+def test_a_program_that_is_not_there_is_named(tmp_path: Path):
+    with pytest.raises(LabError, match="no-such-program"):
+        Process("missing", ["/no-such-program"], tmp_path / "log")
+
+
+def test_a_paused_process_is_ended_too(tmp_path: Path):
+    process = Process("sleeper", ["sleep", "600"], tmp_path / "log")
+    process.pause()
+    process.stop()
+
+    assert not process.running
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, signal.SIGCONT)

@@ -1,0 +1,423 @@
+"""A table of PostgreSQL is written exactly once, or the reason is said."""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
+from streamproof.connectors.postgres import copying
+from streamproof.connectors.postgres.sink import TableSink
+from streamproof.core.ids import new_id, short
+from streamproof.errors import ConfigurationError, OutputInUse, SinkError, SinkUnavailable, TwoDrivers
+from streamproof.lab import Postgres
+from streamproof.runtime import run
+
+pytestmark = [pytest.mark.service, pytest.mark.spark]
+
+Rows = Callable[..., list[tuple[Any, ...]]]
+TABLE = "id text primary key, client text not null, v double precision, ts timestamptz"
+
+
+@pytest.fixture
+def schema(postgres: Postgres) -> Iterator[str]:
+    """A schema of its own, gone with the test."""
+    name = f"t{short(new_id())}"
+    with psycopg.connect(postgres.url) as connection:
+        connection.execute(f"create schema {name}")
+    yield name
+    with psycopg.connect(postgres.url) as connection:
+        connection.execute(f"drop schema {name} cascade")
+
+
+@pytest.fixture
+def rows(postgres: Postgres, schema: str) -> Rows:
+    def rows(query: str) -> list[tuple[Any, ...]]:
+        with psycopg.connect(postgres.url, options=f"-c search_path={schema}") as connection:
+            found = connection.execute(query)
+            return found.fetchall() if found.description else []
+
+    return rows
+
+
+@pytest.fixture
+def own_postgres(postgres: Postgres, tmp_path: Path) -> Iterator[Postgres]:
+    """A server that a test may kill."""
+    with Postgres(tmp_path / "own-postgres") as server:
+        yield server
+
+
+@pytest.fixture
+def job(small_job: Callable[..., SmallJob], postgres: Postgres, schema: str) -> Callable[..., SmallJob]:
+    """`job(mode="upsert", ...)`: rows that pass go to the table `kept`, the others to files."""
+
+    def job(text: str = KEPT, output: str = "kept", folder: str = "job", **sink: Any) -> SmallJob:
+        table = {"connector": "postgres", "url": postgres.url, "table": f"{schema}.{output}", **sink}
+        return small_job(text, Binding(sinks={"rejected": "json"}, tables={f"sink.{output}": table}), folder=folder)
+
+    return job
+
+
+def test_rows_are_in_the_table_once_with_their_types(job, rows):
+    rows(f"create table kept ({TABLE})")
+    small = job()
+    small.feed([event("a", 0, 1.5), event("b", 1, None, client='qu"ot,ed\n\\'), event("c", 2, -1.0)])
+    small.feed([event("d", 3, 0.1)])
+
+    result = small.run()
+
+    assert rows("select id, client, v, ts at time zone 'UTC' = '2026-01-05 09:00:00' from kept order by id") == [
+        ("a", "a", 1.5, True),
+        ("d", "a", 0.1, False),
+    ]
+    assert rows("select batch, rows, job, output from streamproof_ledger order by batch") == [
+        (0, 1, "small", "kept"),
+        (1, 1, "small", "kept"),
+    ]
+    shown = next(output for output in result.outputs if output.name == "kept")
+    assert (shown.rows, shown.format) == (2, "postgres")
+    assert "127.0.0.1" in shown.where
+    assert "streamproof@" not in shown.where
+    assert "exactly once" in shown.guarantee
+    assert rows("select tablename from pg_tables where tablename like 'streamproof_kept%'") == []
+    assert not small.staged("kept"), "what is published and committed is not kept staged"
+    small.run()
+    assert rows("select count(*) from kept") == [(2,)]
+
+
+def test_r6_a_crash_between_publication_and_commit_does_not_double(job, rows):
+    small = job(create=True, mode="insert")
+    small.feed([event("a", 0), event("b", 1)])
+    dies(small, "rename", "checkpoint/kept/commits/0")
+
+    assert rows("select count(*) from kept") == [(2,)]
+    small.run()
+
+    assert rows("select id from kept order by id") == [("a",), ("b",)]
+    assert rows("select count(*) from streamproof_ledger") == [(1,)]
+
+
+def test_r6_a_crash_before_the_transaction_loses_nothing(job, rows):
+    small = job(create=True)
+    small.feed([event("a", 0), event("b", 1)])
+    dies(small, "rename", "checkpoint/kept/_streamproof/manifests/0", side="after")
+
+    assert rows("select count(*) from kept") == [(0,)]
+    small.run()
+
+    assert rows("select id from kept order by id") == [("a",), ("b",)]
+
+
+def test_r7_another_manifests_entry_for_the_batch_stops_the_publisher(job, rows):
+    small = job(create=True)
+    small.feed([event("a", 0)])
+    dies(small, "rename", "checkpoint/kept/commits/0")
+    rows("update streamproof_ledger set manifest = 'of another driver'")
+
+    assert "was published by the manifest of anot" in str(small.stopped(TwoDrivers))
+    assert rows("select id from kept") == [("a",)]
+
+
+def test_rows_that_an_earlier_try_has_copied_count_for_nothing(job, rows, monkeypatch):
+    small = job(create=True)
+    small.feed([event("a", 0), event("b", 1)])
+    with monkeypatch.context() as broken:
+        broken.setattr(TableSink, "publish", refuse)
+        small.stopped(SinkError)
+    assert rows("select count(*) from pg_tables where tablename like 'streamproof_kept%'") == [(2,)], "rows, and parts"
+
+    small.run()
+
+    assert rows("select count(*) from kept") == [(2,)]
+    assert rows("select count(*) from pg_tables where tablename like 'streamproof_kept%'") == [(0,)]
+
+
+def test_a_part_is_copied_once_however_often_its_task_is_tried(spark, postgres, rows, schema):
+    rows("create table t (id bigint)")
+    rows("create table parts (part int primary key)")
+    numbers = spark.range(0, 100, 1, 3)
+    copying.copy(numbers, postgres.url, "the table", f"{schema}.t", f"{schema}.parts")
+    copying.copy(numbers, postgres.url, "the table", f"{schema}.t", f"{schema}.parts")
+
+    assert rows("select count(*), count(distinct id) from t") == [(100, 100)]
+
+
+def test_rows_that_went_missing_on_their_way_are_noticed(job, rows, monkeypatch):
+    small = job(create=True, backlog=1)
+    small.feed([event("a", 0), event("b", 1)])
+    copied = copying.copy
+    with monkeypatch.context() as lossy:
+        lossy.setattr(run, "_PATIENCE_SECONDS", 0)
+        lossy.setattr(copying, "copy", lambda found, *rest: copied(found.limit(1), *rest))
+        assert "1 of 2 rows were copied" in str(small.stopped(SinkUnavailable))
+    assert rows("select count(*) from kept") == [(0,)]
+
+    small.run()
+
+    assert rows("select count(*) from kept") == [(2,)]
+
+
+def test_an_upsert_replaces_the_row_of_its_key(job, rows):
+    rows(f"create table kept ({TABLE})")
+    small = job(mode="upsert", key=["id"])
+    small.feed([event("a", 0, 1.0), event("b", 1, 1.0)])
+    small.feed([event("a", 5, 2.0)])
+    small.run()
+
+    assert rows("select id, v from kept order by id") == [("a", 2.0), ("b", 1.0)]
+
+
+def test_of_several_rows_of_a_key_in_a_batch_the_greatest_counts_or_they_are_refused(job, rows):
+    rows(f"create table kept ({TABLE})")
+    small = job(mode="upsert", key=["id"])
+    small.feed([event("a", 9, 3.0), event("a", 5, 2.0), event("b", 1)])
+    assert "several rows of one key" in str(small.stopped(SinkError))
+    assert rows("select count(*) from kept") == [(0,)]
+
+    small.binding.tables["sink.kept"]["order_by"] = "ts"
+    small.write()
+    small.run()
+
+    assert rows("select id, v from kept order by id") == [("a", 3.0), ("b", 1.0)]
+
+
+def test_rows_that_say_so_delete_their_key(job, rows):
+    rows(f"create table kept ({TABLE})")
+    small = job(mode="upsert", key=["id"], delete="v = 0", order_by="ts")
+    small.feed([event("a", 0), event("b", 1)])
+    small.feed([event("a", 2, 0.0), event("c", 3, 0.0), event("d", 4)])
+    small.run()
+
+    assert rows("select id from kept order by id") == [("b",), ("d",)]
+
+
+def test_every_type_arrives_as_it_is(job, rows):
+    text = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    def more(rows):
+        return rows.select("id", F.lit(True).alias("yes"), F.lit(2).cast("smallint").alias("small"), F.lit(3).alias("whole"),
+                           F.lit(9007199254740993).alias("big"), F.lit(0.1).cast("float").alias("single"), F.lit(float("nan")).alias("nan"),
+                           F.lit("12345678901234567890.123456789").cast("decimal(38,9)").alias("exact"), F.lit("2026-01-05").cast("date").alias("day"),
+                           F.lit("2026-01-05 09:00:00.123456").cast("timestamp_ntz").alias("wall"), F.lit(b"\\x00\\xff").alias("bytes"),
+                           F.array(F.lit(1), F.lit(None)).alias("list"), F.struct(F.lit("x").alias("a")).alias("object"),
+                           F.lit("").alias("empty"), F.lit(None).cast("string").alias("nothing"))
+    return sp.Outputs(kept=events.transform(more))
+"""
+    small = job(text, create=True)
+    small.feed([event("a", 0)])
+    small.run()
+
+    assert rows("select * from kept") == [
+        ("a", True, 2, 3, 9007199254740993, pytest.approx(0.1), pytest.approx(float("nan"), nan_ok=True), Decimal("12345678901234567890.123456789"),
+         date(2026, 1, 5), datetime.fromisoformat("2026-01-05T09:00:00.123456"), b"\x00\xff", [1, None], {"a": "x"}, "", None)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("table", "sink", "said"),
+    [
+        ("id text, client text, v integer, ts timestamptz", {}, "v is integer, must be double precision"),
+        ("id text, client text, v double precision", {}, "it has no column ts timestamp with time zone"),
+        (f"{TABLE}, region text not null", {}, "region is NOT NULL without a default"),
+        (
+            "id text, client text, v double precision, ts timestamp",
+            {},
+            "ts is timestamp without time zone, must be timestamp with time zone",
+        ),
+        (
+            "id text, client text, v double precision, ts timestamptz",
+            {"mode": "upsert", "key": ["id"]},
+            "no primary key or unique index on exactly (id)",
+        ),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused_before_the_first_batch(job, rows, table, sink, said):
+    rows(f"create table kept ({table})")
+    small = job(**sink)
+    small.feed([event("a", 0)])
+
+    problem = small.stopped(SinkError)
+
+    assert said in str(problem)
+    assert "CREATE TABLE" in problem.remedy
+    assert not (small.checkpoint() / "offsets").exists(), "no batch was planned"
+
+
+def test_a_missing_table_is_named_with_the_statement_that_makes_it(job, rows):
+    small = job()
+    small.feed([event("a", 0)])
+
+    problem = small.stopped(SinkError)
+    assert "does not exist" in problem.message
+    rows(re.search(r"CREATE TABLE [^;]*", problem.remedy)[0])
+    small.run()
+
+    assert rows("select id from kept") == [("a",)]
+
+
+def test_a_violated_key_is_said_without_its_values_and_nothing_is_lost(job, rows):
+    rows(f"create table kept ({TABLE})")
+    rows("insert into kept values ('secret-id', 'x', 1, now())")
+    small = job()
+    small.feed([event("secret-id", 0), event("b", 1)])
+
+    problem = small.stopped(SinkError)
+    assert "violates the unique constraint kept_pkey" in problem.message
+    assert "secret-id" not in str(problem)
+    rows("delete from kept")
+    small.run()
+
+    assert rows("select id from kept order by id") == [("b",), ("secret-id",)]
+
+
+def test_a_value_that_does_not_fit_is_said_without_it(job, rows):
+    rows("create table kept (id text, client varchar(3), v double precision, ts timestamptz)")
+    small = job()
+    small.feed([event("a", 0, client="confidential")])
+
+    problem = small.stopped(SinkError)
+
+    assert "does not fit the column client" in problem.message
+    assert "confidential" not in str(problem)
+
+
+def test_r1_a_table_of_another_checkpoint_is_refused_and_replaced_when_asked(job, rows):
+    small = job(create=True)
+    small.feed([event("a", 0)])
+    small.run()
+    other = job(create=True, folder="other")
+    other.feed([event("b", 0)])
+
+    assert "belongs to another run of this job" in str(other.stopped(OutputInUse))
+    assert rows("select id from kept") == [("a",)]
+    other.run(replace_output=True)
+    assert rows("select id from kept") == [("b",)]
+
+
+def test_r8_an_output_that_is_down_neither_stops_nor_doubles_the_others_and_catches_up(job, rows, own_postgres, monkeypatch):
+    small = job(create=True, url=own_postgres.url, table="kept")
+    small.feed([event("a", 0), event("r0", 0, -1.0)])
+    small.run()
+    own_postgres.kill()
+    for number in range(1, 4):
+        small.feed([event(f"x{number}", number), event(f"r{number}", number, -1.0)])
+    with monkeypatch.context() as impatient:
+        impatient.setattr(run, "_PATIENCE_SECONDS", 0)
+        problem = small.stopped(SinkUnavailable)
+    assert problem.message.startswith("3 batches of kept wait: postgresql://127.0.0.1")
+    assert small.ids("rejected") == ["r0", "r1", "r2", "r3"], "the other output went on"
+
+    own_postgres.restart()
+    result = small.run()
+
+    with psycopg.connect(own_postgres.url) as connection:
+        assert connection.execute("select id from kept order by id").fetchall() == [("a",), ("x1",), ("x2",), ("x3",)]
+        assert connection.execute("select batch from streamproof_ledger order by published").fetchall() == [(0,), (1,), (2,), (3,)]
+    assert small.ids("rejected") == ["r0", "r1", "r2", "r3"]
+    assert result.account.total == result.account_input
+
+
+def test_r8_no_more_batches_wait_than_are_allowed(job, own_postgres):
+    small = job(create=True, url=own_postgres.url, table="kept", backlog=2)
+    own_postgres.kill()
+    for number in range(4):
+        small.feed([event(f"x{number}", number)])
+
+    problem = small.stopped(SinkError)
+
+    assert problem.message.startswith("3 batches wait for kept")
+    own_postgres.restart()
+    small.run()
+    with psycopg.connect(own_postgres.url) as connection:
+        assert connection.execute("select count(*) from kept").fetchall() == [(4,)]
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("postgresql://streamproof@127.0.0.1:1/streamproof", "cannot be written"),
+        ("postgresql://nobody@{address}/streamproof", 'role "nobody" does not exist'),
+        ("postgresql://streamproof@{address}/elsewhere", 'database "elsewhere" does not exist'),
+        ("postgresql://streamproof@{address}/streamproof?sslmode=require", "SSL"),
+    ],
+)
+def test_a_server_that_refuses_us_is_named(job, postgres, monkeypatch, url, said):
+    monkeypatch.setattr(run, "_PATIENCE_SECONDS", 0)
+    small = job(url=url.format(address=postgres.url.split("@")[1].split("/")[0]))
+    small.feed([event("a", 0)])
+
+    problem = small.stopped(SinkUnavailable if "cannot be written" in said else SinkError)
+
+    assert said in str(problem)
+
+
+def test_a_read_only_database_is_waited_for(job, rows, postgres, schema, monkeypatch):
+    small = job(create=True)
+    small.feed([event("a", 0)])
+    small.run()
+    small.feed([event("b", 1)])
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        connection.execute("alter database streamproof set default_transaction_read_only = on")
+        try:
+            with monkeypatch.context() as impatient:
+                impatient.setattr(run, "_PATIENCE_SECONDS", 0)
+                assert "is read-only" in str(small.stopped(SinkUnavailable))
+        finally:
+            connection.execute("set default_transaction_read_only = off")
+            connection.execute("alter database streamproof set default_transaction_read_only = off")
+    small.run()
+
+    assert rows("select id from kept order by id") == [("a",), ("b",)]
+
+
+def test_k8_a_claim_that_a_sink_cannot_keep_is_refused_at_the_start(small_job):
+    (
+        sinks := small_job(
+            KEPT,
+            Binding(
+                tables={"sink.kept": {"connector": "sinks.py:Plain", "path": "out/kept", "guarantee": "exactly-once"}},
+                sinks={"rejected": "json"},
+            ),
+        )
+    )
+    (sinks.folder / "sinks.py").write_text(PLAIN)
+    sinks.feed([event("a", 0)])
+
+    problem = sinks.stopped(ConfigurationError)
+
+    assert 'guarantee = "exactly-once" cannot be kept by sinks.py:Plain' in problem.message
+    assert "at least once" in str(problem)
+
+
+def test_windows_are_upserted_by_their_key(job, rows):
+    small = job(SUMS, output="sums", create=True, mode="upsert", key=["client", "window_start"])
+    small.feed([event("a", 0), event("b", 1), event("c", 100)])
+    small.feed([event("d", 200)])
+    small.run()
+
+    assert rows("select client, total, n from sums order by window_start") == [("a", 2.0, 2), ("a", 1.0, 1)]
+
+
+PLAIN = """
+from streamproof.connectors import Sink
+
+class Plain(Sink):
+    guarantee = "at least once"
+    exactly_once = False
+
+    def published(self, batch):
+        return None
+
+    def publish(self, manifest, section):
+        pass
+"""
+
+
+def refuse(*_: object) -> None:
+    raise SinkError("refused", remedy="for the test")
