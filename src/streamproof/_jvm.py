@@ -126,6 +126,45 @@ def text_behind_record(spark: "SparkSession", line: "Column") -> "Column":
     return Column(_class(spark, "TextBehindRecord").column(line._jc))
 
 
+def kafka_partitions(spark: "SparkSession", settings: "Mapping[str, str]", topics: "Sequence[str]") -> dict[str, int | str]:
+    """By topic how many partitions it has, or what the broker said instead, by Kafka's own client.
+
+    Raises
+    ------
+    EnvironmentProblem
+        If the session does not have Kafka's client.
+    """
+    from py4j.java_gateway import JavaPackage
+    from py4j.protocol import Py4JJavaError
+
+    jvm: Any = spark._jvm
+    admin_class = getattr(jvm, "org.apache.kafka.clients.admin.AdminClient")
+    if isinstance(admin_class, JavaPackage):
+        raise EnvironmentProblem(
+            "The Spark session that is running does not have Spark's Kafka connector.",
+            required="spark-sql-kafka-0-10, with kafka-clients, on the driver's class path before the session starts.",
+            remedy="Let Streamproof start the session, or give it with spark-submit --packages.",
+        )
+    properties = jvm.java.util.Properties()
+    for key, value in settings.items():
+        properties.setProperty(key, value)
+    found: dict[str, int | str] = {}
+    try:
+        admin = admin_class.create(properties)
+    except Py4JJavaError as problem:
+        return dict.fromkeys(topics, java_causes(problem.java_exception)[-1])
+    try:
+        answers = admin.describeTopics(list(topics)).topicNameValues()
+        for topic in topics:
+            try:
+                found[topic] = int(answers.get(topic).get().partitions().size())
+            except Py4JJavaError as problem:
+                found[topic] = java_causes(problem.java_exception)[-1]
+    finally:
+        admin.close(jvm.java.time.Duration.ZERO)
+    return found
+
+
 def _class(spark: "SparkSession", name: str) -> Any:
     """A Java class of the production jar. By its full name: part by part, py4j would look for a class `io` in every jar first."""
     from py4j.java_gateway import JavaPackage

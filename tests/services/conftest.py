@@ -8,10 +8,10 @@ import pytest
 
 from spark.conftest import small_job, spark
 from streamproof.errors import EnvironmentProblem, LabError, MissingExtra
-from streamproof.lab import Postgres
+from streamproof.lab import KafkaCluster, Postgres
 from streamproof.lab.services import fetch, service, there
 
-__all__ = ["postgres", "small_job", "spark"]
+__all__ = ["kafka", "postgres", "small_job", "spark"]
 
 
 def needs(*names: str) -> None:
@@ -31,4 +31,12 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
     """One server for many tests; each works in tables of its own."""
     needs("postgres")
     with service("postgres", Path(tmp_path_factory.mktemp("lab"))) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
+    """One broker for many tests; each works with topics of its own."""
+    needs("kafka")
+    with KafkaCluster(Path(tmp_path_factory.mktemp("lab")) / "kafka") as running:
         yield running

@@ -8,12 +8,14 @@ from pyspark.sql import SparkSession
 
 from spark.small_job import Binding, SmallJob
 from streamproof.prove.engine import Engine
+from streamproof.runtime.connector_jars import KAFKA, jars_of
 
 
 @pytest.fixture(scope="session")
-def spark() -> SparkSession:
-    """The session is left open: other test folders of the same process go on with it."""
-    return Engine("tests", {}).spark
+def spark(request: pytest.FixtureRequest) -> SparkSession:
+    """The session is left open: other test folders of the same process go on with it. With service tests it reads Kafka too."""
+    with_services = any(item.get_closest_marker("service") for item in request.session.items)
+    return Engine("tests", {}, jars=jars_of(KAFKA) if with_services else ()).spark
 
 
 @pytest.fixture

@@ -221,6 +221,8 @@ def dies(job: SmallJob, operation: str, path: str, side: str = "before", occurre
 
 def _toml(value: Any) -> str:
     """A text, number, truth or list as TOML writes it."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f'"{key}" = {_toml(inner)}' for key, inner in value.items()) + " }"
     return json.dumps(value)
 
 

@@ -88,6 +88,8 @@ class KafkaSink(ServiceSink):
         "json": the value of a record is one object.
     key
         The columns that the record's key is made of, as text joined by "|"; without them the key is null.
+    tombstone
+        A condition over the output's columns: rows for which it holds are written without a value, so that compaction drops their key.
     shards
         So many transactions a batch, side by side: one lets readers see a batch whole or not at all.
     options
@@ -98,6 +100,7 @@ class KafkaSink(ServiceSink):
     topic: Text
     format: Annotated[Literal["json"], choice("json")] = "json"
     key: Texts = ()
+    tombstone: Text | None = None
     shards: Count = 1
     options: Options = Field(default_factory=dict)
 

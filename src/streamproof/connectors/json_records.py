@@ -10,6 +10,9 @@ from streamproof import _jvm
 from streamproof.errors import ConfigurationError
 from streamproof.stream.plan import CORRUPT, ORIGINAL
 
+WRITTEN = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"}
+"""How rows are written as JSON: with their nulls, and with whole microseconds; Spark's defaults drop the one and cut the other."""
+
 
 def parsed(rows: DataFrame, record: Column, schema: StructType, beside: Sequence[str] = ()) -> DataFrame:
     """The rows with the columns of `schema`, `_corrupt` (the text of a record that does not fit) and `_original` (the record).

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from streamproof.config import PostgresSink, ServiceSink
+from streamproof.config import KafkaSink, PostgresSink, ServiceSink
 from streamproof.connectors.extras import library
 
 if TYPE_CHECKING:
@@ -35,14 +35,21 @@ def guarantee(config: ServiceSink) -> str:
 
 
 def _kind(config: ServiceSink) -> Any:
-    return _KINDS[type(config)]()
+    return _KINDS[type(config)](config)
 
 
-def _postgres() -> Any:
+def _postgres(_: ServiceSink) -> Any:
     library("psycopg", "postgres", "A postgres sink")
     from streamproof.connectors.postgres.sink import TableSink
 
     return TableSink
 
 
-_KINDS: Mapping[type[ServiceSink], Callable[[], Any]] = {PostgresSink: _postgres}
+def _kafka(config: ServiceSink) -> Any:
+    library("confluent_kafka", "kafka", "A kafka sink")
+    from streamproof.connectors.kafka.sink import PlainTopicSink, TopicSink
+
+    return PlainTopicSink if config.guarantee == "at-least-once" else TopicSink
+
+
+_KINDS: Mapping[type[ServiceSink], Callable[[ServiceSink], Any]] = {PostgresSink: _postgres, KafkaSink: _kafka}

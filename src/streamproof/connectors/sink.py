@@ -69,6 +69,8 @@ class Sink(ABC):
     guarantee = "not declared"
     exactly_once = True
     """Whether every row is in the store once, whatever happens; a claim of the configuration is held against it (K8)."""
+    shards = 1
+    """In how many parts a batch is published, each with a ledger entry of its own."""
     may_lag = False
     """Whether the job goes on while the store is down: batches wait with their manifests (R8)."""
 
@@ -78,6 +80,10 @@ class Sink(ABC):
     @abstractmethod
     def published(self, batch: int) -> LedgerEntry | None:
         """The ledger entry of a batch, or None where nothing of it is published."""
+
+    def complete(self, manifest: Manifest, section: Section) -> bool:
+        """Whether every shard of a section is published."""
+        return self.published(manifest.batch) is not None
 
     @abstractmethod
     def publish(self, manifest: Manifest, section: Section) -> None:

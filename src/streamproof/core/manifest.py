@@ -48,13 +48,16 @@ def _close(mine: tuple[float, float], theirs: tuple[float, float]) -> bool:
 
 @dataclass(frozen=True)
 class Section:
-    """One output of a batch: where its rows are staged (relative to the sink's path) and what they are."""
+    """One output of a batch: where its rows are staged (relative to the sink's path), what they are, and in how many shards they are
+    published (R7).
+    """
 
     output: str
     kind: str
     directory: str
     files: tuple[StagedFile, ...]
     digest: Digest
+    shards: int = 1
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,7 @@ def _section(found: Mapping[str, Any]) -> Section:
             hash=digest["hash"],
             floats={column: (sums[0], sums[1]) for column, sums in digest["floats"].items()},
         ),
+        shards=found.get("shards", 1),
     )
 
 

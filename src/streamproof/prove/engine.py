@@ -1,6 +1,6 @@
 """The warm JVM of a proof: one Spark session in the proving process, gateways for the children, recordings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,13 +29,14 @@ class Gateway:
 class Engine:
     """The Spark that scenarios run on. It stays warm until the process ends: the next proof finds it running.
 
-    `local` is where it keeps its temporary files, unless the job's settings say where.
+    `local` is where it keeps its temporary files, unless the job's settings say where; `jars` are those of connectors.
     """
 
-    def __init__(self, name: str, settings: Mapping[str, str], local: Path | None = None) -> None:
+    def __init__(self, name: str, settings: Mapping[str, str], local: Path | None = None, jars: Sequence[str] = ()) -> None:
         own = {**local_files(local), **settings_of_proof(settings)}
-        self.spark: SparkSession = start_session(name, own, proof=True, java_options=JAVA_OPTIONS)
-        if PROOF_JAR.name not in self.spark.sparkContext.getConf().get("spark.jars", ""):
+        self.spark: SparkSession = start_session(name, own, proof=True, java_options=JAVA_OPTIONS, jars=jars)
+        running = self.spark.sparkContext.getConf().get("spark.jars", "") or ""
+        if any(Path(jar).name not in running for jar in (str(PROOF_JAR), *jars)):
             raise EnvironmentProblem(
                 "A Spark session that Streamproof did not start is running in this process.",
                 required="A proof needs its own jars and settings, which a running JVM cannot take up.",

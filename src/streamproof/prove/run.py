@@ -23,6 +23,7 @@ from streamproof.prove.scratch import scratch
 from streamproof.prove.setting import SPARK
 from streamproof.prove.world import World, prepare, write_scenario
 from streamproof.prove.zygote import Zygote
+from streamproof.runtime.connector_jars import connector_jars
 
 RARE_SETTINGS = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
@@ -171,7 +172,7 @@ class _Session:
         """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""
         written = beside.submit(write_scenario, self.config, self.scenario, self._work)
         local = None if self._work == self.folder else self._work.parent
-        engine = Engine(f"prove {self.config.name}", self.config.spark, local)
+        engine = Engine(f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config))
         guard.allow_in_workers(engine.spark.sparkContext, self.options.allowed_hosts)
         noun = next(iter(self.config.source))
         self.tell(

@@ -10,11 +10,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from streamproof import _jvm
+from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import Sink
 from streamproof.core.ids import new_id
 from streamproof.core.manifest import Digest, LedgerEntry, Manifest, Section, StagedFile
 from streamproof.errors import FingerprintMismatch, NondeterministicReplay, SinkUnavailable, StagedRowsGone, TwoDrivers
-from streamproof.runtime.doors import JSON_OPTIONS
 from streamproof.runtime.logs import BatchLogs, QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.places import seen_from
@@ -130,7 +130,7 @@ class BatchProtocol:
         directory = f"_staging/{attempt}"
         if self.storage.exists(f"{place.path}/{directory}"):
             raise _already_staged(f"{place.path}/{directory}", batch)
-        options = JSON_OPTIONS if place.format == "json" else {}
+        options = WRITTEN if place.format == "json" else {}
         rows.write(place.format, f"{place.path}/{directory}", {**options, **_NO_MARKER})
         sums = sums_by_output(self.doors.drain(batch))
         metrics = _jvm.newest_batch(self.spark, self.identity.spark_name)
@@ -142,7 +142,7 @@ class BatchProtocol:
         files = self._data_files(f"{place.path}/{directory}") if digest.rows else ()
         if not digest.rows:
             self.storage.delete(f"{place.path}/{directory}")
-        sections = [Section(output, "main", directory, files, digest)]
+        sections = [Section(output, "main", directory, files, digest, self._shards(output, files))]
         counts = {
             "input": metrics.get("input", 0),
             "emitted": digest.records if self.stateful else digest.rows,
@@ -167,7 +167,11 @@ class BatchProtocol:
             typed = self.spark.read.schema(self.side_schemas[kind]).json(raw)
             typed.write.format(place.format).options(**_NO_MARKER).save(f"{place.path}/{directory}")
             files = self._data_files(f"{place.path}/{directory}")
-        return Section(output, str(kind), directory, files, found.digest())
+        return Section(output, str(kind), directory, files, found.digest(), self._shards(output, files))
+
+    def _shards(self, output: str, files: Sequence[StagedFile]) -> int:
+        """In how many parts a batch is published: no more than it has files."""
+        return min(self.sinks[output].shards, len(files) or 1)
 
     def _data_files(self, directory: str) -> tuple[StagedFile, ...]:
         """The files of a directory that only this attempt of the batch writes to."""

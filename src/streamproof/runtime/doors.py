@@ -7,10 +7,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from streamproof import _jvm
+from streamproof.connectors.json_records import WRITTEN
 from streamproof.stream.outputs import SideKind
 from streamproof.stream.plan import CORRUPT, INSTANT, MADE, ORIGINAL, REASON, TRACE
 
-JSON_OPTIONS = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"}
 _INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT)
 
 
@@ -55,7 +55,7 @@ class SideDoors:
         self.shapes.setdefault(kind, []).append(shape)
         directory = self.directories.get(kind)
         # Rows that are only counted name no column, so that a columnar source need not read what the job does not use.
-        row = F.lit(None).cast("string") if directory is None else F.to_json(payload, JSON_OPTIONS)
+        row = F.lit(None).cast("string") if directory is None else F.to_json(payload, WRITTEN)
         out = self.jvm.divert(door, directory, row, reason)
         return rows_that_pass(rows, F.when(leaves, out).otherwise(F.lit(True)))
 
@@ -69,7 +69,7 @@ def _original(rows: DataFrame) -> list[Column]:
     """The original bytes: as text where they are valid UTF-8, else in base64; for Parquet the row as JSON."""
     if ORIGINAL not in rows.columns:
         shown = [name for name in rows.columns if name not in _INTERNAL]
-        return [F.to_json(F.struct(*shown), JSON_OPTIONS).alias("original")]
+        return [F.to_json(F.struct(*shown), WRITTEN).alias("original")]
     valid = F.is_valid_utf8(ORIGINAL)
     return [
         F.when(valid, F.col(ORIGINAL)).alias("original"),

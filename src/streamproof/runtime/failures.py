@@ -27,7 +27,7 @@ def translated(problem: BaseException) -> StreamproofError:
     if isinstance(problem, StreamproofError):
         return problem
     causes = _jvm.causes_of(problem)
-    for known in (_vanished, _not_parquet, _disk, _two_drivers, _damaged, _not_in_workers, _divert):
+    for known in (_offsets_lost, _vanished, _not_parquet, _disk, _two_drivers, _damaged, _not_in_workers, _divert):
         found = known(causes)
         if found is not None:
             return found
@@ -59,6 +59,21 @@ def not_parquet(file: str) -> DataError:
         f"An input file cannot be read as Parquet: {file}.",
         required="A file that cannot be opened stops the job: its records cannot be counted, so they cannot be rejected.",
         remedy="Replace it with a whole file of the declared schema and run again.",
+    )
+
+
+def _offsets_lost(causes: Sequence[str]) -> StreamproofError | None:
+    text = "\n".join(causes)
+    if not re.search(
+        r"KAFKA_DATA_LOSS|MISSING_KAFKA_PARTITION|offset was changed from|Some data may have been lost|OffsetOutOfRange", text
+    ):
+        return None
+    said = next((cause for cause in causes if re.search(r"DATA_LOSS|offset|topic", cause)), causes[-1])
+    return DataError(
+        f"Records of Kafka are gone that the job has not read: {_jvm.plain(said)[:300]}",
+        required="Retention took them, or the topic was deleted and made anew: they are in no place of the account.",
+        remedy="Bring them back into the topic if you can. To go on without them, start over with a new checkpoint and new outputs; "
+        "so that it does not happen again, let the topic keep records longer than the job may stand still.",
     )
 
 

@@ -48,18 +48,15 @@ class Publisher:
             left: list[int] = []
             try:
                 for number in reversed(committed):
-                    section = self._section(number, output)
-                    if section is None:
+                    manifest = self.manifests.read(number)
+                    section = manifest.section(output) if manifest is not None else None
+                    if manifest is None or section is None or not section.digest.rows:
                         continue
-                    if sink.published(number) is not None:
+                    if sink.complete(manifest, section):
                         break
                     left.append(number)
             except SinkUnavailable as problem:
-                left = [
-                    number
-                    for number in reversed(committed)
-                    if self._section(number, output) is not None and self._is_staged(number, output)
-                ]
+                left = [number for number in reversed(committed) if self._is_staged(number, output)]
                 self._is_down(output, problem)
             self.waiting[output] = left[::-1]
         for number in committed[-2:]:
@@ -187,12 +184,8 @@ class Publisher:
             self.notes.append(f"The output {output} had to wait: {problem.message}")
         self.reasons[output] = problem
 
-    def _section(self, batch: int, output: str) -> Section | None:
-        """The section of an output in a batch's manifest, if it has rows."""
+    def _is_staged(self, batch: int, output: str) -> bool:
+        """Whether a batch has rows for an output that are still staged."""
         manifest = self.manifests.read(batch)
         section = manifest.section(output) if manifest is not None else None
-        return section if section is not None and section.digest.rows else None
-
-    def _is_staged(self, batch: int, output: str) -> bool:
-        section = self._section(batch, output)
-        return section is not None and self.sinks[output].staged_whole(section)
+        return section is not None and bool(section.digest.rows) and self.sinks[output].staged_whole(section)

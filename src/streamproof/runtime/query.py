@@ -101,6 +101,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         ownership.require_source(manifests, bound.config.resolve(source.path))
     elif isinstance(source, KafkaSource):
         ownership.require_topics(manifests, source.topic)
+        kafka.require(spark, bound.outputs.main[query].source, source)
     interrupted = recovery.open_manifest(logs, manifests)
     if interrupted is not None:
         ownership.require_outputs(interrupted, sinks)

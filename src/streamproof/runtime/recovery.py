@@ -101,7 +101,7 @@ def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed:
             continue
         for section in manifest.sections:
             sink = sinks.get(section.output)
-            if sink is not None and not sink.may_lag and section.digest.rows and sink.published(number) is None:
+            if sink is not None and not sink.may_lag and section.digest.rows and not sink.complete(manifest, section):
                 sink.prepare(manifest, section)
                 sink.publish(manifest, section)
 

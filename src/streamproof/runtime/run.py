@@ -11,6 +11,7 @@ from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.manifest import Manifest
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.binding import BoundJob, bind
+from streamproof.runtime.connector_jars import connector_jars
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.query import RunningQuery, Start, start_query
 from streamproof.runtime.session import start_session
@@ -105,8 +106,7 @@ def run_job(
         What stopped the job, with the remedy.
     """
     tell = told or _nobody
-    tell("starting Spark")
-    session = spark or start_session(config.name, config.spark)
+    session = spark or _session(config, tell)
     bound = bind(config)
     if new_output is not None:
         bound = with_new_output(bound, new_output)
@@ -128,6 +128,12 @@ def run_job(
             running.stop()
         raise
     return _result(bound, queries, session, monotonic_seconds() - started)
+
+
+def _session(config: "JobConfig", tell: Callable[[str], None]) -> "SparkSession":
+    jars = connector_jars(config, lambda name, done, size: tell(f"fetching {name}, {done >> 20} of {size >> 20} MB"))
+    tell("starting Spark")
+    return start_session(config.name, config.spark, jars=jars)
 
 
 def _wait(queries: list[RunningQuery], tell: Callable[[str], None]) -> None:

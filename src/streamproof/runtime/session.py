@@ -52,8 +52,15 @@ _PROCESS: Mapping[str, str] = {
 }
 
 
-def start_session(name: str, settings: Mapping[str, str], *, proof: bool = False, java_options: str = "") -> "SparkSession":
+def start_session(
+    name: str, settings: Mapping[str, str], *, proof: bool = False, java_options: str = "", jars: Sequence[str] = ()
+) -> "SparkSession":
     """A Spark session with Streamproof's jars and settings; local[*] unless a master is given or spark-submit sets one.
+
+    Parameters
+    ----------
+    jars
+        Of connectors, beside our own.
 
     Raises
     ------
@@ -75,7 +82,7 @@ def start_session(name: str, settings: Mapping[str, str], *, proof: bool = False
     builder = SparkSession.builder.appName(name)
     if master is not None:
         builder = builder.master(master)
-    for key, value in process_settings(settings, _jvm.jars(proof=proof), java_options).items():
+    for key, value in process_settings(settings, [*_jvm.jars(proof=proof), *jars], java_options).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 

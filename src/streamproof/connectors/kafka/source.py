@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from streamproof import _jvm
 from streamproof.connectors import json_records, schemas
+from streamproof.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
     from streamproof.config import KafkaSource
 
+_TIMEOUTS = {"request.timeout.ms": "8000", "default.api.timeout.ms": "10000"}
 PREFIX = "kafka_"
 """What the names of the record's own columns begin with, where `include` asks for them."""
 
@@ -30,6 +33,56 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
     own = [_own(column).alias(f"{PREFIX}{column}") for column in source.include]
     rows = reader.load().select(F.col("value").cast("string").alias("_value"), *own)
     return json_records.parsed(rows, F.col("_value"), schema, beside=[f"{PREFIX}{column}" for column in source.include])
+
+
+def require(spark: SparkSession, name: str, source: "KafkaSource") -> None:
+    """Looks, before anything is planned, whether the topics are there.
+
+    Raises
+    ------
+    ConfigurationError
+        If a topic is missing, or the broker refuses us.
+    DataError
+        If no broker answers.
+    """
+    settings = {**_TIMEOUTS, **source.options, "bootstrap.servers": source.servers}
+    for topic, found in _jvm.kafka_partitions(spark, settings, source.topic).items():
+        if isinstance(found, str):
+            raise refused(f"[source.{name}]", topic, source.servers, found)
+
+
+def refused(who: str, topic: str, servers: str, said: str) -> ConfigurationError | DataError:
+    """The error for what a broker, or Kafka's client, said instead of an answer, in one place."""
+    words = _jvm.plain(said)
+    if "JAAS" in said:
+        words = "no credentials are given"
+    if "UnknownTopicOrPartition" in said or "does not host this topic" in said or "UNKNOWN_TOPIC" in said:
+        return ConfigurationError(
+            f"{who} topic is {topic}, and there is no such topic at {servers}.",
+            remedy="Make it, or mend the name in the configuration.",
+        )
+    if "Authorization" in said:
+        return ConfigurationError(
+            f"{who} may not use the topic {topic}: {words}", remedy="Grant this user READ and DESCRIBE, or WRITE, there."
+        )
+    if "Sasl" in said or "SASL" in said or "Authentication" in said or "LoginModule" in said or "JAAS" in said:
+        return ConfigurationError(
+            f"{who} is refused by {servers}: {words}",
+            remedy='Mend options: "security.protocol", "sasl.mechanism", and the credentials, which belong into the environment: ${env:...}.',
+        )
+    if "Ssl" in said or "SSL" in said or "Truststore" in said or "keystore" in said.lower():
+        return ConfigurationError(
+            f"{who} cannot speak TLS with {servers}: {words}", remedy='Mend options: "security.protocol" and the "ssl." settings.'
+        )
+    if "No resolvable bootstrap" in said or "Invalid url" in said:
+        return ConfigurationError(
+            f"{who} servers is {servers}: {words}", required='They are written as "host:9092", several with commas.'
+        )
+    return DataError(
+        f"{who} no broker answers at {servers}: {words}",
+        required="Nothing is lost: what was not read is still in the topic.",
+        remedy='Look whether it runs and is reached from here; a broker that speaks TLS needs options = { "security.protocol" = "SSL" }.',
+    )
 
 
 def _options(source: "KafkaSource") -> dict[str, str]:

@@ -1,0 +1,94 @@
+"""librdkafka as a sink needs it: settings, and what its errors mean."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaError, KafkaException
+
+from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers
+
+SECONDS = 20
+"""How long a single request may take before the broker counts as down."""
+
+_PASSING = (
+    KafkaError._TRANSPORT,
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError._TIMED_OUT,
+    KafkaError._MSG_TIMED_OUT,
+    KafkaError._RESOLVE,
+    KafkaError._TIMED_OUT_QUEUE,
+    KafkaError.REQUEST_TIMED_OUT,
+    KafkaError.NOT_ENOUGH_REPLICAS,
+    KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.CONCURRENT_TRANSACTIONS,
+    KafkaError.INVALID_TXN_STATE,
+    KafkaError.TRANSACTION_COORDINATOR_FENCED,
+    KafkaError._STATE,
+    KafkaError._PURGE_QUEUE,
+    KafkaError._PURGE_INFLIGHT,
+)
+_FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
+_REFUSED = (
+    KafkaError._AUTHENTICATION,
+    KafkaError._SSL,
+    KafkaError.SASL_AUTHENTICATION_FAILED,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+)
+_MISSING = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What Kafka said, as it travels from a task to the driver."""
+
+    code: int
+    message: str
+
+    @classmethod
+    def by(cls, problem: KafkaException | KafkaError) -> "Said":
+        error = problem.args[0] if isinstance(problem, KafkaException) else problem
+        return cls(error.code(), error.str()) if isinstance(error, KafkaError) else cls(KafkaError._FAIL, str(error))
+
+
+def settings(servers: str, options: Mapping[str, str]) -> dict[str, str | int | float | bool]:
+    """The settings that every client has; it says what is wrong by its errors, not on standard error."""
+    return {"log_level": 0, "socket.timeout.ms": SECONDS * 1000, **options, "bootstrap.servers": servers}
+
+
+def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | ConfigurationError:
+    """The error for what Kafka said, in one place."""
+    message = said.message.rstrip(".")
+    if said.code in _FENCED:
+        return TwoDrivers(
+            f"Another publisher has taken over {where}: {message}.",
+            required="One driver works on a checkpoint at a time; the last one that began counts.",
+            remedy="Stop one of them; the ledger decides what is published, nothing is doubled.",
+        )
+    if said.code in _REFUSED:
+        return SinkError(
+            f"{where} refuses us: {message}.",
+            remedy='Mend options ("security.protocol", "sasl.username", ...), or what this user may do there.',
+        )
+    if said.code in _MISSING:
+        return SinkError(f"There is no topic {where}.", remedy="Make it, or mend the name in the configuration.")
+    if said.code in (KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE):
+        return SinkError(
+            f"A row is too large for {where}: {message}.",
+            required="Nothing of its batch is published, and nothing is lost.",
+            remedy='Raise max.message.bytes of the topic and options = { "message.max.bytes" = ... }, or reject such rows with require().',
+        )
+    if said.code in _PASSING:
+        return SinkUnavailable(
+            f"{where} cannot be written: {message}.",
+            required="Nothing is lost: what it has not taken is kept with its manifests, and it catches up once it answers.",
+        )
+    if said.code == KafkaError._INVALID_ARG:
+        return ConfigurationError(f"{where} cannot be written: {message}.", remedy="Mend the options of the sink.")
+    return SinkError(f"{where} cannot be written: {message} (error {said.code}).")

@@ -1,0 +1,81 @@
+"""The ledger of a topic: a compacted topic beside it, one partition a shard, its records in the transactions that they tell of (R6).
+
+Each partition is written under one transactional id alone, so that behind its fence no open transaction hides what is committed.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions, NewTopic
+
+from streamproof.connectors.kafka.client import SECONDS, settings
+from streamproof.core.manifest import LedgerEntry
+
+_SETTINGS = {"cleanup.policy": "compact"}
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Where the ledger of a topic is, and how to get there."""
+
+    servers: str
+    topic: str
+    options: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-streamproof-ledger"
+
+    def require(self, shards: int) -> None:
+        """Makes the ledger's topic where it is not there, or gives it more partitions; KafkaException where that cannot be."""
+        admin = AdminClient(settings(self.servers, self.options))
+        known = admin.list_topics(timeout=SECONDS).topics
+        if self.topic not in known:
+            raise KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, f"{self.topic} is not there"))
+        try:
+            if self.name not in known:
+                made = NewTopic(self.name, shards, -1, config=dict(_SETTINGS))
+                admin.create_topics([made], operation_timeout=SECONDS)[self.name].result(SECONDS)
+            elif len(known[self.name].partitions) < shards:
+                admin.create_partitions([NewPartitions(self.name, shards)], operation_timeout=SECONDS)[self.name].result(SECONDS)
+        except KafkaException as problem:
+            if problem.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise
+
+    def entries(self, shards: Iterable[int]) -> Iterator[LedgerEntry]:
+        """The entries of these shards in the order they were written, to the end; KafkaException where the broker does not answer."""
+        consumer = Consumer(
+            {
+                **settings(self.servers, self.options),
+                "group.id": "streamproof-ledger",
+                "enable.auto.commit": False,
+                "isolation.level": "read_committed",
+                "enable.partition.eof": True,
+                "auto.offset.reset": "earliest",
+                "fetch.wait.max.ms": 5,
+            }
+        )
+        try:
+            reading = {shard: TopicPartition(self.name, shard, 0) for shard in shards}
+            consumer.assign(list(reading.values()))
+            while reading:
+                message = consumer.poll(SECONDS)
+                if message is None:
+                    raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{self.name} was not read to its end"))
+                problem = message.error()
+                if problem is not None:
+                    if problem.code() != KafkaError._PARTITION_EOF:
+                        raise KafkaException(problem)
+                    reading.pop(message.partition() or 0, None)
+                elif (written := message.value()) is not None:
+                    yield LedgerEntry.from_json(written.decode())
+        finally:
+            consumer.close()
+
+
+def key_of(entry: LedgerEntry) -> str:
+    """What makes a later record of the same publication take the place of the earlier one."""
+    return json.dumps([entry.job, entry.output, entry.incarnation, entry.batch, entry.shard])

@@ -1,0 +1,184 @@
+"""A topic of Kafka, exactly once: each shard of a batch one transaction, with its ledger record (R6, R7)."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from confluent_kafka import KafkaException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from streamproof import _jvm
+from streamproof.connectors.json_records import WRITTEN
+from streamproof.connectors.kafka.client import Said, sink_error
+from streamproof.connectors.kafka.ledger import Ledger
+from streamproof.connectors.kafka.source import refused
+from streamproof.connectors.kafka.transactions import RESULT, Shard
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, same_manifest
+from streamproof.core.manifest import LedgerEntry, Manifest, Section
+from streamproof.errors import ConfigurationError, SinkUnavailable
+from streamproof.stream.plan import HIDDEN, column_error
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from streamproof.config import KafkaSink
+
+
+class _Topic(Sink):
+    """What both ways of writing a topic share."""
+
+    def __init__(self, place: SinkPlace, config: "KafkaSink") -> None:
+        super().__init__(place)
+        self._config = config
+
+    @staticmethod
+    def where(config: "KafkaSink") -> str:
+        """What the store is called."""
+        return f"kafka://{config.servers}/{config.topic}"
+
+    def clear(self) -> None:
+        raise ConfigurationError(
+            f"--replace-output cannot empty the topic {self.place.where}: others may have read it.",
+            remedy=f"Bind [sink.{self.place.output}] to another topic, or delete this one together with its ledger, {self._config.topic}-streamproof-ledger.",
+        )
+
+
+class TopicSink(_Topic):
+    """Writes rows as JSON, the hidden columns of proofs as headers; `<topic>-streamproof-ledger` says what is published."""
+
+    guarantee = "exactly once for readers with read_committed (each batch one transaction, with its ledger record)"
+    may_lag = True
+
+    def __init__(self, place: SinkPlace, config: "KafkaSink") -> None:
+        super().__init__(place, config)
+        self.shards = config.shards
+        self._ledger = Ledger(config.servers, config.topic, config.options)
+
+    def require(self, columns: "StructType") -> None:
+        _require_key(self.place.output, self._config, columns)
+        with self._answers():
+            self._ledger.require(self.shards)
+
+    def published(self, batch: int) -> LedgerEntry | None:
+        return next((entry for entry in self._entries() if self._is_mine(entry) and entry.batch == batch), None)
+
+    def complete(self, manifest: Manifest, section: Section) -> bool:
+        batch = manifest.batch
+        return {entry.shard for entry in self._entries() if self._is_mine(entry) and entry.batch == batch} >= set(
+            range(section.shards)
+        )
+
+    def owner(self) -> LedgerEntry | None:
+        found = self._entries()
+        return next((entry for entry in found if self._is_mine(entry)), found[-1] if found else None)
+
+    def publish(self, manifest: Manifest, section: Section) -> None:
+        if not self.staged_whole(section) and self.complete(manifest, section):
+            return
+        shards = range(section.shards)
+        if len(shards) == 1:
+            self._publish(manifest, section, 0)
+            return
+        with ThreadPoolExecutor(len(shards), thread_name_prefix="shard") as side_by_side:
+            list(side_by_side.map(lambda number: self._publish(manifest, section, number), shards))
+
+    def _publish(self, manifest: Manifest, section: Section, number: int) -> None:
+        """One shard, by one task."""
+        rows = self._rows(section, number)
+        headers = tuple(name for name in rows.columns if name in HIDDEN)
+        entry = replace(entry_of(manifest, section), shard=number)
+        count = section.digest.rows if section.shards == 1 else rows.count()
+        shown = tuple(f"streamproof{name}" for name in headers)
+        shard = Shard(self._ledger, entry, section.shards, count, shown, self.place.steps)
+        (said,) = _records(rows, self._config, headers).coalesce(1).mapInArrow(shard.publish, RESULT).collect()
+        if said["message"] is not None:
+            raise sink_error(Said(said["code"], said["message"]), self.place.where)
+        if said["manifest"] is None:
+            raise SinkUnavailable(
+                f"{self.place.where}: {said['rows']:,} of {count:,} rows were read back from where they are staged.",
+                required="Nothing of the batch is published; it is tried again.",
+            )
+        same_manifest(replace(entry, manifest=said["manifest"]), manifest, section)
+
+    def _rows(self, section: Section, shard: int) -> DataFrame:
+        """The staged rows of a shard: every so many-th file of the manifest."""
+        files = [f"{self.place.path}/{section.directory}/{file.name}" for file in section.files[shard :: section.shards]]
+        return self.place.spark.read.format(self.place.format).load(files)
+
+    def _is_mine(self, entry: LedgerEntry) -> bool:
+        return (entry.job, entry.output, entry.incarnation) == (self.place.job, self.place.output, self.place.incarnation)
+
+    def _entries(self) -> list[LedgerEntry]:
+        with self._answers():
+            self._ledger.require(self.shards)
+            return list(self._ledger.entries(range(self.shards)))
+
+    @contextmanager
+    def _answers(self) -> Iterator[None]:
+        try:
+            yield
+        except KafkaException as problem:
+            raise sink_error(Said.by(problem), self.place.where) from None
+
+
+class PlainTopicSink(_Topic):
+    """Writes by Spark's own sink: faster, and a batch that runs again after a crash is written again."""
+
+    guarantee = "at least once (Spark's own Kafka sink: a batch that runs again is written again)"
+    exactly_once = False
+
+    def require(self, columns: "StructType") -> None:
+        _require_key(self.place.output, self._config, columns)
+        settings = {**self._config.options, "bootstrap.servers": self._config.servers}
+        for topic, found in _jvm.kafka_partitions(self.place.spark, settings, [self._config.topic]).items():
+            if isinstance(found, str):
+                raise refused(f"[sink.{self.place.output}]", topic, self._config.servers, found)
+
+    def published(self, batch: int) -> LedgerEntry | None:
+        """None: there is no ledger."""
+        return None
+
+    def complete(self, manifest: Manifest, section: Section) -> bool:
+        """True: Spark commits a batch behind its publication."""
+        return True
+
+    def publish(self, manifest: Manifest, section: Section) -> None:
+        rows = self.place.staged_rows(section)
+        headers = tuple(name for name in rows.columns if name in HIDDEN)
+        records = _records(rows, self._config, headers)
+        if headers:
+            pairs = [F.struct(F.lit(f"streamproof{name}").alias("key"), F.col(name).alias("value")) for name in headers]
+            records = records.withColumn("headers", F.array(*pairs)).drop(*headers)
+        own = {f"kafka.{key}": value for key, value in {"acks": "all", **self._config.options}.items()}
+        to = {**own, "kafka.bootstrap.servers": self._config.servers, "topic": self._config.topic}
+        self.place.steps.before(self.place.output, manifest.batch)
+        try:
+            records.write.format("kafka").options(**to).save()
+        except Exception as problem:  # what Spark raises over a task has no common type
+            raise refused(
+                f"[sink.{self.place.output}]", self._config.topic, self._config.servers, _jvm.causes_of(problem)[-1]
+            ) from problem
+        self.place.steps.after(self.place.output, manifest.batch)
+        self.abort(section.directory)
+
+
+def _require_key(output: str, config: "KafkaSink", columns: "StructType") -> None:
+    for name in config.key:
+        if name not in columns.names:
+            raise column_error(f"[sink.{output}] key", name, columns.names)
+
+
+def _records(rows: DataFrame, config: "KafkaSink", headers: tuple[str, ...]) -> DataFrame:
+    """`key` and `value` (binary), and each header's value (binary) under the name of its column."""
+    visible = [name for name in rows.columns if name not in headers]
+    key: Column = F.lit(None)
+    if config.key:
+        key = F.concat_ws("|", *[F.col(name).cast("string") for name in config.key])
+    value = F.to_json(F.struct(*visible), WRITTEN)
+    if config.tombstone:
+        value = F.when(~F.coalesce(F.expr(config.tombstone), F.lit(False)), value)
+    own = [F.col(name).cast("string").cast("binary").alias(name) for name in headers]
+    return rows.select(key.cast("binary").alias("key"), value.cast("binary").alias("value"), *own)

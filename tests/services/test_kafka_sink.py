@@ -1,0 +1,257 @@
+"""A topic of Kafka is written exactly once for readers with read_committed, or the reason is said."""
+
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from pyspark import cloudpickle
+
+from services.topics import made, received
+from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
+from streamproof.connectors.kafka.ledger import Ledger
+from streamproof.connectors.kafka.transactions import transactional_id
+from streamproof.connectors.steps import Steps
+from streamproof.core.manifest import LedgerEntry
+from streamproof.core.phases import StepName
+from streamproof.errors import ConfigurationError, OutputInUse, SinkError, SinkUnavailable, StreamproofError, TwoDrivers
+from streamproof.lab import KafkaCluster
+from streamproof.runtime import run
+from streamproof.runtime.query import Start
+
+pytestmark = [pytest.mark.service, pytest.mark.spark]
+
+
+@pytest.fixture
+def topic(kafka: KafkaCluster) -> str:
+    return made(kafka.url)
+
+
+@pytest.fixture
+def job(small_job: Callable[..., SmallJob], kafka: KafkaCluster, topic: str) -> Callable[..., SmallJob]:
+    """`job(key=["id"], ...)`: rows that pass go to the topic, the others to files."""
+
+    def job(text: str = KEPT, output: str = "kept", folder: str = "job", **sink: Any) -> SmallJob:
+        table = {"connector": "kafka", "servers": kafka.url, "topic": topic, **sink}
+        return small_job(text, Binding(sinks={"rejected": "json"}, tables={f"sink.{output}": table}), folder=folder)
+
+    return job
+
+
+@pytest.fixture
+def ids(kafka: KafkaCluster, topic: str) -> Callable[..., list[str]]:
+    """The ids of the records that a reader sees."""
+    return lambda **more: sorted(json.loads(message.value())["id"] for message in received(kafka.url, topic, **more))
+
+
+def ledger(kafka: KafkaCluster, topic: str, shards: int = 1) -> list[LedgerEntry]:
+    return list(Ledger(kafka.url, topic, {}).entries(range(shards)))
+
+
+def noise(length: int) -> str:
+    """A text that does not become shorter by compression."""
+    return "".join(random.Random(7).choices("0123456789abcdefghijklmnopqrstuvwxyz", k=length))
+
+
+def test_rows_are_in_the_topic_once_as_json_by_their_key(job, kafka, topic, ids):
+    small = job(key=["client", "id"])
+    small.feed([event("a", 0, 1.5), event("b", 1, 2.0, client="x"), event("c", 2, -1.0)])
+    small.feed([event("d", 3)])
+
+    result = small.run()
+
+    assert ids() == ["a", "b", "d"]
+    found = {message.key().decode(): json.loads(message.value()) for message in received(kafka.url, topic)}
+    assert found["a|a"] == {"id": "a", "client": "a", "v": 1.5, "ts": "2026-01-05T09:00:00.000000Z"}
+    assert [(entry.batch, entry.rows, entry.shard) for entry in ledger(kafka, topic)] == [(0, 2, 0), (1, 1, 0)]
+    shown = next(output for output in result.outputs if output.name == "kept")
+    assert (shown.rows, shown.format, shown.where) == (3, "kafka", f"kafka://{kafka.url}/{topic}")
+    small.run()
+    assert ids() == ["a", "b", "d"]
+
+
+def test_r6_a_crash_between_publication_and_commit_does_not_double(job, ids):
+    small = job()
+    small.feed([event("a", 0), event("b", 1)])
+    dies(small, "rename", "checkpoint/kept/commits/0")
+    assert ids() == ["a", "b"]
+
+    small.run()
+
+    assert ids(isolation="read_uncommitted") == ["a", "b"]
+
+
+class Broken(Steps):
+    """Fails at a step, in the task that takes it."""
+
+    def reached(self, step: StepName) -> None:
+        if str(step) in ("publish/kept@0:before", "publish/kept.1@0:before"):
+            raise OSError("the task dies here")
+
+
+def test_r6_a_task_that_dies_before_its_commit_leaves_nothing_that_readers_see(job, ids, dying_tasks):
+    small = job()
+    small.feed([event("a", 0), event("b", 1)])
+    with pytest.raises(StreamproofError, match="The query stopped"):
+        small.run()
+    dying_tasks.undo()
+    assert ids() == []
+    small.run()
+
+    assert ids() == ["a", "b"]
+
+
+@pytest.fixture
+def dying_tasks() -> Iterator[pytest.MonkeyPatch]:
+    """The tasks that publish die at those steps; they get this module by value, since workers cannot import it."""
+    this = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(this)
+    with pytest.MonkeyPatch.context() as broken:
+        broken.setattr(run, "Start", partial(Start, steps=Broken()))
+        yield broken
+    cloudpickle.unregister_pickle_by_value(this)
+
+
+def test_r7_shards_are_fixed_by_the_manifest_and_only_those_that_are_missing_are_published(job, kafka, topic, ids, dying_tasks):
+    small = job(shards=2)
+    small.binding = replace(small.binding, files_per_batch=2, spark={"spark.sql.files.maxPartitionBytes": "300"})
+    small.write()
+    for half in (range(4), range(4, 8)):
+        small.feed([event(str(number), number) for number in half])
+    with pytest.raises(StreamproofError, match="The query stopped"):
+        small.run()
+    dying_tasks.undo()
+    assert {entry.shard for entry in ledger(kafka, topic, 2)} == {0}, "the other died before its commit"
+
+    small.binding.tables["sink.kept"]["shards"] = 1
+    small.write()
+    small.run()
+
+    assert ids() == [str(number) for number in range(8)]
+    assert sorted((entry.batch, entry.shard) for entry in ledger(kafka, topic, 2)) == [(0, 0), (0, 1)]
+
+
+def test_r6_a_second_publisher_fences_the_first(kafka, topic):
+    entry = LedgerEntry("job", "kept", "i", 0, 0, "m", "f", 1, 1)
+    Ledger(kafka.url, topic, {}).require(1)
+    first = Producer({"bootstrap.servers": kafka.url, "transactional.id": transactional_id(entry, topic), "log_level": 0})
+    first.init_transactions(20)
+    first.begin_transaction()
+    first.produce(topic, b"of a zombie")
+    first.flush(20)
+    second = Producer({"bootstrap.servers": kafka.url, "transactional.id": transactional_id(entry, topic), "log_level": 0})
+    second.init_transactions(20)
+
+    with pytest.raises(Exception, match=r"FENCED|fenced"):
+        first.commit_transaction(20)
+    assert received(kafka.url, topic) == []
+
+
+def test_r7_another_manifests_record_for_the_batch_stops_the_publisher(job, kafka, topic, ids):
+    small = job()
+    small.feed([event("a", 0)])
+    dies(small, "rename", "checkpoint/kept/commits/0")
+    small.change_manifest(0, lambda manifest: manifest.update(id="of another driver"))
+
+    assert "was published by the manifest" in small.stopped(TwoDrivers).message
+    assert ids() == ["a"]
+
+
+def test_r1_a_topic_of_another_checkpoint_is_refused(job, ids):
+    small = job()
+    small.feed([event("a", 0)])
+    small.run()
+    other = job(folder="other")
+    other.feed([event("b", 0)])
+
+    assert "belongs to another run of this job" in other.stopped(OutputInUse).message
+    assert ids() == ["a"]
+    assert "cannot empty the topic" in other.stopped(ConfigurationError, replace_output=True).message
+
+
+def test_rows_that_say_so_are_tombstones(job, kafka, topic):
+    small = job(key=["id"], tombstone="v = 0")
+    small.feed([event("a", 0, 0.0), event("b", 1)])
+    small.run()
+
+    assert {message.key(): message.value() is None for message in received(kafka.url, topic)} == {b"a": True, b"b": False}
+
+
+def test_a_message_that_is_too_large_is_said_and_nothing_of_its_batch_is_seen(job, kafka, small_job):
+    small_topic = made(kafka.url, **{"max.message.bytes": "1000"})
+    small = job(topic=small_topic)
+    small.feed([event("a", 0), event("b", 1, client=noise(100_000))])
+
+    problem = small.stopped(SinkError)
+
+    assert "too large" in problem.message
+    assert received(kafka.url, small_topic) == []
+
+
+@pytest.mark.parametrize(
+    ("sink", "kind", "said"),
+    [
+        ({"topic": "no-such-topic"}, SinkError, "There is no topic"),
+        ({"key": ["clint"]}, None, 'needs the column "clint", which is not there. Did you mean "client"?'),
+        ({"options": {"compression.typ": "lz4"}}, ConfigurationError, "compression.typ"),
+        ({"options": {"security.protocol": "SSL"}, "servers": None}, SinkError, "cannot be written"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_the_first_batch(job, kafka, monkeypatch, sink, kind, said):
+    monkeypatch.setattr(run, "_PATIENCE_SECONDS", 0)
+    monkeypatch.setattr("streamproof.connectors.kafka.client.SECONDS", 3)
+    monkeypatch.setattr("streamproof.connectors.kafka.ledger.SECONDS", 3)
+    small = job(**{**sink, "servers": kafka.url})
+    small.feed([event("a", 0)])
+
+    with pytest.raises(kind or Exception) as problem:
+        small.run()
+
+    assert said in str(problem.value)
+
+
+def test_r8_a_broker_that_is_down_neither_stops_nor_doubles_the_others_and_catches_up(job, tmp_path, monkeypatch):
+    with KafkaCluster(tmp_path / "own") as own:
+        topic = made(own.url)
+        small = job(servers=own.url, topic=topic)
+        small.feed([event("a", 0), event("r0", 0, -1.0)])
+        small.run()
+        own.kill(1)
+        for number in range(1, 3):
+            small.feed([event(f"x{number}", number), event(f"r{number}", number, -1.0)])
+        with monkeypatch.context() as impatient:
+            impatient.setattr(run, "_PATIENCE_SECONDS", 0)
+            for module in ("ledger", "transactions"):
+                impatient.setattr(f"streamproof.connectors.kafka.{module}.SECONDS", 2)
+            assert small.stopped(SinkUnavailable).message.startswith("2 batches of kept wait: ")
+        assert small.ids("rejected") == ["r0", "r1", "r2"]
+        own.restart(1)
+        small.run()
+
+        assert sorted(json.loads(message.value())["id"] for message in received(own.url, topic)) == ["a", "x1", "x2"]
+
+
+def test_at_least_once_is_written_by_sparks_own_sink_and_says_so(job, ids):
+    small = job(guarantee="at-least-once")
+    small.feed([event("a", 0)])
+    dies(small, "rename", "checkpoint/kept/commits/0")
+    result = small.run()
+
+    assert ids() == ["a", "a"], "that is what it means"
+    assert next(output for output in result.outputs if output.name == "kept").guarantee.startswith("at least once")
+    small.run()
+    assert ids() == ["a", "a"]
+
+
+def test_windows_go_to_a_topic(job, kafka, topic):
+    small = job(SUMS, output="sums", key=["client", "window_start"])
+    small.feed([event("a", 0), event("b", 1), event("c", 100)])
+    small.feed([event("d", 200)])
+    small.run()
+
+    assert sorted(json.loads(message.value())["n"] for message in received(kafka.url, topic)) == [1, 2]

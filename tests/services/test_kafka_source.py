@@ -1,0 +1,193 @@
+"""Topics of Kafka are read as they are, once, and nothing of them is lost unseen."""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import confluent_kafka
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+
+from services.topics import made, sent
+from spark.small_job import KEPT, Binding, SmallJob, assert_readable, dies, event
+from streamproof.errors import ConfigurationError, DataError, WrongCheckpoint
+from streamproof.lab import KafkaCluster
+from streamproof.lab.process import until
+
+pytestmark = [pytest.mark.service, pytest.mark.spark]
+
+
+@pytest.fixture
+def topic(kafka: KafkaCluster) -> str:
+    """A topic of its own, of two partitions."""
+    return made(kafka.url)
+
+
+@pytest.fixture
+def send(kafka: KafkaCluster) -> Callable[..., None]:
+    return partial(sent, kafka.url)
+
+
+@pytest.fixture
+def job(small_job: Callable[..., SmallJob], kafka: KafkaCluster, topic: str) -> Callable[..., SmallJob]:
+    """`job(records_per_batch=2, ...)`: a job that reads the topic."""
+
+    def job(text: str = KEPT, *, sinks: Mapping[str, str] | None = None, **source: Any) -> SmallJob:
+        table = {"connector": "kafka", "servers": kafka.url, "topic": topic, **source}
+        return small_job(text, Binding(sinks=sinks or {"kept": "parquet", "rejected": "json"}, tables={"source.events": table}))
+
+    return job
+
+
+def test_records_are_read_once_and_tombstones_are_rejected(job, send, topic):
+    small = job()
+    send(topic, [event("a", 0), event("b", 1), None, b"{broken"], partition=0)
+    send(topic, [event("c", 2)], partition=1)
+    small.run()
+    send(topic, [event("d", 3, -1.0)])
+    result = small.run()
+
+    assert small.ids() == ["a", "b", "c"]
+    assert sorted(row["reason"] for row in small.rows("rejected")) == ["no value (a tombstone)", "not parseable", "v >= 0"]
+    assert (result.account.total, result.account_input) == (6, 6)
+
+
+def test_r2_a_batch_is_named_by_where_it_starts_and_ends(job, send, topic):
+    small = job(records_per_batch=2)
+    send(topic, [event(str(number), number) for number in range(4)])
+    small.run()
+
+    first, second = small.manifest(0).fingerprint, small.manifest(1).fingerprint
+    assert first.offsets == (json.dumps({topic: {"0": 2, "1": 0}}, separators=(",", ":")),)
+    assert second.starts["0"] == first.offsets[0]
+
+
+def test_r2_offsets_and_first_offsets_that_are_lost_come_back_from_the_manifest(job, send, topic):
+    small = job(records_per_batch=2)
+    send(topic, [event(str(number), number) for number in range(4)])
+    dies(small, "rename", "checkpoint/kept/commits/1")
+    small.lose("offsets/1", "sources/0/0")
+    send(topic, [event("late comer", 9)])
+
+    result = small.run()
+
+    assert small.ids() == ["0", "1", "2", "3", "late comer"]
+    assert sum("restored from the manifest" in note for note in result.notes) == 2
+
+
+def test_r9_aborted_records_are_not_read(job, send, topic, kafka):
+    producer = confluent_kafka.Producer({"bootstrap.servers": kafka.url, "transactional.id": topic})
+    producer.init_transactions(20)
+    for value, ends in (("a", producer.abort_transaction), ("b", producer.commit_transaction)):
+        producer.begin_transaction()
+        producer.produce(topic, json.dumps(event(value, 0)), partition=0)
+        producer.flush(20)
+        ends(20)
+    small = job()
+    small.run()
+
+    assert small.ids() == ["b"]
+    everything = job(read="uncommitted")
+    everything.binding = Binding(checkpoint="other", sinks={"kept": "json"}, tables=everything.binding.tables, base="u/")
+    everything.write()
+    everything.run()
+    assert [row["id"] for row in everything.rows("kept", everything.folder / "u/out/kept")] == ["a", "b"]
+
+
+def test_the_records_own_columns_are_there_for_who_asks(job, send, topic):
+    text = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    return sp.Outputs(kept=events.transform(lambda rows: rows.withColumn("who", F.decode(F.col("kafka_headers")[0].value, "UTF-8"))
+                                                              .drop("kafka_headers")))
+"""
+    small = job(text, include=["key", "topic", "partition", "offset", "timestamp", "headers"])
+    send(topic, [event("a", 0)], partition=1, key=b"k", headers={"correlation-id": b"me"})
+    send(topic, [event("b", 1)], partition=0)
+    small.run()
+
+    found = {row["id"]: row for row in small.rows("kept")}
+    assert (found["a"]["kafka_key"], found["a"]["who"], found["a"]["kafka_partition"], found["a"]["kafka_offset"]) == (
+        "k",
+        "me",
+        1,
+        0,
+    )
+    assert (found["b"]["kafka_key"], found["b"]["who"]) == (None, None)
+
+
+def test_partitions_that_are_added_and_a_second_topic_are_read_from_their_start(job, send, topic, kafka):
+    second = f"{topic}-more"
+    admin = AdminClient({"bootstrap.servers": kafka.url})
+    admin.create_topics([NewTopic(second, 1, 1)])[second].result(20)
+    small = job()
+    send(topic, [event("a", 0)])
+    small.run()
+    admin.create_partitions([NewPartitions(topic, 3)])[topic].result(20)
+    send(topic, [event("b", 1)], partition=2)
+    send(second, [event("c", 2)])
+    small.binding.tables["source.events"]["topic"] = [topic, second]
+    small.write()
+    small.run()
+
+    assert small.ids() == ["a", "b", "c"]
+
+
+def test_records_that_retention_has_taken_stop_the_job(job, send, topic, kafka):
+    small = job()
+    send(topic, [event("a", 0)])
+    small.run()
+    send(topic, [event("b", 1), event("c", 2)])
+    admin = AdminClient({"bootstrap.servers": kafka.url})
+    admin.delete_records([TopicPartition(topic, 0, 3)])[TopicPartition(topic, 0)].result(20)
+
+    problem = small.stopped(DataError)
+
+    assert "Records of Kafka are gone that the job has not read" in problem.message
+    assert small.ids() == ["a"]
+
+
+def test_a_topic_that_was_made_anew_stops_the_job(job, send, topic, kafka):
+    small = job()
+    send(topic, [event("a", 0), event("b", 1)])
+    small.run()
+    admin = AdminClient({"bootstrap.servers": kafka.url})
+    admin.delete_topics([topic])[topic].result(20)
+    until(lambda: topic not in admin.list_topics(timeout=10).topics, "the topic to be gone", 20)
+    admin.create_topics([NewTopic(topic, 2, 1)])[topic].result(20)
+    send(topic, [event("c", 2)])
+
+    assert "are gone that the job has not read" in small.stopped(DataError).message
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "said"),
+    [
+        ({"topic": "no-such-topic"}, ConfigurationError, "there is no such topic at"),
+        ({"servers": "127.0.0.1:1"}, DataError, "no broker answers at 127.0.0.1:1"),
+        ({"servers": "nowhere"}, ConfigurationError, "servers is nowhere"),
+        ({"options": {"security.protocol": "SSL"}}, (ConfigurationError, DataError), "TLS"),
+        ({"options": {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}}, ConfigurationError, "credentials"),
+    ],
+)
+def test_a_broker_or_topic_that_is_not_there_is_named_before_anything_is_planned(job, source, kind, said):
+    small = job(**source)
+
+    with pytest.raises(kind) as problem:
+        small.run()
+
+    assert said in str(problem.value)
+    assert_readable(problem.value)
+    assert not (small.checkpoint() / "offsets").exists()
+
+
+def test_a_topic_that_was_read_may_not_be_taken_away(job, send, topic, kafka):
+    small = job()
+    send(topic, [event("a", 0)])
+    small.run()
+    small.binding.tables["source.events"]["topic"] = "another"
+    small.write()
+
+    assert f"has read the topic {topic}" in small.stopped(WrongCheckpoint).message
