@@ -1,6 +1,7 @@
 """One scenario in a process of its own on the warm JVM: fresh job module, fresh Python memory (R17)."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
@@ -12,6 +13,8 @@ from streamproof.prove.gateway import attach
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_PATIENCE_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,10 @@ class ChildTask:
         The gateway of this child to the JVM.
     operators
         Per query, the stateful operators: operator id to Spark's name of it; None where they are not known yet.
+    records_per_batch, urls
+        The rest of the setting, where services are in it.
+    steps, crash_at
+        A file for the steps that are taken in services, and the one to die at.
     replay_last
         Take back the newest commit first: the remedy of a damaged checkpoint.
     """
@@ -47,6 +54,10 @@ class ChildTask:
     replay_last: bool = False
     read_state: bool = True
     operators: Mapping[str, Mapping[str, str]] | None = None
+    records_per_batch: int | None = None
+    urls: Mapping[str, str] = field(default_factory=dict)
+    steps: str = ""
+    crash_at: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     allowed_hosts: tuple[str, ...] = ()
 
@@ -86,7 +97,9 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     """Runs the job of a task on a session, reads its state."""
     from streamproof.checkpoint.state import reachable
     from streamproof.config import load
+    from streamproof.connectors.steps import UNWATCHED
     from streamproof.errors import StreamproofError
+    from streamproof.prove.outside.crash import WatchedSteps
     from streamproof.prove.setting import CHECKPOINT, Setting
     from streamproof.prove.state_file import write_state
     from streamproof.runtime.query import Start, start_query
@@ -95,16 +108,18 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     config = load(task.target, profile=task.profile)
     own = {"entry": task.entry, "name": task.entry.rpartition(":")[2], "spark": {**config.spark, **task.settings}}
     config = config.model_copy(update=own)
-    setting = Setting(task.base, Path(task.folder), task.data, task.files_per_batch)
+    setting = Setting(task.base, Path(task.folder), task.data, task.files_per_batch, task.records_per_batch, task.urls)
     notes: list[str] = []
     operators: dict[str, dict[str, str]] = {}
     attempts: dict[str, int] = {}
     try:
         bound = setting.bind(config)
-        start = Start(trace=task.trace, replay_last=task.replay_last)
+        steps = WatchedSteps(task.steps, task.crash_at, os.getpid()) if task.steps else UNWATCHED
+        start = Start(trace=task.trace, replay_last=task.replay_last, steps=steps)
         for query in bound.outputs.main:
             running = start_query(bound, query, spark.newSession(), start)
             running.wait()
+            running.protocol.finish(_PATIENCE_SECONDS)
             notes.extend(running.notes)
             attempts[query] = running.protocol.done.batches
             if task.read_state:

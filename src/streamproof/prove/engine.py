@@ -1,17 +1,22 @@
 """The warm JVM of a proof: one Spark session in the proving process, gateways for the children, recordings."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof._jvm import PROOF_JAR
-from streamproof.errors import EnvironmentProblem
+from streamproof.core.clock import monotonic_seconds
+from streamproof.errors import EnvironmentProblem, StreamproofError
 from streamproof.prove.setting import SPARK
 from streamproof.runtime.session import start_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+_END_SECONDS, _LOOK_SECONDS = 60.0, 0.02
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,21 @@ class Engine:
 
     def fired(self, identity: str) -> bool:
         return bool(self._jvm.io.streamproof.proof.Faults.fired(identity))
+
+    def wait_until_ended(self, folder: str) -> None:
+        """Waits until no query works below a folder any more: it ends by itself once its driver is dead.
+
+        Raises
+        ------
+        StreamproofError
+            If it does not.
+        """
+        running = self.spark._jsparkSession.sharedState().activeStreamingQueries()
+        end = monotonic_seconds() + _END_SECONDS
+        while any(folder in str(query.resolvedCheckpointRoot()) for query in list(running.values())):
+            if monotonic_seconds() > end:
+                raise StreamproofError(f"The query in {folder} has outlived its driver.")
+            threading.Event().wait(_LOOK_SECONDS)
 
     def restart_maintenance(self) -> None:
         """Ends the maintenance of state stores; the next query that loads one starts it with its own interval.

@@ -4,11 +4,14 @@ import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from streamproof.config import ServiceSink
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id, short
+from streamproof.core.phases import StepName
 from streamproof.core.verdict import Verdict
 from streamproof.errors import DISK_FULL, StreamproofError
 from streamproof.prove import judging
@@ -16,6 +19,8 @@ from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.child import ChildResult, ChildTask
 from streamproof.prove.comparing import rows_digest
 from streamproof.prove.judging import Outcome
+from streamproof.prove.outside.crash import FIRED, steps_in
+from streamproof.prove.outside.places import closed, opened
 from streamproof.prove.planning import Mode, ScenarioPlan
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.build import build
@@ -26,11 +31,12 @@ from streamproof.prove.world import World
 from streamproof.prove.zygote import ChildDied, Zygote
 
 SIDE_BY_SIDE = 3
+STEPS = "steps-in-services"
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A recorded run: its folder of blobs and journal, and its steps."""
+    """A recorded run: its folder of blobs and journal, its steps, and those that were taken in services."""
 
     name: str
     folder: Path
@@ -39,6 +45,7 @@ class Recording:
     operators: Mapping[str, Mapping[str, str]]
     seconds: float
     settings: Mapping[str, str]
+    announced: Sequence[StepName] = ()
 
     @property
     def blobs(self) -> Path:
@@ -84,6 +91,7 @@ class Executor:
         setting = self.world.setting(f"recording-{name}", recording=identity, trace=trace)
         folder = self.world.folder / f"recording-{name}"
         self.world.engine.open_recording(identity, folder)
+        opened(setting.services(self.world.config))
         try:
             result = self._child(f"recording-{name}", setting, settings=settings or {}, trace=trace).result()
         finally:
@@ -91,7 +99,10 @@ class Executor:
         if result.error:
             raise StreamproofError(f"The job stopped without any fault: {result.message}", remedy=result.remedy)
         steps = timeline(journals.read(folder, setting.folder), layout_of(self.world.bound))
-        return Recording(name, folder, setting, steps, result.operators, monotonic_seconds() - started, settings or {})
+        if not trace:
+            self.world.harvest(setting.folder)
+        announced = steps_in(setting.folder / STEPS)
+        return Recording(name, folder, setting, steps, result.operators, monotonic_seconds() - started, settings or {}, announced)
 
     # -- scenarios
 
@@ -111,6 +122,7 @@ class Executor:
                 for future in done:
                     ran = future.result()
                     yield self._judged(ran, keep_rows=ran.plan.compared)
+                    self._close(self.world.setting(ran.folder.name).services(self.world.config))
                     shutil.rmtree(ran.folder, ignore_errors=True)
                 if stop():
                     pending.clear()
@@ -126,8 +138,10 @@ class Executor:
             self._number += 1
             name = f"s{self._number:05d}"
         setting = self.world.setting(name)
-        restarted = setting if recording.name != "default" or plan.compared else replace(setting, files_per_batch=None)
+        restarted = setting if recording.name != "default" or plan.compared else setting.in_one_batch()
+        services = setting.services(self.world.config)
         try:
+            opened(services)
             if plan.mode is Mode.IMAGE:
                 fired, rerun = self._rebuild(plan, recording, setting)
             else:
@@ -137,6 +151,7 @@ class Executor:
                 result = self._child(f"{name}-again", restarted, recording=recording, replay_last=True).result()
             return Ran(plan, setting.folder, fired, result, "", monotonic_seconds() - started, rerun)
         except (ChildDied, StreamproofError, OSError) as problem:
+            self._close(services)
             return Ran(plan, setting.folder, False, None, f"{type(problem).__name__}: {problem}", monotonic_seconds() - started)
 
     def _judged(self, ran: Ran, *, keep_rows: bool) -> Outcome:
@@ -151,6 +166,12 @@ class Executor:
         published = rows_digest(outcome.history) if keep_rows and outcome.history is not None else ""
         return replace(outcome, notes=ran.result.notes, history=None, published=published)
 
+    @staticmethod
+    def _close(services: Mapping[str, ServiceSink]) -> None:
+        """What a scenario had in services goes; what cannot be removed goes with the services."""
+        with suppress(Exception):
+            closed(services)
+
     def _rebuild(self, plan: ScenarioPlan, recording: Recording, setting: Setting) -> tuple[bool, tuple[int, ...]]:
         assert plan.image is not None
         built = build(plan.image, setting.folder, recording.blobs, layout_of(self.world.bound))
@@ -162,6 +183,8 @@ class Executor:
             from streamproof.prove.killing import kill_at
 
             fired = kill_at(self.world, recording, plan.step, setting, self._task, self._zygote.environment)
+        elif plan.image is None:
+            fired = self._die_in_service(plan.step, recording, setting)
         else:
             identity = f"l{self._life}-{setting.folder.name}"
             recorded = replace(setting, base=f"sp-record://{identity}{setting.folder}")
@@ -176,6 +199,14 @@ class Executor:
         left = {str(path.relative_to(setting.folder)) for path in setting.folder.rglob("*") if path.is_file()}
         return fired, _planned_not_committed(left)
 
+    def _die_in_service(self, step: StepName, recording: Recording, setting: Setting) -> bool:
+        """Runs the job until it takes a step in a service, and kill -9 ends driver and task there."""
+        running = self._child(f"{setting.folder.name}-dies", setting, recording=recording, read_state=False, crash_at=str(step))
+        with suppress(ChildDied):
+            running.result()
+        self.world.engine.wait_until_ended(str(setting.folder))
+        return Path(f"{setting.folder / STEPS}.{FIRED}").exists()
+
     def _child(
         self,
         identity: str,
@@ -186,6 +217,7 @@ class Executor:
         trace: bool = True,
         replay_last: bool = False,
         read_state: bool = True,
+        crash_at: str = "",
     ) -> "Future[ChildResult]":
         gateway = self.world.engine.gateway()
         setting.folder.mkdir(parents=True, exist_ok=True)
@@ -197,6 +229,7 @@ class Executor:
             trace=trace,
             replay_last=replay_last,
             read_state=read_state,
+            crash_at=crash_at,
             settings={**task.settings, **(settings or {})},
         )
         future = self._zygote.submit(task)
@@ -216,6 +249,9 @@ class Executor:
             folder=str(setting.folder),
             data=setting.data,
             files_per_batch=setting.files_per_batch,
+            records_per_batch=setting.records_per_batch,
+            urls=setting.urls,
+            steps=str(setting.folder / STEPS) if setting.urls else "",
             port=0,
             secret="",
             result=str(results / f"{identity}.json"),

@@ -15,7 +15,15 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from streamproof.checkpoint.logs import files_of_batch, log_number, parse_commit, parse_offsets, source_entries
+from streamproof.checkpoint.logs import (
+    files_of_batch,
+    is_initial_positions,
+    log_number,
+    parse_commit,
+    parse_initial_positions,
+    parse_offsets,
+    source_entries,
+)
 from streamproof.core.manifest import LedgerEntry, Manifest
 from streamproof.prove.oracle.arrived import BatchRead, plain
 from streamproof.prove.oracle.expectation import WindowKey
@@ -23,6 +31,7 @@ from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.row_files import rows_of
 
 LEDGER = "_ledger.json"
+Positions = Mapping[str, Mapping[int, int]]
 _BATCH = re.compile(r"batch=(\d+)")
 _TRACE = re.compile(rb'"_trace"\s*:\s*"([^"\\]+)"')
 
@@ -203,19 +212,34 @@ def _batches(checkpoint: Path, manifests: Mapping[int, Manifest], published: set
             logs.setdefault(int(name), {}).update(written)
     for source, folder in _numbered(checkpoint / "sources"):
         logs.setdefault(source, {}).update({path.name: path.read_text() for _, path in _numbered(folder)})
-    entries = {source: source_entries(written, where=f"sources/{source}") for source, written in logs.items()}
+    first = {source: text for source, written in logs.items() if is_initial_positions(text := written.get("0", ""))}
+    of_files = {source: written for source, written in logs.items() if source not in first}
+    entries = {source: source_entries(written, where=f"sources/{source}") for source, written in of_files.items()}
     offsets = {number: parse_offsets(text, where=f"offsets/{number}") for number, text in sorted(texts.items())}
     batches = []
     for number, log in offsets.items():
         before = offsets.get(number - 1)
-        files = [
-            path
-            for source in range(len(log.sources))
-            for path in files_of_batch(entries.get(source, {}), before.log_offset(source) if before else -1, log.log_offset(source))
-        ]
-        names = tuple(path.rpartition("/")[2] for path in files)
-        batches.append(BatchRead(number, log.watermark_ms, log.timestamp_ms, names, number in commits, number in published))
+        names: list[str] = []
+        for source in range(len(log.sources)):
+            ends = log.positions(source)
+            if ends is None:
+                start = before.log_offset(source) if before else -1
+                names += [
+                    path.rpartition("/")[2] for path in files_of_batch(entries.get(source, {}), start, log.log_offset(source))
+                ]
+            else:
+                starts = (before.positions(source) if before else None) or parse_initial_positions(first[source])
+                names += _records(starts, ends)
+        batches.append(BatchRead(number, log.watermark_ms, log.timestamp_ms, tuple(names), number in commits, number in published))
     return tuple(batches)
+
+
+def _records(starts: Positions, ends: Positions) -> Iterator[str]:
+    """The records of topics between two positions, each by its name."""
+    for topic, partitions in ends.items():
+        for partition, end in partitions.items():
+            for offset in range(starts.get(topic, {}).get(partition, 0), end):
+                yield f"{topic}-{partition}@{offset}"
 
 
 def _output(layout: OutputLayout) -> OutputHistory:

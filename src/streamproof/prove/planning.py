@@ -29,7 +29,8 @@ LIVE_MODES = (Mode.LIVE, Mode.KILL)
 class ScenarioPlan:
     """One scenario: its id, the step it crashes at (None for the fault-free one), the fault and how it is brought about.
 
-    `compared` is a live crash, or the image that it is compared with: both keep the scenario's batches to the end.
+    `compared` is a live crash, or the image that it is compared with: both keep the scenario's batches to the end. A live crash without an
+    image is at a step that a service has taken.
     """
 
     id: str
@@ -62,6 +63,17 @@ def standard(timeline: Timeline) -> list[ScenarioPlan]:
         ScenarioPlan(image.id, Mode.IMAGE, "process-death", image.step, image, compared=image.step in compared) for image in images
     ]
     return in_order([*found, *live])
+
+
+def live(timeline: Timeline, announced: Sequence[StepName]) -> list[ScenarioPlan]:
+    """The same disks and the steps of services, each crashed live: what services hold is on no disk of ours."""
+    crashes = [
+        ScenarioPlan(f"{image.step}+live", Mode.LIVE, "process-death", image.step, image)
+        for image in prefixes(timeline)
+        if not image.background
+    ]
+    taken = dict.fromkeys(announced)
+    return in_order([*crashes, *[ScenarioPlan(f"{step}+live", Mode.LIVE, "process-death", step) for step in taken]], Mode.LIVE)
 
 
 def additional(timeline: Timeline) -> list[ScenarioPlan]:
@@ -111,14 +123,14 @@ def _live(images: Sequence[Image], suffix: str, mode: Mode) -> list[ScenarioPlan
     return found
 
 
-def in_order(plans: Sequence[ScenarioPlan]) -> list[ScenarioPlan]:
-    """An order that meets every phase early: the middle batch's publish, commit and stage first, then all others as they come."""
+def in_order(plans: Sequence[ScenarioPlan], mode: Mode = Mode.IMAGE) -> list[ScenarioPlan]:
+    """An order that meets every phase early: of a mode the middle batch's publish and commit first, then all others as they come."""
     batches = sorted({plan.step.batch for plan in plans if plan.step is not None})
     middle = batches[len(batches) // 2] if batches else 0
 
     def early(plan: ScenarioPlan) -> int:
         step = plan.step
-        if step is None or plan.mode is not Mode.IMAGE or step.batch != middle:
+        if step is None or plan.mode is not mode or step.batch != middle:
             return 1
         return 0 if step.phase in (Phase.PUBLISH, Phase.COMMIT) else 1
 
@@ -159,6 +171,8 @@ def in_words(plan: ScenarioPlan) -> str:
     side = "after" if str(step.side) == "after" else "before"
     name, _, rest = step.kind.partition(".")
     template = _LEDGER if step.kind.endswith(".ledger") else _WHAT.get((step.phase, name)) or _WHAT.get((step.phase, "*"), _OTHER)
+    if step.kind.endswith(".copied"):
+        template = "the rows of output {name}{of} were copied beside its table"
     if step.phase is Phase.PUBLISH and step.number > 1 and not step.kind.endswith(".ledger"):
         template = f"file {step.number} of output {{kind}}{{of}} was written by its sink"
     of = "" if step.phase is Phase.START else f" of batch {step.batch}"

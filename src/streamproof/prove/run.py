@@ -17,7 +17,18 @@ from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.engine import Engine
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, Recording, agreement
 from streamproof.prove.judging import Outcome
-from streamproof.prove.planning import FAULT_FREE, LIVE_MODES, Mode, ScenarioPlan, additional, chosen, second_recording, standard
+from streamproof.prove.outside import Outside, needed
+from streamproof.prove.planning import (
+    FAULT_FREE,
+    LIVE_MODES,
+    Mode,
+    ScenarioPlan,
+    additional,
+    chosen,
+    live,
+    second_recording,
+    standard,
+)
 from streamproof.prove.scenario import Scenario, load_scenario
 from streamproof.prove.scratch import scratch
 from streamproof.prove.setting import SPARK
@@ -55,6 +66,7 @@ class Options:
     ids: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
     child_python_path: str | None = None
+    brokers: int = 1
 
 
 @dataclass(frozen=True)
@@ -143,6 +155,7 @@ class _Session:
     options: Options
     tell: Callable[[events.Event], None]
     _world: World | None = None
+    _outside: Outside | None = None
     _zygote: Zygote | None = None
     _work: Path = field(init=False)
     _started: float = field(default_factory=monotonic_seconds)
@@ -157,6 +170,8 @@ class _Session:
             self._zygote.close()
         if self._world is not None:
             self._world.close()
+        if self._outside is not None:
+            self._outside.stop()
         if self._work != self.folder:
             shutil.rmtree(self._work, ignore_errors=True)
 
@@ -170,7 +185,8 @@ class _Session:
 
     def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> _Prepared:
         """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""
-        written = beside.submit(write_scenario, self.config, self.scenario, self._work)
+        self._outside = outside = Outside(self.folder / "services", needed(self.config), self.options.brokers)
+        written = beside.submit(lambda: write_scenario(self.config, self.scenario, self._work, outside.start()))
         local = None if self._work == self.folder else self._work.parent
         engine = Engine(f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config))
         guard.allow_in_workers(engine.spark.sparkContext, self.options.allowed_hosts)
@@ -187,7 +203,7 @@ class _Session:
             )
         )
         self.tell(events.Recording(0, self.scenario.batches))
-        self._world = world = prepare(self.config, self.scenario, self._work, engine, written.result())
+        self._world = world = prepare(self.config, self.scenario, self._work, engine, written.result(), outside)
         foreseen = beside.submit(lambda: world.models)
         executor = Executor(world, zygote, self.options.allowed_hosts)
         recording = executor.record("default")
@@ -195,9 +211,10 @@ class _Session:
         shipped = beside.submit(executor.record, "shipped", trace=False)
         fault_free = executor.judge_recording(FAULT_FREE, recording)
         fault_free = replace(fault_free, checks=[*fault_free.checks, _shipped_equals_proved(recording, shipped.result())])
-        plans = standard(recording.steps)
+        outside_only = bool(outside.names)
+        plans = live(recording.steps, recording.announced) if outside_only else standard(recording.steps)
         recordings = {"default": recording}
-        if self.options.full:
+        if self.options.full and not outside_only:
             rare = executor.record("rare", settings=RARE_SETTINGS)
             recordings["rare"] = rare
             plans += additional(recording.steps)

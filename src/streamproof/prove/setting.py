@@ -1,16 +1,18 @@
 """The proof's own bindings: the same job, with every source and sink replaced by a folder of the proof."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streamproof.config import FilesSource, ServiceSink
 from streamproof.prove.left_behind import OutputLayout, QueryLayout
+from streamproof.prove.outside.places import sink_at, source_at
 from streamproof.prove.record.paths import Layout
 from streamproof.runtime.binding import BoundJob, bind
 
 if TYPE_CHECKING:
-    from streamproof.config import JobConfig
+    from streamproof.config import JobConfig, SourceConfig
 
 CHECKPOINT = "checkpoint"
 OUT = "out"
@@ -41,26 +43,54 @@ small pages for small batches."""
 
 @dataclass(frozen=True)
 class Setting:
-    """Where one scenario lies: `base` is the URI that the job is bound to, `folder` the same place on local disk.
+    """Where one scenario lies.
 
-    `files_per_batch` None takes what there is in one batch.
+    Parameters
+    ----------
+    base
+        The URI that the job is bound to.
+    folder
+        The same place on local disk.
+    data
+        By source, the folder of its files, or its topic.
+    files_per_batch, records_per_batch
+        How much of folders and topics is one batch; None takes what there is.
+    urls
+        Where the services of the proof are, by their names.
     """
 
     base: str
     folder: Path
     data: Mapping[str, str]
     files_per_batch: int | None
+    records_per_batch: int | None = None
+    urls: Mapping[str, str] = field(default_factory=dict)
 
     def bind(self, config: "JobConfig") -> BoundJob:
         """The job with all its sources and outputs here; outputs that its configuration does not bind lie among the others."""
-        sources = {
-            name: source.model_copy(update={"path": self.data[name], "files_per_batch": self.files_per_batch})
-            for name, source in config.source.items()
+        update = {
+            "checkpoint": f"{self.base}/{CHECKPOINT}",
+            "source": {name: self._source(name, source) for name, source in config.source.items()},
+            "sink": {name: sink_at(name, sink, self.folder.name, self.urls) for name, sink in config.sink.items()},
+            "trigger": type(config.trigger)(),
         }
-        update = {"checkpoint": f"{self.base}/{CHECKPOINT}", "source": sources, "trigger": type(config.trigger)()}
         bound = bind(config.model_copy(update=update))
         places = {name: replace(place, path=f"{self.base}/{OUT}/{name}") for name, place in bound.places.items()}
         return replace(bound, places=places)
+
+    def _source(self, name: str, source: "SourceConfig") -> "SourceConfig":
+        if isinstance(source, FilesSource):
+            return source.model_copy(update={"path": self.data[name], "files_per_batch": self.files_per_batch})
+        return source_at(source, self.data[name], self.urls, self.records_per_batch)
+
+    def in_one_batch(self) -> "Setting":
+        """The same with a job that takes what there is."""
+        return replace(self, files_per_batch=None, records_per_batch=None)
+
+    def services(self, config: "JobConfig") -> dict[str, ServiceSink]:
+        """The outputs of a job that are services, as they are bound here."""
+        bound = {name: sink_at(name, sink, self.folder.name, self.urls) for name, sink in config.sink.items()}
+        return {name: sink for name, sink in bound.items() if isinstance(sink, ServiceSink)}
 
 
 def layout_of(bound: BoundJob) -> Layout:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from streamproof.config import JobConfig
+from streamproof.config import JobConfig, KafkaSource
 from streamproof.config.columns import columns_of
 from streamproof.errors import ScenarioError
 from streamproof.prove.arrivals import Arrivals, shape_of
@@ -20,9 +20,11 @@ from streamproof.prove.offered import Mistakes, Offered, mistakes
 from streamproof.prove.oracle.expectation import Expectation, WindowKey
 from streamproof.prove.oracle.model import Model
 from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.outside import Outside
+from streamproof.prove.outside.places import harvested
 from streamproof.prove.scenario import Scenario
 from streamproof.prove.schedule import write_events
-from streamproof.prove.setting import Setting, query_layouts
+from streamproof.prove.setting import OUT, Setting, query_layouts
 from streamproof.prove.written_time import SourceShape
 from streamproof.runtime.binding import BoundJob
 
@@ -47,6 +49,7 @@ class World:
     engine: Engine
     bound: BoundJob
     written: Written
+    outside: Outside
     _handwritten: dict[tuple[str, ...], dict[WindowKey, dict[str, Any]] | None] = field(default_factory=dict)
 
     @cached_property
@@ -73,10 +76,17 @@ class World:
         """Where a scenario of this name lies."""
         folder = self.folder / "disks" / name
         base = str(folder) if recording is None else f"sp-record://{recording}{folder}"
-        return Setting(base, folder, self.written.data if trace else self.written.plain_data, self.scenario.files_per_batch)
+        data = self.written.data if trace else self.written.plain_data
+        return Setting(base, folder, data, self.scenario.files_per_batch, records_per_batch(self.scenario), self.outside.urls)
+
+    def harvest(self, folder: Path) -> None:
+        """Brings what a scenario has left in services to its folder."""
+        setting = self.setting(folder.name)
+        harvested(setting.services(self.config), folder / OUT)
 
     def history(self, folder: Path, *, power_failure: bool = False) -> History:
         """What a scenario left in its folder, beside what the oracle says."""
+        self.harvest(folder)
         views = []
         for layout in query_layouts(self.bound, folder):
             left = read_history(layout)
@@ -125,8 +135,13 @@ class World:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def write_scenario(config: JobConfig, scenario: Scenario, folder: Path) -> Written:
-    """Generates the events of every source and writes them; needs no Spark."""
+def records_per_batch(scenario: Scenario) -> int:
+    """How many records of a topic make the scenario's number of batches."""
+    return -(-scenario.events // scenario.batches)
+
+
+def write_scenario(config: JobConfig, scenario: Scenario, folder: Path, outside: Outside) -> Written:
+    """Generates the events of every source and writes them, to folders or to topics; needs no Spark."""
     events: dict[str, Event] = {}
     data: dict[str, str] = {}
     plain_data: dict[str, str] = {}
@@ -142,14 +157,21 @@ def write_scenario(config: JobConfig, scenario: Scenario, folder: Path) -> Writt
         )
         made = generate(scenario, name, shape)
         columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
+        events |= {event.trace: event for event in made}
+        if isinstance(source, KafkaSource):
+            from streamproof.prove.outside import topics
+
+            data[name], plain_data[name] = name, f"{name}-plain"
+            traces_of_file |= topics.write_events(made, outside.urls["kafka"], data[name])
+            topics.write_events(made, outside.urls["kafka"], plain_data[name], trace=False)
+            continue
         data[name], plain_data[name] = str(folder / "events" / name), str(folder / "events-plain" / name)
         traces_of_file |= write_events(made, Path(data[name]), source.format, schema_columns=columns)
         write_events(made, Path(plain_data[name]), source.format, schema_columns=columns, trace=False)
-        events |= {event.trace: event for event in made}
     return Written(events, data, plain_data, traces_of_file)
 
 
-def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine, written: Written) -> World:
+def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine, written: Written, outside: Outside) -> World:
     """Binds the job to the events.
 
     Raises
@@ -157,9 +179,10 @@ def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine,
     StreamproofError
         If the job cannot be bound, or the scenario's model fits none of its outputs.
     """
-    bound = Setting(str(folder / "disks" / "oracle"), folder, written.data, scenario.files_per_batch).bind(config)
+    disk = folder / "disks" / "oracle"
+    bound = Setting(str(disk), disk, written.data, scenario.files_per_batch, urls=outside.urls).bind(config)
     _require_window_for_model(scenario, shape_of(bound, next(iter(bound.outputs.main))))
-    return World(config, scenario, folder, engine, bound, written)
+    return World(config, scenario, folder, engine, bound, written, outside)
 
 
 def _require_window_for_model(scenario: Scenario, first: QueryShape) -> None:

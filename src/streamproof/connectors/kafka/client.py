@@ -58,8 +58,12 @@ class Said:
 
 
 def settings(servers: str, options: Mapping[str, str]) -> dict[str, str | int | float | bool]:
-    """The settings that every client has; it says what is wrong by its errors, not on standard error."""
-    return {"log_level": 0, "socket.timeout.ms": SECONDS * 1000, **options, "bootstrap.servers": servers}
+    """The settings that every client has; it says what is wrong by its errors, not on standard error.
+
+    The first look for a broker, a coordinator, a leader is repeated soon, and ever later: each shard of each batch is a new client.
+    """
+    soon = {"retry.backoff.ms": 10, "reconnect.backoff.ms": 10, "topic.metadata.refresh.fast.interval.ms": 10}
+    return {"log_level": 0, "socket.timeout.ms": SECONDS * 1000, **soon, **options, "bootstrap.servers": servers}
 
 
 def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | ConfigurationError:

@@ -55,12 +55,13 @@ class TopicSink(_Topic):
     def __init__(self, place: SinkPlace, config: "KafkaSink") -> None:
         super().__init__(place, config)
         self.shards = config.shards
+        self._has_ledger = False
         self._ledger = Ledger(config.servers, config.topic, config.options)
 
     def require(self, columns: "StructType") -> None:
         _require_key(self.place.output, self._config, columns)
         with self._answers():
-            self._ledger.require(self.shards)
+            self._require_ledger()
 
     def published(self, batch: int) -> LedgerEntry | None:
         return next((entry for entry in self._entries() if self._is_mine(entry) and entry.batch == batch), None)
@@ -111,9 +112,14 @@ class TopicSink(_Topic):
     def _is_mine(self, entry: LedgerEntry) -> bool:
         return (entry.job, entry.output, entry.incarnation) == (self.place.job, self.place.output, self.place.incarnation)
 
+    def _require_ledger(self) -> None:
+        if not self._has_ledger:
+            self._ledger.require(self.shards)
+            self._has_ledger = True
+
     def _entries(self) -> list[LedgerEntry]:
         with self._answers():
-            self._ledger.require(self.shards)
+            self._require_ledger()
             return list(self._ledger.entries(range(self.shards)))
 
     @contextmanager

@@ -74,6 +74,7 @@ class Shard:
                 "transactional.id": transactional_id(entry, self.ledger.topic),
             }
         )
+        producer.list_topics(self.ledger.topic, SECONDS)  # without a connection librdkafka asks for the coordinator half a second later
         producer.init_transactions(SECONDS)
         for known in self.ledger.entries(range(number, number + 1)):
             if key_of(known) == key_of(entry):
@@ -92,10 +93,11 @@ class Shard:
 
     def _produce(self, producer: Producer, batches: Iterator[pa.RecordBatch]) -> int:
         rows, topic = 0, self.ledger.topic
+        batch_of = [("streamproof_batch", str(self.entry.batch).encode())] if self.headers else []
         for batch in batches:
             columns = [column.to_pylist() for column in batch.columns]
             for key, value, *values in zip(*columns, strict=True):
-                headers = [(name, each) for name, each in zip(self.headers, values, strict=True) if each is not None]
+                headers = batch_of + [(name, each) for name, each in zip(self.headers, values, strict=True) if each is not None]
                 while True:
                     try:
                         producer.produce(topic, value, key, headers=headers) if headers else producer.produce(topic, value, key)

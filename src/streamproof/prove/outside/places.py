@@ -1,0 +1,70 @@
+"""Where a scenario lies in the services: its sources' topics, and tables and topics of its own; and what is found there as files."""
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from typing import Any
+
+from streamproof.config import KafkaSink, KafkaSource, PostgresSink, ServiceSink, SinkConfig, SourceConfig
+from streamproof.prove.left_behind import LEDGER
+from streamproof.prove.outside.services import reader
+
+
+def source_at(source: SourceConfig, topic: str, urls: Mapping[str, str], records_per_batch: int | None) -> SourceConfig:
+    """A source of Kafka, reading the proof's topic from its start."""
+    assert isinstance(source, KafkaSource), "the only source that is a service"
+    bound: dict[str, Any] = {
+        "servers": urls["kafka"],
+        "topic": (topic,),
+        "records_per_batch": records_per_batch,
+        "start": "earliest",
+        "options": {},
+    }
+    return source.model_copy(update=bound)
+
+
+def sink_at(output: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str]) -> SinkConfig:
+    """A sink of a service, writing to the scenario's own table or topic; others as they are."""
+    own = re.sub(r"\W", "_", scenario).lower()
+    if isinstance(sink, PostgresSink):
+        return sink.model_copy(update={"url": urls["postgres"], "table": f"{own}.{output}", "create": True})
+    if isinstance(sink, KafkaSink):
+        return sink.model_copy(update={"servers": urls["kafka"], "topic": f"{own}-{output}", "options": {}})
+    return sink
+
+
+def opened(sinks: Mapping[str, ServiceSink]) -> None:
+    """Makes the places of a scenario."""
+    for sink in sinks.values():
+        reader(sink).open(sink)
+
+
+def closed(sinks: Mapping[str, ServiceSink]) -> None:
+    """Removes them."""
+    for sink in sinks.values():
+        reader(sink).close(sink)
+
+
+def harvested(sinks: Mapping[str, ServiceSink], out: Path) -> None:
+    """Writes what the services hold to `out/OUTPUT/batch=N/`, with the ledger, as a sink of files would have: checkers read that."""
+    for output, sink in sinks.items():
+        for left in (out / output).glob("batch=*"):
+            shutil.rmtree(left)
+        found = reader(sink)
+        lines: dict[int | None, list[str]] = {}
+        for row in found.rows(sink):
+            lines.setdefault(row.batch, []).append(json.dumps(row.values))
+        for batch, rows in lines.items():
+            folder = _folder(out / output, batch)
+            (folder / "rows.jsonl").write_text("".join(f"{row}\n" for row in rows))
+        for entry in found.ledger(sink):
+            (_folder(out / output, entry.batch) / LEDGER).write_text(entry.to_json())
+
+
+def _folder(output: Path, batch: int | None) -> Path:
+    folder = output / ("batch=unknown" if batch is None else f"batch={batch:06d}")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
