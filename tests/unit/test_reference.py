@@ -18,6 +18,8 @@ TABLES = [
     (CONFIGURATION, "### [sink.NAME]", sinks.FilesSink),
     (CONFIGURATION, '`connector = "postgres"`', sinks.PostgresSink),
     (CONFIGURATION, '`connector = "kafka"`, a sink', sinks.KafkaSink),
+    (CONFIGURATION, '`connector = "redis"`', sinks.RedisSink),
+    (CONFIGURATION, '`connector = "http"`', sinks.HttpSink),
     (SCENARIO, "### At the top", scenario.Scenario),
     (SCENARIO, "### [source.NAME]", scenario.SourceScenario),
     (SCENARIO, "`[source.NAME.disorder]`", scenario.Disorder),

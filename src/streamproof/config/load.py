@@ -20,7 +20,7 @@ from streamproof.errors import ConfigurationError
 
 FILE_NAME = "streamproof.toml"
 _CONNECTORS: Mapping[str, Mapping[str, type[BaseModel]]] = {"source": SOURCES, "sink": SINKS}
-_LATER_CONNECTORS = ("redis", "http", "cdc", "delta")
+_LATER_CONNECTORS = ("cdc", "delta")
 _LATER_KEYS = ("idle_after",)
 
 

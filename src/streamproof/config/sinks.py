@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from streamproof.config.fields import Count, Options, Table, Text, Texts, choice
+from streamproof.config.fields import Count, Duration, Options, Table, Text, Texts, choice
 
 CUSTOM_SINK = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[A-Za-z_]\w*)")
 
@@ -105,4 +106,73 @@ class KafkaSink(ServiceSink):
     options: Options = Field(default_factory=dict)
 
 
-SINKS: Mapping[str, type[SinkConfig]] = {"files": FilesSink, "postgres": PostgresSink, "kafka": KafkaSink}
+class RedisSink(ServiceSink):
+    """Hashes of Redis, one for each key.
+
+    Parameters
+    ----------
+    url
+        "redis://host:6379/0", with TLS "rediss://".
+    key
+        The columns that tell rows apart; the key is their text, joined by "|".
+    prefix
+        What the names of all keys begin with.
+    order_by
+        Of several rows of one key in a batch the one with the greatest value of this column counts.
+    delete
+        A condition over the output's columns: rows for which it holds delete their key.
+    ttl
+        How long a key lives after it was written.
+    """
+
+    url: Text
+    key: Texts
+    prefix: Text
+    order_by: Text | None = None
+    delete: Text | None = None
+    ttl: Duration | None = None
+
+
+class HttpSink(ServiceSink):
+    """Calls to an API, one for each row, its body the row as JSON.
+
+    Parameters
+    ----------
+    url
+        Where the calls go.
+    key
+        The columns that the idempotency key is made of: one call, one effect.
+    method
+        "POST", "PUT" or "PATCH".
+    idempotent
+        Whether the API honours the header Idempotency-Key: a second call with the same key has no second effect.
+    lookup
+        Where to ask whether a call was done, with "{key}" in it: success means that it was.
+    headers
+        Sent with every call: { Authorization = "Bearer ${env:TOKEN}" }.
+    timeout
+        How long an answer may take.
+    attempts
+        How often a call is tried before its batch waits, with pauses that grow.
+    concurrency
+        Calls at a time in each task.
+    """
+
+    url: Text
+    key: Texts
+    method: Annotated[Literal["POST", "PUT", "PATCH"], choice("POST", "PUT", "PATCH")] = "POST"
+    idempotent: bool = False
+    lookup: Text | None = None
+    headers: Options = Field(default_factory=dict)
+    timeout: Duration = timedelta(seconds=10)
+    attempts: Count = 5
+    concurrency: Count = 8
+
+
+SINKS: Mapping[str, type[SinkConfig]] = {
+    "files": FilesSink,
+    "postgres": PostgresSink,
+    "kafka": KafkaSink,
+    "redis": RedisSink,
+    "http": HttpSink,
+}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from streamproof.config import KafkaSink, PostgresSink, ServiceSink
+from streamproof.config import HttpSink, KafkaSink, PostgresSink, RedisSink, ServiceSink
 from streamproof.connectors.extras import library
 
 if TYPE_CHECKING:
@@ -30,6 +30,10 @@ def sink(config: ServiceSink, place: "SinkPlace") -> "Sink":
 
 def guarantee(config: ServiceSink) -> str:
     """What the sink of a service keeps, in words."""
+    if isinstance(config, HttpSink):
+        from streamproof.connectors.http.sink import guarantee_of
+
+        return guarantee_of(config)
     found: str = _kind(config).guarantee
     return found
 
@@ -52,4 +56,23 @@ def _kafka(config: ServiceSink) -> Any:
     return PlainTopicSink if config.guarantee == "at-least-once" else TopicSink
 
 
-_KINDS: Mapping[type[ServiceSink], Callable[[ServiceSink], Any]] = {PostgresSink: _postgres, KafkaSink: _kafka}
+def _redis(_: ServiceSink) -> Any:
+    library("redis", "redis", "A redis sink")
+    from streamproof.connectors.redis.sink import HashSink
+
+    return HashSink
+
+
+def _http(_: ServiceSink) -> Any:
+    library("httpx", "http", "An http sink")
+    from streamproof.connectors.http.sink import CallSink
+
+    return CallSink
+
+
+_KINDS: Mapping[type[ServiceSink], Callable[[ServiceSink], Any]] = {
+    PostgresSink: _postgres,
+    KafkaSink: _kafka,
+    RedisSink: _redis,
+    HttpSink: _http,
+}

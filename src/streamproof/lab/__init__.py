@@ -4,6 +4,7 @@ Each is a context manager: `with KafkaCluster(folder, brokers=3) as kafka: kafka
 with checksums; `streamproof lab` starts them from the command line.
 """
 
+from streamproof.lab.api import PaymentsApi
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.postgres import Postgres
 from streamproof.lab.redis import Redis
@@ -11,4 +12,4 @@ from streamproof.lab.registry import Registry
 from streamproof.lab.spark import SparkCluster
 from streamproof.lab.toxiproxy import Toxiproxy
 
-__all__ = ["KafkaCluster", "Postgres", "Redis", "Registry", "SparkCluster", "Toxiproxy"]
+__all__ = ["KafkaCluster", "PaymentsApi", "Postgres", "Redis", "Registry", "SparkCluster", "Toxiproxy"]

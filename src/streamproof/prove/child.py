@@ -100,7 +100,7 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     from streamproof.connectors.steps import UNWATCHED
     from streamproof.errors import StreamproofError
     from streamproof.prove.outside.crash import WatchedSteps
-    from streamproof.prove.setting import CHECKPOINT, Setting
+    from streamproof.prove.setting import CHECKPOINT, TYPES, Setting
     from streamproof.prove.state_file import write_state
     from streamproof.runtime.query import Start, start_query
 
@@ -111,6 +111,7 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     setting = Setting(task.base, Path(task.folder), task.data, task.files_per_batch, task.records_per_batch, task.urls)
     notes: list[str] = []
     operators: dict[str, dict[str, str]] = {}
+    types: dict[str, dict[str, str]] = {}
     attempts: dict[str, int] = {}
     try:
         bound = setting.bind(config)
@@ -118,6 +119,9 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
         start = Start(trace=task.trace, replay_last=task.replay_last, steps=steps)
         for query in bound.outputs.main:
             running = start_query(bound, query, spark.newSession(), start)
+            for output, columns in running.protocol.columns.items():
+                types[output] = {column.name: column.dataType.simpleString() for column in columns.fields}
+            (setting.folder / TYPES).write_text(json.dumps(types))
             running.wait()
             running.protocol.finish(_PATIENCE_SECONDS)
             notes.extend(running.notes)

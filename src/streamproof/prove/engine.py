@@ -87,7 +87,8 @@ class Engine:
         """
         running = self.spark._jsparkSession.sharedState().activeStreamingQueries()
         end = monotonic_seconds() + _END_SECONDS
-        while any(folder in str(query.resolvedCheckpointRoot()) for query in list(running.values())):
+        # One that ends while they are listed may come as None.
+        while any(query is not None and folder in str(query.resolvedCheckpointRoot()) for query in list(running.values())):
             if monotonic_seconds() > end:
                 raise StreamproofError(f"The query in {folder} has outlived its driver.")
             threading.Event().wait(_LOOK_SECONDS)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 CHECKPOINT = "checkpoint"
 OUT = "out"
+TYPES = "types.json"
+"""In a scenario's folder: by output the types of its columns, for services that keep none."""
 
 SPARK: Mapping[str, str] = {
     "spark.sql.shuffle.partitions": "2",

@@ -1,5 +1,6 @@
 """Everything a proof prepares before its first scenario: events on disk, the engine, the oracle's view of the events."""
 
+import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from streamproof.prove.outside import Outside
 from streamproof.prove.outside.places import harvested
 from streamproof.prove.scenario import Scenario
 from streamproof.prove.schedule import write_events
-from streamproof.prove.setting import OUT, Setting, query_layouts
+from streamproof.prove.setting import OUT, TYPES, Setting, query_layouts
 from streamproof.prove.written_time import SourceShape
 from streamproof.runtime.binding import BoundJob
 
@@ -81,8 +82,10 @@ class World:
 
     def harvest(self, folder: Path) -> None:
         """Brings what a scenario has left in services to its folder."""
-        setting = self.setting(folder.name)
-        harvested(setting.services(self.config), folder / OUT)
+        services = self.setting(folder.name).services(self.config)
+        if services:
+            types = folder / TYPES
+            harvested(services, folder / OUT, json.loads(types.read_text()) if types.exists() else {})
 
     def history(self, folder: Path, *, power_failure: bool = False) -> History:
         """What a scenario left in its folder, beside what the oracle says."""

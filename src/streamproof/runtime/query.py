@@ -143,7 +143,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         sinks=sinks,
         publisher=publisher,
         sides=sides,
-        side_schemas=side_schemas,
+        columns=columns,
         floats=summed.floats,
         stateful=stateful,
         whole_files=source.format == "parquet",

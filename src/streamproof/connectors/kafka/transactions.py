@@ -74,7 +74,9 @@ class Shard:
                 "transactional.id": transactional_id(entry, self.ledger.topic),
             }
         )
-        producer.list_topics(self.ledger.topic, SECONDS)  # without a connection librdkafka asks for the coordinator half a second later
+        producer.list_topics(
+            self.ledger.topic, SECONDS
+        )  # without a connection librdkafka asks for the coordinator half a second later
         producer.init_transactions(SECONDS)
         for known in self.ledger.entries(range(number, number + 1)):
             if key_of(known) == key_of(entry):

@@ -6,9 +6,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from typing import Any
 
-from streamproof.config import KafkaSink, KafkaSource, PostgresSink, ServiceSink, SinkConfig, SourceConfig
+from streamproof.config import KafkaSink, KafkaSource, PostgresSink, RedisSink, ServiceSink, SinkConfig, SourceConfig
 from streamproof.prove.left_behind import LEDGER
 from streamproof.prove.outside.services import reader
 
@@ -33,6 +32,8 @@ def sink_at(output: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str
         return sink.model_copy(update={"url": urls["postgres"], "table": f"{own}.{output}", "create": True})
     if isinstance(sink, KafkaSink):
         return sink.model_copy(update={"servers": urls["kafka"], "topic": f"{own}-{output}", "options": {}})
+    if isinstance(sink, RedisSink):
+        return sink.model_copy(update={"url": urls["redis"], "prefix": f"{own}:{output}:"})
     return sink
 
 
@@ -48,14 +49,20 @@ def closed(sinks: Mapping[str, ServiceSink]) -> None:
         reader(sink).close(sink)
 
 
-def harvested(sinks: Mapping[str, ServiceSink], out: Path) -> None:
-    """Writes what the services hold to `out/OUTPUT/batch=N/`, with the ledger, as a sink of files would have: checkers read that."""
+def harvested(sinks: Mapping[str, ServiceSink], out: Path, types: Mapping[str, Mapping[str, str]]) -> None:
+    """Writes what the services hold to `out/OUTPUT/batch=N/`, with the ledger, as a sink of files would have: checkers read that.
+
+    Parameters
+    ----------
+    types
+        By output the types of its columns.
+    """
     for output, sink in sinks.items():
         for left in (out / output).glob("batch=*"):
             shutil.rmtree(left)
         found = reader(sink)
         lines: dict[int | None, list[str]] = {}
-        for row in found.rows(sink):
+        for row in found.rows(sink, types.get(output, {})):
             lines.setdefault(row.batch, []).append(json.dumps(row.values))
         for batch, rows in lines.items():
             folder = _folder(out / output, batch)

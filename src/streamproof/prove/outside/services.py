@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from streamproof.config import JobConfig, KafkaSink, KafkaSource, PostgresSink, ServiceSink
+from streamproof.config import JobConfig, KafkaSink, KafkaSource, PostgresSink, RedisSink, ServiceSink
 from streamproof.core.manifest import LedgerEntry
 from streamproof.lab.services import service
 
 if TYPE_CHECKING:
     from streamproof.lab.service import Service
 
-_SERVICE_OF: Mapping[type, str] = {KafkaSource: "kafka", KafkaSink: "kafka", PostgresSink: "postgres"}
+_SERVICE_OF: Mapping[type, str] = {KafkaSource: "kafka", KafkaSink: "kafka", PostgresSink: "postgres", RedisSink: "redis"}
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Reader(ABC):
         """Makes the place that a scenario's output will be written to."""
 
     @abstractmethod
-    def rows(self, sink: ServiceSink) -> Iterator[Published]:
-        """What readers of the output see."""
+    def rows(self, sink: ServiceSink, types: Mapping[str, str]) -> Iterator[Published]:
+        """What readers of the output see; `types` are those of its columns, for a service that keeps none."""
 
     @abstractmethod
     def ledger(self, sink: ServiceSink) -> Sequence[LedgerEntry]:
@@ -90,6 +90,10 @@ def reader(sink: ServiceSink) -> Reader:
         from streamproof.prove.outside.tables import Tables
 
         return Tables()
+    if isinstance(sink, RedisSink):
+        from streamproof.prove.outside.hashes import Hashes
+
+        return Hashes()
     from streamproof.prove.outside.topics import Topics
 
     return Topics()

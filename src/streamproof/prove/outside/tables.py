@@ -1,6 +1,6 @@
 """Tables of PostgreSQL in a proof: a schema for each scenario."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -24,7 +24,7 @@ class Tables(Reader):
         with self._connected(sink) as connection:
             connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(_schema(sink))))
 
-    def rows(self, sink: ServiceSink) -> Iterator[Published]:
+    def rows(self, sink: ServiceSink, types: Mapping[str, str]) -> Iterator[Published]:
         assert isinstance(sink, PostgresSink), "the reader of tables is asked about tables"
         with self._connected(sink) as connection:
             if not self._is_there(connection, sink.table):

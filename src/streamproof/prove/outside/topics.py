@@ -1,7 +1,7 @@
 """Topics of Kafka in a proof: one for each source, written once; one for each output of each scenario."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
@@ -52,7 +52,7 @@ class Topics(Reader):
         admin = AdminClient(settings(sink.servers, {}))
         admin.create_topics([NewTopic(sink.topic, PARTITIONS, -1)])[sink.topic].result(SECONDS)
 
-    def rows(self, sink: ServiceSink) -> Iterator[Published]:
+    def rows(self, sink: ServiceSink, types: Mapping[str, str]) -> Iterator[Published]:
         assert isinstance(sink, KafkaSink), "the reader of topics is asked about topics"
         for message in _messages(sink.servers, sink.topic):
             headers = _headers(message)

@@ -1,0 +1,129 @@
+"""Calls to an API: what is staged is the outbox, what became of each call is kept, and a batch is done when all are decided (K5)."""
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from streamproof.connectors.http.calling import PENDING, RESULT, Calling
+from streamproof.connectors.http.calls import Calls
+from streamproof.connectors.json_records import WRITTEN
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, same_manifest
+from streamproof.core.manifest import LedgerEntry, Manifest, Section
+from streamproof.errors import SinkUnavailable, StagedRowsGone
+from streamproof.stream.plan import HIDDEN, column_error
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from streamproof.config import HttpSink
+
+BY_KEY = "exactly once, as far as the API honours Idempotency-Key (every call has one, and what became of it is kept)"
+BY_LOOKUP = "exactly once, as far as the API tells which calls it has done (asked before a call is made again)"
+AT_LEAST = "at least once: a call that was cut off is made again, and the API would do it twice"
+
+
+class CallSink(Sink):
+    """Makes a call for each row; `_calls` beside what is staged says which are confirmed, failed and pending."""
+
+    may_lag = True
+
+    def __init__(self, place: SinkPlace, config: "HttpSink") -> None:
+        super().__init__(place)
+        self._config = config
+        self.guarantee = guarantee_of(config)
+        self.exactly_once = config.idempotent or bool(config.lookup)
+        self._calls = Calls(place.spark, place.storage, place.path)
+
+    @staticmethod
+    def where(config: "HttpSink") -> str:
+        """What the store is called."""
+        parts = urlsplit(config.url)
+        return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+
+    def require(self, columns: "StructType") -> None:
+        for name in self._config.key:
+            if name not in columns.names:
+                raise column_error(f"[sink.{self.place.output}] key", name, columns.names)
+
+    def published(self, batch: int) -> LedgerEntry | None:
+        return self._calls.entry(batch)
+
+    def owner(self) -> LedgerEntry | None:
+        return self._calls.first()
+
+    def publish(self, manifest: Manifest, section: Section) -> None:
+        batch = manifest.batch
+        found = self.published(batch)
+        if found is not None:
+            same_manifest(found, manifest, section)
+            return
+        if not self.staged_whole(section):
+            raise StagedRowsGone(
+                f"Batch {batch} of {section.output} is not published, and its staged rows are not whole.",
+                required="They are the outbox: which calls are still to be made is known from them alone.",
+                remedy=f"Run again with --replay-last: batch {batch} is computed again from its recorded input.",
+            )
+        again, number = self._calls.begun(batch), self._calls.next_try(batch)
+        self._calls.begin(batch, number)
+        calls = self._outbox(self.place.staged_rows(section), batch)
+        known = self._calls.known(batch)
+        if known is not None:
+            calls = calls.join(known.filter(F.col("status") != PENDING).select("key"), "key", "left_anti")
+        made = calls.mapInArrow(self._calling(batch, calls.columns[2:], again=again).call, RESULT)
+        self._calls.keep(batch, number, made)
+        self.place.steps.after(f"{self.place.output}.kept", batch)
+        self._require_decided(batch)
+        self.place.steps.before(self.place.output, batch)
+        self._calls.decide(entry_of(manifest, section))
+        self.place.steps.after(self.place.output, batch)
+
+    def clear(self) -> None:
+        self._calls.clear()
+        super().clear()
+
+    def _outbox(self, rows: DataFrame, batch: int) -> DataFrame:
+        """Key and body (binary) of each call, and in proofs the hidden columns as headers; of rows with one key there is one call."""
+        hidden = [name for name in rows.columns if name in HIDDEN]
+        key = F.concat_ws("|", *[F.col(name).cast("string") for name in self._config.key]).alias("key")
+        body = F.to_json(F.struct(*[name for name in rows.columns if name not in hidden]), WRITTEN).cast("binary").alias("body")
+        shown = [F.col(name).cast("string").cast("binary").alias(f"Streamproof{name.replace('_', '-')}") for name in hidden]
+        shown += [F.lit(str(batch)).cast("binary").alias("Streamproof-batch")] if hidden else []
+        return rows.select(key, body, *shown)
+
+    def _calling(self, batch: int, extra: list[str], *, again: bool) -> Calling:
+        config = self._config
+        return Calling(
+            url=config.url,
+            method=config.method,
+            headers=config.headers,
+            lookup=config.lookup or "",
+            ask_first=again,
+            timeout=config.timeout.total_seconds(),
+            attempts=config.attempts,
+            concurrency=config.concurrency,
+            extra=tuple(extra),
+            output=self.place.output,
+            batch=batch,
+            steps=self.place.steps,
+        )
+
+    def _require_decided(self, batch: int) -> None:
+        """SinkUnavailable while a call is neither confirmed nor refused; the others are not made again."""
+        known = self._calls.known(batch)
+        assert known is not None, "the try that has just ended is kept"
+        decided = known.filter(F.col("status") != PENDING).select("key")
+        pending = known.join(decided, "key", "left_anti").groupBy("http_status", "said").agg(F.countDistinct("key").alias("calls"))
+        left = pending.orderBy(F.desc("calls")).limit(1).collect()
+        if left:
+            why = f"it answers {left[0]['http_status']} {left[0]['said']}" if left[0]["http_status"] else left[0]["said"]
+            raise SinkUnavailable(
+                f"{self.place.where}: {left[0]['calls']:,} calls of batch {batch} are pending: {why}.",
+                required="Nothing is lost: their rows are staged, and every call keeps its idempotency key.",
+            )
+
+
+def guarantee_of(config: "HttpSink") -> str:
+    """What is kept, in words: it depends on what the API can do."""
+    return BY_KEY if config.idempotent else BY_LOOKUP if config.lookup else AT_LEAST

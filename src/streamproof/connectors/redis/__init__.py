@@ -1,0 +1,1 @@
+"""Redis: a hash for each key, written so that a repetition changes nothing."""

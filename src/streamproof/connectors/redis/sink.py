@@ -1,0 +1,141 @@
+"""Hashes of Redis: each row replaces that of its key, the ledger entry comes last (K4)."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import redis
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
+
+from streamproof.connectors.redis.writing import RESULT, Writing, client, sink_error, where_of
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, same_manifest
+from streamproof.core.manifest import LedgerEntry, Manifest, Section
+from streamproof.errors import ConfigurationError, SinkUnavailable, StagedRowsGone
+from streamproof.stream.plan import column_error
+
+if TYPE_CHECKING:
+    from streamproof.config import RedisSink
+
+LEDGER = "streamproof:ledger:"
+
+
+class HashSink(Sink):
+    """Writes `PREFIX + key`; the hash `streamproof:ledger:PREFIX` says which batches are published."""
+
+    guarantee = "effectively once (each key holds its newest row whatever is repeated; a reader can see a batch half written)"
+    may_lag = True
+
+    def __init__(self, place: SinkPlace, config: "RedisSink") -> None:
+        super().__init__(place)
+        self._config = config
+        self._ledger = f"{LEDGER}{config.prefix}"
+
+    @staticmethod
+    def where(config: "RedisSink") -> str:
+        """What the store is called."""
+        return f"{where_of(config.url)}/{config.prefix}"
+
+    def require(self, columns: StructType) -> None:
+        for name in self._config.key:
+            if name not in columns.names:
+                raise column_error(f"[sink.{self.place.output}] key", name, columns.names)
+        with self._answers() as connection:
+            connection.ping()
+
+    def published(self, batch: int) -> LedgerEntry | None:
+        with self._answers() as connection:
+            text = connection.hget(self._ledger, self._field(batch))
+        return LedgerEntry.from_json(str(text)) if text else None
+
+    def owner(self) -> LedgerEntry | None:
+        with self._answers() as connection:
+            fields = connection.hkeys(self._ledger)
+            mine = [field for field in fields if json.loads(field)[:3] == self._whose]
+            text = connection.hget(self._ledger, (mine or fields)[-1]) if fields else None
+        return LedgerEntry.from_json(str(text)) if text else None
+
+    def publish(self, manifest: Manifest, section: Section) -> None:
+        found = self.published(manifest.batch)
+        if found is not None:
+            same_manifest(found, manifest, section)
+            return
+        if not self.staged_whole(section):
+            raise _emptied(self.place.where, manifest)
+        rows = self.place.staged_rows(section)
+        writing = Writing(self._config.url, manifest.batch, tuple(rows.columns), self._ttl_ms)
+        said = self._keyed(rows).mapInArrow(writing.write, RESULT).collect()
+        for row in said:
+            if row["message"] is not None:
+                raise sink_error(row["kind"], row["message"], self.place.where)
+        written = sum(row["rows"] for row in said)
+        if written != section.digest.rows and not self._config.order_by:
+            raise SinkUnavailable(
+                f"{self.place.where}: {written:,} of {section.digest.rows:,} rows were read back from where they are staged."
+            )
+        self.place.steps.before(self.place.output, manifest.batch)
+        with self._answers() as connection:
+            connection.hset(self._ledger, self._field(manifest.batch), entry_of(manifest, section).to_json())
+        self.place.steps.after(self.place.output, manifest.batch)
+
+    def clear(self) -> None:
+        with self._answers() as connection:
+            for key in connection.scan_iter(f"{_escaped(self._config.prefix)}*", count=1_000):
+                connection.delete(key)
+            connection.delete(self._ledger)
+        super().clear()
+
+    @property
+    def _whose(self) -> list[str]:
+        return [self.place.job, self.place.output, self.place.incarnation]
+
+    @property
+    def _ttl_ms(self) -> int:
+        return int(self._config.ttl.total_seconds() * 1000) if self._config.ttl else 0
+
+    def _field(self, batch: int) -> str:
+        return json.dumps([*self._whose, batch])
+
+    def _keyed(self, rows: DataFrame) -> DataFrame:
+        """The key, whether the row deletes it, and every column as text; of several rows of a key in a batch the last counts."""
+        key = F.concat(F.lit(self._config.prefix), F.concat_ws("|", *[F.col(name).cast("string") for name in self._config.key]))
+        deletes: Column = F.coalesce(F.expr(self._config.delete), F.lit(False)) if self._config.delete else F.lit(False)
+        columns = [key.alias("_key"), deletes.alias("_delete"), *[_text(rows, name) for name in rows.columns]]
+        if not self._config.order_by:
+            return rows.select(*columns)
+        newest = F.row_number().over(Window.partitionBy(key).orderBy(F.desc_nulls_last(self._config.order_by)))
+        return rows.withColumn("_n", newest).filter("_n = 1").select(*columns)
+
+    @contextmanager
+    def _answers(self) -> Iterator[redis.Redis]:
+        try:
+            with client(self._config.url) as connection:
+                yield connection
+        except redis.RedisError as problem:
+            raise sink_error(type(problem).__name__, str(problem), self.place.where) from None
+        except ValueError:
+            raise ConfigurationError(
+                f"[sink.{self.place.output}] url cannot be read.",
+                required='It is written "redis://host:6379/0", with TLS "rediss://".',
+            ) from None
+
+
+def _text(rows: DataFrame, name: str) -> Column:
+    type_ = rows.schema[name].dataType
+    if isinstance(type_, ArrayType | MapType | StructType):
+        return F.to_json(name).alias(name)
+    return F.base64(name).alias(name) if isinstance(type_, BinaryType) else F.col(name).cast("string").alias(name)
+
+
+def _escaped(prefix: str) -> str:
+    return "".join(f"\\{character}" if character in "*?[]\\" else character for character in prefix)
+
+
+def _emptied(where: str, manifest: Manifest) -> StagedRowsGone:
+    return StagedRowsGone(
+        f"{where} knows nothing of batch {manifest.batch}, whose rows are not staged any more.",
+        required="What was published there is gone: it was emptied, or it is another server.",
+        remedy="Bring a backup of it back. Without one, write everything anew: a new checkpoint, and --replace-output.",
+    )

@@ -1,0 +1,108 @@
+"""Rows into hashes, from Spark's tasks, in pipelines; an older batch never takes the place of a newer one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import redis
+
+from streamproof.errors import SinkError, SinkUnavailable
+
+RESULT = "rows bigint, kind string, message string"
+_FIELDS: list[Any] = [("rows", pa.int64()), ("kind", pa.string()), ("message", pa.string())]
+_PIPELINE = 1_000
+SECONDS = 10
+BATCH = "_batch"
+"""The field that says which batch has written a key."""
+
+_WRITE = """
+local known = redis.call('HGET', KEYS[1], ARGV[1])
+if known and tonumber(known) > tonumber(ARGV[2]) then return 0 end
+redis.call('DEL', KEYS[1])
+if ARGV[3] == 'delete' then return 1 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2], unpack(ARGV, 5))
+if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
+return 1
+"""
+"""Replaces a hash unless a later batch has written it: a task that was thought dead cannot bring an old row back."""
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What a task needs to write its part of a batch.
+
+    Parameters
+    ----------
+    columns
+        The names of the fields; in the rows they stand behind the key and whether the row deletes it.
+    ttl_ms
+        How long a key lives, 0 for ever.
+    """
+
+    url: str
+    batch: int
+    columns: tuple[str, ...]
+    ttl_ms: int
+
+    def write(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Writes, and gives the number of rows, or what Redis said."""
+        rows, kind, message = 0, None, None
+        try:
+            with client(self.url) as connection:
+                script = connection.register_script(_WRITE)
+                pipeline = connection.pipeline(transaction=False)
+                for batch in batches:
+                    for key, deletes, *values in zip(*[column.to_pylist() for column in batch.columns], strict=True):
+                        fields = [
+                            part
+                            for name, value in zip(self.columns, values, strict=True)
+                            if value is not None
+                            for part in (name, value)
+                        ]
+                        does = "delete" if deletes or not fields else "write"
+                        script(keys=[key], args=[BATCH, self.batch, does, self.ttl_ms, *fields], client=pipeline)
+                        rows += 1
+                        if rows % _PIPELINE == 0:
+                            pipeline.execute()
+                pipeline.execute()
+        except redis.RedisError as problem:
+            kind, message = type(problem).__name__, str(problem)
+        yield pa.RecordBatch.from_pylist([{"rows": rows, "kind": kind, "message": message}], schema=pa.schema(_FIELDS))
+
+
+def client(url: str) -> redis.Redis:
+    """A client that does not wait for ever and does not try again by itself: the publisher does, batch by batch."""
+    return redis.Redis.from_url(
+        url, decode_responses=True, socket_timeout=SECONDS, socket_connect_timeout=SECONDS, retry=None, retry_on_error=[]
+    )
+
+
+def where_of(url: str) -> str:
+    """The server and database, without user and password."""
+    parts = urlsplit(url)
+    return f"redis://{parts.hostname or 'localhost'}:{parts.port or 6379}{parts.path or '/0'}"
+
+
+def sink_error(kind: str, message: str, where: str) -> SinkError:
+    """The error for what Redis said, in one place."""
+    first = message.splitlines()[0] if message else kind
+    if "OOM" in message or kind == "OutOfMemoryError":
+        return SinkUnavailable(
+            f"{where} is out of memory.",
+            required="Nothing is lost: what it has not taken is kept with its manifests, and it catches up once there is room.",
+            remedy="Raise maxmemory, let keys expire with ttl, or choose an eviction policy.",
+        )
+    if kind in ("AuthenticationError", "AuthorizationError", "NoPermissionError") or "WRONGPASS" in message or "NOAUTH" in message:
+        return SinkError(f"{where} refuses us: {first}", remedy="Mend user and password in the url: ${env:...}.")
+    if "WRONGTYPE" in message:
+        return SinkError(
+            f"A key of {where} is no hash: somebody else writes there.", remedy="Choose another prefix for the keys of this output."
+        )
+    if kind in ("ConnectionError", "TimeoutError", "BusyLoadingError", "ReadOnlyError", "ClusterDownError", "TryAgainError"):
+        return SinkUnavailable(
+            f"{where} cannot be written: {first}",
+            required="Nothing is lost: what it has not taken is kept with its manifests, and it catches up once it answers.",
+        )
+    return SinkError(f"{where} cannot be written: {first}")

@@ -1,0 +1,150 @@
+"""A stand-in for an API that moves money: no such service can be had for a test. It counts what it was made to do, twice too.
+
+It speaks HTTP in a process of its own, so that calls to it can be cut off; it keeps what it did in memory.
+"""
+
+import json
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Self
+from urllib.request import Request, urlopen
+
+from streamproof.lab.process import Process, answers_http, free_ports
+from streamproof.lab.service import Service
+
+MODES = ("well", "429", "500", "403", "hangs-after-work", "hangs-before-work")
+
+
+@dataclass
+class PaymentsApi(Service):
+    """`POST /any/path` with an Idempotency-Key does something once; below `/careless` it does it each time.
+
+    `GET /any/path/KEY` says whether it was done, `effects` everything that was done.
+    """
+
+    folder: Path
+    _port: int = 0
+    _process: Process | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> Self:
+        self._port = self._port or free_ports(1)[0]
+        command = [sys.executable, "-m", "streamproof.lab.api", str(self._port)]
+        self._process = Process("payments API", command, self.folder / "api.log")
+        self._process.ready(answers_http(f"{self.url}/_up"))
+        return self
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def behave(self, mode: str, times: int, *, key: str | None = None) -> None:
+        """So many of the next calls, of one key or of any, meet it in a mode of `MODES`."""
+        told = json.dumps({"mode": mode, "times": times, "key": key}).encode()
+        with urlopen(Request(f"{self.url}/_behave", data=told, method="POST")):  # noqa: S310
+            pass
+
+    def effects(self, path: str) -> list[dict[str, Any]]:
+        """What was done at a path, in order: `key`, `body`, `headers` (those that begin with Streamproof)."""
+        return effects_at(f"{self.url}{path}")
+
+
+def effects_at(url: str) -> list[dict[str, Any]]:
+    """What a payments API was made to do at an address."""
+    with urlopen(f"{url}/_effects") as answer:  # noqa: S310 -- a service of our own
+        found: list[dict[str, Any]] = json.load(answer)
+    return found
+
+
+@dataclass
+class _State:
+    effects: list[dict[str, Any]] = field(default_factory=list)
+    done: set[tuple[str, str]] = field(default_factory=set)
+    mode: str = "well"
+    times: int = 0
+    key: str | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def next_mode(self, key: str) -> str:
+        with self.lock:
+            if self.times <= 0 or self.key not in (None, key):
+                return "well"
+            self.times -= 1
+            return self.mode
+
+    def do(self, path: str, key: str, body: Any, headers: Mapping[str, str]) -> bool:
+        """Does it; False where it was done before and the path minds that."""
+        with self.lock:
+            if (path, key) in self.done and not path.startswith("/careless"):
+                return False
+            self.done.add((path, key))
+            self.effects.append({"path": path, "key": key, "body": body, "headers": dict(headers)})
+            return True
+
+
+class _Handler(BaseHTTPRequestHandler):
+    state = _State()
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path == "/_behave":
+            told = json.loads(body)
+            self.state.mode, self.state.times, self.state.key = told["mode"], told["times"], told["key"]
+            self._answer(200, {})
+            return
+        mode = self.state.next_mode(self.headers.get("Idempotency-Key", ""))
+        if mode in ("429", "500", "403"):
+            self._answer(int(mode), {"error": mode})
+            return
+        if mode == "hangs-before-work":
+            self._hang()
+            return
+        own = {name: value for name, value in self.headers.items() if name.startswith("Streamproof")}
+        new = self.state.do(self.path, self.headers.get("Idempotency-Key", ""), json.loads(body), own)
+        if mode == "hangs-after-work":
+            self._hang()
+            return
+        self._answer(201 if new else 200, {"done": True})
+
+    def do_GET(self) -> None:
+        if self.path == "/_up":
+            self._answer(200, {})
+        elif self.path.endswith("/_effects"):
+            at = self.path.removesuffix("/_effects")
+            self._answer(200, [each for each in self.state.effects if each["path"] == at])
+        else:
+            path, _, key = self.path.rpartition("/")
+            self._answer(200 if (path, key) in self.state.done else 404, {})
+
+    def _hang(self) -> None:
+        """Keeps the connection and says nothing, until the client gives up."""
+        self.connection.settimeout(60)
+        self.close_connection = True
+        try:
+            while self.connection.recv(1):
+                pass
+        except OSError:
+            return
+
+    def _answer(self, status: int, body: Any) -> None:
+        written = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(written)))
+        self.end_headers()
+        self.wfile.write(written)
+
+    def log_message(self, *_: object) -> None:
+        """Silent."""
+
+
+if __name__ == "__main__":
+    ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), _Handler).serve_forever()

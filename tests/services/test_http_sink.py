@@ -1,0 +1,161 @@
+"""Calls to an API have one effect each, and what became of each is known."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark.small_job import KEPT, Binding, SmallJob, dies, event
+from streamproof.connectors.http.calls import Calls
+from streamproof.errors import ConfigurationError, SinkUnavailable
+from streamproof.lab import PaymentsApi
+from streamproof.runtime import run
+
+pytestmark = [pytest.mark.service, pytest.mark.spark]
+
+
+@pytest.fixture
+def api(tmp_path: Path) -> Iterator[PaymentsApi]:
+    with PaymentsApi(tmp_path / "api") as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_PATIENCE_SECONDS", 0)
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+
+
+@pytest.fixture
+def job(small_job: Callable[..., SmallJob], api: PaymentsApi) -> Callable[..., SmallJob]:
+    def job(path: str = "/payments", folder: str = "job", **sink: Any) -> SmallJob:
+        table = {"connector": "http", "url": f"{api.url}{path}", "key": ["id"], "idempotent": True, "timeout": "1 second", **sink}
+        return small_job(KEPT, Binding(sinks={"rejected": "json"}, tables={"sink.kept": table}), folder=folder)
+
+    return job
+
+
+def keys(api: PaymentsApi, path: str = "/payments") -> list[str]:
+    return sorted(effect["key"] for effect in api.effects(path))
+
+
+def known(small: SmallJob, batch: int = 0) -> dict[str, list[tuple[str, int | None]]]:
+    """By key what became of its calls, try by try."""
+    from streamproof import _jvm
+
+    calls = Calls(small.spark, _jvm.Storage(small.spark), str(small.out("kept"))).known(batch)
+    found: dict[str, list[tuple[str, int | None]]] = {}
+    for row in calls.collect() if calls is not None else ():
+        found.setdefault(row["key"], []).append((row["status"], row["http_status"]))
+    return found
+
+
+def test_each_row_is_one_call_with_its_key_and_its_columns(job, api):
+    small = job(headers={"Authorization": "Bearer t"})
+    small.feed([event("a", 0, 1.5), event("b", 1), event("bad", 2, -1.0)])
+    result = small.run()
+
+    assert keys(api) == ["a", "b"]
+    assert next(effect["body"] for effect in api.effects("/payments") if effect["key"] == "a") == {
+        "id": "a",
+        "client": "a",
+        "v": 1.5,
+        "ts": "2026-01-05T09:00:00.000000Z",
+    }
+    assert known(small) == {"a": [("confirmed", 201)], "b": [("confirmed", 201)]}
+    assert "Idempotency-Key" in next(output for output in result.outputs if output.name == "kept").guarantee
+
+
+def test_a_crash_after_the_calls_has_no_second_effect(job, api):
+    small = job()
+    small.feed([event("a", 0), event("b", 1)])
+    dies(small, "rename", "checkpoint/kept/commits/0")
+    small.run()
+
+    assert keys(api) == ["a", "b"]
+
+
+@pytest.mark.parametrize("step", ["_calls/batch=000000/try-1.json", "_calls/batch=000000/_ledger.json"])
+def test_a_crash_before_it_was_kept_what_the_calls_did_has_no_second_effect(job, api, step):
+    """The sink's folder lies beside the checkpoint, under the recording file system too."""
+    small = job()
+    small.feed([event("a", 0), event("b", 1)])
+    dies(small, "rename", f"checkpoint-kept/{step}$")
+    assert keys(api) == ["a", "b"], "they were made"
+    small.run()
+
+    assert keys(api) == ["a", "b"]
+    assert {status for calls in known(small).values() for status, _ in calls} == {"confirmed"}
+
+
+def test_without_idempotency_the_api_is_asked_before_a_call_is_made_again(job, api):
+    small = job("/careless", idempotent=False, lookup=f"{api.url}/careless/{{key}}", guarantee="exactly-once")
+    small.feed([event("a", 0), event("b", 1)])
+    dies(small, "rename", "checkpoint-kept/_calls/batch=000000/try-1.json$")
+    small.run()
+
+    assert keys(api, "/careless") == ["a", "b"]
+
+
+def test_without_either_the_claim_is_refused_and_the_repetition_is_seen(job, api):
+    claims = job("/careless", idempotent=False, guarantee="exactly-once")
+    claims.feed([event("a", 0)])
+    assert "cannot be kept by http" in claims.stopped(ConfigurationError).message
+
+    small = job("/careless", folder="other", idempotent=False)
+    small.feed([event("a", 0)])
+    dies(small, "rename", "checkpoint-kept/_calls/batch=000000/try-1.json$")
+    small.run()
+    assert keys(api, "/careless") == ["a", "a"], "that is what at least once means"
+
+
+@pytest.mark.parametrize("mode", ["429", "500", "hangs-before-work", "hangs-after-work"])
+def test_what_passes_is_tried_again_under_the_same_key(job, api, mode):
+    small = job(attempts=3, concurrency=1)
+    small.feed([event("a", 0), event("b", 1)])
+    api.behave(mode, 2)
+    small.run()
+
+    assert keys(api) == ["a", "b"]
+
+
+def test_calls_that_stay_pending_wait_and_only_they_are_made_again(job, api):
+    small = job(attempts=1, concurrency=1)
+    small.feed([event("a", 0), event("b", 1), event("c", 2)])
+    api.behave("500", 100, key="b")
+    problem = small.stopped(SinkUnavailable)
+    assert "1 calls of batch 0 are pending: it answers 500" in problem.message
+    assert {key: {status for status, _ in calls} for key, calls in known(small).items()} == {
+        "a": {"confirmed"},
+        "b": {"pending"},
+        "c": {"confirmed"},
+    }
+    api.behave("well", 0)
+    small.run()
+
+    assert keys(api) == ["a", "b", "c"]
+    assert [len(known(small)[key]) for key in ("a", "c")] == [1, 1]
+    assert known(small)["b"][-1] == ("confirmed", 201)
+
+
+def test_a_call_that_is_refused_is_known_as_failed_and_does_not_stop_the_others(job, api):
+    small = job(concurrency=1)
+    small.feed([event("a", 0), event("b", 1)])
+    api.behave("403", 1)
+    small.run()
+
+    assert len(keys(api)) == 1
+    assert sorted(calls[0] for calls in known(small).values()) == [("confirmed", 201), ("failed", 403)]
+
+
+def test_an_api_that_is_down_is_caught_up_with(job, api):
+    small = job(attempts=1)
+    small.feed([event("a", 0), event("bad", 0, -1.0)])
+    api.stop()
+    assert "no connection" in small.stopped(SinkUnavailable).message
+    assert small.ids("rejected") == ["bad"]
+    api.start()
+    small.run()
+
+    assert keys(api) == ["a"]

@@ -1,0 +1,169 @@
+"""Redis holds the newest row of each key, whatever is repeated, or the reason is said."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import redis
+
+from services.conftest import needs
+from spark.small_job import KEPT, Binding, SmallJob, dies, event
+from streamproof.connectors.redis.writing import Writing
+from streamproof.errors import OutputInUse, SinkError, SinkUnavailable, StagedRowsGone, TwoDrivers
+from streamproof.lab import Redis
+from streamproof.runtime import run
+
+pytestmark = [pytest.mark.service, pytest.mark.spark]
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Redis]:
+    needs("redis")
+    with Redis(tmp_path / "redis") as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: Redis) -> redis.Redis:
+    return redis.Redis.from_url(server.url, decode_responses=True)
+
+
+@pytest.fixture
+def job(small_job: Callable[..., SmallJob], server: Redis) -> Callable[..., SmallJob]:
+    def job(folder: str = "job", **sink: Any) -> SmallJob:
+        table = {"connector": "redis", "url": server.url, "key": ["id"], "prefix": "kept:", **sink}
+        return small_job(KEPT, Binding(sinks={"rejected": "json"}, tables={"sink.kept": table}), folder=folder)
+
+    return job
+
+
+def test_each_key_holds_its_newest_row(job, client):
+    small = job()
+    small.feed([event("a", 0, 1.5), event("b", 1)])
+    small.feed([event("a", 5, 2.5), event("bad", 6, -1.0)])
+    result = small.run()
+
+    assert sorted(client.keys("kept:*")) == ["kept:a", "kept:b"]
+    assert client.hgetall("kept:a") == {"_batch": "1", "id": "a", "client": "a", "v": "2.5", "ts": "2026-01-05 09:00:05"}
+    shown = next(output for output in result.outputs if output.name == "kept")
+    assert (shown.rows, shown.format) == (3, "redis")
+    assert "effectively once" in shown.guarantee
+
+
+def test_of_several_rows_of_a_key_the_greatest_counts_and_rows_that_say_so_delete_it(job, client):
+    small = job(order_by="ts", delete="v = 0")
+    small.feed([event("a", 9, 3.0), event("a", 5, 2.0), event("b", 1), event("c", 1)])
+    small.feed([event("b", 10, 0.0)])
+    small.run()
+
+    assert client.hget("kept:a", "v") == "3.0"
+    assert not client.exists("kept:b")
+
+
+def test_keys_live_as_long_as_they_are_told(job, client):
+    small = job(ttl="1 hour")
+    small.feed([event("a", 0)])
+    small.run()
+
+    assert 3_500 < client.ttl("kept:a") <= 3_600
+
+
+def test_a_crash_between_publication_and_commit_changes_nothing(job, client):
+    small = job()
+    small.feed([event("a", 0)])
+    dies(small, "rename", "checkpoint/kept/commits/0")
+    client.hset("kept:a", "v", "touched")
+    small.run()
+
+    assert client.hget("kept:a", "v") == "touched", "it is published, and not written again"
+
+
+def test_a_task_that_was_thought_dead_does_not_bring_an_old_row_back(server, client):
+    def written(batch: int, value: str) -> None:
+        rows = pa.RecordBatch.from_pylist([{"key": "k", "delete": False, "v": value}])
+        list(Writing(server.url, batch, ("v",), 0).write(iter([rows])))
+
+    written(2, "new")
+    written(1, "old")
+
+    assert client.hgetall("k") == {"_batch": "2", "v": "new"}
+
+
+def test_r7_another_manifests_entry_stops_the_publisher(job, client):
+    small = job()
+    small.feed([event("a", 0)])
+    dies(small, "rename", "checkpoint/kept/commits/0")
+    small.change_manifest(0, lambda manifest: manifest.update(id="of another driver"))
+
+    assert "was published by the manifest" in small.stopped(TwoDrivers).message
+
+
+def test_r1_keys_of_another_checkpoint_are_refused_and_replaced_when_asked(job, client):
+    small = job()
+    small.feed([event("a", 0)])
+    small.run()
+    other = job("other")
+    other.feed([event("b", 0)])
+
+    assert "belongs to another run of this job" in other.stopped(OutputInUse).message
+    other.run(replace_output=True)
+    assert client.keys("kept:*") == ["kept:b"]
+
+
+def test_r8_a_server_that_is_down_is_caught_up_with(job, server, client, monkeypatch):
+    small = job()
+    small.feed([event("a", 0)])
+    small.run()
+    server.kill()
+    small.feed([event("b", 1), event("bad", 1, -1.0)])
+    with monkeypatch.context() as impatient:
+        impatient.setattr(run, "_PATIENCE_SECONDS", 0)
+        assert "1 batch of kept wait" in small.stopped(SinkUnavailable).message
+    assert small.ids("rejected") == ["bad"]
+    server.restart()
+    small.run()
+
+    assert sorted(client.keys("kept:*")) == ["kept:a", "kept:b"]
+
+
+def test_a_server_that_was_emptied_stops_the_job_and_says_so(job, client):
+    small = job()
+    small.feed([event("a", 0)])
+    small.feed([event("b", 1)])
+    small.run()
+    client.flushall()
+    small.feed([event("c", 2)])
+
+    problem = small.stopped(StagedRowsGone)
+
+    assert "knows nothing of batch 0" in problem.message
+    assert "it was emptied" in problem.required
+
+
+def test_a_server_without_memory_is_waited_for(job, client, monkeypatch):
+    small = job()
+    small.feed([event("a", 0)])
+    client.config_set("maxmemory", "1")
+    with monkeypatch.context() as impatient:
+        impatient.setattr(run, "_PATIENCE_SECONDS", 0)
+        assert "is out of memory" in str(small.stopped(SinkUnavailable))
+    client.config_set("maxmemory", "0")
+    small.run()
+
+    assert client.keys("kept:*") == ["kept:a"]
+
+
+def test_a_key_of_another_kind_and_a_wrong_password_are_named(job, client):
+    client.set("kept:a", "a text")
+    small = job()
+    small.feed([event("a", 0)])
+    assert "is no hash: somebody else writes there" in small.stopped(SinkError).message
+    client.config_set("requirepass", "secret")
+    client.execute_command("AUTH", "secret")
+
+    problem = job("other").stopped(SinkError)
+
+    client.config_set("requirepass", "")
+    assert "refuses us" in problem.message
