@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from streamproof.runtime.artifacts import Progress
 
-NAMES = ("kafka", "registry", "postgres", "redis", "toxiproxy", "spark")
+NAMES = ("kafka", "registry", "postgres", "redis", "toxiproxy", "api", "spark")
 EXAMPLES = """\b
 Examples:
   streamproof lab fetch kafka registry      download once what they need

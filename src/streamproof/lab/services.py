@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from streamproof.lab import toxiproxy
+from streamproof.lab.api import PaymentsApi
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.postgres import Postgres
 from streamproof.lab.redis import Redis
@@ -18,6 +19,7 @@ SERVICES: Mapping[str, Callable[[Path, int], Service]] = {
     "postgres": lambda folder, _: Postgres(folder),
     "redis": lambda folder, _: Redis(folder),
     "toxiproxy": lambda folder, _: toxiproxy.Toxiproxy(folder),
+    "api": lambda folder, _: PaymentsApi(folder),
     "spark": lambda folder, _: SparkCluster(folder),
 }
 """From a name to what starts it in a folder, with a number of Kafka brokers."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from streamproof.config import RedisSink, ServiceSink
@@ -27,7 +28,7 @@ class Hashes(Reader):
                 batch = int(values.pop(BATCH))
                 yield Published(batch, {name: _typed(value, types.get(name, "string")) for name, value in values.items()})
 
-    def ledger(self, sink: ServiceSink) -> Sequence[LedgerEntry]:
+    def ledger(self, sink: ServiceSink, home: Path) -> Sequence[LedgerEntry]:
         """Nothing: a row takes the place of that of an earlier batch."""
         return []
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from streamproof.config import KafkaSink, KafkaSource, PostgresSink, RedisSink, ServiceSink, SinkConfig, SourceConfig
+from streamproof.config import HttpSink, KafkaSink, KafkaSource, PostgresSink, RedisSink, ServiceSink, SinkConfig, SourceConfig
 from streamproof.prove.left_behind import LEDGER
 from streamproof.prove.outside.services import reader
 
@@ -34,6 +34,9 @@ def sink_at(output: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str
         return sink.model_copy(update={"servers": urls["kafka"], "topic": f"{own}-{output}", "options": {}})
     if isinstance(sink, RedisSink):
         return sink.model_copy(update={"url": urls["redis"], "prefix": f"{own}:{output}:"})
+    if isinstance(sink, HttpSink):
+        url = f"{urls['api']}{'' if sink.idempotent else '/careless'}/{own}/{output}"
+        return sink.model_copy(update={"url": url, "lookup": f"{url}/{{key}}" if sink.lookup else None, "headers": {}})
     return sink
 
 
@@ -67,7 +70,7 @@ def harvested(sinks: Mapping[str, ServiceSink], out: Path, types: Mapping[str, M
         for batch, rows in lines.items():
             folder = _folder(out / output, batch)
             (folder / "rows.jsonl").write_text("".join(f"{row}\n" for row in rows))
-        for entry in found.ledger(sink):
+        for entry in found.ledger(sink, out / output):
             (_folder(out / output, entry.batch) / LEDGER).write_text(entry.to_json())
 
 

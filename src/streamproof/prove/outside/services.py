@@ -7,14 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from streamproof.config import JobConfig, KafkaSink, KafkaSource, PostgresSink, RedisSink, ServiceSink
+from streamproof.config import HttpSink, JobConfig, KafkaSink, KafkaSource, PostgresSink, RedisSink, ServiceSink
 from streamproof.core.manifest import LedgerEntry
 from streamproof.lab.services import service
 
 if TYPE_CHECKING:
     from streamproof.lab.service import Service
 
-_SERVICE_OF: Mapping[type, str] = {KafkaSource: "kafka", KafkaSink: "kafka", PostgresSink: "postgres", RedisSink: "redis"}
+_SERVICE_OF: Mapping[type, str] = {
+    KafkaSource: "kafka",
+    KafkaSink: "kafka",
+    PostgresSink: "postgres",
+    RedisSink: "redis",
+    HttpSink: "api",
+}
 
 
 @dataclass(frozen=True)
@@ -37,8 +43,10 @@ class Reader(ABC):
         """What readers of the output see; `types` are those of its columns, for a service that keeps none."""
 
     @abstractmethod
-    def ledger(self, sink: ServiceSink) -> Sequence[LedgerEntry]:
-        """What its ledger says; empty where a row can take the place of an earlier batch's, and counts say nothing."""
+    def ledger(self, sink: ServiceSink, home: Path) -> Sequence[LedgerEntry]:
+        """What its ledger says; empty where a row can take the place of an earlier batch's, and counts say nothing. `home` is the folder
+        of what is staged.
+        """
 
     @abstractmethod
     def close(self, sink: ServiceSink) -> None:
@@ -94,6 +102,10 @@ def reader(sink: ServiceSink) -> Reader:
         from streamproof.prove.outside.hashes import Hashes
 
         return Hashes()
+    if isinstance(sink, HttpSink):
+        from streamproof.prove.outside.effects import Effects
+
+        return Effects()
     from streamproof.prove.outside.topics import Topics
 
     return Topics()

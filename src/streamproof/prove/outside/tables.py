@@ -1,6 +1,7 @@
 """Tables of PostgreSQL in a proof: a schema for each scenario."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -33,7 +34,7 @@ class Tables(Reader):
             for row in connection.execute(query, (sink.table,)):
                 yield Published(row["batch"], row["row"])
 
-    def ledger(self, sink: ServiceSink) -> Sequence[LedgerEntry]:
+    def ledger(self, sink: ServiceSink, home: Path) -> Sequence[LedgerEntry]:
         assert isinstance(sink, PostgresSink), "the reader of tables is asked about tables"
         with self._connected(sink) as connection:
             if sink.mode == "upsert" or not self._is_there(connection, _ledger(sink)):

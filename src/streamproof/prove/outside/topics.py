@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
@@ -61,7 +62,7 @@ class Topics(Reader):
             written = message.value()
             yield Published(None if batch is None else int(batch), {**(json.loads(written) if written else {}), **hidden})
 
-    def ledger(self, sink: ServiceSink) -> Sequence[LedgerEntry]:
+    def ledger(self, sink: ServiceSink, home: Path) -> Sequence[LedgerEntry]:
         assert isinstance(sink, KafkaSink), "the reader of topics is asked about topics"
         ledger = Ledger(sink.servers, sink.topic, {})
         if sink.guarantee == "at-least-once" or sink.shards > 1:
