@@ -2,27 +2,21 @@
 
 import json
 import random
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from pyspark import cloudpickle
 
 from services.topics import made, received
 from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
 from streamproof.connectors.kafka.ledger import Ledger
 from streamproof.connectors.kafka.transactions import transactional_id
-from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LedgerEntry
-from streamproof.core.phases import StepName
 from streamproof.errors import ConfigurationError, OutputInUse, SinkError, SinkUnavailable, StreamproofError, TwoDrivers
 from streamproof.lab import KafkaCluster
 from streamproof.runtime import run
-from streamproof.runtime.query import Start
 
 pytestmark = [pytest.mark.service, pytest.mark.spark]
 
@@ -86,35 +80,15 @@ def test_r6_a_crash_between_publication_and_commit_does_not_double(job, ids):
     assert ids(isolation="read_uncommitted") == ["a", "b"]
 
 
-class Broken(Steps):
-    """Fails at a step, in the task that takes it."""
-
-    def reached(self, step: StepName) -> None:
-        if str(step) in ("publish/kept@0:before", "publish/kept.1@0:before"):
-            raise OSError("the task dies here")
-
-
 def test_r6_a_task_that_dies_before_its_commit_leaves_nothing_that_readers_see(job, ids, dying_tasks):
     small = job()
     small.feed([event("a", 0), event("b", 1)])
-    with pytest.raises(StreamproofError, match="The query stopped"):
+    with dying_tasks("publish/kept@0:before"), pytest.raises(StreamproofError, match="The query stopped"):
         small.run()
-    dying_tasks.undo()
     assert ids() == []
     small.run()
 
     assert ids() == ["a", "b"]
-
-
-@pytest.fixture
-def dying_tasks() -> Iterator[pytest.MonkeyPatch]:
-    """The tasks that publish die at those steps; they get this module by value, since workers cannot import it."""
-    this = sys.modules[__name__]
-    cloudpickle.register_pickle_by_value(this)
-    with pytest.MonkeyPatch.context() as broken:
-        broken.setattr(run, "Start", partial(Start, steps=Broken()))
-        yield broken
-    cloudpickle.unregister_pickle_by_value(this)
 
 
 def test_r7_shards_are_fixed_by_the_manifest_and_only_those_that_are_missing_are_published(job, kafka, topic, ids, dying_tasks):
@@ -123,9 +97,8 @@ def test_r7_shards_are_fixed_by_the_manifest_and_only_those_that_are_missing_are
     small.write()
     for half in (range(4), range(4, 8)):
         small.feed([event(str(number), number) for number in half])
-    with pytest.raises(StreamproofError, match="The query stopped"):
+    with dying_tasks("publish/kept.1@0:before"), pytest.raises(StreamproofError, match="The query stopped"):
         small.run()
-    dying_tasks.undo()
     assert {entry.shard for entry in ledger(kafka, topic, 2)} == {0}, "the other died before its commit"
 
     small.binding.tables["sink.kept"]["shards"] = 1

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -11,10 +12,9 @@ import psycopg
 import pytest
 
 from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
-from streamproof.connectors.postgres import copying
 from streamproof.connectors.postgres.sink import TableSink
 from streamproof.core.ids import new_id, short
-from streamproof.errors import ConfigurationError, OutputInUse, SinkError, SinkUnavailable, TwoDrivers
+from streamproof.errors import ConfigurationError, OutputInUse, SinkError, SinkUnavailable, StreamproofError, TwoDrivers
 from streamproof.lab import Postgres
 from streamproof.runtime import run
 
@@ -84,7 +84,6 @@ def test_rows_are_in_the_table_once_with_their_types(job, rows):
     assert "127.0.0.1" in shown.where
     assert "streamproof@" not in shown.where
     assert "exactly once" in shown.guarantee
-    assert rows("select tablename from pg_tables where tablename like 'streamproof_kept%'") == []
     assert not small.staged("kept"), "what is published and committed is not kept staged"
     small.run()
     assert rows("select count(*) from kept") == [(2,)]
@@ -123,38 +122,52 @@ def test_r7_another_manifests_entry_for_the_batch_stops_the_publisher(job, rows)
     assert rows("select id from kept") == [("a",)]
 
 
-def test_rows_that_an_earlier_try_has_copied_count_for_nothing(job, rows, monkeypatch):
+def test_r6_a_task_that_dies_before_its_commit_leaves_nothing(job, rows, dying_tasks):
     small = job(create=True)
     small.feed([event("a", 0), event("b", 1)])
-    with monkeypatch.context() as broken:
-        broken.setattr(TableSink, "publish", refuse)
-        small.stopped(SinkError)
-    assert rows("select count(*) from pg_tables where tablename like 'streamproof_kept%'") == [(2,)], "rows, and parts"
-
+    with dying_tasks("publish/kept@0:before"), pytest.raises(StreamproofError, match="The query stopped"):
+        small.run()
+    assert rows("select count(*) from kept") == [(0,)]
+    assert rows("select count(*) from streamproof_ledger") == [(0,)]
     small.run()
 
+    assert rows("select id from kept order by id") == [("a",), ("b",)]
+
+
+def test_r6_a_task_that_dies_behind_its_commit_is_found_in_the_ledger(job, rows, dying_tasks):
+    small = job(create=True)
+    small.feed([event("a", 0), event("b", 1)])
+    with dying_tasks("publish/kept@0:after"), pytest.raises(StreamproofError, match="The query stopped"):
+        small.run()
     assert rows("select count(*) from kept") == [(2,)]
-    assert rows("select count(*) from pg_tables where tablename like 'streamproof_kept%'") == [(0,)]
+    small.run()
+
+    assert rows("select id from kept order by id") == [("a",), ("b",)]
 
 
-def test_a_part_is_copied_once_however_often_its_task_is_tried(spark, postgres, rows, schema):
-    rows("create table t (id bigint)")
-    rows("create table parts (part int primary key)")
-    numbers = spark.range(0, 100, 1, 3)
-    copying.copy(numbers, postgres.url, "the table", f"{schema}.t", f"{schema}.parts")
-    copying.copy(numbers, postgres.url, "the table", f"{schema}.t", f"{schema}.parts")
+def test_r7_of_several_shards_only_those_that_are_missing_are_published(job, rows, dying_tasks):
+    small = job(create=True, shards=2)
+    small.binding = replace(small.binding, files_per_batch=2, spark={"spark.sql.files.maxPartitionBytes": "300"})
+    small.write()
+    small.feed([event(str(number), number) for number in range(4)])
+    small.feed([event(str(number), number) for number in range(4, 8)])
+    with dying_tasks("publish/kept.1@0:before"), pytest.raises(StreamproofError, match="The query stopped"):
+        small.run()
+    assert rows("select shard from streamproof_ledger") == [(0,)], "the other died before its commit"
+    small.run()
 
-    assert rows("select count(*), count(distinct id) from t") == [(100, 100)]
+    assert rows("select count(*), count(distinct id) from kept") == [(8, 8)]
+    assert rows("select shard from streamproof_ledger order by shard") == [(0,), (1,)]
 
 
 def test_rows_that_went_missing_on_their_way_are_noticed(job, rows, monkeypatch):
     small = job(create=True, backlog=1)
     small.feed([event("a", 0), event("b", 1)])
-    copied = copying.copy
+    written = TableSink._written
     with monkeypatch.context() as lossy:
         lossy.setattr(run, "_PATIENCE_SECONDS", 0)
-        lossy.setattr(copying, "copy", lambda found, *rest: copied(found.limit(1), *rest))
-        assert "1 of 2 rows were copied" in str(small.stopped(SinkUnavailable))
+        lossy.setattr(TableSink, "_written", lambda sink, found: written(sink, found.limit(1)))
+        assert "1 of 2 rows were read back" in str(small.stopped(SinkUnavailable))
     assert rows("select count(*) from kept") == [(0,)]
 
     small.run()
@@ -417,7 +430,3 @@ class Plain(Sink):
     def publish(self, manifest, section):
         pass
 """
-
-
-def refuse(*_: object) -> None:
-    raise SinkError("refused", remedy="for the test")

@@ -65,6 +65,8 @@ class PostgresSink(ServiceSink):
         Of several rows of one key in a batch the one with the greatest value of this column counts; without it they are an error.
     delete
         A condition over the output's columns: rows for which it holds delete the row of their key instead ("upsert" only).
+    shards
+        So many transactions a batch, side by side: one lets readers see a batch whole or not at all.
     create
         Whether a table that is not there is made from the output's columns.
     """
@@ -75,6 +77,7 @@ class PostgresSink(ServiceSink):
     key: Texts = ()
     order_by: Text | None = None
     delete: Text | None = None
+    shards: Count = 1
     create: bool = False
 
 

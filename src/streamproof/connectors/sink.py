@@ -1,6 +1,8 @@
 """The protocol of sinks: look up the ledger, publish once, say what is guaranteed."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,9 +55,10 @@ class SinkPlace:
         """The directory below which rows of this output are staged; no reader sees it."""
         return f"{self.path}/_staging"
 
-    def staged_rows(self, section: Section) -> "DataFrame":
-        """The staged rows of a section, from exactly the files that the manifest names."""
-        files = [f"{self.path}/{section.directory}/{file.name}" for file in section.files]
+    def staged_rows(self, section: Section, shard: int | None = None) -> "DataFrame":
+        """The staged rows of a section, from exactly the files that the manifest names: of all, or of one of its shards."""
+        named = section.files if shard is None else section.files[shard :: section.shards]
+        files = [f"{self.path}/{section.directory}/{file.name}" for file in named]
         return self.spark.read.format(self.format).load(files)
 
 
@@ -170,3 +173,12 @@ def same_manifest(found: LedgerEntry, manifest: Manifest, section: Section) -> N
             required="One driver works on a checkpoint at a time.",
             remedy="Stop the other driver, then run again: the ledger decides what is published.",
         )
+
+
+def for_each_shard(section: Section, publish: Callable[[int], None]) -> None:
+    """Publishes every shard of a section, side by side; raises what the first of them raised, once all have ended."""
+    if section.shards == 1:
+        publish(0)
+        return
+    with ThreadPoolExecutor(section.shards, thread_name_prefix="shard") as side_by_side:
+        list(side_by_side.map(publish, range(section.shards)))

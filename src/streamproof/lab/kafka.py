@@ -152,7 +152,7 @@ class KafkaCluster(Service):
         return "".join(f"{key}={value}\n" for key, value in settings.items())
 
     def _format(self, broker: Broker, cluster: str) -> None:
-        format_ = [*self._command, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(broker.properties)]
+        format_ = [*self._command, "kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "-c", str(broker.properties)]
         done = subprocess.run(format_, capture_output=True, text=True, check=False)
         if done.returncode:
             raise LabError(

@@ -171,8 +171,6 @@ def in_words(plan: ScenarioPlan) -> str:
     side = "after" if str(step.side) == "after" else "before"
     name, _, rest = step.kind.partition(".")
     template = _LEDGER if step.kind.endswith(".ledger") else _WHAT.get((step.phase, name)) or _WHAT.get((step.phase, "*"), _OTHER)
-    if step.kind.endswith(".copied"):
-        template = "the rows of output {name}{of} were copied beside its table"
     if step.phase is Phase.PUBLISH and step.number > 1 and not step.kind.endswith(".ledger"):
         template = f"file {step.number} of output {{kind}}{{of}} was written by its sink"
     of = "" if step.phase is Phase.START else f" of batch {step.batch}"

@@ -1,7 +1,6 @@
 """A topic of Kafka, exactly once: each shard of a batch one transaction, with its ledger record (R6, R7)."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from streamproof.connectors.kafka.client import Said, sink_error
 from streamproof.connectors.kafka.ledger import Ledger
 from streamproof.connectors.kafka.source import refused
 from streamproof.connectors.kafka.transactions import RESULT, Shard
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, same_manifest
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import ConfigurationError, SinkUnavailable
 from streamproof.stream.plan import HIDDEN, column_error
@@ -79,16 +78,11 @@ class TopicSink(_Topic):
     def publish(self, manifest: Manifest, section: Section) -> None:
         if not self.staged_whole(section) and self.complete(manifest, section):
             return
-        shards = range(section.shards)
-        if len(shards) == 1:
-            self._publish(manifest, section, 0)
-            return
-        with ThreadPoolExecutor(len(shards), thread_name_prefix="shard") as side_by_side:
-            list(side_by_side.map(lambda number: self._publish(manifest, section, number), shards))
+        for_each_shard(section, lambda number: self._publish(manifest, section, number))
 
     def _publish(self, manifest: Manifest, section: Section, number: int) -> None:
         """One shard, by one task."""
-        rows = self._rows(section, number)
+        rows = self.place.staged_rows(section, number)
         headers = tuple(name for name in rows.columns if name in HIDDEN)
         entry = replace(entry_of(manifest, section), shard=number)
         count = section.digest.rows if section.shards == 1 else rows.count()
@@ -103,11 +97,6 @@ class TopicSink(_Topic):
                 required="Nothing of the batch is published; it is tried again.",
             )
         same_manifest(replace(entry, manifest=said["manifest"]), manifest, section)
-
-    def _rows(self, section: Section, shard: int) -> DataFrame:
-        """The staged rows of a shard: every so many-th file of the manifest."""
-        files = [f"{self.place.path}/{section.directory}/{file.name}" for file in section.files[shard :: section.shards]]
-        return self.place.spark.read.format(self.place.format).load(files)
 
     def _is_mine(self, entry: LedgerEntry) -> bool:
         return (entry.job, entry.output, entry.incarnation) == (self.place.job, self.place.output, self.place.incarnation)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 from streamproof.connectors.kafka.client import SECONDS, Said, settings
 from streamproof.connectors.kafka.ledger import Ledger, key_of
@@ -16,7 +16,6 @@ from streamproof.core.manifest import LedgerEntry
 RESULT = "manifest string, rows bigint, code int, message string"
 _FIELDS: list[Any] = [("manifest", pa.string()), ("rows", pa.int64()), ("code", pa.int32()), ("message", pa.string())]
 _COMMIT_SECONDS = 60
-_POLL_EVERY = 20_000
 _PRODUCER = {
     "enable.idempotence": True,
     "partitioner": "murmur2_random",  # the same partition for a key as Kafka's own clients
@@ -94,22 +93,41 @@ class Shard:
         return entry.manifest, rows
 
     def _produce(self, producer: Producer, batches: Iterator[pa.RecordBatch]) -> int:
-        rows, topic = 0, self.ledger.topic
-        batch_of = [("streamproof_batch", str(self.entry.batch).encode())] if self.headers else []
+        rows = 0
         for batch in batches:
             columns = [column.to_pylist() for column in batch.columns]
-            for key, value, *values in zip(*columns, strict=True):
-                headers = batch_of + [(name, each) for name, each in zip(self.headers, values, strict=True) if each is not None]
-                while True:
-                    try:
-                        producer.produce(topic, value, key, headers=headers) if headers else producer.produce(topic, value, key)
-                        break
-                    except BufferError:
-                        producer.poll(0.05)
-                rows += 1
-                if rows % _POLL_EVERY == 0:
-                    producer.poll(0)
+            self._with_headers(producer, columns) if self.headers else self._at_once(producer, columns)
+            rows += batch.num_rows
+            producer.poll(0)
         return rows
+
+    def _at_once(self, producer: Producer, columns: list[list[Any]]) -> None:
+        """Many records in one call; librdkafka takes no headers that way."""
+        keys, values = columns
+        left = [{"key": key, "value": value} for key, value in zip(keys, values, strict=True)]
+        while left:
+            taken = producer.produce_batch(self.ledger.topic, left)
+            refused = next(
+                (record["_error"] for record in left if "_error" in record and record["_error"].code() != KafkaError._QUEUE_FULL),
+                None,
+            )
+            if refused is not None:
+                raise KafkaException(refused)
+            if taken == len(left):
+                return
+            left = [record for record in left if record.pop("_error", None) is not None]
+            producer.poll(0.05)
+
+    def _with_headers(self, producer: Producer, columns: list[list[Any]]) -> None:
+        batch_of = ("streamproof_batch", str(self.entry.batch).encode())
+        for key, value, *values in zip(*columns, strict=True):
+            headers = [batch_of, *((name, each) for name, each in zip(self.headers, values, strict=True) if each is not None)]
+            while True:
+                try:
+                    producer.produce(self.ledger.topic, value, key, headers=headers)
+                    break
+                except BufferError:
+                    producer.poll(0.05)
 
 
 def transactional_id(entry: LedgerEntry, topic: str) -> str:

@@ -10,7 +10,7 @@ from psycopg.rows import dict_row
 
 from streamproof.config import PostgresSink, ServiceSink
 from streamproof.connectors.postgres.database import identifier
-from streamproof.connectors.postgres.sink import LEDGER
+from streamproof.connectors.postgres.transactions import ENTRY, LEDGER
 from streamproof.core.manifest import LedgerEntry
 from streamproof.prove.outside.services import Published, Reader
 
@@ -37,12 +37,11 @@ class Tables(Reader):
     def ledger(self, sink: ServiceSink, home: Path) -> Sequence[LedgerEntry]:
         assert isinstance(sink, PostgresSink), "the reader of tables is asked about tables"
         with self._connected(sink) as connection:
-            if sink.mode == "upsert" or not self._is_there(connection, _ledger(sink)):
+            if sink.mode == "upsert" or sink.shards > 1 or not self._is_there(connection, _ledger(sink)):
                 return []
-            names = ("job", "output", "incarnation", "batch", "shard", "manifest", "fingerprint", "rows", "hash")
             query = sql.SQL("SELECT * FROM {} WHERE target = %s").format(identifier(_ledger(sink)))
             found = connection.execute(query, (sink.table,)).fetchall()
-        return [LedgerEntry(**{**{name: row[name] for name in names}, "hash": int(row["hash"])}) for row in found]
+        return [LedgerEntry(**{**{name: row[name] for name in ENTRY}, "hash": int(row["hash"])}) for row in found]
 
     def close(self, sink: ServiceSink) -> None:
         with self._connected(sink) as connection:

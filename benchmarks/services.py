@@ -1,0 +1,266 @@
+"""Sinks and sources of real services against hand-written PySpark, side by side: medians of the ratios of pairs in one run.
+
+`postgres` and `upsert`: an exactly-once table against `df.write.jdbc` in a `foreachBatch` (at least once; for upserts into a table beside,
+then INSERT ... ON CONFLICT), rows per second; bare COPY of the same rows by one connection is stated beside it. `kafka`: an exactly-once topic
+against Spark's own sink (at least once), rows of 100 bytes, acks=all. `source`: a topic through the layer against the bare connector with
+`from_json`, time per event, both into Spark's noop sink. `latency`: how long after its batch has begun a row can be read with read_committed.
+All services run on this machine, on its two cores too.
+"""
+
+import json
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from streamproof.config import load
+from streamproof.core.clock import monotonic_seconds
+from streamproof.core.ids import new_id, short
+from streamproof.lab import KafkaCluster, Postgres
+from streamproof.runtime.binding import bind
+from streamproof.runtime.connector_jars import KAFKA, jars_of
+from streamproof.runtime.query import Start, start_query
+from streamproof.runtime.session import STREAMING, start_session
+
+PAIRS = 5
+ROWS, BATCHES, FILES = 2_000_000, 2, 2
+SCHEMA = "id long, client string, amount double, text string"
+JOB = """
+import streamproof as sp
+
+@sp.job
+def through(rows: sp.Stream) -> sp.Outputs:
+    return sp.Outputs(out=rows)
+"""
+LIMITS = {"postgres": "at least 1.5", "upsert": "at least 1.5", "kafka": "at least 0.8", "source": "at most 1.05"}
+
+
+class Bench:
+    """A session, the services, and the rows as files."""
+
+    def __init__(self, folder: Path, postgres: Postgres, kafka: KafkaCluster) -> None:
+        self.folder, self.postgres, self.kafka = folder, postgres, kafka
+        jars = [*jars_of(KAFKA), *jars_of("postgres-jdbc")]
+        settings = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2", "spark.driver.memory": "3g", **STREAMING}
+        self.spark: SparkSession = start_session("benchmark", settings, jars=jars)
+        self.data = folder / "data"
+        self.data.mkdir()
+        each = ROWS // (BATCHES * FILES)
+        for number in range(BATCHES * FILES):
+            ids = range(number * each, (number + 1) * each)
+            columns = {
+                "id": ids,
+                "client": [f"c{i % 1000:04d}" for i in ids],
+                "amount": [i / 7 for i in ids],
+                "text": [f"{i:040d}" for i in ids],
+            }
+            pq.write_table(pa.table({name: list(values) for name, values in columns.items()}), self.data / f"{number}.parquet")
+
+    def ours(self, sink: dict[str, Any]) -> float:
+        """Seconds for all rows into a sink through the layer."""
+        folder = self.folder / f"job-{short(new_id())}"
+        folder.mkdir()
+        (folder / "job.py").write_text(JOB)
+        table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in sink.items())
+        source = f'[source.rows]\nconnector = "files"\npath = "{self.data}"\nformat = "parquet"\nschema = "{SCHEMA}"\nfiles_per_batch = {FILES}\n'
+        (folder / "streamproof.toml").write_text(f'[job]\nentry = "job.py:through"\n{source}[sink.out]\n{table}')
+        query = start_query(bind(load(folder)), "out", self.spark.newSession(), Start())
+        query.wait()
+        return sum(progress.durationMs["triggerExecution"] for progress in query.stream.recentProgress) / 1000
+
+    def by_hand(self, write: Callable[[DataFrame, int], None]) -> float:
+        """Seconds for all rows through a `foreachBatch`."""
+        rows = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", FILES).parquet(str(self.data))
+        checkpoint = self.folder / f"checkpoint-{short(new_id())}"
+        writer = rows.writeStream.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
+        query = writer.foreachBatch(write).start()
+        query.awaitTermination()
+        return sum(progress.durationMs["triggerExecution"] for progress in query.recentProgress) / 1000
+
+    def sql(self, statement: str) -> None:
+        with psycopg.connect(self.postgres.url, autocommit=True) as connection:
+            connection.execute(statement)
+
+    @property
+    def jdbc(self) -> tuple[str, dict[str, str]]:
+        address = self.postgres.url.split("@")[1]
+        return f"jdbc:postgresql://{address}?user=streamproof", {"driver": "org.postgresql.Driver", "batchsize": "10000"}
+
+    def topic(self, partitions: int = 2) -> str:
+        name = f"t-{short(new_id())}"
+        admin = AdminClient({"bootstrap.servers": self.kafka.url})
+        admin.create_topics([NewTopic(name, partitions, -1)])[name].result(20)
+        return name
+
+
+TABLE = "id bigint, client text, amount double precision, text text"
+
+
+def postgres(bench: Bench) -> None:
+    def ours() -> float:
+        bench.sql(f"drop table if exists ours, streamproof_ledger; create table ours ({TABLE})")
+        return bench.ours({"connector": "postgres", "url": bench.postgres.url, "table": "ours"})
+
+    def theirs(*, rewrite: bool = False) -> float:
+        bench.sql(f"drop table if exists theirs; create table theirs ({TABLE})")
+        url, options = bench.jdbc
+        to = f"{url}&reWriteBatchedInserts=true" if rewrite else url
+        return bench.by_hand(lambda rows, _: rows.write.jdbc(to, "theirs", mode="append", properties=options))
+
+    printed("postgres", "rows/s, exactly once against write.jdbc", ours, theirs, rows_per_second=True)
+    stated(
+        "the same with reWriteBatchedInserts=true in the URL (not Spark's default)", [ROWS / theirs(rewrite=True) for _ in range(3)]
+    )
+    stated("bare COPY of the same rows as CSV, one connection", [ROWS / copied(bench) for _ in range(3)])
+
+
+def copied(bench: Bench) -> float:
+    """Seconds for bare COPY, text made before."""
+    from pyarrow import csv
+
+    buffer = pa.BufferOutputStream()
+    csv.write_csv(pq.read_table(bench.data), buffer, csv.WriteOptions(include_header=False))
+    bench.sql(f"drop table if exists bare; create table bare ({TABLE})")
+    started = monotonic_seconds()
+    with psycopg.connect(bench.postgres.url) as connection, connection.cursor().copy("copy bare from stdin (format csv)") as copy:
+        copy.write(memoryview(buffer.getvalue()))
+    return monotonic_seconds() - started
+
+
+def upsert(bench: Bench) -> None:
+    keyed = TABLE.replace("id bigint", "id bigint primary key")
+
+    def ours() -> float:
+        bench.sql(f"drop table if exists ours, streamproof_ledger; create table ours ({keyed})")
+        return bench.ours({"connector": "postgres", "url": bench.postgres.url, "table": "ours", "mode": "upsert", "key": ["id"]})
+
+    def theirs() -> float:
+        bench.sql(f"drop table if exists theirs; create table theirs ({keyed})")
+        url, options = bench.jdbc
+
+        def write(rows: DataFrame, _: int) -> None:
+            bench.sql(f"drop table if exists beside; create table beside ({TABLE})")
+            rows.write.jdbc(url, "beside", mode="append", properties=options)
+            bench.sql(
+                "insert into theirs select * from beside on conflict (id) do update set client = excluded.client,"
+                " amount = excluded.amount, text = excluded.text"
+            )
+
+        return bench.by_hand(write)
+
+    printed("upsert", "rows/s, exactly once against write.jdbc and ON CONFLICT", ours, theirs, rows_per_second=True)
+
+
+def kafka(bench: Bench) -> None:
+    def ours() -> float:
+        return bench.ours({"connector": "kafka", "servers": bench.kafka.url, "topic": bench.topic()})
+
+    def theirs() -> float:
+        topic = bench.topic()
+        options = {"kafka.bootstrap.servers": bench.kafka.url, "topic": topic, "kafka.acks": "all"}
+
+        def write(rows: DataFrame, _: int) -> None:
+            rows.select(F.to_json(F.struct("*")).alias("value")).write.format("kafka").options(**options).save()
+
+        return bench.by_hand(write)
+
+    printed("kafka", "rows/s, transactions against Spark's own sink", ours, theirs, rows_per_second=True)
+    stated(
+        "the same with two shards",
+        [
+            ROWS / bench.ours({"connector": "kafka", "servers": bench.kafka.url, "topic": bench.topic(), "shards": 2})
+            for _ in range(3)
+        ],
+    )
+
+
+def source(bench: Bench) -> None:
+    from streamproof import _jvm
+    from streamproof.config import KafkaSource
+    from streamproof.connectors.event_time import accepted
+    from streamproof.connectors.kafka.source import read
+    from streamproof.runtime.doors import SideDoors
+
+    events, topic = 1_000_000, bench.topic()
+    producer = Producer({"bootstrap.servers": bench.kafka.url, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000})
+    for number in range(events):
+        while True:
+            try:
+                producer.produce(
+                    topic,
+                    json.dumps({"id": number, "client": f"c{number % 1000}", "amount": number / 7, "text": "x" * 40}),
+                    partition=number % 2,
+                )
+                break
+            except BufferError:
+                producer.poll(0.1)
+    producer.flush(60)
+    bound = KafkaSource(connector="kafka", servers=bench.kafka.url, topic=topic, format="json", schema=SCHEMA)
+
+    def drained(rows: DataFrame) -> float:
+        checkpoint = bench.folder / f"checkpoint-{short(new_id())}"
+        query = rows.writeStream.format("noop").option("checkpointLocation", str(checkpoint)).trigger(availableNow=True).start()
+        query.awaitTermination()
+        return sum(progress.durationMs["triggerExecution"] for progress in query.recentProgress) / 1000
+
+    def ours() -> float:
+        session = bench.spark.newSession()
+        doors = SideDoors(_jvm.Doors(session, str(bench.folder / "doors"), short(new_id())), {})
+        return drained(accepted(read(session, "rows", bound, stream=True, trace=False), "rows", bound, doors))
+
+    def theirs() -> float:
+        options = {"kafka.bootstrap.servers": bench.kafka.url, "subscribe": topic, "startingOffsets": "earliest"}
+        rows = bench.spark.readStream.format("kafka").options(**options).load()
+        return drained(rows.select(F.from_json(F.col("value").cast("string"), SCHEMA).alias("r")).select("r.*"))
+
+    printed(
+        "source",
+        f"time per event, {events:,} records of JSON, against the bare connector and from_json",
+        ours,
+        theirs,
+        rows_per_second=False,
+    )
+
+
+def printed(name: str, what: str, ours: Callable[[], float], theirs: Callable[[], float], *, rows_per_second: bool) -> None:
+    """The median of the ratios of pairs, behind a pair that is left aside."""
+    ours(), theirs()
+    pairs = [(ours(), theirs()) if number % 2 else tuple(reversed((theirs(), ours()))) for number in range(PAIRS)]
+    ratios = sorted(theirs / ours if rows_per_second else ours / theirs for ours, theirs in pairs)
+    mine, others = (statistics.median(side) for side in zip(*pairs, strict=True))
+    of = f"{ROWS / mine:,.0f} against {ROWS / others:,.0f} rows/s" if rows_per_second else f"{mine:.2f} against {others:.2f} s"
+    print(
+        f"{name:10} {statistics.median(ratios):.3f}  ({LIMITS[name]})   {what}: {of}; ratios {ratios[0]:.2f} to {ratios[-1]:.2f}",
+        flush=True,
+    )
+
+
+def stated(what: str, rates: list[float]) -> None:
+    print(f"{'':10} {statistics.median(rates):,.0f} rows/s   {what}", flush=True)
+
+
+ALL: dict[str, Callable[[Bench], None]] = {"postgres": postgres, "upsert": upsert, "kafka": kafka, "source": source}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="streamproof-benchmark-") as name:
+        folder = Path(name)
+        with Postgres(folder / "postgres") as database, KafkaCluster(folder / "kafka") as cluster:
+            bench = Bench(folder, database, cluster)
+            for wanted in sys.argv[1:] or ALL:
+                ALL[wanted](bench)
+
+
+if __name__ == "__main__":
+    main()

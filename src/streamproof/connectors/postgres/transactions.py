@@ -1,0 +1,150 @@
+"""One shard of a batch in one transaction, in a task: the ledger row first, then the rows by COPY (R6)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+from psycopg import sql
+from pyarrow import csv
+
+from streamproof.connectors.postgres.database import Said, identifier, opened
+from streamproof.connectors.steps import Steps
+from streamproof.core.manifest import LedgerEntry
+
+LEDGER = "streamproof_ledger"
+DELETE = "_delete"
+"""The column of staged rows that says whether a row deletes its key."""
+ENTRY = ("job", "output", "incarnation", "batch", "shard", "manifest", "fingerprint", "rows", "hash")
+RESULT = "manifest string, rows bigint, sqlstate string, message string, constraint string, column string"
+_FIELDS: list[Any] = [
+    ("manifest", pa.string()),
+    ("rows", pa.int64()),
+    *((name, pa.string()) for name in ("sqlstate", "message", "constraint", "column")),
+]
+_NO_HEADER = csv.WriteOptions(include_header=False)
+_STAGE = sql.Identifier("streamproof_staged")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """What a task needs to publish one shard of a batch.
+
+    Parameters
+    ----------
+    table, ledger
+        Names, with their schema where they have one.
+    entry
+        Its ledger entry.
+    of
+        How many shards the batch has.
+    rows
+        How many rows the shard has.
+    columns
+        The columns of the table, as the rows have them; behind them `_delete` (boolean) if `deletes`.
+    key, order_by, deletes
+        Of an upsert; without a key rows are inserted.
+    """
+
+    url: str
+    table: str
+    ledger: str
+    entry: LedgerEntry
+    of: int
+    rows: int
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+    order_by: str | None
+    deletes: bool
+    steps: Steps
+
+    def publish(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Publishes; gives the manifest that has published the shard, or what PostgreSQL said."""
+        row: dict[str, Any] = {name: None for name, _ in _FIELDS}
+        try:
+            with opened(self.url) as connection:
+                row["manifest"], row["rows"] = self._published(connection, batches)
+        except psycopg.Error as problem:
+            row.update(vars(Said.by(problem)))
+        yield pa.RecordBatch.from_pylist([row], schema=pa.schema(_FIELDS))
+
+    def _published(self, connection: psycopg.Connection, batches: Iterator[pa.RecordBatch]) -> tuple[str | None, int]:
+        known = self._claim(connection)
+        if known is not None:
+            return known, 0
+        rows = self._upserted(connection, batches) if self.key else self._copied(connection, identifier(self.table), batches)
+        if rows != self.rows:
+            connection.rollback()
+            return None, rows
+        kind = self.entry.output if self.of == 1 else f"{self.entry.output}.{self.entry.shard}"
+        self.steps.before(kind, self.entry.batch)
+        connection.commit()
+        self.steps.after(kind, self.entry.batch)
+        return self.entry.manifest, rows
+
+    def _claim(self, connection: psycopg.Connection) -> str | None:
+        """Inserts the ledger row; the manifest that has published the shard where one is there. Waits for a transaction under way."""
+        columns, ledger = _listed((*ENTRY, "target")), identifier(self.ledger)
+        claim = sql.SQL("INSERT INTO {} ({}) VALUES ({}) ON CONFLICT DO NOTHING").format(
+            ledger, columns, sql.SQL(", ").join(sql.Placeholder() * (len(ENTRY) + 1))
+        )
+        if connection.execute(claim, (*(getattr(self.entry, name) for name in ENTRY), self.table)).rowcount:
+            return None
+        mine = sql.SQL(" AND ").join(sql.SQL("{} = %s").format(sql.Identifier(name)) for name in ENTRY[:5])
+        look = sql.SQL("SELECT manifest FROM {} WHERE {}").format(ledger, mine)
+        found = connection.execute(look, tuple(getattr(self.entry, name) for name in ENTRY[:5])).fetchone()
+        assert found is not None, "what is in conflict is there"
+        return str(found[0])
+
+    def _copied(self, connection: psycopg.Connection, into: sql.Identifier, batches: Iterator[pa.RecordBatch]) -> int:
+        columns = (*self.columns, DELETE) if self.deletes else self.columns
+        rows = 0
+        with connection.cursor().copy(sql.SQL("COPY {} ({}) FROM STDIN (FORMAT csv)").format(into, _listed(columns))) as copy:
+            for batch in batches:
+                text = pa.BufferOutputStream()
+                csv.write_csv(batch, text, _NO_HEADER)
+                copy.write(memoryview(text.getvalue()))
+                rows += batch.num_rows
+        return rows
+
+    def _upserted(self, connection: psycopg.Connection, batches: Iterator[pa.RecordBatch]) -> int:
+        """Copies to a table that goes with the transaction, and from there row by key."""
+        table, names = identifier(self.table), _listed(self.columns)
+        like = sql.SQL("CREATE TEMPORARY TABLE {} ON COMMIT DROP AS SELECT {} FROM {} WITH NO DATA")
+        connection.execute(like.format(_STAGE, names, table))
+        if self.deletes:
+            connection.execute(sql.SQL("ALTER TABLE {} ADD COLUMN {} boolean").format(_STAGE, sql.Identifier(DELETE)))
+        rows = self._copied(connection, _STAGE, batches)
+        if self.order_by:
+            connection.execute(_only_newest(self.key, self.order_by))
+        into = sql.SQL("INSERT INTO {} ({}) SELECT {} FROM {}").format(table, names, names, _STAGE)
+        if self.deletes:
+            connection.execute(_deleted(table, self.key))
+            into = sql.SQL("{} WHERE {} IS NOT TRUE").format(into, sql.Identifier(DELETE))
+        connection.execute(sql.SQL("{} {}").format(into, _on_conflict(self.columns, self.key)))
+        return rows
+
+
+def _listed(names: tuple[str, ...]) -> sql.Composed:
+    return sql.SQL(", ").join(map(sql.Identifier, names))
+
+
+def _on_conflict(columns: tuple[str, ...], key: tuple[str, ...]) -> sql.Composed:
+    others = [name for name in columns if name not in key]
+    sets = sql.SQL(", ").join(sql.SQL("{} = EXCLUDED.{}").format(sql.Identifier(name), sql.Identifier(name)) for name in others)
+    does = sql.SQL("UPDATE SET {}").format(sets) if others else sql.SQL("NOTHING")
+    return sql.SQL("ON CONFLICT ({}) DO {}").format(_listed(key), does)
+
+
+def _only_newest(key: tuple[str, ...], order_by: str) -> sql.Composed:
+    """Leaves of each key the row with the greatest value."""
+    return sql.SQL(
+        "DELETE FROM {staged} WHERE ctid IN (SELECT ctid FROM (SELECT ctid, row_number() OVER (PARTITION BY {key} ORDER BY {order} DESC NULLS LAST)"
+        " AS n FROM {staged}) numbered WHERE n > 1)"
+    ).format(staged=_STAGE, key=_listed(key), order=sql.Identifier(order_by))
+
+
+def _deleted(table: sql.Identifier, key: tuple[str, ...]) -> sql.Composed:
+    same = sql.SQL(" AND ").join(sql.SQL("t.{} = s.{}").format(sql.Identifier(name), sql.Identifier(name)) for name in key)
+    return sql.SQL("DELETE FROM {} t USING {} s WHERE s.{} AND {}").format(table, _STAGE, sql.Identifier(DELETE), same)
