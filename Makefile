@@ -12,11 +12,12 @@ ifeq ($(origin PYTHON), command line)
 export UV_PYTHON := $(PYTHON)
 endif
 
-.PHONY: help setup prerequisites demo test check full benchmarks wheel clean
+.PHONY: help setup prerequisites demo demo-services test check full benchmarks wheel clean
 
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
 	@echo "make demo         prove a job with a mistake planted, then the correct one; leaves reports/demo/report.html"
+	@echo "make demo-services  prove two examples on a real broker, database and API, started for it"
 	@echo "make check        format, lint, types, architecture and unit tests: under a minute, no Spark"
 	@echo "make test         every test"
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
@@ -45,6 +46,9 @@ setup: prerequisites $(if $(filter .tools/%,$(UV)),.tools/uv/bin/uv)
 
 demo: setup
 	@$(RUN) python examples/demo.py
+
+demo-services: setup
+	@$(RUN) python examples/demo_services.py
 
 check: setup
 	@$(RUN) ruff format --check --quiet .
