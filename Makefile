@@ -12,7 +12,7 @@ ifeq ($(origin PYTHON), command line)
 export UV_PYTHON := $(PYTHON)
 endif
 
-.PHONY: help setup prerequisites demo demo-services test check full benchmarks wheel clean
+.PHONY: help setup prerequisites demo demo-services test check full beyond benchmarks wheel clean
 
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
@@ -21,6 +21,7 @@ help:
 	@echo "make check        format, lint, types, architecture and unit tests: under a minute, no Spark"
 	@echo "make test         every test"
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
+	@echo "make beyond       of the full plan what the standard one does not have"
 	@echo "make benchmarks   what a start, an event and a proof cost"
 	@echo "make wheel        build the wheel into dist/"
 	@echo "make clean        remove what was built; downloads stay"
@@ -61,6 +62,9 @@ test: setup
 
 full: setup
 	@$(RUN) streamproof prove tests/proofs/jobs/full_plan --full --report reports/full
+
+beyond: setup
+	@$(RUN) streamproof prove tests/proofs/jobs/full_plan --full --only '*+*' --report reports/beyond
 
 benchmarks: setup
 	@$(RUN) python -m benchmarks

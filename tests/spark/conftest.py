@@ -1,6 +1,6 @@
 """One warm Spark session for all tests of this folder, with the settings of proofs; and small jobs in folders of their own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -8,14 +8,12 @@ from pyspark.sql import SparkSession
 
 from spark.small_job import Binding, SmallJob
 from streamproof.prove.engine import Engine
-from streamproof.runtime.connector_jars import KAFKA, jars_of
 
 
 @pytest.fixture(scope="session")
-def spark(request: pytest.FixtureRequest) -> SparkSession:
-    """The session is left open: other test folders of the same process go on with it. With service tests it reads Kafka too."""
-    with_services = any(item.get_closest_marker("service") for item in request.session.items)
-    return Engine("tests", {}, jars=jars_of(KAFKA) if with_services else ()).spark
+def spark(connectors: Sequence[str]) -> SparkSession:
+    """The session is left open: other test folders of the same process go on with it."""
+    return Engine("tests", {}, jars=connectors).spark
 
 
 @pytest.fixture

@@ -14,12 +14,14 @@ from streamproof.config.models import JobConfig, JobTable
 from streamproof.config.positions import KeyPath, display, key_lines
 from streamproof.config.problems import TABLES, Origin, Problem, did_you_mean, key_of, nearest, one_of, raise_problems
 from streamproof.config.secret import SecretText, UnreadableReference, redact, shown, strings, substitute
-from streamproof.config.sinks import CUSTOM_SINK, SINKS
+from streamproof.config.sinks import CUSTOM_SINK, SINKS, SinkConfig
 from streamproof.config.sources import SOURCES, SourceConfig
 from streamproof.errors import ConfigurationError
 
 FILE_NAME = "streamproof.toml"
 _CONNECTORS: Mapping[str, Mapping[str, type[BaseModel]]] = {"source": SOURCES, "sink": SINKS}
+_COMMON = {"source": SourceConfig.model_fields.keys() | {"schema"}, "sink": SinkConfig.model_fields.keys()}
+"""What means the same for every connector."""
 _LATER_CONNECTORS = ("cdc", "delta")
 _LATER_KEYS = ("idle_after",)
 
@@ -125,15 +127,15 @@ def _with_profile(tree: dict[str, Any], origin: Origin) -> dict[str, Any]:
 
 
 def _without_former_keys(tree: dict[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
-    """The tree without the keys of connectors that the overlay replaces by another, which does not take them."""
+    """The tree without the keys of connectors that the overlay replaces by another: they would mean something else there, or nothing."""
     kept = dict(tree)
     for kind in _CONNECTORS:
         for name, table in _tables_of(overlay.get(kind)):
             below = dict(_tables_of(kept.get(kind))).get(name, {})
             if table.get("connector", below.get("connector")) == below.get("connector"):
                 continue
-            takes, took = (_keys(model) if (model := _model_of(kind, each)) else {} for each in (table, below))
-            fitting = {key: value for key, value in below.items() if key in takes or key not in took}
+            took = _keys(model) if (model := _model_of(kind, below)) else {}
+            fitting = {key: value for key, value in below.items() if key in _COMMON[kind] or key not in took}
             kept[kind] = {**kept[kind], name: fitting}
     return kept
 

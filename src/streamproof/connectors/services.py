@@ -38,6 +38,11 @@ def guarantee(config: ServiceSink) -> str:
     return found
 
 
+def keeps_claim(config: ServiceSink) -> bool:
+    """Whether the sink of a service keeps what the configuration claims of it (K8)."""
+    return config.guarantee != "exactly-once" or not isinstance(config, HttpSink) or config.idempotent or bool(config.lookup)
+
+
 def _kind(config: ServiceSink) -> Any:
     return _KINDS[type(config)](config)
 

@@ -114,6 +114,10 @@ class Sink(ABC):
         """
         return
 
+    def encoded(self, rows: "DataFrame") -> "DataFrame":
+        """The rows as they are staged: what can be done to each alone is done by all tasks side by side, before one publishes."""
+        return rows
+
     def clear(self) -> None:
         """Deletes what the output holds and its ledger: `run --replace-output`."""
         for name in self.place.storage.list(self.place.path):

@@ -164,7 +164,7 @@ class BatchProtocol:
         files = tuple(sorted(found.files, key=lambda file: file.name))
         if found.rows and place.format != "json":
             raw = [f"{self.manifests.side_directory(output)}/{attempt}/{file.name}" for file in files]
-            typed = self.spark.read.schema(self.columns[output]).json(raw)
+            typed = self.sinks[output].encoded(self.spark.read.schema(self.columns[output]).json(raw))
             typed.write.format(place.format).options(**_NO_MARKER).save(f"{place.path}/{directory}")
             files = self._data_files(f"{place.path}/{directory}")
         return Section(output, str(kind), directory, files, found.digest(), self._shards(output, files))

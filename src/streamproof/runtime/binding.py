@@ -91,7 +91,7 @@ class BoundJob:
             made = _custom_sink(self.config, output, place.connector)(at)
         bound = self.config.sink.get(output)
         if bound is not None and bound.guarantee == "exactly-once" and not made.exactly_once:
-            raise _claim(self.config, output, made)
+            raise _claim(self.config, output, place.connector, made.guarantee)
         return made
 
     def sides_of(self, query: str) -> dict[SideKind, str]:
@@ -135,6 +135,9 @@ def bind(config: "JobConfig") -> BoundJob:
     for name in config.sink:
         if name not in kinds:
             raise _unknown_output(config, name, list(kinds))
+    for name, sink in config.sink.items():
+        if isinstance(sink, ServiceSink) and not services.keeps_claim(sink):
+            raise _claim(config, name, sink.connector, services.guarantee(sink))
     bound.places.update({name: _place(config, name, kind) for name, kind in kinds.items()})
     _require_places_apart(config, bound.places)
     return bound
@@ -171,10 +174,10 @@ def _custom_sink(config: "JobConfig", output: str, connector: str) -> type[Sink]
     return found
 
 
-def _claim(config: "JobConfig", output: str, sink: Sink) -> ConfigurationError:
+def _claim(config: "JobConfig", output: str, connector: str, keeps: str) -> ConfigurationError:
     return ConfigurationError(
-        f'{config.where("sink", output, "guarantee")}: [sink.{output}] guarantee = "exactly-once" cannot be kept by {sink.place.connector}.',
-        required=f"What it keeps: {sink.guarantee}.",
+        f'{config.where("sink", output, "guarantee")}: [sink.{output}] guarantee = "exactly-once" cannot be kept by {connector}.',
+        required=f"What it keeps: {keeps}.",
         remedy='Take the claim out, write guarantee = "at-least-once", or bind the output to a sink that publishes in transactions.',
     )
 

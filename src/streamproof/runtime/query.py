@@ -150,7 +150,13 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         notes=notes,
         accept_replay=start.accept_replay,
     )
-    writer = summed.rows.writeStream.queryName(identity.spark_name).option("checkpointLocation", checkpoint).outputMode("append")
+    writer = (
+        sinks[query]
+        .encoded(summed.rows)
+        .writeStream.queryName(identity.spark_name)
+        .option("checkpointLocation", checkpoint)
+        .outputMode("append")
+    )
     try:
         stream = _triggered(_jvm.for_each_batch(spark, writer, protocol), bound).start()
     except Exception as problem:

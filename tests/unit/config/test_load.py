@@ -119,3 +119,30 @@ def test_a_target_that_is_not_there(folder, target, message):
 
     assert raised.value.message == message
     assert raised.value.remedy
+
+
+def test_a_profile_that_binds_to_another_connector_leaves_the_formers_keys_behind(loaded):
+    services = """
+[profile.services.source.trades]
+connector = "kafka"
+servers = "localhost:9092"
+topic = ["trades", "more-trades"]
+
+[profile.services.sink.exposure]
+connector = "postgres"
+url = "postgresql://localhost/db"
+table = "exposure"
+"""
+    config = loaded(("[spark]", f"{services}\n[spark]"), profile="services")
+
+    trades, exposure = config.source["trades"], config.sink["exposure"]
+    assert (trades.topic, trades.format, trades.event_time.column) == (("trades", "more-trades"), "json", "ts")
+    assert (exposure.table, exposure.mode, exposure.backlog) == ("exposure", "insert", 100)
+    assert loaded().source["trades"].path
+
+
+def test_settings_of_a_client_may_be_written_with_dots(loaded):
+    source = 'connector = "kafka"\nservers = "s:1"\ntopic = "t"\noptions = { security.protocol = "SSL", "ssl.key.password" = "x", retries = 3 }'
+    config = loaded(('connector = "files"\npath = "data/trades"', source))
+
+    assert config.source["trades"].options == {"security.protocol": "SSL", "ssl.key.password": "x", "retries": "3"}

@@ -38,6 +38,19 @@ class _Topic(Sink):
         """What the store is called."""
         return f"kafka://{config.servers}/{config.topic}"
 
+    def encoded(self, rows: DataFrame) -> DataFrame:
+        """`key` and `value` (binary), and the hidden columns of proofs, each as binary under its name."""
+        headers = [name for name in rows.columns if name in HIDDEN]
+        visible = [name for name in rows.columns if name not in headers]
+        key: Column = F.lit(None)
+        if self._config.key:
+            key = F.concat_ws("|", *[F.col(name).cast("string") for name in self._config.key])
+        value = F.to_json(F.struct(*visible), WRITTEN)
+        if self._config.tombstone:
+            value = F.when(~F.coalesce(F.expr(self._config.tombstone), F.lit(False)), value)
+        own = [F.col(name).cast("string").cast("binary").alias(name) for name in headers]
+        return rows.select(key.cast("binary").alias("key"), value.cast("binary").alias("value"), *own)
+
     def clear(self) -> None:
         raise ConfigurationError(
             f"--replace-output cannot empty the topic {self.place.where}: others may have read it.",
@@ -83,12 +96,12 @@ class TopicSink(_Topic):
     def _publish(self, manifest: Manifest, section: Section, number: int) -> None:
         """One shard, by one task."""
         rows = self.place.staged_rows(section, number)
-        headers = tuple(name for name in rows.columns if name in HIDDEN)
+        headers = tuple(rows.columns[2:])
         entry = replace(entry_of(manifest, section), shard=number)
         count = section.digest.rows if section.shards == 1 else rows.count()
         shown = tuple(f"streamproof{name}" for name in headers)
         shard = Shard(self._ledger, entry, section.shards, count, shown, self.place.steps)
-        (said,) = _records(rows, self._config, headers).coalesce(1).mapInArrow(shard.publish, RESULT).collect()
+        (said,) = rows.coalesce(1).mapInArrow(shard.publish, RESULT).collect()
         if said["message"] is not None:
             raise sink_error(Said(said["code"], said["message"]), self.place.where)
         if said["manifest"] is None:
@@ -141,9 +154,8 @@ class PlainTopicSink(_Topic):
         return True
 
     def publish(self, manifest: Manifest, section: Section) -> None:
-        rows = self.place.staged_rows(section)
-        headers = tuple(name for name in rows.columns if name in HIDDEN)
-        records = _records(rows, self._config, headers)
+        records = self.place.staged_rows(section)
+        headers = records.columns[2:]
         if headers:
             pairs = [F.struct(F.lit(f"streamproof{name}").alias("key"), F.col(name).alias("value")) for name in headers]
             records = records.withColumn("headers", F.array(*pairs)).drop(*headers)
@@ -164,16 +176,3 @@ def _require_key(output: str, config: "KafkaSink", columns: "StructType") -> Non
     for name in config.key:
         if name not in columns.names:
             raise column_error(f"[sink.{output}] key", name, columns.names)
-
-
-def _records(rows: DataFrame, config: "KafkaSink", headers: tuple[str, ...]) -> DataFrame:
-    """`key` and `value` (binary), and each header's value (binary) under the name of its column."""
-    visible = [name for name in rows.columns if name not in headers]
-    key: Column = F.lit(None)
-    if config.key:
-        key = F.concat_ws("|", *[F.col(name).cast("string") for name in config.key])
-    value = F.to_json(F.struct(*visible), WRITTEN)
-    if config.tombstone:
-        value = F.when(~F.coalesce(F.expr(config.tombstone), F.lit(False)), value)
-    own = [F.col(name).cast("string").cast("binary").alias(name) for name in headers]
-    return rows.select(key.cast("binary").alias("key"), value.cast("binary").alias("value"), *own)

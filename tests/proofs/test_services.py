@@ -1,0 +1,89 @@
+"""Jobs on real services are proved at the steps inside them too; a sink that keeps less than it should is caught (K8, P11, P14)."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from streamproof.config import load
+from streamproof.errors import ConfigurationError
+from streamproof.proof import Proof, prove
+
+pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.proof, pytest.mark.slow]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    """A folder for a copy of an example."""
+    return tmp_path / "job"
+
+
+def copied(example: str, job: Path, *, replace: tuple[str, str] = ("", "")) -> Path:
+    shutil.copytree(EXAMPLES / example, job, ignore=shutil.ignore_patterns(".streamproof", "checkpoints", "out"))
+    file = job / "streamproof.toml"
+    assert replace[0] in file.read_text()
+    file.write_text(file.read_text().replace(*replace))
+    return job
+
+
+def findings(proof: Proof, checker: str) -> list[str]:
+    return [
+        finding["what"]
+        for scenario in proof.report["scenarios"]
+        for check in scenario["checks"]
+        if check["name"] == checker
+        for finding in check["findings"]
+    ]
+
+
+def test_risk_exposure_loses_and_doubles_nothing_around_the_commits_of_its_services(job):
+    copied("risk_exposure", job)
+
+    proof = prove(job, profile="services", events=1_000, batches=3, only="publish/*@1:*+live")
+
+    assert proof.verdict == "pass", proof.report
+    steps = {scenario["step"] for scenario in proof.report["scenarios"] if scenario["step"]}
+    assert {"publish/exposure@1:before", "publish/exposure@1:after", "publish/rejected@1:before"} <= steps
+    assert all(scenario["fired"] for scenario in proof.report["scenarios"])
+    outputs = {output["name"]: output for output in proof.report["outputs"]}
+    assert outputs["exposure"]["format"] == "postgres"
+    assert outputs["exposure"]["where"] == "postgresql://localhost:5432/streamproof/exposure"
+
+
+def test_payments_have_one_effect_each_wherever_their_calls_are_cut_off(job):
+    copied("payments", job)
+
+    proof = prove(job, events=200, batches=2, only="publish/calls*@1:*+live")
+
+    assert proof.verdict == "pass", proof.report
+    assert any("calls.call" in scenario["step"] for scenario in proof.report["scenarios"])
+
+
+def test_calls_without_idempotency_are_seen_to_have_two_effects(job):
+    copied("payments", job, replace=("idempotent = true              #", "idempotent = false\n#"))
+    text = (job / "streamproof.toml").read_text()
+    with pytest.raises(ConfigurationError, match='guarantee = "exactly-once" cannot be kept by http'):
+        prove(job, events=200, batches=2)
+    (job / "streamproof.toml").write_text(text.replace('guarantee = "exactly-once"', ""))
+
+    proof = prove(job, events=200, batches=2, only="publish/calls.call.0@1:after+live")
+
+    assert proof.verdict == "fail"
+    assert any("twice" in what for what in findings(proof, "exactly-once"))
+
+
+def test_a_topic_that_is_written_at_least_once_is_seen_to_hold_rows_twice(job):
+    """Exactly-once over a plain sink: the claim is refused, and without the claim the proof shows what the sink keeps."""
+    text = 'table = "exposure"\n'
+    plain = 'connector = "kafka"\nservers = "localhost:9092"\ntopic = "exposure"\nguarantee = "at-least-once"\n'
+    copied("risk_exposure", job)
+    file = job / "streamproof.toml"
+    head, _, rest = file.read_text().partition("[profile.services.sink.exposure]\n")
+    file.write_text(f"{head}[profile.services.sink.exposure]\n{plain}{rest.partition(text)[2]}")
+    assert load(job, profile="services").sink["exposure"].guarantee == "at-least-once"
+
+    proof = prove(job, profile="services", events=1_000, batches=3, only="publish/exposure@1:after+live")
+
+    assert proof.verdict == "fail"
+    assert any("is counted twice" in what for what in findings(proof, "exactly-once"))
