@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import TwoDrivers
+from streamproof.errors import StagedRowsGone, TwoDrivers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -186,3 +186,12 @@ def for_each_shard(section: Section, publish: Callable[[int], None]) -> None:
         return
     with ThreadPoolExecutor(section.shards, thread_name_prefix="shard") as side_by_side:
         list(side_by_side.map(publish, range(section.shards)))
+
+
+def gone(manifest: Manifest, section: Section) -> StagedRowsGone:
+    """The error for a batch that a service has not taken and whose staged rows are not whole, in one place."""
+    return StagedRowsGone(
+        f"Batch {manifest.batch} of {section.output} is not published, and its staged rows are not whole.",
+        required="The manifest names them.",
+        remedy=f"Run again with --replay-last: batch {manifest.batch} is computed again from its recorded input.",
+    )

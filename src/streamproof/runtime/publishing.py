@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from streamproof.connectors.sink import Sink
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import Manifest, Section
-from streamproof.errors import SinkError, SinkUnavailable
+from streamproof.errors import CheckpointError, SinkError, SinkUnavailable
 from streamproof.runtime.manifests import ManifestStore
 
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 5.0
@@ -48,7 +48,7 @@ class Publisher:
             left: list[int] = []
             try:
                 for number in reversed(committed):
-                    manifest = self.manifests.read(number)
+                    manifest = self._manifest(number)
                     section = manifest.section(output) if manifest is not None else None
                     if manifest is None or section is None or not section.digest.rows:
                         continue
@@ -97,12 +97,13 @@ class Publisher:
         with self._lock:
             for output, batches in self.waiting.items():
                 while batches:
-                    manifest = self.manifests.read(batches[0])
+                    manifest = self._manifest(batches[0])
                     section = manifest.section(output) if manifest is not None else None
+                    if manifest is None or section is None:
+                        raise _lost(self.manifests.path(batches[0]), output)
                     try:
-                        if manifest is not None and section is not None:
-                            self._publish(manifest, section)
-                            self.sinks[output].abort(section.directory)
+                        self._publish(manifest, section)
+                        self.sinks[output].abort(section.directory)
                     except SinkUnavailable as problem:
                         self._is_down(output, problem)
                         break
@@ -136,7 +137,7 @@ class Publisher:
 
     def drop_published(self, batch: int) -> None:
         """Removes what is staged of a batch that Spark has committed and a service has taken: files are moved, those are copied."""
-        manifest = self.manifests.read(batch)
+        manifest = self._manifest(batch)
         for section in manifest.sections if manifest is not None else ():
             sink = self.sinks.get(section.output)
             if sink is not None and sink.may_lag and section.digest.rows and batch not in self.waiting.get(section.output, ()):
@@ -184,8 +185,27 @@ class Publisher:
             self.notes.append(f"The output {output} had to wait: {problem.message}")
         self.reasons[output] = problem
 
+    def _manifest(self, batch: int) -> Manifest | None:
+        """The manifest of a batch; CheckpointError where it is torn: what an output still waits for would be forgotten."""
+        try:
+            return self.manifests.read(batch)
+        except ValueError as problem:
+            raise CheckpointError(
+                f"{self.manifests.path(batch)} is {problem}.",
+                required="It names the rows that an output may still wait for.",
+                remedy="Restore it from a backup of the checkpoint.",
+            ) from problem
+
     def _is_staged(self, batch: int, output: str) -> bool:
         """Whether a batch has rows for an output that are still staged."""
-        manifest = self.manifests.read(batch)
+        manifest = self._manifest(batch)
         section = manifest.section(output) if manifest is not None else None
         return section is not None and bool(section.digest.rows) and self.sinks[output].staged_whole(section)
+
+
+def _lost(path: str, output: str) -> CheckpointError:
+    return CheckpointError(
+        f"{path} is gone, and {output} still waits for its batch.",
+        required="It names the rows that are to be published.",
+        remedy="Restore it from a backup of the checkpoint.",
+    )

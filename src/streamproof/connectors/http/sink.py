@@ -9,9 +9,9 @@ from pyspark.sql import functions as F
 from streamproof.connectors.http.calling import PENDING, RESULT, Calling
 from streamproof.connectors.http.calls import Calls
 from streamproof.connectors.json_records import WRITTEN
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, same_manifest
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, gone, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import SinkUnavailable, StagedRowsGone
+from streamproof.errors import SinkUnavailable
 from streamproof.stream.plan import HIDDEN, column_error
 
 if TYPE_CHECKING:
@@ -60,11 +60,7 @@ class CallSink(Sink):
             same_manifest(found, manifest, section)
             return
         if not self.staged_whole(section):
-            raise StagedRowsGone(
-                f"Batch {batch} of {section.output} is not published, and its staged rows are not whole.",
-                required="They are the outbox: which calls are still to be made is known from them alone.",
-                remedy=f"Run again with --replay-last: batch {batch} is computed again from its recorded input.",
-            )
+            raise gone(manifest, section)  # they are the outbox: which calls are still to be made is known from them alone
         again, number = self._calls.begun(batch), self._calls.next_try(batch)
         self._calls.begin(batch, number)
         calls = self._outbox(self.place.staged_rows(section), batch)

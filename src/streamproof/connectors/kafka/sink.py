@@ -15,7 +15,7 @@ from streamproof.connectors.kafka.client import Said, sink_error
 from streamproof.connectors.kafka.ledger import Ledger
 from streamproof.connectors.kafka.source import refused
 from streamproof.connectors.kafka.transactions import RESULT, Shard
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, same_manifest
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, gone, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import ConfigurationError, SinkUnavailable
 from streamproof.stream.plan import HIDDEN, column_error
@@ -89,8 +89,10 @@ class TopicSink(_Topic):
         return next((entry for entry in found if self._is_mine(entry)), found[-1] if found else None)
 
     def publish(self, manifest: Manifest, section: Section) -> None:
-        if not self.staged_whole(section) and self.complete(manifest, section):
-            return
+        if not self.staged_whole(section):
+            if self.complete(manifest, section):
+                return
+            raise gone(manifest, section)
         for_each_shard(section, lambda number: self._publish(manifest, section, number))
 
     def _publish(self, manifest: Manifest, section: Section, number: int) -> None:
@@ -122,7 +124,7 @@ class TopicSink(_Topic):
     def _entries(self) -> list[LedgerEntry]:
         with self._answers():
             self._require_ledger()
-            return list(self._ledger.entries(range(self.shards)))
+            return self._ledger.all_entries()
 
     @contextmanager
     def _answers(self) -> Iterator[None]:

@@ -13,9 +13,9 @@ from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 from streamproof.connectors.postgres import tables
 from streamproof.connectors.postgres.database import Said, connected, identifier, sink_error, where_of
 from streamproof.connectors.postgres.transactions import DELETE, ENTRY, LEDGER, RESULT, Shard
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, same_manifest
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, gone, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, StagedRowsGone
+from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable
 
 if TYPE_CHECKING:
     from streamproof.config import PostgresSink
@@ -123,7 +123,7 @@ class TableSink(Sink):
         if not self.staged_whole(section):
             if self.complete(manifest, section):
                 return
-            raise _gone(manifest, section)
+            raise gone(manifest, section)
         with self._connected() as connection:
             self._require_ledger(connection)
         for_each_shard(section, lambda number: self._publish(manifest, section, number))
@@ -178,11 +178,3 @@ def _as_text(rows: DataFrame, name: str) -> Column:
     if isinstance(type_, BinaryType):
         return F.concat(F.lit("\\x"), F.hex(name)).alias(name)
     return F.to_json(name).alias(name) if isinstance(type_, ArrayType | MapType | StructType) else F.col(name)
-
-
-def _gone(manifest: Manifest, section: Section) -> StagedRowsGone:
-    return StagedRowsGone(
-        f"Batch {manifest.batch} of {section.output} is not published, and its staged rows are not whole.",
-        required="The manifest names them.",
-        remedy=f"Run again with --replay-last: batch {manifest.batch} is computed again from its recorded input.",
-    )
