@@ -149,6 +149,26 @@ def test_a_call_that_is_refused_is_known_as_failed_and_does_not_stop_the_others(
     assert sorted(calls[0] for calls in known(small).values()) == [("confirmed", 201), ("failed", 403)]
 
 
+def test_a_call_whose_look_up_is_not_answered_is_not_made_again(job, api):
+    small = job("/careless", idempotent=False, lookup="http://127.0.0.1:1/{key}", attempts=2)
+    small.feed([event("a", 0)])
+    api.behave("hangs-after-work", 100)
+    small.stopped(SinkUnavailable)
+
+    assert keys(api, "/careless") == ["a"], "it was done, and nobody could tell"
+
+
+def test_a_configuration_that_is_wrong_decides_nothing(job, api):
+    small = job(attempts=1)
+    small.feed([event("a", 0)])
+    api.behave("401", 100)
+    assert "it answers 401" in small.stopped(SinkUnavailable).message
+    api.behave("well", 0)
+    small.run()
+
+    assert keys(api) == ["a"]
+
+
 def test_an_api_that_is_down_is_caught_up_with(job, api):
     small = job(attempts=1)
     small.feed([event("a", 0), event("bad", 0, -1.0)])

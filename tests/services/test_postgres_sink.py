@@ -14,7 +14,15 @@ import pytest
 from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
 from streamproof.connectors.postgres.sink import TableSink
 from streamproof.core.ids import new_id, short
-from streamproof.errors import ConfigurationError, OutputInUse, SinkError, SinkUnavailable, StreamproofError, TwoDrivers
+from streamproof.errors import (
+    CheckpointError,
+    ConfigurationError,
+    OutputInUse,
+    SinkError,
+    SinkUnavailable,
+    StreamproofError,
+    TwoDrivers,
+)
 from streamproof.lab import Postgres
 from streamproof.runtime import run
 
@@ -349,6 +357,46 @@ def test_r8_no_more_batches_wait_than_are_allowed(job, own_postgres):
     small.run()
     with psycopg.connect(own_postgres.url) as connection:
         assert connection.execute("select count(*) from kept").fetchall() == [(4,)]
+
+
+def test_r8_what_waits_is_found_though_spark_has_removed_its_commits(job, own_postgres, monkeypatch):
+    small = job(create=True, url=own_postgres.url, table="kept")
+    own_postgres.kill()
+    for number in range(4):
+        small.feed([event(f"x{number}", number)])
+    monkeypatch.setattr(run, "_PATIENCE_SECONDS", 0)
+    small.stopped(SinkUnavailable)
+    for number in range(3):
+        small.lose(f"commits/{number}")
+    own_postgres.restart()
+    small.run()
+
+    with psycopg.connect(own_postgres.url) as connection:
+        assert connection.execute("select id from kept order by id").fetchall() == [("x0",), ("x1",), ("x2",), ("x3",)]
+
+
+def test_r8_a_lost_manifest_of_a_batch_that_waits_stops_the_job(job, own_postgres, monkeypatch):
+    small = job(create=True, url=own_postgres.url, table="kept")
+    own_postgres.kill()
+    small.feed([event("a", 0)])
+    small.feed([event("b", 1)])
+    monkeypatch.setattr(run, "_PATIENCE_SECONDS", 0)
+    small.stopped(SinkUnavailable)
+    own_postgres.restart()
+    small.lose("_streamproof/manifests/0")
+
+    assert "kept still waits for its batch" in small.stopped(CheckpointError).message
+    assert small.staged("kept"), "nothing is removed"
+
+
+def test_another_table_under_the_same_checkpoint_is_refused(job, rows, schema):
+    small = job(create=True)
+    small.feed([event("a", 0)])
+    small.run()
+    small.binding.tables["sink.kept"]["table"] = f"{schema}.another"
+    small.write()
+
+    assert "it is bound to" in small.stopped(OutputInUse).message
 
 
 @pytest.mark.parametrize(

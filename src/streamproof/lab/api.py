@@ -16,7 +16,7 @@ from urllib.request import Request, urlopen
 from streamproof.lab.process import Process, answers_http, free_ports
 from streamproof.lab.service import Service
 
-MODES = ("well", "429", "500", "403", "hangs-after-work", "hangs-before-work")
+MODES = ("well", "429", "500", "403", "401", "hangs-after-work", "hangs-before-work")
 
 
 @dataclass
@@ -101,7 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, {})
             return
         mode = self.state.next_mode(self.headers.get("Idempotency-Key", ""))
-        if mode in ("429", "500", "403"):
+        if mode.isdigit():
             self._answer(int(mode), {"error": mode})
             return
         if mode == "hangs-before-work":

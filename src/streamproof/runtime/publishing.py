@@ -40,6 +40,11 @@ class Publisher:
     def look_back(self, committed: Sequence[int]) -> None:
         """Finds what earlier runs have left waiting: of each output that may lag, from the newest batch to one that is published.
 
+        Raises
+        ------
+        CheckpointError
+            If the manifest of a batch that may wait is torn or missing.
+
         What is staged of published batches goes.
         """
         for output, sink in self.sinks.items():
@@ -50,6 +55,8 @@ class Publisher:
                 for number in reversed(committed):
                     manifest = self._manifest(number)
                     section = manifest.section(output) if manifest is not None else None
+                    if manifest is None and self._has_staged(number, output) and sink.published(number) is None:
+                        raise _lost(self.manifests.path(number), output)
                     if manifest is None or section is None or not section.digest.rows:
                         continue
                     if sink.complete(manifest, section):
@@ -197,10 +204,14 @@ class Publisher:
             ) from problem
 
     def _is_staged(self, batch: int, output: str) -> bool:
-        """Whether a batch has rows for an output that are still staged."""
+        """Whether a batch has rows for an output of which anything is staged; whether they are whole is seen when they are published."""
         manifest = self._manifest(batch)
         section = manifest.section(output) if manifest is not None else None
-        return section is not None and bool(section.digest.rows) and self.sinks[output].staged_whole(section)
+        return section is not None and bool(section.digest.rows) and self._has_staged(batch, output)
+
+    def _has_staged(self, batch: int, output: str) -> bool:
+        place = self.sinks[output].place
+        return any(name.startswith(f"{batch:06d}-") for name in place.storage.list(place.staging))
 
 
 def _lost(path: str, output: str) -> CheckpointError:

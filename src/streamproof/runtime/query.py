@@ -119,7 +119,9 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
 
     limits = {output: place.service.backlog for output, place in bound.places.items() if place.service is not None}
     publisher = Publisher(manifests, sinks, admit, limits, notes)
-    publisher.look_back(logs.batches("commits"))
+    committed = logs.batches("commits")
+    # Of its commits Spark keeps the newest; what waits may be older. Manifests are kept.
+    publisher.look_back(sorted({*committed, *(number for number in manifests.batches() if committed and number <= committed[-1])}))
     recovery.remove_orphans(storage, manifests, sinks, publisher.open_batches)
 
     run = short(new_id())

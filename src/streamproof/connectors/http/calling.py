@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pyarrow as pa
@@ -22,8 +23,11 @@ _FIELDS: list[Any] = [
     ("attempts", pa.int32()),
     ("said", pa.string()),
 ]
-_PASSING = (408, 409, 423, 425, 429, 500, 502, 503, 504)
-"""What may be otherwise the next time; 409 is what APIs say of a key whose first call is still under way."""
+_REFUSED = (400, 402, 403, 406, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 424, 426, 428, 431, 451)
+"""What an API says of a call that it will not do. All else may be otherwise the next time: 409 is said of a key whose first call is still
+under way, and 401, 404, 405 or a redirect of a configuration that is to be mended."""
+_NOT_DONE = (404, 410)
+_IN_A_HEADER = " !#$&'()*+,/:;=?@[]|~"
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 30.0
 
 
@@ -80,18 +84,24 @@ class Calling:
         for attempt in range(1, self.attempts + 1):
             wait = pause * (0.5 + random.uniform())
             try:
-                if (self.ask_first or attempt > 1) and self.lookup and await self._done(client, key):
-                    return _result(key, CONFIRMED, 200, attempt, "")
+                if (self.ask_first or attempt > 1 or _is_repeated()) and self.lookup:
+                    found = (
+                        await client.get(self.lookup.replace("{key}", quote(key, safe="")), headers=dict(self.headers))
+                    ).status_code
+                    if 200 <= found < 300:
+                        return _result(key, CONFIRMED, found, attempt, "")
+                    if found not in _NOT_DONE:  # not known, so the call is not made
+                        return _result(key, PENDING, found, attempt, "when it is asked whether the call was done")
                 answer = await client.request(self.method, self.url, content=body, headers=self._headers(key, values))
             except httpx.TimeoutException:
                 said, status = f"no answer within {self.timeout:g} seconds", None
-            except httpx.TransportError as problem:
+            except (httpx.HTTPError, httpx.InvalidURL) as problem:
                 said, status = f"no connection: {type(problem).__name__}", None
             else:
                 status, said = answer.status_code, answer.reason_phrase
                 if answer.is_success:
                     return _result(key, CONFIRMED, status, attempt, "")
-                if status not in _PASSING:
+                if status in _REFUSED:
                     return _result(key, FAILED, status, attempt, said)
                 wait = max(wait, _asked_for(answer))
             if attempt < self.attempts:
@@ -99,13 +109,9 @@ class Calling:
                 pause *= 2
         return _result(key, PENDING, status, self.attempts, said)
 
-    async def _done(self, client: httpx.AsyncClient, key: str) -> bool:
-        answer = await client.get(self.lookup.replace("{key}", key), headers=dict(self.headers))
-        return answer.is_success
-
     def _headers(self, key: str, values: tuple[bytes | None, ...]) -> dict[str, str]:
         extra = {name: value.decode() for name, value in zip(self.extra, values, strict=True) if value is not None}
-        return {"Content-Type": "application/json", **self.headers, **extra, "Idempotency-Key": key}
+        return {"Content-Type": "application/json", **self.headers, **extra, "Idempotency-Key": quote(key, safe=_IN_A_HEADER)}
 
 
 def _result(key: str, status: str, http_status: int | None, attempts: int, said: str) -> dict[str, Any]:
@@ -118,6 +124,12 @@ def _asked_for(answer: httpx.Response) -> float:
         return float(answer.headers.get("Retry-After", 0))
     except ValueError:
         return 0.0
+
+
+def _is_repeated() -> bool:
+    """Whether Spark runs this task again: the first one may have made the call."""
+    context = TaskContext.get()
+    return context is not None and context.attemptNumber() > 0
 
 
 def _partition() -> int:

@@ -85,6 +85,7 @@ class Shard:
         if rows != self.rows:
             producer.abort_transaction(SECONDS)
             return None, rows
+        producer.flush(_COMMIT_SECONDS)  # makes room for the record of the ledger
         producer.produce(self.ledger.name, entry.to_json(), key_of(entry), partition=number)
         kind = entry.output if self.of == 1 else f"{entry.output}.{number}"
         self.steps.before(kind, entry.batch)

@@ -11,12 +11,13 @@ from psycopg.conninfo import conninfo_to_dict
 
 from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable
 
-_CONNECT_SECONDS = 10
+_CONNECT_SECONDS, _SILENCE_SECONDS = 10, 30
 _LOCK_TIMEOUT = "30s"
 _PASSING = ("08", "57P", "53", "25006", "40", "55P03")
 """SQLSTATE classes of what passes: connection, shutdown and start-up, resources, a read-only standby, deadlocks, locks."""
 _REFUSED = re.compile(
-    r"authentication failed|no pg_hba|role \S+ does not exist|database \S+ does not exist|SSL|certificate", re.IGNORECASE
+    r"authentication failed|no pg_hba|role \S+ does not exist|database \S+ does not exist|not support SSL|certificate",
+    re.IGNORECASE,
 )
 _COLUMN = re.compile(r"column (\w+)")
 
@@ -44,11 +45,17 @@ class Said:
 
 def opened(url: str) -> psycopg.Connection:
     """A connection, in UTC, that does not wait for ever: not for an answer, not for a lock."""
+    own = f"-c lock_timeout={_LOCK_TIMEOUT} -c timezone=UTC -c client_min_messages=warning"
     return psycopg.connect(
         url,
         connect_timeout=_CONNECT_SECONDS,
         application_name="streamproof",
-        options=f"-c lock_timeout={_LOCK_TIMEOUT} -c timezone=UTC -c client_min_messages=warning",
+        options=f"{conninfo_to_dict(url).get('options') or ''} {own}".strip(),
+        # A line that is cut without a word is noticed in half a minute, on both ends.
+        tcp_user_timeout=_SILENCE_SECONDS * 1000,
+        keepalives_idle=10,
+        keepalives_interval=5,
+        keepalives_count=3,
     )
 
 

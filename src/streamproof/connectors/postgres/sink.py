@@ -76,7 +76,10 @@ class TableSink(Sink):
     # -- the ledger
 
     def published(self, batch: int) -> LedgerEntry | None:
-        return self._entry("job = %s AND output = %s AND incarnation = %s AND batch = %s", (*self._whose, batch))
+        return self._entry(
+            "job = %s AND output = %s AND incarnation = %s AND target = %s AND batch = %s",
+            (*self._whose, self._config.table, batch),
+        )
 
     def owner(self) -> LedgerEntry | None:
         """An entry of this table, one of this checkpoint's first."""

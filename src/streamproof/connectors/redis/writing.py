@@ -87,6 +87,8 @@ def where_of(url: str) -> str:
 
 def sink_error(kind: str, message: str, where: str) -> SinkError:
     """The error for what Redis said, in one place."""
+    # What comes before says the command that failed, with values of the row in it.
+    message = message.rpartition("caused error: ")[2]
     first = message.splitlines()[0] if message else kind
     if "OOM" in message or kind == "OutOfMemoryError":
         return SinkUnavailable(
