@@ -85,13 +85,25 @@ class Shard:
         if rows != self.rows:
             producer.abort_transaction(SECONDS)
             return None, rows
-        producer.flush(_COMMIT_SECONDS)  # makes room for the record of the ledger
-        producer.produce(self.ledger.name, entry.to_json(), key_of(entry), partition=number)
+        self._record(producer)
         kind = entry.output if self.of == 1 else f"{entry.output}.{number}"
         self.steps.before(kind, entry.batch)
         producer.commit_transaction(_COMMIT_SECONDS)
         self.steps.after(kind, entry.batch)
         return entry.manifest, rows
+
+    def _record(self, producer: Producer) -> None:
+        """Writes the ledger's record."""
+        while True:
+            try:
+                producer.produce(self.ledger.name, self.entry.to_json(), key_of(self.entry), partition=self.entry.shard)
+                return
+            except BufferError:
+                producer.poll(0.05)
+            except KafkaException as problem:
+                if problem.args[0].code() != KafkaError._STATE:
+                    raise
+                return  # a row was refused meanwhile: the commit fails, and says why
 
     def _produce(self, producer: Producer, batches: Iterator[pa.RecordBatch]) -> int:
         rows = 0
