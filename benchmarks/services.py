@@ -3,7 +3,7 @@
 `postgres` and `upsert`: an exactly-once table against `df.write.jdbc` in a `foreachBatch` (at least once; for upserts into a table beside,
 then INSERT ... ON CONFLICT), rows per second; bare COPY of the same rows by one connection is stated beside it. `kafka`: an exactly-once topic
 against Spark's own sink (at least once), rows of 100 bytes, acks=all. `source`: a topic through the layer against the bare connector with
-`from_json`, time per event, both into Spark's noop sink. `latency`: how long after its batch has begun a row can be read with read_committed.
+`from_json`, time per event, both into Spark's noop sink.
 All services run on this machine, on its two cores too.
 """
 

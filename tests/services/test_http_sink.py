@@ -24,7 +24,6 @@ def api(tmp_path: Path) -> Iterator[PaymentsApi]:
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "_PATIENCE_SECONDS", 0)
-    monkeypatch.setenv("PYTHONHASHSEED", "0")
 
 
 @pytest.fixture

@@ -1,14 +1,15 @@
 """The protocol of sinks: look up the ledger, publish once, say what is guaranteed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import StagedRowsGone, TwoDrivers
+from streamproof.errors import SinkUnavailable, StagedRowsGone, TwoDrivers
+from streamproof.stream.plan import column_error
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -124,10 +125,6 @@ class Sink(ABC):
             if name.startswith("batch=") or name == "_staging":
                 self.place.storage.delete(f"{self.place.path}/{name}")
 
-    def close(self) -> None:
-        """Lets connections go, at the end of a run."""
-        return
-
     def prepare(self, manifest: Manifest, section: Section) -> None:
         """Optional work before publishing, repeatable at will."""
         return
@@ -186,6 +183,22 @@ def for_each_shard(section: Section, publish: Callable[[int], None]) -> None:
         return
     with ThreadPoolExecutor(section.shards, thread_name_prefix="shard") as side_by_side:
         list(side_by_side.map(publish, range(section.shards)))
+
+
+def require_key(place: SinkPlace, key: Sequence[str], columns: "StructType") -> None:
+    """JobDefinitionError if a column of a sink's key is none of the output's."""
+    for name in key:
+        if name not in columns.names:
+            raise column_error(f"[sink.{place.output}] key", name, columns.names)
+
+
+def require_whole(place: SinkPlace, found: int, expected: int) -> None:
+    """SinkUnavailable if a task has read other rows than were staged: it has published nothing, and is tried again."""
+    if found != expected:
+        raise SinkUnavailable(
+            f"{place.where}: {found:,} of {expected:,} rows were read back from where they are staged.",
+            required="Nothing of the batch is published; it is tried again.",
+        )
 
 
 def gone(manifest: Manifest, section: Section) -> StagedRowsGone:

@@ -66,7 +66,6 @@ class Options:
     ids: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
     child_python_path: str | None = None
-    brokers: int = 1
 
 
 @dataclass(frozen=True)
@@ -185,7 +184,7 @@ class _Session:
 
     def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> _Prepared:
         """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""
-        self._outside = outside = Outside(self.folder / "services", needed(self.config), self.options.brokers)
+        self._outside = outside = Outside(self.folder / "services", needed(self.config))
         written = beside.submit(lambda: write_scenario(self.config, self.scenario, self._work, outside.start()))
         local = None if self._work == self.folder else self._work.parent
         engine = Engine(f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config))
@@ -211,10 +210,10 @@ class _Session:
         shipped = beside.submit(executor.record, "shipped", trace=False)
         fault_free = executor.judge_recording(FAULT_FREE, recording)
         fault_free = replace(fault_free, checks=[*fault_free.checks, _shipped_equals_proved(recording, shipped.result())])
-        outside_only = bool(outside.names)
-        plans = live(recording.steps, recording.announced) if outside_only else standard(recording.steps)
+        on_services = bool(outside.names)
+        plans = live(recording.steps, recording.announced) if on_services else standard(recording.steps)
         recordings = {"default": recording}
-        if self.options.full and not outside_only:
+        if self.options.full and not on_services:
             rare = executor.record("rare", settings=RARE_SETTINGS)
             recordings["rare"] = rare
             plans += additional(recording.steps)

@@ -40,12 +40,12 @@ class Publisher:
     def look_back(self, committed: Sequence[int]) -> None:
         """Finds what earlier runs have left waiting: of each output that may lag, from the newest batch to one that is published.
 
+        What is staged of published batches goes.
+
         Raises
         ------
         CheckpointError
             If the manifest of a batch that may wait is torn or missing.
-
-        What is staged of published batches goes.
         """
         for output, sink in self.sinks.items():
             if not sink.may_lag:

@@ -85,13 +85,11 @@ class Calling:
             wait = pause * (0.5 + random.uniform())
             try:
                 if (self.ask_first or attempt > 1 or _is_repeated()) and self.lookup:
-                    found = (
-                        await client.get(self.lookup.replace("{key}", quote(key, safe="")), headers=dict(self.headers))
-                    ).status_code
-                    if 200 <= found < 300:
-                        return _result(key, CONFIRMED, found, attempt, "")
-                    if found not in _NOT_DONE:  # not known, so the call is not made
-                        return _result(key, PENDING, found, attempt, "when it is asked whether the call was done")
+                    asked = await client.get(self.lookup.replace("{key}", quote(key, safe="")), headers=dict(self.headers))
+                    if asked.is_success:
+                        return _result(key, CONFIRMED, asked.status_code, attempt, "")
+                    if asked.status_code not in _NOT_DONE:  # nobody can tell, so the call is not made
+                        return _result(key, PENDING, asked.status_code, attempt, "when it is asked whether the call was done")
                 answer = await client.request(self.method, self.url, content=body, headers=self._headers(key, values))
             except httpx.TimeoutException:
                 said, status = f"no answer within {self.timeout:g} seconds", None

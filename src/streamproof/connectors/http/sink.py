@@ -9,10 +9,10 @@ from pyspark.sql import functions as F
 from streamproof.connectors.http.calling import PENDING, RESULT, Calling
 from streamproof.connectors.http.calls import Calls
 from streamproof.connectors.json_records import WRITTEN
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, gone, same_manifest
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, gone, require_key, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import SinkUnavailable
-from streamproof.stream.plan import HIDDEN, column_error
+from streamproof.stream.plan import HIDDEN
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -43,9 +43,7 @@ class CallSink(Sink):
         return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
 
     def require(self, columns: "StructType") -> None:
-        for name in self._config.key:
-            if name not in columns.names:
-                raise column_error(f"[sink.{self.place.output}] key", name, columns.names)
+        require_key(self.place, self._config.key, columns)
 
     def published(self, batch: int) -> LedgerEntry | None:
         return self._calls.entry(batch)
@@ -80,7 +78,7 @@ class CallSink(Sink):
         super().clear()
 
     def _outbox(self, rows: DataFrame, batch: int) -> DataFrame:
-        """Key and body (binary) of each call, and in proofs the hidden columns as headers; of rows with one key there is one call."""
+        """Key and body (binary) of each call, and in proofs the hidden columns as headers; rows of one key are calls with one idempotency key."""
         hidden = [name for name in rows.columns if name in HIDDEN]
         key = F.concat_ws("|", *[F.col(name).cast("string") for name in self._config.key]).alias("key")
         body = F.to_json(F.struct(*[name for name in rows.columns if name not in hidden]), WRITTEN).cast("binary").alias("body")

@@ -1,9 +1,9 @@
 """librdkafka as a sink needs it: settings, and what its errors mean."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers
 
@@ -64,6 +64,39 @@ def settings(servers: str, options: Mapping[str, str]) -> dict[str, str | int | 
     """
     soon = {"retry.backoff.ms": 10, "reconnect.backoff.ms": 10, "topic.metadata.refresh.fast.interval.ms": 10}
     return {"log_level": 0, "socket.timeout.ms": SECONDS * 1000, **soon, **options, "bootstrap.servers": servers}
+
+
+def records(servers: str, options: Mapping[str, str], topic: str, partitions: Iterable[int]) -> Iterator[Message]:
+    """The records of some partitions that a reader with read_committed sees, to their end.
+
+    Raises
+    ------
+    KafkaException
+        If the broker does not answer, or says anything but that a partition is at its end.
+    """
+    reading = {
+        "enable.auto.commit": False,
+        "isolation.level": "read_committed",
+        "enable.partition.eof": True,
+        "fetch.wait.max.ms": 5,
+    }
+    consumer = Consumer({**settings(servers, options), "group.id": "streamproof", **reading})
+    try:
+        left = set(partitions)
+        consumer.assign([TopicPartition(topic, number, 0) for number in left])
+        while left:
+            message = consumer.poll(SECONDS)
+            if message is None:
+                raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{topic} was not read to its end"))
+            problem = message.error()
+            if problem is None:
+                yield message
+            elif problem.code() == KafkaError._PARTITION_EOF:
+                left.discard(message.partition() or 0)
+            else:
+                raise KafkaException(problem)
+    finally:
+        consumer.close()
 
 
 def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | ConfigurationError:

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
-from streamproof.connectors.kafka.client import SECONDS, settings
+from streamproof.connectors.kafka.client import SECONDS, records, settings
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import LedgerEntry
 
@@ -74,33 +74,10 @@ class Ledger:
 
     def entries(self, shards: Iterable[int]) -> Iterator[LedgerEntry]:
         """The entries of these shards in the order they were written, to the end; KafkaException where the broker does not answer."""
-        consumer = Consumer(
-            {
-                **settings(self.servers, self.options),
-                "group.id": "streamproof-ledger",
-                "enable.auto.commit": False,
-                "isolation.level": "read_committed",
-                "enable.partition.eof": True,
-                "auto.offset.reset": "earliest",
-                "fetch.wait.max.ms": 5,
-            }
-        )
-        try:
-            reading = {shard: TopicPartition(self.name, shard, 0) for shard in shards}
-            consumer.assign(list(reading.values()))
-            while reading:
-                message = consumer.poll(SECONDS)
-                if message is None:
-                    raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{self.name} was not read to its end"))
-                problem = message.error()
-                if problem is not None:
-                    if problem.code() != KafkaError._PARTITION_EOF:
-                        raise KafkaException(problem)
-                    reading.pop(message.partition() or 0, None)
-                elif (written := message.value()) is not None:
-                    yield LedgerEntry.from_json(written.decode())
-        finally:
-            consumer.close()
+        for message in records(self.servers, self.options, self.name, shards):
+            written = message.value()
+            if written is not None:
+                yield LedgerEntry.from_json(written.decode())
 
 
 def key_of(entry: LedgerEntry) -> str:

@@ -15,10 +15,10 @@ from streamproof.connectors.kafka.client import Said, sink_error
 from streamproof.connectors.kafka.ledger import Ledger
 from streamproof.connectors.kafka.source import refused
 from streamproof.connectors.kafka.transactions import RESULT, Shard
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, gone, same_manifest
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, gone, require_key, require_whole, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import ConfigurationError, SinkUnavailable
-from streamproof.stream.plan import HIDDEN, column_error
+from streamproof.errors import ConfigurationError
+from streamproof.stream.plan import HIDDEN
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -71,7 +71,7 @@ class TopicSink(_Topic):
         self._ledger = Ledger(config.servers, config.topic, config.options)
 
     def require(self, columns: "StructType") -> None:
-        _require_key(self.place.output, self._config, columns)
+        require_key(self.place, self._config.key, columns)
         with self._answers():
             self._require_ledger()
 
@@ -107,10 +107,7 @@ class TopicSink(_Topic):
         if said["message"] is not None:
             raise sink_error(Said(said["code"], said["message"]), self.place.where)
         if said["manifest"] is None:
-            raise SinkUnavailable(
-                f"{self.place.where}: {said['rows']:,} of {count:,} rows were read back from where they are staged.",
-                required="Nothing of the batch is published; it is tried again.",
-            )
+            require_whole(self.place, said["rows"], count)
         same_manifest(replace(entry, manifest=said["manifest"]), manifest, section)
 
     def _is_mine(self, entry: LedgerEntry) -> bool:
@@ -141,7 +138,7 @@ class PlainTopicSink(_Topic):
     exactly_once = False
 
     def require(self, columns: "StructType") -> None:
-        _require_key(self.place.output, self._config, columns)
+        require_key(self.place, self._config.key, columns)
         settings = {**self._config.options, "bootstrap.servers": self._config.servers}
         for topic, found in _jvm.kafka_partitions(self.place.spark, settings, [self._config.topic]).items():
             if isinstance(found, str):
@@ -172,9 +169,3 @@ class PlainTopicSink(_Topic):
             ) from problem
         self.place.steps.after(self.place.output, manifest.batch)
         self.abort(section.directory)
-
-
-def _require_key(output: str, config: "KafkaSink", columns: "StructType") -> None:
-    for name in config.key:
-        if name not in columns.names:
-            raise column_error(f"[sink.{output}] key", name, columns.names)

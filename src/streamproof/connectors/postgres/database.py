@@ -51,7 +51,7 @@ def opened(url: str) -> psycopg.Connection:
         connect_timeout=_CONNECT_SECONDS,
         application_name="streamproof",
         options=f"{conninfo_to_dict(url).get('options') or ''} {own}".strip(),
-        # A line that is cut without a word is noticed in half a minute, on both ends.
+        # A line that is cut without a word is noticed here in half a minute.
         tcp_user_timeout=_SILENCE_SECONDS * 1000,
         keepalives_idle=10,
         keepalives_interval=5,

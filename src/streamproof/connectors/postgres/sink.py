@@ -13,9 +13,9 @@ from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 from streamproof.connectors.postgres import tables
 from streamproof.connectors.postgres.database import Said, connected, identifier, sink_error, where_of
 from streamproof.connectors.postgres.transactions import DELETE, ENTRY, LEDGER, RESULT, Shard
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, gone, same_manifest
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, gone, require_whole, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable
+from streamproof.errors import ConfigurationError, SinkError
 
 if TYPE_CHECKING:
     from streamproof.config import PostgresSink
@@ -116,10 +116,10 @@ class TableSink(Sink):
     def complete(self, manifest: Manifest, section: Section) -> bool:
         with self._connected() as connection:
             self._require_ledger(connection)
-            query = sql.SQL("SELECT count(*) FROM {} WHERE job = %s AND output = %s AND incarnation = %s AND batch = %s").format(
-                self._ledger
-            )
-            found = connection.execute(query, (*self._whose, manifest.batch)).fetchone()
+            query = sql.SQL(
+                "SELECT count(*) FROM {} WHERE job = %s AND output = %s AND incarnation = %s AND target = %s AND batch = %s"
+            ).format(self._ledger)
+            found = connection.execute(query, (*self._whose, self._config.table, manifest.batch)).fetchone()
         return found is not None and found[0] >= section.shards
 
     def publish(self, manifest: Manifest, section: Section) -> None:
@@ -153,10 +153,7 @@ class TableSink(Sink):
         if said["message"] is not None:
             raise sink_error(Said(said["sqlstate"], said["message"], said["constraint"], said["column"]), self.place.where)
         if said["manifest"] is None:
-            raise SinkUnavailable(
-                f"{self.place.where}: {said['rows']:,} of {count:,} rows were read back from where they are staged.",
-                required="Nothing of the batch is published; it is tried again.",
-            )
+            require_whole(self.place, said["rows"], count)
         same_manifest(replace(entry, manifest=said["manifest"]), manifest, section)
 
     def _written(self, rows: DataFrame) -> DataFrame:

@@ -11,10 +11,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 
 from streamproof.connectors.redis.writing import RESULT, Writing, client, sink_error, where_of
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, same_manifest
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, require_key, require_whole, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import ConfigurationError, SinkUnavailable, StagedRowsGone
-from streamproof.stream.plan import column_error
+from streamproof.errors import ConfigurationError, StagedRowsGone
 
 if TYPE_CHECKING:
     from streamproof.config import RedisSink
@@ -39,9 +38,7 @@ class HashSink(Sink):
         return f"{where_of(config.url)}/{config.prefix}"
 
     def require(self, columns: StructType) -> None:
-        for name in self._config.key:
-            if name not in columns.names:
-                raise column_error(f"[sink.{self.place.output}] key", name, columns.names)
+        require_key(self.place, self._config.key, columns)
         with self._answers() as connection:
             connection.ping()
 
@@ -71,10 +68,8 @@ class HashSink(Sink):
             if row["message"] is not None:
                 raise sink_error(row["kind"], row["message"], self.place.where)
         written = sum(row["rows"] for row in said)
-        if written != section.digest.rows and not self._config.order_by:
-            raise SinkUnavailable(
-                f"{self.place.where}: {written:,} of {section.digest.rows:,} rows were read back from where they are staged."
-            )
+        if not self._config.order_by:  # which leaves some of them out
+            require_whole(self.place, written, section.digest.rows)
         self.place.steps.before(self.place.output, manifest.batch)
         with self._answers() as connection:
             connection.hset(self._ledger, self._field(manifest.batch), entry_of(manifest, section).to_json())
@@ -99,7 +94,7 @@ class HashSink(Sink):
         return json.dumps([*self._whose, batch])
 
     def _keyed(self, rows: DataFrame) -> DataFrame:
-        """The key, whether the row deletes it, and every column as text; of several rows of a key in a batch the last counts."""
+        """The key, whether the row deletes it, and every column as text; of several rows of a key `order_by` says which counts."""
         key = F.concat(F.lit(self._config.prefix), F.concat_ws("|", *[F.col(name).cast("string") for name in self._config.key]))
         deletes: Column = F.coalesce(F.expr(self._config.delete), F.lit(False)) if self._config.delete else F.lit(False)
         columns = [key.alias("_key"), deletes.alias("_delete"), *[_text(rows, name) for name in rows.columns]]

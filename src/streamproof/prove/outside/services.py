@@ -61,7 +61,7 @@ def needed(config: JobConfig) -> tuple[str, ...]:
 
 @dataclass
 class Outside:
-    """The running services of a proof; a context manager.
+    """The running services of a proof.
 
     Parameters
     ----------
@@ -73,14 +73,13 @@ class Outside:
 
     folder: Path
     names: Sequence[str]
-    brokers: int = 1
     running: dict[str, "Service"] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def start(self) -> Self:
         """Starts them; LabError where one does not come up."""
         for name in self.names:
-            self.running[name] = self._stack.enter_context(service(name, self.folder, brokers=self.brokers))
+            self.running[name] = self._stack.enter_context(service(name, self.folder))
         return self
 
     def stop(self) -> None:

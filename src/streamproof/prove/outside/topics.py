@@ -5,14 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from streamproof.config import KafkaSink, ServiceSink
-from streamproof.connectors.kafka.client import SECONDS, settings
+from streamproof.connectors.kafka.client import SECONDS, records, settings
 from streamproof.connectors.kafka.ledger import Ledger
-from streamproof.core.ids import new_id
 from streamproof.core.manifest import LedgerEntry
 from streamproof.prove.generate import Event, without_trace
 from streamproof.prove.outside.services import Published, Reader
@@ -55,7 +54,7 @@ class Topics(Reader):
 
     def rows(self, sink: ServiceSink, types: Mapping[str, str]) -> Iterator[Published]:
         assert isinstance(sink, KafkaSink), "the reader of topics is asked about topics"
-        for message in _messages(sink.servers, sink.topic):
+        for message in records(sink.servers, {}, sink.topic, range(PARTITIONS)):
             headers = _headers(message)
             batch = headers.pop("_batch", None)
             hidden = {name: _value(name, value) for name, value in headers.items()}
@@ -85,28 +84,3 @@ def _headers(message: Message) -> dict[str, bytes]:
 
 def _value(name: str, value: bytes) -> object:
     return value.decode() if name == "_trace" else int(value)
-
-
-def _messages(servers: str, topic: str) -> Iterator[Message]:
-    reading = {
-        **settings(servers, {}),
-        "group.id": new_id(),
-        "enable.auto.commit": False,
-        "isolation.level": "read_committed",
-        "enable.partition.eof": True,
-        "fetch.wait.max.ms": 5,
-    }
-    consumer = Consumer(reading)
-    try:
-        left = set(range(PARTITIONS))
-        consumer.assign([TopicPartition(topic, number, 0) for number in left])
-        while left:
-            message = consumer.poll(SECONDS)
-            if message is None:
-                raise KafkaException(f"{topic} was not read to its end")
-            if message.error() is None:
-                yield message
-            else:
-                left.discard(message.partition() or 0)
-    finally:
-        consumer.close()
