@@ -1,7 +1,7 @@
 """The protocol of sinks: look up the ledger, publish once, say what is guaranteed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import SinkUnavailable, StagedRowsGone, TwoDrivers
-from streamproof.stream.plan import column_error
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -183,13 +182,6 @@ def for_each_shard(section: Section, publish: Callable[[int], None]) -> None:
         return
     with ThreadPoolExecutor(section.shards, thread_name_prefix="shard") as side_by_side:
         list(side_by_side.map(publish, range(section.shards)))
-
-
-def require_key(place: SinkPlace, key: Sequence[str], columns: "StructType") -> None:
-    """JobDefinitionError if a column of a sink's key is none of the output's."""
-    for name in key:
-        if name not in columns.names:
-            raise column_error(f"[sink.{place.output}] key", name, columns.names)
 
 
 def require_whole(place: SinkPlace, found: int, expected: int) -> None:

@@ -9,7 +9,8 @@ from pyspark.sql import functions as F
 from streamproof.connectors.http.calling import PENDING, RESULT, Calling
 from streamproof.connectors.http.calls import Calls
 from streamproof.connectors.json_records import WRITTEN
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, gone, require_key, same_manifest
+from streamproof.connectors.keys import require_key
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, gone, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import SinkUnavailable
 from streamproof.stream.plan import HIDDEN

@@ -15,7 +15,8 @@ from streamproof.connectors.kafka.client import Said, sink_error
 from streamproof.connectors.kafka.ledger import Ledger
 from streamproof.connectors.kafka.source import refused
 from streamproof.connectors.kafka.transactions import RESULT, Shard
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, gone, require_key, require_whole, same_manifest
+from streamproof.connectors.keys import require_key
+from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, gone, require_whole, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import ConfigurationError
 from streamproof.stream.plan import HIDDEN
