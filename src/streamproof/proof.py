@@ -62,6 +62,7 @@ def prove(
     batches: int | None = None,
     allow_hosts: tuple[str, ...] = (),
     report: str | Path | None = None,
+    brokers: int = 1,
     listener: Callable[[Event], None] | None = None,
 ) -> Proof:
     """Crashes a job at every durable step of a recorded run, lets it recover, and accounts for every event.
@@ -84,6 +85,8 @@ def prove(
         Hosts that Python sockets of the job may reach during the proof.
     report
         A folder that gets report.html, report.json and junit.xml too.
+    brokers
+        Of a job that is bound to Kafka, how many brokers are started: 1, or 3, with the faults that take several.
 
     Raises
     ------
@@ -101,7 +104,9 @@ def prove(
             remedy=f"Prove all of it: streamproof prove {shlex.quote(str(target))}",
         )
     folder = store.new_run(config.root)
-    options = Options(str(target), seed, only, full, max_scenarios, budget, stop_at_first, events, batches, ids, allow_hosts)
+    options = Options(
+        str(target), seed, only, full, max_scenarios, budget, stop_at_first, events, batches, ids, allow_hosts, brokers
+    )
     found = cast("Report", run_proof(config, options, folder, listener))
     store.write(found, folder)
     if report is not None:
@@ -120,9 +125,10 @@ def plan(
     full: bool = False,
     profile: str | None = None,
     events: int | None = None,
+    brokers: int = 1,
     listener: Callable[[Event], None] | None = None,
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
     config = load(target, profile=profile)
-    options = Options(str(target), seed=seed, only=only, full=full, events=events)
+    options = Options(str(target), seed=seed, only=only, full=full, events=events, brokers=brokers)
     return preview(config, options, store.new_run(config.root), listener)

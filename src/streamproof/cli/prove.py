@@ -55,6 +55,9 @@ def prove(
             metavar="HOST", help="A host that Python sockets of the job may reach during the proof; several times for several."
         ),
     ] = None,
+    brokers: Annotated[
+        int, typer.Option(metavar="N", min=1, max=3, help="Brokers of a job on Kafka: 1, or 3 for the faults that take several.")
+    ] = 1,
     report: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write report.html, report.json and junit.xml there too.")
     ] = None,
@@ -83,7 +86,7 @@ def prove(
     try:
         with progress_on(out) as progress:
             if show_plan:
-                preview = plan_of(target, seed=seed, only=only, full=full, profile=profile, listener=progress)
+                preview = plan_of(target, seed=seed, only=only, full=full, profile=profile, brokers=brokers, listener=progress)
             else:
                 proof = prove_job(
                     target,
@@ -98,6 +101,7 @@ def prove(
                     events=events,
                     allow_hosts=tuple(allow_host or ()),
                     report=report,
+                    brokers=brokers,
                     listener=progress,
                 )
     except StreamproofError as problem:

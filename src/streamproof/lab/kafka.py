@@ -13,6 +13,7 @@ from streamproof.core.ids import new_id
 from streamproof.errors import LabError
 from streamproof.lab.process import Process, free_ports, java
 from streamproof.lab.service import Service
+from streamproof.lab.toxiproxy import Proxy, Toxiproxy
 from streamproof.runtime.artifacts import Progress, fetched
 
 _JAVA = ("-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
@@ -29,6 +30,8 @@ class Broker:
     controller_port: int
     folder: Path
     process: Process | None = None
+    behind_port: int = 0
+    line: Proxy | None = None
 
     @property
     def address(self) -> str:
@@ -49,10 +52,13 @@ class KafkaCluster(Service):
         Where configuration, data and logs go.
     brokers
         One, or three with every topic on all of them.
+    through
+        A proxy: each broker then has a line through it too, and clients that come by a line are told the lines of the others.
     """
 
     folder: Path
     brokers: int = 1
+    through: Toxiproxy | None = None
     progress: Progress | None = None
     _members: dict[int, Broker] = field(default_factory=dict)
     _command: tuple[str, ...] = ()
@@ -61,6 +67,11 @@ class KafkaCluster(Service):
     def url(self) -> str:
         """The bootstrap servers."""
         return ",".join(broker.address for broker in self._members.values())
+
+    @property
+    def lines(self) -> tuple[Proxy, ...]:
+        """The lines through the proxy, by broker."""
+        return tuple(broker.line for broker in self._members.values() if broker.line is not None)
 
     def start(self) -> Self:
         """Starts every broker and waits until each answers.
@@ -72,11 +83,14 @@ class KafkaCluster(Service):
         """
         jars = fetched("kafka", self.progress)
         self._command = (java(), *_JAVA, "-cp", f"{jars}/*")
-        ports = free_ports(2 * self.brokers)
+        ports = free_ports(3 * self.brokers)
         for number in range(1, self.brokers + 1):
             folder = self.folder / f"broker-{number}"
             folder.mkdir(parents=True, exist_ok=True)
-            self._members[number] = Broker(number, ports.pop(), ports.pop(), folder)
+            broker = Broker(number, ports.pop(), ports.pop(), folder, behind_port=ports.pop())
+            if self.through is not None:
+                broker.line = self.through.line(f"kafka-{number}", f"127.0.0.1:{broker.behind_port}")
+            self._members[number] = broker
         cluster = base64.urlsafe_b64encode(bytes.fromhex(new_id())).decode().rstrip("=")
         for broker in self._members.values():
             broker.properties.write_text(self._properties(broker))
@@ -131,7 +145,7 @@ class KafkaCluster(Service):
             "controller.listener.names": "CONTROLLER",
             "listeners": f"PLAINTEXT://{broker.address},CONTROLLER://127.0.0.1:{broker.controller_port}",
             "advertised.listeners": f"PLAINTEXT://{broker.address}",
-            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LINE:PLAINTEXT",
             "log.dirs": broker.folder / "data",
             "default.replication.factor": self.brokers,
             "min.insync.replicas": at_least,
@@ -139,7 +153,7 @@ class KafkaCluster(Service):
             "offsets.topic.num.partitions": 4,
             "transaction.state.log.replication.factor": self.brokers,
             "transaction.state.log.min.isr": at_least,
-            "transaction.state.log.num.partitions": 4,
+            "transaction.state.log.num.partitions": 1,  # one broker coordinates all transactions: a fault knows whom to hit
             "group.initial.rebalance.delay.ms": 0,
             # A broker that died is noticed, and may come back, within seconds.
             "broker.session.timeout.ms": 3000,
@@ -149,6 +163,9 @@ class KafkaCluster(Service):
             "log.message.timestamp.after.max.ms": 9223372036854775807,
             "auto.create.topics.enable": "false",
         }
+        if broker.line is not None:
+            settings["listeners"] = f"{settings['listeners']},LINE://127.0.0.1:{broker.behind_port}"
+            settings["advertised.listeners"] = f"{settings['advertised.listeners']},LINE://{broker.line.address}"
         return "".join(f"{key}={value}\n" for key, value in settings.items())
 
     def _format(self, broker: Broker, cluster: str) -> None:

@@ -13,9 +13,9 @@ from streamproof.connectors.files.sink import guarantee_at
 from streamproof.core.phases import Side
 from streamproof.core.verdict import Verdict, worst
 from streamproof.prove.checkers.account import PLACES
-from streamproof.prove.execution import Recording
 from streamproof.prove.history import History, QueryView
 from streamproof.prove.judging import Outcome
+from streamproof.prove.recording import Recording
 from streamproof.prove.world import World
 from streamproof.runtime.session import weaker_state
 

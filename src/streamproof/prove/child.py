@@ -33,8 +33,8 @@ class ChildTask:
         Per query, the stateful operators: operator id to Spark's name of it; None where they are not known yet.
     records_per_batch, urls
         The rest of the setting, where services are in it.
-    steps, crash_at
-        A file for the steps that are taken in services, and the one to die at.
+    steps, crash_at, desk
+        A file for the steps that are taken in services, the one to die at, or where to report it to.
     replay_last
         Take back the newest commit first: the remedy of a damaged checkpoint.
     """
@@ -58,6 +58,7 @@ class ChildTask:
     urls: Mapping[str, str] = field(default_factory=dict)
     steps: str = ""
     crash_at: str = ""
+    desk: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     allowed_hosts: tuple[str, ...] = ()
 
@@ -115,7 +116,7 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     attempts: dict[str, int] = {}
     try:
         bound = setting.bind(config)
-        steps = WatchedSteps(task.steps, task.crash_at, os.getpid()) if task.steps else UNWATCHED
+        steps = WatchedSteps(task.steps, task.crash_at, os.getpid(), task.desk) if task.steps else UNWATCHED
         start = Start(trace=task.trace, replay_last=task.replay_last, steps=steps)
         for query in bound.outputs.main:
             running = start_query(bound, query, spark.newSession(), start)

@@ -74,6 +74,10 @@ class Engine:
     def arm(self, identity: str, operation: str, path: str, side: str, occurrence: int, action: str) -> None:
         self._jvm.io.streamproof.proof.Faults.arm(identity, operation, path, side, occurrence, action)
 
+    def arm_call(self, identity: str, operation: str, path: str, side: str, occurrence: int, call: str) -> None:
+        """The step is told to a desk (`faults.desk`), and waits there."""
+        self._jvm.io.streamproof.proof.Faults.armCall(identity, operation, path, side, occurrence, call)
+
     def fired(self, identity: str) -> bool:
         return bool(self._jvm.io.streamproof.proof.Faults.fired(identity))
 

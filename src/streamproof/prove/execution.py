@@ -16,8 +16,10 @@ from streamproof.core.verdict import Verdict
 from streamproof.errors import DISK_FULL, StreamproofError
 from streamproof.prove import judging
 from streamproof.prove.checkers import CheckResult, Finding
-from streamproof.prove.child import ChildResult, ChildTask
+from streamproof.prove.child import ChildResult
+from streamproof.prove.children import STEPS, Children
 from streamproof.prove.comparing import rows_digest
+from streamproof.prove.faults.fault import ALONE
 from streamproof.prove.judging import Outcome
 from streamproof.prove.outside.crash import FIRED, steps_in
 from streamproof.prove.outside.places import closed, opened
@@ -25,31 +27,14 @@ from streamproof.prove.planning import Mode, ScenarioPlan
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.build import build
 from streamproof.prove.record.live import Action, arming
-from streamproof.prove.record.steps import Timeline, timeline
+from streamproof.prove.record.steps import timeline
+from streamproof.prove.recording import Recording
 from streamproof.prove.setting import Setting, layout_of
+from streamproof.prove.striking import Striking
 from streamproof.prove.world import World
 from streamproof.prove.zygote import ChildDied, Zygote
 
 SIDE_BY_SIDE = 3
-STEPS = "steps-in-services"
-
-
-@dataclass(frozen=True)
-class Recording:
-    """A recorded run: its folder of blobs and journal, its steps, and those that were taken in services."""
-
-    name: str
-    folder: Path
-    setting: Setting
-    steps: Timeline
-    operators: Mapping[str, Mapping[str, str]]
-    seconds: float
-    settings: Mapping[str, str]
-    announced: Sequence[StepName] = ()
-
-    @property
-    def blobs(self) -> Path:
-        return self.folder / journals.BLOBS
 
 
 @dataclass(frozen=True)
@@ -69,7 +54,8 @@ class Executor:
     """Runs the scenarios of one proof."""
 
     def __init__(self, world: World, zygote: Zygote, allowed_hosts: Sequence[str] = ()) -> None:
-        self.world, self._zygote, self._hosts = world, zygote, tuple(allowed_hosts)
+        self.world, self._children = world, Children(world, zygote, allowed_hosts)
+        self._striking = Striking(world, self._children)
         self._number = 0
         self._lock = threading.Lock()
         # Never the same id twice in one JVM: threads of an earlier proof would write into the new recording.
@@ -93,7 +79,7 @@ class Executor:
         self.world.engine.open_recording(identity, folder)
         opened(setting.services(self.world.config))
         try:
-            result = self._child(f"recording-{name}", setting, settings=settings or {}, trace=trace).result()
+            result = self._children.start(f"recording-{name}", setting, settings=settings or {}, trace=trace).result()
         finally:
             self.world.engine.close_recording(identity)
         if result.error:
@@ -109,27 +95,47 @@ class Executor:
     def run_all(
         self, plans: Sequence[ScenarioPlan], recordings: Mapping[str, Recording], stop: Callable[[], bool]
     ) -> Iterator[Outcome]:
-        """Runs the scenarios side by side and judges each as it ends; stops handing out when `stop` says so."""
-        pending = list(plans)
+        """Runs the scenarios side by side and judges each as it ends; stops handing out when `stop` says so.
+
+        A fault on a service hits its neighbours too: those come last, one for each line to a service, or alone.
+        """
+        lanes = dict.fromkeys(plan.strike.fault.lane if plan.strike else None for plan in plans)
+        crashes = [plan for plan in plans if plan.strike is None]
+        yield from self._side_by_side([crashes], recordings, stop, SIDE_BY_SIDE + 1)
+        of_lane = {lane: [plan for plan in plans if plan.strike and plan.strike.fault.lane == lane] for lane in lanes}
+        alone = of_lane.pop(ALONE, [])
+        yield from self._side_by_side(list(of_lane.values()), recordings, stop, 1)
+        yield from self._side_by_side([alone], recordings, stop, 1)
+
+    def _side_by_side(
+        self, lanes: Sequence[Sequence[ScenarioPlan]], recordings: Mapping[str, Recording], stop: Callable[[], bool], of_each: int
+    ) -> Iterator[Outcome]:
+        """So many of each lane at a time."""
+        pending = [list(lane) for lane in lanes]
         with ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="scenario") as pool:
-            running: set[Future[Ran]] = set()
-            while pending or running:
-                while pending and len(running) < SIDE_BY_SIDE + 1 and not stop():
-                    running.add(pool.submit(self._run, pending.pop(0), recordings))
+            running: dict[Future[Ran], int] = {}
+            while any(pending) or running:
+                for number, lane in enumerate(pending):
+                    while lane and sum(each == number for each in running.values()) < of_each and not stop():
+                        running[pool.submit(self._run, lane.pop(0), recordings)] = number
                 if not running:
                     return
-                done, running = wait(running, return_when=FIRST_COMPLETED)
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
+                    del running[future]
                     ran = future.result()
                     yield self._judged(ran, keep_rows=ran.plan.compared)
                     self._close(self.world.setting(ran.folder.name).services(self.world.config))
                     shutil.rmtree(ran.folder, ignore_errors=True)
                 if stop():
-                    pending.clear()
+                    pending = []
 
     def judge_recording(self, plan: ScenarioPlan, recording: Recording) -> Outcome:
         """The fault-free run is a scenario as well."""
         return judging.judged(self.world, plan, recording.setting.folder, fired=True, seconds=recording.seconds)
+
+    def close(self) -> None:
+        self._striking.close()
 
     def _run(self, plan: ScenarioPlan, recordings: Mapping[str, Recording]) -> Ran:
         started = monotonic_seconds()
@@ -137,18 +143,20 @@ class Executor:
         with self._lock:
             self._number += 1
             name = f"s{self._number:05d}"
-        setting = self.world.setting(name)
+        setting = self.world.setting(name, by_line=plan.strike.fault.line if plan.strike else "")
         restarted = setting if recording.name != "default" or plan.compared else setting.in_one_batch()
         services = setting.services(self.world.config)
         try:
             opened(services)
-            if plan.mode is Mode.IMAGE:
+            if plan.strike is not None:
+                fired, rerun = self._striking.strike(plan, plan.strike, recording, setting), _left_open(setting.folder)
+            elif plan.mode is Mode.IMAGE:
                 fired, rerun = self._rebuild(plan, recording, setting)
             else:
                 fired, rerun = self._crash(plan, recording, setting)
-            result = self._child(name, restarted, recording=recording).result()
+            result = self._children.start(name, restarted, recording=recording).result()
             if result.error and plan.fault == "machine-death" and "--replay-last" in result.remedy:
-                result = self._child(f"{name}-again", restarted, recording=recording, replay_last=True).result()
+                result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
             return Ran(plan, setting.folder, fired, result, "", monotonic_seconds() - started, rerun)
         except (ChildDied, StreamproofError, OSError) as problem:
             self._close(services)
@@ -182,7 +190,7 @@ class Executor:
         if plan.mode is Mode.KILL:
             from streamproof.prove.killing import kill_at
 
-            fired = kill_at(self.world, recording, plan.step, setting, self._task, self._zygote.environment)
+            fired = kill_at(self.world, recording, plan.step, setting, self._children.task, self._children.environment)
         elif plan.image is None:
             fired = self._die_in_service(plan.step, recording, setting)
         else:
@@ -191,74 +199,22 @@ class Executor:
             self.world.engine.open_recording(identity, self.world.folder / identity)
             try:
                 self.world.engine.arm(identity, *arming(recording.steps, plan.step, action=Action.DIE).arguments())
-                result = self._child(identity, recorded, recording=recording, read_state=False).result()
+                result = self._children.start(identity, recorded, recording=recording, read_state=False).result()
                 fired = self.world.engine.fired(identity) and bool(result.error)
             finally:
                 self.world.engine.close_recording(identity)
                 shutil.rmtree(self.world.folder / identity, ignore_errors=True)
-        left = {str(path.relative_to(setting.folder)) for path in setting.folder.rglob("*") if path.is_file()}
-        return fired, _planned_not_committed(left)
+        return fired, _left_open(setting.folder)
 
     def _die_in_service(self, step: StepName, recording: Recording, setting: Setting) -> bool:
         """Runs the job until it takes a step in a service, and kill -9 ends driver and task there."""
-        running = self._child(f"{setting.folder.name}-dies", setting, recording=recording, read_state=False, crash_at=str(step))
+        running = self._children.start(
+            f"{setting.folder.name}-dies", setting, recording=recording, read_state=False, crash_at=str(step)
+        )
         with suppress(ChildDied):
             running.result()
         self.world.engine.wait_until_ended(str(setting.folder))
         return Path(f"{setting.folder / STEPS}.{FIRED}").exists()
-
-    def _child(
-        self,
-        identity: str,
-        setting: Setting,
-        *,
-        recording: Recording | None = None,
-        settings: Mapping[str, str] | None = None,
-        trace: bool = True,
-        replay_last: bool = False,
-        read_state: bool = True,
-        crash_at: str = "",
-    ) -> "Future[ChildResult]":
-        gateway = self.world.engine.gateway()
-        setting.folder.mkdir(parents=True, exist_ok=True)
-        task = self._task(identity, setting, recording)
-        task = replace(
-            task,
-            port=gateway.port,
-            secret=gateway.secret,
-            trace=trace,
-            replay_last=replay_last,
-            read_state=read_state,
-            crash_at=crash_at,
-            settings={**task.settings, **(settings or {})},
-        )
-        future = self._zygote.submit(task)
-        future.add_done_callback(lambda _: gateway.close())
-        return future
-
-    def _task(self, identity: str, setting: Setting, recording: Recording | None) -> ChildTask:
-        config = self.world.config
-        results = self.world.folder / "children"
-        results.mkdir(exist_ok=True)
-        return ChildTask(
-            id=identity,
-            target=str(config.file),
-            entry=config.entry,
-            profile=config.profile,
-            base=setting.base,
-            folder=str(setting.folder),
-            data=setting.data,
-            files_per_batch=setting.files_per_batch,
-            records_per_batch=setting.records_per_batch,
-            urls=setting.urls,
-            steps=str(setting.folder / STEPS) if setting.urls else "",
-            port=0,
-            secret="",
-            result=str(results / f"{identity}.json"),
-            operators=recording.operators if recording else None,
-            settings=dict(recording.settings) if recording else {},
-            allowed_hosts=self._hosts,
-        )
 
 
 def agreement(live: Outcome, image: Outcome) -> CheckResult:
@@ -270,6 +226,10 @@ def agreement(live: Outcome, image: Outcome) -> CheckResult:
         what += " in the rows that are published"
     finding = Finding(None, what, None, f"image: {image.verdict}, {image.account}", f"live: {live.verdict}, {live.account}")
     return CheckResult("agreement", Verdict.FAIL, (finding,), 1)
+
+
+def _left_open(folder: Path) -> tuple[int, ...]:
+    return _planned_not_committed(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
 def _planned_not_committed(files: Iterable[str]) -> tuple[int, ...]:

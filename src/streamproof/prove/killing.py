@@ -4,29 +4,27 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.phases import StepName
-from streamproof.prove import guard
-from streamproof.prove.child import ChildTask, run_on
-from streamproof.prove.engine import JAVA_OPTIONS, local_files, settings_of_proof
+from streamproof.prove.child import ChildTask
+from streamproof.prove.engine import local_files
+from streamproof.prove.own_jvm import started
 from streamproof.prove.record.live import MARKER, Action, arming
 from streamproof.prove.setting import Setting
 
 if TYPE_CHECKING:
-    from streamproof.prove.execution import Recording
+    from streamproof.prove.recording import Recording
     from streamproof.prove.world import World
 
 MakeTask = Callable[[str, Setting, "Recording"], ChildTask]
 
 _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 180.0
-_MEMORY = "640m"
 
 
 def kill_at(
@@ -46,25 +44,15 @@ def kill_at(
     # In this folder too: a JVM that is killed does not delete its temporary files.
     own = {**fault, **local_files(folder / "local")}
     task = replace(task, read_state=False, settings={**task.settings, **own})
-    path = Path(f"{task.result}.task")
-    path.write_text(task.to_json())
     try:
         with (folder / "child.log").open("wb") as log:
-            return _killed_at_marker(path, folder / MARKER, log, environment)
+            return _killed_at_marker(started(task, environment, log), folder / MARKER)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _killed_at_marker(task: Path, marker: Path, log: Any, environment: Mapping[str, str]) -> bool:
-    """Starts the child, waits for the marker, kills; returns when no process of the group holds its standard output any more."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "streamproof.prove.killing", str(task)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=log,
-        env=dict(environment),
-        start_new_session=True,
-    )
+def _killed_at_marker(process: "subprocess.Popen[bytes]", marker: Path) -> bool:
+    """Waits for the marker, kills; returns when no process of the group holds its standard output any more."""
     give_up = monotonic_seconds() + _PATIENCE_SECONDS
     reached = False
     try:
@@ -80,23 +68,3 @@ def _killed_at_marker(task: Path, marker: Path, log: Any, environment: Mapping[s
         # The JVM has the same standard output: its end says that the JVM is dead too, and the disk at rest.
         process.communicate()
     return reached and process.returncode == -signal.SIGKILL
-
-
-def _run(task: ChildTask) -> None:
-    """In the child: a Spark of its own, with the proof's settings and the fault armed by configuration."""
-    from streamproof.config import load
-    from streamproof.runtime.session import start_session
-
-    guard.install(task.allowed_hosts)
-    own = {key: value for key, value in task.settings.items() if key.startswith(("spark.hadoop.", "spark.local."))}
-    config = load(task.target, profile=task.profile)
-    settings = {**settings_of_proof(config.spark), **own, "spark.driver.memory": _MEMORY}
-    spark = start_session(task.id, settings, proof=True, java_options=JAVA_OPTIONS)
-    spark.sparkContext.setLogLevel("OFF")
-    sql = {key: value for key, value in task.settings.items() if key not in own}
-    result = run_on(spark, replace(task, settings=sql))
-    sys.stderr.write(f"the job ended and was not killed: {result}\n")
-
-
-if __name__ == "__main__":
-    _run(ChildTask.from_json(Path(sys.argv[1]).read_text()))

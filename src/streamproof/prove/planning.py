@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from streamproof.core.phases import Phase, StepName
 from streamproof.errors import ScenarioError
+from streamproof.prove.faults.fault import ServiceFault
 from streamproof.prove.record.cuts import cuts
 from streamproof.prove.record.deaths import machine_deaths
 from streamproof.prove.record.images import Image, prefixes, without
@@ -26,11 +27,19 @@ LIVE_MODES = (Mode.LIVE, Mode.KILL)
 
 
 @dataclass(frozen=True)
+class Strike:
+    """A fault on a service, and the output or the source that its step belongs to."""
+
+    fault: ServiceFault
+    on: str
+
+
+@dataclass(frozen=True)
 class ScenarioPlan:
     """One scenario: its id, the step it crashes at (None for the fault-free one), the fault and how it is brought about.
 
     `compared` is a live crash, or the image that it is compared with: both keep the scenario's batches to the end. A live crash without an
-    image is at a step that a service has taken.
+    image is at a step that a service has taken. With a `strike` the job is not crashed: a service is, or what the job runs on.
     """
 
     id: str
@@ -40,6 +49,7 @@ class ScenarioPlan:
     image: Image | None = None
     recording: str = "default"
     compared: bool = False
+    strike: Strike | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,6 +84,14 @@ def live(timeline: Timeline, announced: Sequence[StepName]) -> list[ScenarioPlan
     ]
     taken = dict.fromkeys(announced)
     return in_order([*crashes, *[ScenarioPlan(f"{step}+live", Mode.LIVE, "process-death", step) for step in taken]], Mode.LIVE)
+
+
+def struck(strikes: Iterable[tuple[ServiceFault, StepName, str]]) -> list[ScenarioPlan]:
+    """Faults on services, each at its step."""
+    return [
+        ScenarioPlan(f"{step}+{fault.name}+live", Mode.LIVE, fault.name, step, strike=Strike(fault, on))
+        for fault, step, on in strikes
+    ]
 
 
 def additional(timeline: Timeline) -> list[ScenarioPlan]:
@@ -176,6 +194,8 @@ def in_words(plan: ScenarioPlan) -> str:
     of = "" if step.phase is Phase.START else f" of batch {step.batch}"
     happened = template.format(kind=step.kind, name=name, rest=rest, of=of)
     how = {"machine-death": "the machine dies", "process-death": "the process dies"}.get(plan.fault, plan.fault)
+    if plan.strike is not None:
+        how = plan.strike.fault.words
     if plan.mode is Mode.KILL:
         how = "the process is killed with kill -9"
     return f"{how} {side} {happened}{_NEXT.get((step.phase, side), '')}"

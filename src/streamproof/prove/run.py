@@ -10,14 +10,16 @@ from typing import Any
 
 from streamproof.config import JobConfig
 from streamproof.core.clock import monotonic_seconds
+from streamproof.core.phases import Side
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.prove import assembling, events, guard
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.engine import Engine
-from streamproof.prove.execution import SIDE_BY_SIDE, Executor, Recording, agreement
+from streamproof.prove.execution import SIDE_BY_SIDE, Executor, agreement
+from streamproof.prove.faults.catalogue import strikes
 from streamproof.prove.judging import Outcome
-from streamproof.prove.outside import Outside, needed
+from streamproof.prove.outside import Outside, needed, services_of
 from streamproof.prove.planning import (
     FAULT_FREE,
     LIVE_MODES,
@@ -28,7 +30,9 @@ from streamproof.prove.planning import (
     live,
     second_recording,
     standard,
+    struck,
 )
+from streamproof.prove.recording import Recording
 from streamproof.prove.scenario import Scenario, load_scenario
 from streamproof.prove.scratch import scratch
 from streamproof.prove.setting import SPARK
@@ -65,6 +69,7 @@ class Options:
     batches: int | None = None
     ids: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
+    brokers: int = 1
     child_python_path: str | None = None
 
 
@@ -156,6 +161,7 @@ class _Session:
     _world: World | None = None
     _outside: Outside | None = None
     _zygote: Zygote | None = None
+    _executor: Executor | None = None
     _work: Path = field(init=False)
     _started: float = field(default_factory=monotonic_seconds)
 
@@ -165,6 +171,8 @@ class _Session:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._executor is not None:
+            self._executor.close()
         if self._zygote is not None:
             self._zygote.close()
         if self._world is not None:
@@ -184,7 +192,7 @@ class _Session:
 
     def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> _Prepared:
         """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""
-        self._outside = outside = Outside(self.folder / "services", needed(self.config))
+        self._outside = outside = Outside(self.folder / "services", needed(self.config), self.options.brokers)
         written = beside.submit(lambda: write_scenario(self.config, self.scenario, self._work, outside.start()))
         local = None if self._work == self.folder else self._work.parent
         engine = Engine(f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config))
@@ -204,14 +212,14 @@ class _Session:
         self.tell(events.Recording(0, self.scenario.batches))
         self._world = world = prepare(self.config, self.scenario, self._work, engine, written.result(), outside)
         foreseen = beside.submit(lambda: world.models)
-        executor = Executor(world, zygote, self.options.allowed_hosts)
+        self._executor = executor = Executor(world, zygote, self.options.allowed_hosts)
         recording = executor.record("default")
         foreseen.result()
         shipped = beside.submit(executor.record, "shipped", trace=False)
         fault_free = executor.judge_recording(FAULT_FREE, recording)
         fault_free = replace(fault_free, checks=[*fault_free.checks, _shipped_equals_proved(recording, shipped.result())])
         on_services = bool(outside.names)
-        plans = live(recording.steps, recording.announced) if on_services else standard(recording.steps)
+        plans = self._on_services(recording, outside) if on_services else standard(recording.steps)
         recordings = {"default": recording}
         if self.options.full and not on_services:
             rare = executor.record("rare", settings=RARE_SETTINGS)
@@ -223,6 +231,23 @@ class _Session:
         seconds = monotonic_seconds() - self._started
         self.tell(events.Recorded(len(recording.steps.steps), images, len(plans) - images, seconds))
         return _Prepared(world, executor, recordings, plans, fault_free)
+
+    def _on_services(self, recording: Recording, outside: Outside) -> list[ScenarioPlan]:
+        """Live crashes, and the faults on services that can be brought about here."""
+        steps = [step.name(side) for step in recording.steps.steps for side in Side]
+        found = strikes(
+            steps,
+            recording.announced,
+            {name: services_of(sink) for name, sink in self.config.sink.items()},
+            {name: services_of(source) for name, source in self.config.source.items()},
+            everywhere=self.options.full,
+        )
+        possible = [
+            (fault, step, on)
+            for fault, step, on in found
+            if fault.brokers <= outside.brokers and (not fault.by_line or fault.service in outside.lines)
+        ]
+        return [*live(recording.steps, recording.announced), *struck(possible)]
 
 
 def _shipped_equals_proved(proved: Recording, shipped: Recording) -> CheckResult:

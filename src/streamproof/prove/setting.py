@@ -72,7 +72,7 @@ class Setting:
         """The job with all its sources and outputs here; outputs that its configuration does not bind lie among the others."""
         update = {
             "checkpoint": f"{self.base}/{CHECKPOINT}",
-            "source": {name: self._source(name, source) for name, source in config.source.items()},
+            "source": self.sources(config),
             "sink": {name: sink_at(name, sink, self.folder.name, self.urls) for name, sink in config.sink.items()},
             "trigger": type(config.trigger)(),
         }
@@ -88,6 +88,10 @@ class Setting:
     def in_one_batch(self) -> "Setting":
         """The same with a job that takes what there is."""
         return replace(self, files_per_batch=None, records_per_batch=None)
+
+    def sources(self, config: "JobConfig") -> dict[str, "SourceConfig"]:
+        """The sources of a job, as they are bound here."""
+        return {name: self._source(name, source) for name, source in config.source.items()}
 
     def services(self, config: "JobConfig") -> dict[str, ServiceSink]:
         """The outputs of a job that are services, as they are bound here."""

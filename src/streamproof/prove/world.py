@@ -73,12 +73,13 @@ class World:
         """The plain model of each query."""
         return {query: Model(found.shape, found.arrived, self.written.traces_of_file) for query, found in self.arrivals.items()}
 
-    def setting(self, name: str, *, recording: str | None = None, trace: bool = True) -> Setting:
-        """Where a scenario of this name lies."""
+    def setting(self, name: str, *, recording: str | None = None, trace: bool = True, by_line: str = "") -> Setting:
+        """Where a scenario of this name lies; `by_line` names a service that is reached through the proxy."""
         folder = self.folder / "disks" / name
         base = str(folder) if recording is None else f"sp-record://{recording}{folder}"
         data = self.written.data if trace else self.written.plain_data
-        return Setting(base, folder, data, self.scenario.files_per_batch, records_per_batch(self.scenario), self.outside.urls)
+        urls = self.outside.urls(by_line)
+        return Setting(base, folder, data, self.scenario.files_per_batch, records_per_batch(self.scenario), urls)
 
     def harvest(self, folder: Path) -> None:
         """Brings what a scenario has left in services to its folder."""
@@ -165,8 +166,8 @@ def write_scenario(config: JobConfig, scenario: Scenario, folder: Path, outside:
             from streamproof.prove.outside import topics
 
             data[name], plain_data[name] = name, f"{name}-plain"
-            traces_of_file |= topics.write_events(made, outside.urls["kafka"], data[name])
-            topics.write_events(made, outside.urls["kafka"], plain_data[name], trace=False)
+            traces_of_file |= topics.write_events(made, outside.urls()["kafka"], data[name])
+            topics.write_events(made, outside.urls()["kafka"], plain_data[name], trace=False)
             continue
         data[name], plain_data[name] = str(folder / "events" / name), str(folder / "events-plain" / name)
         traces_of_file |= write_events(made, Path(data[name]), source.format, schema_columns=columns)
@@ -183,7 +184,7 @@ def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine,
         If the job cannot be bound, or the scenario's model fits none of its outputs.
     """
     disk = folder / "disks" / "oracle"
-    bound = Setting(str(disk), disk, written.data, scenario.files_per_batch, urls=outside.urls).bind(config)
+    bound = Setting(str(disk), disk, written.data, scenario.files_per_batch, urls=outside.urls()).bind(config)
     _require_window_for_model(scenario, shape_of(bound, next(iter(bound.outputs.main))))
     return World(config, scenario, folder, engine, bound, written, outside)
 

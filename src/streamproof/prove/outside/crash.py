@@ -2,18 +2,22 @@
 
 import os
 import signal
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyspark import TaskContext
+
 from streamproof.connectors.steps import Steps
 from streamproof.core.phases import StepName
+from streamproof.prove.faults.desk import report
 
 FIRED = "fired"
 
 
 @dataclass(frozen=True)
 class WatchedSteps(Steps):
-    """Writes each step to a file, and kills the driver, and the task that takes the step, at one of them.
+    """Writes each step to a file; at one of them it kills the driver, and the task that takes the step, or reports to a desk and waits.
 
     Parameters
     ----------
@@ -23,19 +27,33 @@ class WatchedSteps(Steps):
         The step to die at; empty for none.
     driver
         The process that runs the job; a task runs in another.
+    desk
+        Where to report, as `faults.desk` says; empty for a death.
     """
 
     journal: str
     crash_at: str
     driver: int
+    desk: str = ""
 
     def reached(self, step: StepName) -> None:
         with Path(self.journal).open("a") as written:
             written.write(f"{step}\n")
-        if str(step) == self.crash_at:
+        if str(step) != self.crash_at:
+            return
+        if self.desk:
+            report(self.desk, _jvm_of_task())
+        else:
             Path(f"{self.journal}.{FIRED}").touch()
             for process in {self.driver, os.getpid()}:
                 os.kill(process, signal.SIGKILL)
+
+
+def _jvm_of_task() -> int:
+    """The JVM whose Python worker this is: its daemon's parent; 0 on the driver."""
+    if TaskContext.get() is None:
+        return 0
+    return int(subprocess.run(["ps", "-o", "ppid=", "-p", str(os.getppid())], capture_output=True, text=True, check=True).stdout)
 
 
 def steps_in(journal: Path) -> list[StepName]:

@@ -6,10 +6,24 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
 
-from streamproof.config import HttpSink, JobConfig, KafkaSink, KafkaSource, PostgresSink, RedisSink, ServiceSink
+from streamproof.config import (
+    HttpSink,
+    JobConfig,
+    KafkaSink,
+    KafkaSource,
+    PostgresSink,
+    RedisSink,
+    ServiceSink,
+    SinkConfig,
+    SourceConfig,
+)
 from streamproof.core.manifest import LedgerEntry
-from streamproof.lab.services import service
+from streamproof.errors import LabError
+from streamproof.lab.kafka import KafkaCluster
+from streamproof.lab.services import fetch, service, there
+from streamproof.lab.toxiproxy import Proxy, Toxiproxy
 
 if TYPE_CHECKING:
     from streamproof.lab.service import Service
@@ -53,10 +67,14 @@ class Reader(ABC):
         """Removes the place."""
 
 
+def _bindings(config: JobConfig) -> Iterator[SourceConfig | SinkConfig]:
+    yield from config.source.values()
+    yield from config.sink.values()
+
+
 def needed(config: JobConfig) -> tuple[str, ...]:
     """The services that a job is bound to, each once."""
-    found = [_SERVICE_OF[type(each)] for each in (*config.source.values(), *config.sink.values()) if type(each) in _SERVICE_OF]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(service for each in _bindings(config) for service in services_of(each)))
 
 
 @dataclass
@@ -69,26 +87,67 @@ class Outside:
         Where their data and logs go.
     names
         Which ones, as `needed` gives them.
+    brokers
+        How many brokers Kafka has.
+    lines
+        By service its lines through the proxy.
     """
 
     folder: Path
     names: Sequence[str]
+    brokers: int = 1
     running: dict[str, "Service"] = field(default_factory=dict)
+    lines: dict[str, Sequence[Proxy]] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def start(self) -> Self:
-        """Starts them; LabError where one does not come up."""
+        """Starts them, each with a line to it through Toxiproxy where there is one; LabError where one does not come up."""
+        proxy = self._proxy() if self.names else None
         for name in self.names:
-            self.running[name] = self._stack.enter_context(service(name, self.folder))
+            own = KafkaCluster(self.folder / name, self.brokers, proxy) if name == "kafka" else service(name, self.folder)
+            self.running[name] = self._stack.enter_context(own)
+            if isinstance(own, KafkaCluster):
+                self.lines[name] = own.lines
+            elif proxy is not None:
+                self.lines[name] = (proxy.line(name, urlsplit(own.url).netloc.rpartition("@")[2]),)
         return self
+
+    def spark(self) -> str:
+        """The master of a cluster, which is started when it is first asked for."""
+        if "spark" not in self.running:
+            self.running["spark"] = self._stack.enter_context(service("spark", self.folder))
+        return self.running["spark"].url
+
+    def _proxy(self) -> Toxiproxy | None:
+        """The proxy; built where that can be done, None where it cannot: the plan says then what it leaves out."""
+        if not there("toxiproxy"):
+            try:
+                fetch("toxiproxy")
+            except LabError:
+                return None
+        return self._stack.enter_context(Toxiproxy(self.folder / "toxiproxy"))
 
     def stop(self) -> None:
         self._stack.close()
 
-    @property
-    def urls(self) -> dict[str, str]:
-        """Where each of them is."""
-        return {name: each.url for name, each in self.running.items()}
+    def urls(self, by_line: str = "") -> dict[str, str]:
+        """Where each of them is; one of them, if it is named, through the proxy."""
+        direct = {name: each.url for name, each in self.running.items() if name in self.names}
+        return {name: _by_line(url, self.lines[name]) if name == by_line else url for name, url in direct.items()}
+
+
+def services_of(bound: SourceConfig | SinkConfig) -> tuple[str, ...]:
+    """The services that a source or an output needs, the one it is bound to first; none for files."""
+    return (_SERVICE_OF[type(bound)],) if type(bound) in _SERVICE_OF else ()
+
+
+def _by_line(url: str, lines: Sequence[Proxy]) -> str:
+    addresses = ",".join(line.address for line in lines)
+    parts = urlsplit(url)
+    if not parts.netloc:
+        return addresses
+    user, at, _ = parts.netloc.rpartition("@")
+    return parts._replace(netloc=f"{user}{at}{addresses}").geturl()
 
 
 def reader(sink: ServiceSink) -> Reader:

@@ -13,11 +13,14 @@ MARKER = "killed-here"  # in the recording's folder, once a `kill` has fired and
 
 
 class Action(StrEnum):
-    """What happens at the step: an error, then silence (die); standing still until the kill comes (kill); a full disk (enospc)."""
+    """What happens at the step: an error, then silence (die); standing still until the kill comes (kill); a full disk (enospc); a
+    report to a desk, and on it goes (call).
+    """
 
     DIE = "die"
     KILL = "kill"
     ENOSPC = "enospc"
+    CALL = "call"
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,19 @@ import java.util.regex.Pattern;
 
 /** One armed fault: which operation on which path, before or after it, at which occurrence, and what happens. */
 final class Fault {
-  enum Action { DIE, KILL, ENOSPC }
+  enum Action { DIE, KILL, ENOSPC, CALL }
 
   final String operation;
   final Pattern path;
   final boolean after;
   final int occurrence;
   final Action action;
+  /** Of a call: the port of the desk on this machine, a space, and what it is told. */
+  final String call;
   private int seen;
   private String firedAt;
 
-  Fault(String operation, String pathRegex, String side, int occurrence, String action) {
+  Fault(String operation, String pathRegex, String side, int occurrence, String action, String call) {
     if (!operation.matches("create|close|rename|delete|append|truncate")) {
       throw new IllegalArgumentException("operation must be create, close, rename, delete, append or truncate, not " + operation);
     }
@@ -29,6 +31,7 @@ final class Fault {
     this.after = side.equals("after");
     this.occurrence = occurrence;
     this.action = Action.valueOf(action.toUpperCase());
+    this.call = call;
   }
 
   /** Counts the operation when it is about to happen; true when this is the armed occurrence. */

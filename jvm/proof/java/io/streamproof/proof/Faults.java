@@ -17,7 +17,17 @@ public final class Faults {
    *     the process) or enospc ("No space left on device" from then on, until {@link #clear})
    */
   public static void arm(String id, String operation, String pathRegex, String side, int occurrence, String action) {
-    Recordings.require(id).arm(new Fault(operation, pathRegex, side, occurrence, action));
+    Recordings.require(id).arm(new Fault(operation, pathRegex, side, occurrence, action, ""));
+  }
+
+  /**
+   * Arms a call: at the operation a line is sent to a port of this machine, and the thread waits, with the recording's lock held, until
+   * it is answered; then everything goes on. What happens meanwhile is the desk's affair.
+   *
+   * @param call the port, a space, and the line
+   */
+  public static void armCall(String id, String operation, String pathRegex, String side, int occurrence, String call) {
+    Recordings.require(id).arm(new Fault(operation, pathRegex, side, occurrence, "call", call));
   }
 
   /** True if every fault armed on the recording, and at least one, has fired. */

@@ -4,6 +4,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -208,7 +209,17 @@ final class Recording {
         full = true;
         throw noSpace(target);
       }
+      case CALL -> call(fault.call);
       default -> throw new IllegalStateException(fault.action.name());
+    }
+  }
+
+  /** Tells the desk, and waits for its answer: one byte, or the end of the connection. */
+  private static void call(String call) throws IOException {
+    String[] parts = call.split(" ", 2);
+    try (Socket desk = new Socket("127.0.0.1", Integer.parseInt(parts[0]))) {
+      desk.getOutputStream().write((parts[1] + "\n").getBytes(StandardCharsets.UTF_8));
+      desk.getInputStream().read();
     }
   }
 

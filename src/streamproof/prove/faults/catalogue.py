@@ -1,0 +1,86 @@
+"""All faults on services, and the steps at which a plan tries each of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+
+from streamproof.core.phases import Phase, Side, StepName
+from streamproof.prove.faults import network, processes
+from streamproof.prove.faults.fault import ServiceFault
+
+_OF_LIBRARIES = ("brokers", "database", "stores")
+_PLANNED, _STAGED = "offsets", "manifest"
+
+
+def all_faults() -> list[ServiceFault]:
+    """Every fault; those of services whose library is not installed are left out: no job here can be bound to them."""
+    found = [*network.faults(), *processes.FAULTS]
+    for module in _OF_LIBRARIES:
+        try:
+            found += import_module(f"streamproof.prove.faults.{module}").FAULTS
+        except ImportError:
+            continue
+    return found
+
+
+def strikes(
+    recorded: Sequence[StepName],
+    announced: Sequence[StepName],
+    sinks: Mapping[str, Sequence[str]],
+    sources: Mapping[str, Sequence[str]],
+    *,
+    everywhere: bool = False,
+) -> Iterator[tuple[ServiceFault, StepName, str]]:
+    """Faults and the steps at which they strike, with the output or the source that the fault is on.
+
+    A fault on a service strikes at the first step that the middle batch takes there, for the first output that goes there; and once the
+    offsets of that batch are planned, where a source is read there. With `everywhere` it strikes at every step of every output.
+
+    Parameters
+    ----------
+    recorded, announced
+        The steps on the recorded file system, and those that services have taken.
+    sinks, sources
+        By output and by source, the services that it needs; none for files.
+    """
+    for fault in all_faults():
+        yield from _on_outputs(fault, announced, sinks, everywhere=everywhere)
+        yield from _on_sources(fault, recorded, sources)
+        if fault.service == "driver":
+            yield from _on_driver(fault, recorded, next(iter(sinks), ""))
+
+
+def _on_outputs(
+    fault: ServiceFault, announced: Sequence[StepName], sinks: Mapping[str, Sequence[str]], *, everywhere: bool
+) -> Iterator[tuple[ServiceFault, StepName, str]]:
+    for output, services in sinks.items():
+        if not services or fault.service not in (*services, "spark"):
+            continue
+        own = [step for step in dict.fromkeys(announced) if step.kind.partition(".")[0] == output and step.side in fault.sides]
+        batches = sorted({step.batch for step in own})
+        middle = [step for step in own if step.batch == batches[len(batches) // 2]]
+        yield from ((fault, step, output) for step in (own if everywhere else middle[:1]))
+        if middle and not everywhere:
+            return
+
+
+def _on_sources(
+    fault: ServiceFault, recorded: Sequence[StepName], sources: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[ServiceFault, StepName, str]]:
+    source = next((name for name, services in sources.items() if fault.service in services), None)
+    if source is not None and Side.AFTER in fault.sides:
+        yield from ((fault, step, source) for step in _middle(recorded, Phase.PLAN, _PLANNED) if step.side is Side.AFTER)
+
+
+def _on_driver(fault: ServiceFault, recorded: Sequence[StepName], output: str) -> Iterator[tuple[ServiceFault, StepName, str]]:
+    """Before the manifest the two drivers stage different ones, behind it they share it."""
+    manifest = [step for step in _middle(recorded, Phase.STAGE, _STAGED) if step.side is Side.AFTER]
+    for behind in manifest:
+        *_, before = (step for step in recorded[: recorded.index(behind)] if step.side is Side.AFTER)
+        yield from ((fault, before, output), (fault, behind, output))
+
+
+def _middle(recorded: Sequence[StepName], phase: Phase, kind: str) -> list[StepName]:
+    """The steps of a kind in the middle batch of each query."""
+    own = [step for step in recorded if (step.phase, step.kind) == (phase, kind)]
+    batches = sorted({step.batch for step in own})
+    return [step for step in own if step.batch == batches[len(batches) // 2]] if own else []

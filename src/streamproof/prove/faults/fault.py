@@ -1,0 +1,113 @@
+"""What a fault on a service is."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from streamproof.core.phases import Side
+
+if TYPE_CHECKING:
+    from streamproof.config import SinkConfig, SourceConfig
+    from streamproof.lab.service import Service
+    from streamproof.lab.toxiproxy import Proxy
+
+ALONE = "alone"
+OUTAGE_SECONDS = 2.0
+"""How long a service that comes back by itself stays away: longer than the first pauses of those who try again."""
+
+
+@dataclass
+class Struck:
+    """What a fault finds when its step is taken.
+
+    Parameters
+    ----------
+    services, lines
+        Those that run, by their names, and the lines to each through the proxy.
+    bound
+        What the output or the source of the step is bound to in this scenario.
+    process
+        The JVM whose task takes the step, 0 where it is not taken by a task.
+    stopped
+        Once the job has ended: whether with an error.
+    second_driver
+        Runs the job once more on the same checkpoint, from a process and a JVM of its own, to its end.
+    kept
+        What a fault remembers for its end.
+    """
+
+    services: Mapping[str, "Service"]
+    lines: Mapping[str, Sequence["Proxy"]]
+    bound: "SinkConfig | SourceConfig | None"
+    second_driver: Callable[[], None]
+    process: int = 0
+    stopped: bool = False
+    kept: dict[str, Any] = field(default_factory=dict)
+    _timer: threading.Timer | None = None
+
+    def later(self, do: Callable[[], None]) -> None:
+        """Does something once the outage is over, unless the scenario has ended before: its end does the same."""
+        timer = threading.Timer(OUTAGE_SECONDS, do)
+        timer.daemon = True
+        timer.start()
+        self._timer = timer
+
+    def end(self) -> None:
+        """Nothing is done later any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
+
+
+def nothing(_: Struck) -> None:
+    """Nothing has to be done."""
+
+
+@dataclass(frozen=True)
+class ServiceFault:
+    """One fault.
+
+    Parameters
+    ----------
+    name
+        The end of a scenario's id: "connection-lost".
+    service
+        Whom it hits, by its name in the lab.
+    words
+        What happens, as a sentence without its end.
+    strike
+        Does it, while the step waits.
+    mend
+        Ends it once the job has ended.
+    by_line
+        Whether the job goes through the proxy.
+    on_cluster
+        Whether the job runs on the lab's Spark cluster.
+    brokers
+        How many brokers it takes at least.
+    sides
+        On which sides of a step it can strike: what cuts a transaction needs one.
+    """
+
+    name: str
+    service: str
+    words: str
+    strike: Callable[[Struck], None]
+    mend: Callable[[Struck], None] = nothing
+    by_line: bool = False
+    on_cluster: bool = False
+    brokers: int = 1
+    sides: tuple[Side, ...] = (Side.BEFORE, Side.AFTER)
+
+    @property
+    def line(self) -> str:
+        """The service that is reached through the proxy, empty for none."""
+        return self.service if self.by_line else ""
+
+    @property
+    def lane(self) -> str:
+        """What faults may not be done at the same time: those on one line to a service, those that take processes; others need all."""
+        if self.by_line:
+            return self.service
+        return "processes" if self.service in ("spark", "driver") else ALONE

@@ -1,0 +1,106 @@
+"""Runs a job while a fault on a service, or on the job's own processes, is done at a named step."""
+
+import os
+import shutil
+from dataclasses import replace
+
+from streamproof.config import SinkConfig, SourceConfig
+from streamproof.core.ids import new_id, short
+from streamproof.errors import StreamproofError
+from streamproof.prove import own_jvm
+from streamproof.prove.child import ChildResult
+from streamproof.prove.children import Children
+from streamproof.prove.faults.desk import Call, Desk
+from streamproof.prove.faults.fault import ServiceFault, Struck
+from streamproof.prove.planning import ScenarioPlan, Strike
+from streamproof.prove.record.live import Action, arming
+from streamproof.prove.recording import Recording
+from streamproof.prove.setting import Setting
+from streamproof.prove.world import World
+from streamproof.prove.zygote import ChildDied
+
+
+class Striking:
+    """The faults of one proof; `close` when it is over."""
+
+    def __init__(self, world: World, children: Children) -> None:
+        self._world, self._children = world, children
+        self._desk, self._life = Desk(), short(new_id())
+
+    def close(self) -> None:
+        self._desk.close()
+
+    def strike(self, plan: ScenarioPlan, strike: Strike, recording: Recording, setting: Setting) -> bool:
+        """Runs the job to its end, or until it stops, with the fault on the way; then ends the fault. True if it fired.
+
+        Raises
+        ------
+        StreamproofError
+            If the fault itself failed.
+        """
+        bound: dict[str, SourceConfig | SinkConfig] = {
+            **setting.sources(self._world.config),
+            **setting.services(self._world.config),
+        }
+        struck = Struck(
+            services=self._world.outside.running,
+            lines=self._world.outside.lines,
+            bound=bound.get(strike.on),
+            second_driver=lambda: self._second_driver(setting, recording),
+        )
+
+        def hit(process: int) -> None:
+            struck.process = process
+            strike.fault.strike(struck)
+
+        with self._desk.expecting(hit) as call:
+            try:
+                struck.stopped = bool(self._meeting(call, plan, strike.fault, recording, setting).error)
+            except ChildDied:
+                struck.stopped = True
+            self._world.engine.wait_until_ended(str(setting.folder))
+            struck.end()
+            strike.fault.mend(struck)
+        if call.problem:
+            raise StreamproofError(f"The fault failed: {call.problem}")
+        return call.fired
+
+    def _meeting(self, call: Call, plan: ScenarioPlan, fault: ServiceFault, recording: Recording, setting: Setting) -> ChildResult:
+        """The job, which reports the step where the fault waits for it: a step of a service by itself, one of a file by the recording."""
+        assert plan.step is not None
+        name = f"{setting.folder.name}-struck"
+        if fault.on_cluster:
+            return self._on_cluster(name, setting, recording, str(plan.step), call.told)
+        if plan.step in recording.announced:
+            return self._children.start(
+                name, setting, recording=recording, read_state=False, crash_at=str(plan.step), desk=call.told
+            ).result()
+        identity = f"m{self._life}-{setting.folder.name}"
+        recorded = replace(setting, base=f"sp-record://{identity}{setting.folder}")
+        self._world.engine.open_recording(identity, self._world.folder / identity)
+        try:
+            armed = arming(recording.steps, plan.step, action=Action.CALL)
+            self._world.engine.arm_call(identity, armed.operation, armed.path, armed.side, armed.occurrence, call.told)
+            return self._children.start(identity, recorded, recording=recording, read_state=False).result()
+        finally:
+            self._world.engine.close_recording(identity)
+            shutil.rmtree(self._world.folder / identity, ignore_errors=True)
+
+    def _on_cluster(self, identity: str, setting: Setting, recording: Recording, step: str, desk: str) -> ChildResult:
+        """The job on executors that are processes of their own."""
+        master = self._world.outside.spark()
+        jars = self._world.engine.spark.sparkContext.getConf().get("spark.jars") or ""
+        task = self._children.task(identity, setting, recording)
+        own = {
+            "spark.master": master,
+            "spark.executor.memory": own_jvm.MEMORY,
+            "spark.executor.extraClassPath": jars.replace(",", os.pathsep).replace("file:", ""),
+        }
+        task = replace(task, read_state=False, settings={**task.settings, **own}, crash_at=step, desk=desk)
+        return own_jvm.finished(task, self._children.environment, self._world.folder / f"{identity}.log")
+
+    def _second_driver(self, setting: Setting, recording: Recording) -> None:
+        """Another process runs the job on the same checkpoint; whether it ends well is not its business but the verdict's."""
+        identity = f"{setting.folder.name}-second"
+        task = replace(self._children.task(identity, setting, recording), read_state=False)
+        own_jvm.finished(task, self._children.environment, self._world.folder / f"{identity}.log")
