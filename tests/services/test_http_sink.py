@@ -171,10 +171,10 @@ def test_a_configuration_that_is_wrong_decides_nothing(job, api):
 def test_an_api_that_is_down_is_caught_up_with(job, api):
     small = job(attempts=1)
     small.feed([event("a", 0), event("bad", 0, -1.0)])
-    api.stop()
+    api.kill()
     assert "no connection" in small.stopped(SinkUnavailable).message
     assert small.ids("rejected") == ["bad"]
-    api.start()
+    api.restart()
     small.run()
 
     assert keys(api) == ["a"]

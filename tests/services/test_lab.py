@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.request import urlopen
 
 import confluent_kafka
 import psycopg
@@ -16,8 +17,9 @@ from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
 from services.conftest import needs
 from streamproof.errors import LabError
-from streamproof.lab import KafkaCluster, Postgres, Redis, Registry, SparkCluster, Toxiproxy
+from streamproof.lab import KafkaCluster, PaymentsApi, Postgres, Redis, Registry, SparkCluster, Toxiproxy
 from streamproof.lab.process import Process, until
+from streamproof.lab.service import SingleProcess
 
 pytestmark = pytest.mark.service
 
@@ -116,6 +118,49 @@ def test_redis_keeps_its_keys_through_a_kill(tmp_path: Path):
         server.restart()
 
         assert redis.Redis.from_url(server.url).get("k") == b"v"
+
+
+def answers(service: SingleProcess) -> bool:
+    """Whether a service speaks its protocol within a second or two."""
+    try:
+        if isinstance(service, Postgres):
+            psycopg.connect(service.url, connect_timeout=2).close()
+        elif isinstance(service, Redis):
+            redis.Redis.from_url(service.url, socket_timeout=1, retry=None).ping()
+        else:
+            paths = {Registry: "/subjects", Toxiproxy: "/version", PaymentsApi: "/_up"}
+            urlopen(f"{service.url}{paths[type(service)]}", timeout=1).close()
+    except (psycopg.OperationalError, redis.RedisError, OSError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("kind", [Postgres, Redis, Registry, Toxiproxy, PaymentsApi])
+def test_a_service_can_be_paused_and_killed_and_comes_back_where_it_was(kind: type[SingleProcess], tmp_path: Path):
+    with kind(tmp_path) as service:
+        url = service.url
+        assert answers(service)
+        service.pause()
+        assert not answers(service)
+        service.resume()
+        assert answers(service)
+        service.kill()
+        assert not answers(service)
+        service.restart()
+        assert answers(service)
+        service.restart()
+        assert answers(service)
+        assert service.url == url
+    assert not answers(service)
+
+
+def test_the_lines_of_a_proxy_come_back_with_it(tmp_path: Path):
+    with Redis(tmp_path / "redis") as server, Toxiproxy(tmp_path / "toxiproxy") as proxy:
+        line = proxy.line("redis", server.url.split("/")[2])
+        proxy.kill()
+        proxy.restart()
+
+        assert redis.Redis.from_url(f"redis://{line.address}/0", retry=None).ping()
 
 
 def test_toxiproxy_delays_and_cuts_a_line(tmp_path: Path):

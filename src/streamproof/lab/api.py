@@ -9,41 +9,30 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.request import Request, urlopen
 
-from streamproof.lab.process import Process, answers_http, free_ports
-from streamproof.lab.service import Service
+from streamproof.lab.process import Process, answers_http
+from streamproof.lab.service import SingleProcess
 
 MODES = ("well", "429", "500", "403", "401", "hangs-after-work", "hangs-before-work")
 
 
 @dataclass
-class PaymentsApi(Service):
+class PaymentsApi(SingleProcess):
     """`POST /any/path` with an Idempotency-Key does something once; below `/careless` it does it each time.
 
-    `GET /any/path/KEY` says whether it was done, `effects` everything that was done.
+    `GET /any/path/KEY` says whether it was done, `effects` everything that was done. It forgets over `restart`.
     """
-
-    folder: Path
-    _port: int = 0
-    _process: Process | None = None
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._port}"
 
-    def start(self) -> Self:
-        self._port = self._port or free_ports(1)[0]
+    def _launch(self) -> None:
         command = [sys.executable, "-m", "streamproof.lab.api", str(self._port)]
         self._process = Process("payments API", command, self.folder / "api.log")
         self._process.ready(answers_http(f"{self.url}/_up"))
-        return self
-
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
 
     def behave(self, mode: str, times: int, *, key: str | None = None) -> None:
         """So many of the next calls, of one key or of any, meet it in a mode of `MODES`."""

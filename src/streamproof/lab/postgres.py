@@ -4,14 +4,14 @@ import os
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
 from streamproof.errors import LabError, MissingExtra
-from streamproof.lab.process import Process, free_ports
-from streamproof.lab.service import Service
+from streamproof.lab.process import Process
+from streamproof.lab.service import SingleProcess
 
 _SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -24,16 +24,13 @@ _NOBODY = "nobody"
 
 
 @dataclass
-class Postgres(Service):
+class Postgres(SingleProcess):
     """A database server with one database, `streamproof`, of a user of that name.
 
     Its data survive `kill` and `restart`, and go with `stop`.
     """
 
-    folder: Path
-    _port: int = 0
-    _process: Process | None = None
-    _temporary: Path | None = None
+    _temporary: Path | None = field(default=None, init=False)
 
     @property
     def url(self) -> str:
@@ -43,7 +40,6 @@ class Postgres(Service):
     def start(self) -> Self:
         """Makes the data directory, starts the server, waits until it accepts connections; LabError where it does not."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._port = free_ports(1)[0]
         if self._user is not None:
             self._temporary = Path(tempfile.mkdtemp(prefix="streamproof-postgres-"))
             self._copy_programs(self._temporary)
@@ -51,24 +47,12 @@ class Postgres(Service):
             for folder in (self._temporary, self._data):
                 shutil.chown(folder, self._user)
         self._run("initdb", "-D", self._data, "-U", "streamproof", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
-        self._launch()
+        super().start()
         self._run("createdb", "-h", "127.0.0.1", "-p", self._port, "-U", "streamproof", "streamproof")
         return self
 
-    def kill(self) -> None:
-        """Ends the server and every session of it as kill -9 does."""
-        assert self._process is not None, "a server that was started has a process"
-        self._process.kill()
-
-    def restart(self) -> None:
-        """Ends the server where it still runs and starts it on the same data and port; waits until it has recovered."""
-        if self._process is not None:
-            self._process.stop()
-        self._launch()
-
     def stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
+        super().stop()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from streamproof.core.clock import monotonic_seconds
@@ -17,6 +18,8 @@ from streamproof.runtime.environment import find_java
 
 _POLL_SECONDS = 0.05
 _TAIL = 12
+_STANDING = frozenset("TtZX")
+"""Letters of ps for a thread that does nothing: stopped, or ended."""
 
 
 class Process:
@@ -77,8 +80,9 @@ class Process:
         until(answers, f"{self.name} to answer", seconds, gone=lambda: not self.running, said=self.tail)
 
     def pause(self) -> None:
-        """Stops it in its tracks: connections stay open, nothing answers."""
+        """Stops it in its tracks and waits until every thread of it stands: connections stay open, nothing answers."""
         os.killpg(self.pid, signal.SIGSTOP)
+        until(lambda: _states(self.pid) <= _STANDING, f"{self.name} to stop", 10)
 
     def resume(self) -> None:
         os.killpg(self.pid, signal.SIGCONT)
@@ -126,6 +130,20 @@ def until(
         if monotonic_seconds() > end:
             raise LabError(f"Waited {seconds:.0f} seconds for {what}, in vain.", required=said())
         time.sleep(_POLL_SECONDS)
+
+
+def _states(group: int) -> set[str]:
+    """What the threads of a process group are doing, by the letters of ps; macOS tells it of processes alone."""
+    if not Path("/proc/self/stat").exists():
+        listed = subprocess.run(["ps", "-axo", "pgid=,state="], capture_output=True, text=True, check=True).stdout
+        return {line.split()[1][0] for line in listed.splitlines() if int(line.split()[0]) == group}
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            state, _, its_group = stat.read_text(errors="replace").rpartition(") ")[2].split()[:3]
+            if int(its_group) == group:
+                found.add(state)
+    return found
 
 
 def free_ports(count: int) -> list[int]:

@@ -4,48 +4,22 @@ import socket
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Self
 
 from streamproof.errors import MissingExtra
-from streamproof.lab.process import Process, free_ports
-from streamproof.lab.service import Service
+from streamproof.lab.process import Process
+from streamproof.lab.service import SingleProcess
 
 
 @dataclass
-class Redis(Service):
+class Redis(SingleProcess):
     """A server of its own. Its data survive `kill` and `restart` if `durable`."""
 
-    folder: Path
     durable: bool = True
-    _port: int = 0
-    _process: Process | None = None
 
     @property
     def url(self) -> str:
         """What clients connect to."""
         return f"redis://127.0.0.1:{self._port}/0"
-
-    def start(self) -> Self:
-        """Starts it and waits until it answers; LabError where it does not."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._port = free_ports(1)[0]
-        self._launch()
-        return self
-
-    def kill(self) -> None:
-        """Ends it as kill -9 does."""
-        assert self._process is not None, "a server that was started has a process"
-        self._process.kill()
-
-    def restart(self) -> None:
-        """Ends the server where it still runs and starts it on the same data and port."""
-        if self._process is not None:
-            self._process.stop()
-        self._launch()
-
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
 
     def _launch(self) -> None:
         appended = ["--appendonly", "yes", "--appendfsync", "always"] if self.durable else ["--appendonly", "no"]

@@ -1,8 +1,12 @@
-"""What all services of the lab are: started, asked where they are, stopped."""
+"""What all services of the lab are: started, asked where they are, stopped; and those of one process, which can die and come back."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from streamproof.lab.process import Process, free_ports
 
 
 class Service(ABC):
@@ -36,3 +40,53 @@ class Service(ABC):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
+
+
+@dataclass
+class SingleProcess(Service):
+    """A service of one process on one port of 127.0.0.1, which it keeps over `restart`.
+
+    Parameters
+    ----------
+    folder
+        Where its data and its log go.
+    """
+
+    folder: Path
+    _port: int = field(default=0, init=False)
+    _process: Process | None = field(default=None, init=False)
+
+    def start(self) -> Self:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._port = self._port or free_ports(1)[0]
+        self._launch()
+        return self
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def kill(self) -> None:
+        """Ends it as kill -9 does."""
+        self._started.kill()
+
+    def pause(self) -> None:
+        """Stops it in its tracks: it holds its connections and answers nothing."""
+        self._started.pause()
+
+    def resume(self) -> None:
+        self._started.resume()
+
+    def restart(self) -> None:
+        """Ends it where it still runs and starts it on the same port, and on its data where it keeps any; waits until it answers."""
+        self._started.stop()
+        self._launch()
+
+    @abstractmethod
+    def _launch(self) -> None:
+        """Starts the process, keeps it in `_process`, and waits until it answers."""
+
+    @property
+    def _started(self) -> Process:
+        assert self._process is not None, "a service that was started has a process"
+        return self._process

@@ -6,12 +6,12 @@ import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.request import Request, urlopen
 
 from streamproof.errors import LabError
 from streamproof.lab.process import Process, answers_http, free_ports
-from streamproof.lab.service import Service
+from streamproof.lab.service import SingleProcess
 from streamproof.runtime.artifacts import cache
 
 VERSION = "v2.12.0"
@@ -45,38 +45,33 @@ class Proxy:
 
 
 @dataclass
-class Toxiproxy(Service):
-    """The proxy; `line` makes a line to a service."""
+class Toxiproxy(SingleProcess):
+    """The proxy; `line` makes a line to a service. Its lines come back with `restart`, without their toxics."""
 
-    folder: Path
-    _port: int = 0
-    _process: Process | None = None
-    _lines: dict[str, Proxy] = field(default_factory=dict)
+    _lines: dict[str, tuple[str, str]] = field(default_factory=dict, init=False)
 
     @property
     def url(self) -> str:
         """Its HTTP interface."""
         return f"http://127.0.0.1:{self._port}"
 
-    def start(self) -> Self:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._port = free_ports(1)[0]
+    def _launch(self) -> None:
         command = [program(), "-host", "127.0.0.1", "-port", str(self._port)]
         self._process = Process("Toxiproxy", command, self.folder / "toxiproxy.log")
         self._process.ready(answers_http(f"{self.url}/version"))
-        return self
-
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
+        for name, (address, to) in self._lines.items():
+            self._open(name, address, to)
 
     def line(self, name: str, to: str) -> Proxy:
         """A new line to `host:port`."""
         (port,) = free_ports(1)
         address = f"127.0.0.1:{port}"
+        self._open(name, address, to)
+        self._lines[name] = address, to
+        return Proxy(name, address, self.url)
+
+    def _open(self, name: str, address: str, to: str) -> None:
         _asked("POST", f"{self.url}/proxies", {"name": name, "listen": address, "upstream": to, "enabled": True})
-        self._lines[name] = Proxy(name, address, self.url)
-        return self._lines[name]
 
 
 def found() -> Path | None:
