@@ -49,6 +49,7 @@ def prove(
         typer.Option(metavar="DURATION", help='At most so long, such as "10 minutes"; cut short, the verdict is unknown.'),
     ] = None,
     events: Annotated[int | None, typer.Option(metavar="N", min=1, help="Another number of events than the scenario's.")] = None,
+    batches: Annotated[int | None, typer.Option(metavar="N", min=1, help="Another number of batches than the scenario's.")] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
@@ -99,6 +100,7 @@ def prove(
                     last_failed=last_failed,
                     profile=profile,
                     events=events,
+                    batches=batches,
                     allow_hosts=tuple(allow_host or ()),
                     report=report,
                     brokers=brokers,

@@ -24,7 +24,10 @@ _POINTS = 3_000
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for: the target as typed, the seed, the plan's name, and what makes a replay differ from the defaults."""
+    """What was asked for: the target as typed, the seed, the plan's name, and what makes a replay differ from the defaults.
+
+    `left_out` says which faults could not be tried here, and what they take.
+    """
 
     target: str
     seed: int
@@ -34,6 +37,9 @@ class Request:
     cut_short: str = ""
     only: str | None = None
     full: bool = False
+    batches: int | None = None
+    brokers: int = 1
+    left_out: Sequence[str] = ()
 
     @property
     def command(self) -> str:
@@ -50,6 +56,8 @@ class Request:
         words += ["--seed", str(self.seed)]
         words += ["--full"] if self.full else []
         words += ["--events", str(self.events)] if self.events is not None else []
+        words += ["--batches", str(self.batches)] if self.batches is not None else []
+        words += ["--brokers", str(self.brokers)] if self.brokers != 1 else []
         words += ["--profile", self.profile] if self.profile is not None else []
         return shlex.join(words)
 
@@ -140,7 +148,7 @@ def _steps(recording: Recording, outcomes: Sequence[Outcome]) -> list[dict[str, 
 
 
 def _notes(world: World, request: Request, recording: Recording, outcomes: Sequence[Outcome]) -> list[str]:
-    notes = []
+    notes = [f"Not tried: {left_out}." for left_out in request.left_out]
     if request.cut_short:
         notes.append(f"The plan was cut short: {request.cut_short}. What was not tried is not proved.")
     not_fired = [outcome.plan.id for outcome in outcomes if not outcome.fired]

@@ -10,7 +10,7 @@ from typing import Any
 
 from streamproof.config import JobConfig
 from streamproof.core.clock import monotonic_seconds
-from streamproof.core.phases import Side
+from streamproof.core.phases import Side, StepName
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.prove import assembling, events, guard
@@ -18,6 +18,7 @@ from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.engine import Engine
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, agreement
 from streamproof.prove.faults.catalogue import strikes
+from streamproof.prove.faults.fault import ServiceFault
 from streamproof.prove.judging import Outcome
 from streamproof.prove.outside import Outside, needed, services_of
 from streamproof.prove.planning import (
@@ -91,6 +92,7 @@ class _Prepared:
     recordings: dict[str, Recording]
     plans: list[ScenarioPlan]
     fault_free: Outcome
+    left_out: tuple[str, ...] = ()
 
 
 def run_proof(
@@ -124,6 +126,9 @@ def run_proof(
             cut_short,
             options.only,
             options.full,
+            options.batches,
+            options.brokers,
+            prepared.left_out,
         )
         seconds = monotonic_seconds() - started
         report = assembling.report(prepared.world, request, prepared.recordings["default"], outcomes, seconds)
@@ -219,7 +224,7 @@ class _Session:
         fault_free = executor.judge_recording(FAULT_FREE, recording)
         fault_free = replace(fault_free, checks=[*fault_free.checks, _shipped_equals_proved(recording, shipped.result())])
         on_services = bool(outside.names)
-        plans = self._on_services(recording, outside) if on_services else standard(recording.steps)
+        plans, left_out = self._on_services(recording, outside) if on_services else (standard(recording.steps), ())
         recordings = {"default": recording}
         if self.options.full and not on_services:
             rare = executor.record("rare", settings=RARE_SETTINGS)
@@ -230,24 +235,38 @@ class _Session:
         images = sum(plan.mode is Mode.IMAGE for plan in plans)
         seconds = monotonic_seconds() - self._started
         self.tell(events.Recorded(len(recording.steps.steps), images, len(plans) - images, seconds))
-        return _Prepared(world, executor, recordings, plans, fault_free)
+        return _Prepared(world, executor, recordings, plans, fault_free, left_out)
 
-    def _on_services(self, recording: Recording, outside: Outside) -> list[ScenarioPlan]:
-        """Live crashes, and the faults on services that can be brought about here."""
+    def _on_services(self, recording: Recording, outside: Outside) -> tuple[list[ScenarioPlan], tuple[str, ...]]:
+        """Live crashes, and the faults on services that can be brought about here; and those that cannot, in words."""
         steps = [step.name(side) for step in recording.steps.steps for side in Side]
-        found = strikes(
-            steps,
-            recording.announced,
-            {name: services_of(sink) for name, sink in self.config.sink.items()},
-            {name: services_of(source) for name, source in self.config.source.items()},
-            everywhere=self.options.full,
+        found = list(
+            strikes(
+                steps,
+                recording.announced,
+                {name: services_of(sink) for name, sink in self.config.sink.items()},
+                {name: services_of(source) for name, source in self.config.source.items()},
+                everywhere=self.options.full,
+            )
         )
-        possible = [
-            (fault, step, on)
-            for fault, step, on in found
-            if fault.brokers <= outside.brokers and (not fault.by_line or fault.service in outside.lines)
-        ]
-        return [*live(recording.steps, recording.announced), *struck(possible)]
+        possible = [each for each in found if not _lacking(each[0], outside)]
+        return [*live(recording.steps, recording.announced), *struck(possible)], _left_out(found, outside)
+
+
+def _lacking(fault: ServiceFault, outside: Outside) -> str:
+    """What a fault takes and this proof does not have; empty if nothing."""
+    if fault.brokers > outside.brokers:
+        return f"{fault.brokers} brokers: --brokers {fault.brokers}"
+    return "Toxiproxy: streamproof lab fetch toxiproxy" if fault.by_line and fault.service not in outside.lines else ""
+
+
+def _left_out(found: Sequence[tuple[ServiceFault, StepName, str]], outside: Outside) -> tuple[str, ...]:
+    """What is lacking, with the faults that take it."""
+    by_lack: dict[str, list[str]] = {}
+    for fault, _, _ in found:
+        by_lack.setdefault(_lacking(fault, outside), []).append(fault.name)
+    by_lack.pop("", None)
+    return tuple(f"{', '.join(dict.fromkeys(names))}, which take {lack}" for lack, names in by_lack.items())
 
 
 def _shipped_equals_proved(proved: Recording, shipped: Recording) -> CheckResult:

@@ -1,0 +1,111 @@
+"""Faults on services: which are tried at which steps, what they are called, and that one which failed has not fired (P5)."""
+
+import socket
+
+import pytest
+
+from streamproof.core.phases import StepName
+from streamproof.prove.faults.catalogue import all_faults, strikes
+from streamproof.prove.faults.desk import Desk, report
+from streamproof.prove.planning import in_words, struck
+
+
+def steps(*names: str) -> list[StepName]:
+    return [StepName.parse(name) for name in names]
+
+
+ANNOUNCED = steps(
+    *[f"publish/{output}@{batch}:{side}" for batch in range(3) for output in ("exposure", "late") for side in ("before", "after")]
+)
+RECORDED = steps(
+    *[
+        f"{name}@{batch}:{side}"
+        for batch in range(3)
+        for name in ("plan/offsets", "stage/exposure", "stage/manifest")
+        for side in ("before", "after")
+    ]
+)
+SINKS = {"exposure": ("postgres",), "late": ("kafka",), "kept": ()}
+SOURCES = {"trades": ("kafka",)}
+
+
+def ids(*, everywhere: bool = False) -> list[str]:
+    return [plan.id for plan in struck(strikes(RECORDED, ANNOUNCED, SINKS, SOURCES, everywhere=everywhere))]
+
+
+def test_a_fault_strikes_where_the_middle_batch_meets_its_service_first():
+    found = ids()
+
+    assert "publish/exposure@1:before+connection-lost+live" in found
+    assert "publish/late@1:before+broker-killed+live" in found
+    assert "plan/offsets@1:after+broker-killed+live" in found
+    assert not [name for name in found if "redis" in name or "api-" in name or "@0" in name or "@2" in name]
+    assert len(found) == len(set(found))
+
+
+def test_in_the_full_plan_it_strikes_at_every_step_of_every_output():
+    found = ids(everywhere=True)
+
+    assert {"publish/exposure@0:before+database-restarted+live", "publish/exposure@2:after+database-restarted+live"} <= set(found)
+    assert "publish/exposure@0:after+connection-lost+live" not in found  # there is no transaction behind the commit
+
+
+def test_two_drivers_stage_different_manifests_before_the_manifest_and_share_it_behind():
+    drivers = [name for name in ids() if "two-drivers" in name]
+
+    assert drivers == ["stage/exposure@1:after+two-drivers+live", "stage/manifest@1:after+two-drivers+live"]
+
+
+def test_what_happens_is_said_in_words():
+    (plan,) = [plan for plan in struck(strikes(RECORDED, ANNOUNCED, SINKS, SOURCES)) if plan.fault == "connection-lost"]
+
+    assert in_words(plan) == (
+        "PostgreSQL closes the connection within the transaction before output exposure of batch 1 was published"
+    )
+
+
+def test_a_fault_has_one_name_for_each_service():
+    found = [(fault.service, fault.name) for fault in all_faults()]
+
+    assert len(found) == len(set(found))
+    assert {service for service, _ in found} == {"kafka", "postgres", "redis", "api", "registry", "spark", "driver"}
+
+
+@pytest.fixture
+def desk():
+    opened = Desk()
+    yield opened
+    opened.close()
+
+
+def test_a_fault_is_done_once_however_often_its_step_is_taken(desk):
+    done: list[int] = []
+    with desk.expecting(done.append) as call:
+        assert not call.fired
+        report(call.told, 7)
+        report(call.told, 8)
+
+    assert done == [7]
+    assert call.fired
+
+
+def test_a_fault_that_failed_has_not_fired(desk):
+    def fails(_: int) -> None:
+        raise OSError("no such broker")
+
+    with desk.expecting(fails) as call:
+        report(call.told)
+
+    assert call.struck
+    assert not call.fired
+    assert call.problem == "OSError: no such broker"
+
+
+def test_nobody_else_sets_it_off(desk):
+    done: list[int] = []
+    with desk.expecting(done.append) as call, socket.create_connection(("127.0.0.1", call.port)) as stranger:
+        stranger.sendall(b'{"ticket": "guessed"}\n')
+        assert stranger.recv(1) == b""
+
+    assert not done
+    assert not call.struck
