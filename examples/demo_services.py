@@ -11,7 +11,7 @@ from streamproof.report.terminal import print_summary
 
 EXAMPLES = Path(__file__).parent.relative_to(Path.cwd()) if Path(__file__).is_relative_to(Path.cwd()) else Path(__file__).parent
 REPORTS = Path("reports/demo-services")
-EVENTS, BATCHES = 2_000, 3
+EVENTS, BATCHES, BROKERS = 2_000, 3, 3
 """Each scenario runs the job anew, against services of its own: fewer events than in the demo on files, which starts from disks."""
 
 
@@ -35,7 +35,7 @@ def proved(console: Console, job: Path, report: Path, *, profile: str | None = N
     """One proof with its progress and summary on the console."""
     with progress_on(console) as progress:
         batches = BATCHES if events is not None else None
-        proof = sp.prove(job, profile=profile, events=events, batches=batches, report=report, listener=progress)
+        proof = sp.prove(job, profile=profile, events=events, batches=batches, brokers=BROKERS, report=report, listener=progress)
     console.print()
     print_summary(proof.report, console, where=str(report / "report.html"))
     return proof

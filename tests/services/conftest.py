@@ -47,7 +47,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
     """One broker for many tests; each works with topics of its own."""
     needs("kafka")
-    with KafkaCluster(Path(tmp_path_factory.mktemp("lab")) / "kafka") as running:
+    with KafkaCluster(Path(tmp_path_factory.mktemp("lab")) / "kafka", users={"risk": "right"}) as running:
         yield running
 
 

@@ -188,6 +188,26 @@ def test_what_cannot_be_written_is_refused_before_the_first_batch(job, kafka, mo
     assert said in str(problem.value)
 
 
+def logging_in(password: str) -> dict[str, str]:
+    """The options of a sink that logs in as a user of the shared broker."""
+    login = {"sasl.username": "risk", "sasl.password": password}
+    return {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", **login}
+
+
+def test_wrong_credentials_are_refused_and_right_ones_write(job, kafka, topic):
+    small = job(servers=kafka.login_url, options=logging_in("wr0ng"))
+    small.feed([event("a", 0)])
+
+    problem = small.stopped(SinkError)
+
+    assert "refuses us" in problem.message
+    assert "wr0ng" not in str(problem)
+    small.binding.tables["sink.kept"]["options"] = logging_in("right")
+    small.write()
+    small.run()
+    assert [json.loads(message.value())["id"] for message in received(kafka.url, topic)] == ["a"]
+
+
 def test_r8_a_broker_that_is_down_neither_stops_nor_doubles_the_others_and_catches_up(job, tmp_path, monkeypatch):
     with KafkaCluster(tmp_path / "own") as own:
         topic = made(own.url)

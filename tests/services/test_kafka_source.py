@@ -183,6 +183,26 @@ def test_a_broker_or_topic_that_is_not_there_is_named_before_anything_is_planned
     assert not (small.checkpoint() / "offsets").exists()
 
 
+def logging_in(password: str) -> dict[str, str]:
+    """The options of a source that logs in as a user of the shared broker."""
+    login = f'org.apache.kafka.common.security.plain.PlainLoginModule required username="risk" password="{password}";'
+    return {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "sasl.jaas.config": login}
+
+
+def test_wrong_credentials_are_refused_and_right_ones_read(job, send, topic, kafka):
+    send(topic, [event("a", 0)])
+    small = job(servers=kafka.login_url, options=logging_in("wr0ng"))
+
+    problem = small.stopped(ConfigurationError)
+
+    assert "[source.events] is refused by" in problem.message
+    assert "wr0ng" not in str(problem)
+    small.binding.tables["source.events"]["options"] = logging_in("right")
+    small.write()
+    small.run()
+    assert small.ids("kept") == ["a"]
+
+
 def test_a_topic_that_was_read_may_not_be_taken_away(job, send, topic, kafka):
     small = job()
     send(topic, [event("a", 0)])

@@ -4,7 +4,7 @@ import base64
 import socket
 import struct
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -17,6 +17,7 @@ from streamproof.lab.toxiproxy import Proxy, Toxiproxy
 from streamproof.runtime.artifacts import Progress, fetched
 
 _JAVA = ("-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
+_PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 _API_VERSIONS = struct.pack(">ihhih", 10, 18, 0, 1, -1)
 """The first request of every client, protocol version 0: its length, its key, its version, a correlation id, no client id."""
 
@@ -31,6 +32,7 @@ class Broker:
     folder: Path
     process: Process | None = None
     behind_port: int = 0
+    login_port: int = 0
     line: Proxy | None = None
 
     @property
@@ -54,11 +56,14 @@ class KafkaCluster(Service):
         One, or three with every topic on all of them.
     through
         A proxy: each broker then has a line through it too, and clients that come by a line are told the lines of the others.
+    users
+        Who may come by `login_url`, with their passwords (SASL_PLAINTEXT, PLAIN).
     """
 
     folder: Path
     brokers: int = 1
     through: Toxiproxy | None = None
+    users: Mapping[str, str] = field(default_factory=dict)
     progress: Progress | None = None
     _members: dict[int, Broker] = field(default_factory=dict)
     _command: tuple[str, ...] = ()
@@ -67,6 +72,11 @@ class KafkaCluster(Service):
     def url(self) -> str:
         """The bootstrap servers."""
         return ",".join(broker.address for broker in self._members.values())
+
+    @property
+    def login_url(self) -> str:
+        """The bootstrap servers for clients that log in."""
+        return ",".join(f"127.0.0.1:{broker.login_port}" for broker in self._members.values())
 
     @property
     def lines(self) -> tuple[Proxy, ...]:
@@ -83,11 +93,11 @@ class KafkaCluster(Service):
         """
         jars = fetched("kafka", self.progress)
         self._command = (java(), *_JAVA, "-cp", f"{jars}/*")
-        ports = free_ports(3 * self.brokers)
+        ports = free_ports(4 * self.brokers)
         for number in range(1, self.brokers + 1):
             folder = self.folder / f"broker-{number}"
             folder.mkdir(parents=True, exist_ok=True)
-            broker = Broker(number, ports.pop(), ports.pop(), folder, behind_port=ports.pop())
+            broker = Broker(number, ports.pop(), ports.pop(), folder, behind_port=ports.pop(), login_port=ports.pop())
             if self.through is not None:
                 broker.line = self.through.line(f"kafka-{number}", f"127.0.0.1:{broker.behind_port}")
             self._members[number] = broker
@@ -138,14 +148,21 @@ class KafkaCluster(Service):
     def _properties(self, broker: Broker) -> str:
         voters = ",".join(f"{each.number}@127.0.0.1:{each.controller_port}" for each in self._members.values())
         at_least = min(2, self.brokers)
+        listeners = {"PLAINTEXT": (broker.address, broker.address)}
+        if broker.line is not None:
+            listeners["LINE"] = (f"127.0.0.1:{broker.behind_port}", broker.line.address)
+        if self.users:
+            listeners["LOGIN"] = (f"127.0.0.1:{broker.login_port}", f"127.0.0.1:{broker.login_port}")
         settings = {
             "process.roles": "broker,controller",
             "node.id": broker.number,
             "controller.quorum.voters": voters,
             "controller.listener.names": "CONTROLLER",
-            "listeners": f"PLAINTEXT://{broker.address},CONTROLLER://127.0.0.1:{broker.controller_port}",
-            "advertised.listeners": f"PLAINTEXT://{broker.address}",
-            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LINE:PLAINTEXT",
+            "listeners": ",".join(
+                [*(f"{name}://{at}" for name, (at, _) in listeners.items()), f"CONTROLLER://127.0.0.1:{broker.controller_port}"]
+            ),
+            "advertised.listeners": ",".join(f"{name}://{told}" for name, (_, told) in listeners.items()),
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LINE:PLAINTEXT,LOGIN:SASL_PLAINTEXT",
             "log.dirs": broker.folder / "data",
             "default.replication.factor": self.brokers,
             "min.insync.replicas": at_least,
@@ -163,9 +180,10 @@ class KafkaCluster(Service):
             "log.message.timestamp.after.max.ms": 9223372036854775807,
             "auto.create.topics.enable": "false",
         }
-        if broker.line is not None:
-            settings["listeners"] = f"{settings['listeners']},LINE://127.0.0.1:{broker.behind_port}"
-            settings["advertised.listeners"] = f"{settings['advertised.listeners']},LINE://{broker.line.address}"
+        if self.users:
+            known = " ".join(f'user_{name}="{password}"' for name, password in self.users.items())
+            settings["listener.name.login.sasl.enabled.mechanisms"] = "PLAIN"
+            settings["listener.name.login.plain.sasl.jaas.config"] = f"{_PLAIN} required {known};"
         return "".join(f"{key}={value}\n" for key, value in settings.items())
 
     def _format(self, broker: Broker, cluster: str) -> None:
