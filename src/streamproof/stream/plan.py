@@ -29,11 +29,13 @@ REASON = "_reason"
 """Why a row is rejected; null of the others."""
 CORRUPT = "_corrupt"
 """The text of a JSON record that does not fit; null of the others."""
+PROBLEM = "_problem"
+"""Why a record in a registry's format cannot be read; null of the others."""
 _WINDOW_END = "_window_end"
 _NUMBER = "_number"
 _DELAY = "spark.watermarkDelayMs"
 """Where Spark keeps the watermark's delay: in the metadata of the column that it was declared on."""
-HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE, INSTANT, REASON, CORRUPT)
+HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
 _OWN = frozenset({*HIDDEN, _WINDOW_END, _NUMBER})
 """What no column of a job may be called."""
 

@@ -10,8 +10,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 
-from streamproof.connectors.redis.writing import RESULT, Writing, client, sink_error, where_of
 from streamproof.connectors.keys import require_key
+from streamproof.connectors.redis.writing import RESULT, Writing, client, sink_error, where_of
 from streamproof.connectors.sink import Sink, SinkPlace, entry_of, require_whole, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import ConfigurationError, StagedRowsGone

@@ -55,7 +55,9 @@ class Reader(ABC):
 
 def needed(config: JobConfig) -> tuple[str, ...]:
     """The services that a job is bound to, each once."""
-    found = [_SERVICE_OF[type(each)] for each in (*config.source.values(), *config.sink.values()) if type(each) in _SERVICE_OF]
+    bound = (*config.source.values(), *config.sink.values())
+    found = [_SERVICE_OF[type(each)] for each in bound if type(each) in _SERVICE_OF]
+    found += ["registry" for each in bound if isinstance(each, KafkaSource | KafkaSink) and each.registry is not None]
     return tuple(dict.fromkeys(found))
 
 
