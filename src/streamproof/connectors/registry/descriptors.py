@@ -74,7 +74,7 @@ def compiled(text: str, referred: Mapping[str, str]) -> ProtoFile:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             said = next((line for line in done.stderr.splitlines() if ".proto:" in line), "no reason given")  # behind its own log
-            raise Broken(f"is no .proto file that protoc takes: {said.removeprefix(f'{_FILE}:')}")
+            raise Broken(f"is no .proto file that protoc takes: {said.replace(f'{folder}/', '').removeprefix(f'{_FILE}:')}")
         found = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes())
     pool = descriptor_pool.DescriptorPool()
     for file in found.file:
