@@ -17,16 +17,14 @@ from streamproof.connectors.registry.client import MARK, RegisteredSchema, Regis
 from streamproof.connectors.registry.wire import Broken, unframed
 from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import ConfigurationError, RegistryError
-from streamproof.stream.plan import CORRUPT, ORIGINAL, PROBLEM, TRACE
+from streamproof.stream.plan import CORRUPT, ORIGINAL, PROBLEM, RECORD_COLUMNS, TRACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from streamproof.config import KafkaSource
 
-VALUE = "_value"
-_TEXT = "_text"
-_ID = "_schema_id"
+VALUE, _TEXT, _ID = RECORD_COLUMNS
 _UNKNOWN_SECONDS = 5
 
 
@@ -38,7 +36,7 @@ def read(
     Parameters
     ----------
     rows
-        `_value` (binary), and columns that are kept.
+        `_record` (binary), and columns that are kept.
     id_as
         The name of a column with the id of the writer's schema (int); None for none.
 
