@@ -97,9 +97,9 @@ def compare(bench: Bench, url: str) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="streamproof-benchmark-") as name:
         folder = Path(name)
-        with Postgres(folder / "postgres") as database, KafkaCluster(folder / "kafka") as cluster:
-            with RegistryService(folder / "registry") as registry:
-                compare(Bench(folder, database, cluster), registry.url)
+        services = Postgres(folder / "postgres"), KafkaCluster(folder / "kafka"), RegistryService(folder / "registry")
+        with services[0] as database, services[1] as cluster, services[2] as registry:
+            compare(Bench(folder, database, cluster), registry.url)
 
 
 if __name__ == "__main__":

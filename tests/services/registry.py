@@ -27,11 +27,11 @@ def schema_of(url: str, schema_id: int) -> str:
     return str(httpx.get(f"{url}/schemas/ids/{schema_id}").raise_for_status().json()["schema"])
 
 
-def record(name: str, **fields: Any) -> dict[str, Any]:
+def record(called: str, /, **fields: Any) -> dict[str, Any]:
     """An Avro record of fields by their types; a type with a default is a pair."""
     return {
         "type": "record",
-        "name": name,
+        "name": called,
         "fields": [
             {"name": field, "type": each[0], "default": each[1]} if isinstance(each, tuple) else {"name": field, "type": each}
             for field, each in fields.items()
