@@ -6,6 +6,7 @@ StreamproofError
 │   ├── EnvironmentProblem      Java, Spark or a permission is missing or too old
 │   └── MissingExtra            a library that an extra installs is not there
 ├── DataError                   the input cannot be read: a file vanished, is no Parquet, is not readable
+├── RegistryError               a schema registry does not answer, or refuses us
 ├── CheckpointError             checkpoint and outputs contradict each other
 │   ├── OutputInUse             the output belongs to another incarnation (R1)
 │   ├── WrongCheckpoint         the checkpoint belongs to another job or query (R1)
@@ -67,6 +68,12 @@ class ScenarioError(ConfigurationError):
 
 class DataError(StreamproofError):
     """The input cannot be read."""
+
+    exit_code = 1
+
+
+class RegistryError(StreamproofError):
+    """A schema registry does not answer, or refuses us: no record is rejected for it."""
 
     exit_code = 1
 

@@ -51,6 +51,19 @@ def test_risk_exposure_loses_and_doubles_nothing_around_the_commits_of_its_servi
     assert outputs["exposure"]["where"] == "postgresql://localhost:5432/streamproof/exposure"
 
 
+@pytest.mark.parametrize("form", ["json_schema", "protobuf"])
+def test_a_job_whose_records_are_in_another_of_the_registrys_formats_is_proved_alike(job, form):
+    """The example itself is proved with Avro, above."""
+    copied("risk_exposure", job)
+    file = job / "streamproof.toml"
+    file.write_text(file.read_text().replace('"avro"', f'"{form}"'))
+
+    proof = prove(job, profile="services", events=600, batches=2, only="publish/rejected@1:before+live")
+
+    assert proof.verdict == "pass", proof.report
+    assert proof.report["conservation"]["fault_free"]["rejected"] > 0
+
+
 def test_payments_have_one_effect_each_wherever_their_calls_are_cut_off(job):
     copied("payments", job)
 

@@ -2,10 +2,12 @@
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,11 +18,12 @@ from streamproof.connectors.steps import Steps
 from streamproof.core.phases import StepName
 from streamproof.errors import EnvironmentProblem, LabError, MissingExtra
 from streamproof.lab import KafkaCluster, Postgres
+from streamproof.lab.registry import Registry
 from streamproof.lab.services import fetch, service, there
 from streamproof.runtime import run
 from streamproof.runtime.query import Start
 
-__all__ = ["kafka", "postgres", "small_job", "spark"]
+__all__ = ["kafka", "postgres", "registry", "small_job", "spark"]
 
 
 def needs(*names: str) -> None:
@@ -49,6 +52,42 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
     needs("kafka")
     with KafkaCluster(Path(tmp_path_factory.mktemp("lab")) / "kafka", users={"risk": "right"}) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
+    """One registry for many tests; each works with subjects of its own."""
+    needs("registry")
+    with Registry(Path(tmp_path_factory.mktemp("lab")) / "registry") as running:
+        yield running
+
+
+@pytest.fixture
+def answering() -> Iterator[Callable[[int], str]]:
+    """`answering(500)`: the address of a stub that answers every question so."""
+    running: list[ThreadingHTTPServer] = []
+
+    def answering(status: int) -> str:
+        class Stub(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(status)
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"no")
+
+            do_POST = do_GET
+
+            def log_message(self, *_: object) -> None:
+                """Says nothing."""
+
+        running.append(ThreadingHTTPServer(("127.0.0.1", 0), Stub))
+        threading.Thread(target=running[-1].serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{running[-1].server_port}"
+
+    yield answering
+    for stub in running:
+        stub.shutdown()
+        stub.server_close()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.config import load, models, sinks, sources
+from streamproof.config import RegistryConfig, load, models, sinks, sources
 from streamproof.prove import scenario
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
@@ -15,6 +15,7 @@ TABLES = [
     (CONFIGURATION, "### [source.NAME]", sources.FilesSource),
     (CONFIGURATION, '`connector = "kafka"`, a source', sources.KafkaSource),
     (CONFIGURATION, "`event_time` is a table", sources.EventTime),
+    (CONFIGURATION, "### [registry]", RegistryConfig),
     (CONFIGURATION, "### [sink.NAME]", sinks.FilesSink),
     (CONFIGURATION, '`connector = "postgres"`', sinks.PostgresSink),
     (CONFIGURATION, '`connector = "kafka"`, a sink', sinks.KafkaSink),

@@ -2,11 +2,14 @@
 
 from streamproof.config.load import load
 from streamproof.config.models import JobConfig, Trigger
+from streamproof.config.registry import FORMATS as REGISTRY_FORMATS
+from streamproof.config.registry import RegistryConfig
 from streamproof.config.secret import redact
 from streamproof.config.sinks import FilesSink, HttpSink, KafkaSink, PostgresSink, RedisSink, ServiceSink, SinkConfig
 from streamproof.config.sources import EventTime, FilesSource, KafkaSource, SourceConfig
 
 __all__ = [
+    "REGISTRY_FORMATS",
     "EventTime",
     "FilesSink",
     "FilesSource",
@@ -16,6 +19,7 @@ __all__ = [
     "KafkaSource",
     "PostgresSink",
     "RedisSink",
+    "RegistryConfig",
     "ServiceSink",
     "SinkConfig",
     "SourceConfig",

@@ -62,10 +62,10 @@ def columns_of(ddl: str) -> dict[str, str]:
 def check_columns(path: KeyPath, source: SourceConfig) -> Iterator[Problem]:
     """What is wrong with schema and event time of a source that is otherwise valid."""
     if source.schema_ddl is None:
-        if source.format == "json":
+        if source.format != "parquet":
             yield Problem(
                 path,
-                'needs the key "schema" for format "json".',
+                f'needs the key "schema" for format "{source.format}".',
                 'It is the columns, such as "trade_id string, notional double, ts long".',
             )
         return

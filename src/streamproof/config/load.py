@@ -13,6 +13,7 @@ from streamproof.config.entry import job_functions
 from streamproof.config.models import JobConfig, JobTable
 from streamproof.config.positions import KeyPath, display, key_lines
 from streamproof.config.problems import TABLES, Origin, Problem, did_you_mean, key_of, nearest, one_of, raise_problems
+from streamproof.config.registry import RegistryConfig, with_registry
 from streamproof.config.secret import SecretText, UnreadableReference, redact, shown, strings, substitute
 from streamproof.config.sinks import CUSTOM_SINK, SINKS, SinkConfig
 from streamproof.config.sources import SOURCES, SourceConfig
@@ -211,12 +212,14 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
         if key not in TABLES
     )
     job = _job(tree, problems)
+    registry = _model(RegistryConfig, ("registry",), tree["registry"], problems) if "registry" in tree else None
+    assert registry is None or isinstance(registry, RegistryConfig)
     sections: dict[str, dict[str, BaseModel]] = {"source": {}, "sink": {}}
     for kind in _CONNECTORS:
         for name, table in _named_tables(tree, kind, problems):
             found = _connected(kind, name, table, problems)
             if found is not None:
-                sections[kind][name] = found
+                sections[kind][name] = with_registry((kind, name), found, registry, origin.file.absolute().parent, problems)
     for name, source in sections["source"].items():
         assert isinstance(source, SourceConfig)
         problems.extend(check_columns(("source", name), source))
@@ -241,6 +244,7 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
         trigger=job.trigger,
         source=sections["source"],
         sink=sections["sink"],
+        registry=registry,
         spark=spark,
         profile=origin.profile,
     )

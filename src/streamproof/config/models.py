@@ -10,6 +10,7 @@ from pydantic import Field, PlainValidator, PrivateAttr, SerializeAsAny
 
 from streamproof.config.fields import Table, Text, text, wrong
 from streamproof.config.problems import Origin, Problem, did_you_mean, raise_problems
+from streamproof.config.registry import RegistryConfig
 from streamproof.config.secret import shown
 from streamproof.config.sinks import SinkConfig
 from streamproof.config.sources import SourceConfig
@@ -84,6 +85,8 @@ class JobConfig(Table):
         Where Spark and Streamproof keep what they need after a crash; "checkpoints/<name>" unless given.
     trigger, source, sink
         The bindings; sources by the names of the function's parameters, sinks by the names of its outputs.
+    registry
+        The schema registry that sources and sinks use unless they name another.
     spark
         Settings of the Spark session, all texts.
     """
@@ -96,6 +99,7 @@ class JobConfig(Table):
     trigger: Trigger = Trigger()
     source: dict[str, SerializeAsAny[SourceConfig]] = Field(default_factory=dict)
     sink: dict[str, SerializeAsAny[SinkConfig]] = Field(default_factory=dict)
+    registry: RegistryConfig | None = None
     spark: dict[str, Text] = Field(default_factory=dict)
     profile: str | None = None
     _origin: Origin | None = PrivateAttr(default=None)

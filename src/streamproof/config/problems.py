@@ -9,7 +9,7 @@ from streamproof.config.positions import KeyPath, display
 from streamproof.config.secret import redact
 from streamproof.errors import ConfigurationError
 
-TABLES = ("job", "source", "sink", "spark", "profile")
+TABLES = ("job", "source", "sink", "registry", "spark", "profile")
 _NAMED_TABLES = ("source", "sink")
 
 

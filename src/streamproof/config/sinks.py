@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from streamproof.config.fields import Count, Duration, Options, Table, Text, Texts, choice
+from streamproof.config.registry import RegistryConfig
+from streamproof.config.sources import RecordFormat
 
 CUSTOM_SINK = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[A-Za-z_]\w*)")
 
@@ -89,7 +91,17 @@ class KafkaSink(ServiceSink):
     servers, topic
         The bootstrap servers and the topic.
     format
-        "json": the value of a record is one object.
+        "json": the value of a record is one object. "avro", "json_schema", "protobuf": it is in the wire format of Confluent's registry.
+    registry
+        Another registry than that of [registry].
+    schema_file
+        The schema that rows are written by; None makes one of the columns.
+    message
+        Which message of that file is written (Protobuf); None takes the first.
+    subject
+        What the schema is registered under; None takes "TOPIC-value".
+    registers
+        Whether the schema is registered where it is not there; else it is only looked up. The key of the file is `register`.
     key
         The columns that the record's key is made of, as text joined by "|"; without them the key is null.
     tombstone
@@ -102,7 +114,12 @@ class KafkaSink(ServiceSink):
 
     servers: Text
     topic: Text
-    format: Annotated[Literal["json"], choice("json")] = "json"
+    format: RecordFormat = "json"
+    registry: RegistryConfig | None = None
+    schema_file: Text | None = None
+    message: Text | None = None
+    subject: Text | None = None
+    registers: bool = Field(default=True, alias="register")
     key: Texts = ()
     tombstone: Text | None = None
     shards: Count = 1

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from streamproof.config.fields import Count, Duration, Options, Table, Text, Texts, Zone, choice, some_of
+from streamproof.config.registry import RegistryConfig
 
 
 class EventTime(Table):
@@ -42,6 +43,10 @@ class EventTime(Table):
     max_future: Duration | None = None
 
 
+RecordFormat = Annotated[Literal["json", "avro", "json_schema", "protobuf"], choice("json", "avro", "json_schema", "protobuf")]
+"""How the value of a record of Kafka is written."""
+
+
 class SourceConfig(Table):
     """Where a stream of the job comes from: what all connectors take.
 
@@ -56,7 +61,7 @@ class SourceConfig(Table):
     """
 
     connector: Text
-    format: Literal["json", "parquet"]
+    format: Literal["json", "parquet", "avro", "json_schema", "protobuf"]
     schema_ddl: Text | None = Field(default=None, alias="schema")
     event_time: EventTime | None = None
 
@@ -89,7 +94,15 @@ class KafkaSource(SourceConfig):
     topic
         One topic, or a list.
     format
-        "json": the value of a record is one object.
+        "json": the value of a record is one object. "avro", "json_schema", "protobuf": it is in the wire format of Confluent's registry.
+    registry
+        Another registry than that of [registry].
+    schema_file
+        The reader's schema, for what the columns do not say: aliases and defaults of Avro, the numbers of Protobuf's fields.
+    message
+        Which message of that file is read (Protobuf); None takes the first.
+    validates
+        Whether records are held against their JSON Schema; the key of the file is `validate`.
     start
         Where a new checkpoint begins: "earliest" or "latest".
     read
@@ -98,18 +111,22 @@ class KafkaSource(SourceConfig):
         At most so many records in one batch; None takes all that are there.
     include
         Of the record's own columns those that the job sees, as kafka_key, kafka_timestamp and so on: "key", "timestamp", "topic",
-        "partition", "offset", "headers".
+        "partition", "offset", "headers"; "schema_id" is the id of the writer's schema.
     options
         Settings of Kafka's own client: "security.protocol", "sasl.jaas.config", "ssl.truststore.location".
     """
 
     servers: Text
     topic: Texts
-    format: Annotated[Literal["json"], choice("json")]
+    format: RecordFormat
+    registry: RegistryConfig | None = None
+    schema_file: Text | None = None
+    message: Text | None = None
+    validates: bool = Field(default=True, alias="validate")
     start: Annotated[Literal["earliest", "latest"], choice("earliest", "latest")] = "earliest"
     read: Annotated[Literal["committed", "uncommitted"], choice("committed", "uncommitted")] = "committed"
     records_per_batch: Count | None = None
-    include: Annotated[tuple[str, ...], some_of("key", "timestamp", "topic", "partition", "offset", "headers")] = ()
+    include: Annotated[tuple[str, ...], some_of("key", "timestamp", "topic", "partition", "offset", "headers", "schema_id")] = ()
     options: Options = Field(default_factory=dict)
 
 

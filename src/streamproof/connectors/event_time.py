@@ -9,11 +9,12 @@ from pyspark.sql.types import DateType, NumericType, StringType, TimestampNTZTyp
 from streamproof import _jvm
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import ConfigurationError
-from streamproof.stream.plan import CORRUPT, INSTANT, ORIGINAL, Doors, column_error
+from streamproof.stream.plan import CORRUPT, INSTANT, ORIGINAL, PROBLEM, Doors, column_error
 
 if TYPE_CHECKING:
     from streamproof.config import EventTime, SourceConfig
 
+_TOMBSTONE = "no value (a tombstone)"
 _LAST_MICROS = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z, the last instant that Spark can print
 _LAST_BIGINT = 2**63 - 2_000  # far enough from the end to be rounded down to whole microseconds
 _TICKS = {"seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
@@ -35,15 +36,18 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
         # A column, and not the expression wherever it is asked for: see ARCHITECTURE.md on the length of the generated loop.
         rows = rows.withColumn(INSTANT, _instant(rows, name, declared))
         reason = _time_reason(declared, doors.clock())
+    if PROBLEM in rows.columns:
+        unread = F.when(F.col(ORIGINAL).isNull(), F.lit(_TOMBSTONE)).otherwise(F.col(PROBLEM))
+        reason = F.when(F.col(PROBLEM).isNotNull(), unread).otherwise(reason)
     if CORRUPT in rows.columns:
         more = _jvm.text_behind_record(rows.sparkSession, F.col(ORIGINAL).cast("string"))
         reason = F.when(more, F.lit("more than a record in its line")).otherwise(reason)
-        broken = F.when(F.col(ORIGINAL).isNull(), F.lit("no value (a tombstone)")).otherwise(F.lit("not parseable"))
+        broken = F.when(F.col(ORIGINAL).isNull(), F.lit(_TOMBSTONE)).otherwise(F.lit("not parseable"))
         reason = F.when(F.col(CORRUPT).isNotNull(), broken).otherwise(reason)
     rows = doors.reject(rows, reason)
     if declared is not None:
         rows = rows.withColumn(declared.column, F.col(INSTANT))
-    return rows.drop(CORRUPT, INSTANT)
+    return rows.drop(CORRUPT, INSTANT, PROBLEM)
 
 
 def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:

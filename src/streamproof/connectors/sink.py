@@ -114,6 +114,16 @@ class Sink(ABC):
         """
         return
 
+    def settle(self, columns: "StructType") -> None:
+        """Settles, before the first batch, how rows with these columns are encoded: a schema that they are written by is registered here.
+
+        Raises
+        ------
+        ConfigurationError, RegistryError
+            If they cannot be written so, or nobody says by which id.
+        """
+        return
+
     def encoded(self, rows: "DataFrame") -> "DataFrame":
         """The rows as they are staged: what can be done to each alone is done by all tasks side by side, before one publishes."""
         return rows

@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from streamproof.config.columns import columns_of
 from streamproof.errors import ScenarioError
 from streamproof.prove.arrivals import Arrivals, shape_of
 from streamproof.prove.engine import Engine
-from streamproof.prove.generate import Event, generate
+from streamproof.prove.generate import Event, generate, without_trace
 from streamproof.prove.handwritten import handwritten_rows
 from streamproof.prove.history import History, QueryView
 from streamproof.prove.left_behind import read_history
@@ -161,18 +161,35 @@ def write_scenario(config: JobConfig, scenario: Scenario, folder: Path, outside:
         )
         made = generate(scenario, name, shape)
         columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
-        events |= {event.trace: event for event in made}
         if isinstance(source, KafkaSource):
-            from streamproof.prove.outside import topics
-
             data[name], plain_data[name] = name, f"{name}-plain"
-            traces_of_file |= topics.write_events(made, outside.urls()["kafka"], data[name])
-            topics.write_events(made, outside.urls()["kafka"], plain_data[name], trace=False)
+            written, traces = _to_topics(made, source, columns, outside, (data[name], plain_data[name]))
+            events |= {event.trace: event for event in written}
+            traces_of_file |= traces
             continue
+        events |= {event.trace: event for event in made}
+        assert source.format in ("json", "parquet"), "files have no other format"
         data[name], plain_data[name] = str(folder / "events" / name), str(folder / "events-plain" / name)
         traces_of_file |= write_events(made, Path(data[name]), source.format, schema_columns=columns)
         write_events(made, Path(plain_data[name]), source.format, schema_columns=columns, trace=False)
     return Written(events, data, plain_data, traces_of_file)
+
+
+def _to_topics(
+    made: list[Event], source: KafkaSource, columns: Mapping[str, str], outside: Outside, names: tuple[str, str]
+) -> tuple[list[Event], dict[str, list[str]]]:
+    """Writes events to two topics, with trace ids and as they are shipped; the events as they were written, and which record holds which."""
+    from streamproof.prove.outside import topics
+
+    traced, plain = made, [replace(event, record=without_trace(event.record)) for event in made]
+    if source.registry is not None:
+        from streamproof.prove.outside.encoded import encoded
+
+        traced = encoded(made, source, columns, outside.urls()["registry"], names[0], trace=True)
+        plain = encoded(made, source, columns, outside.urls()["registry"], names[1], trace=False)
+    traces = topics.write_events(traced, outside.urls()["kafka"], names[0])
+    topics.write_events(plain, outside.urls()["kafka"], names[1])
+    return traced, traces
 
 
 def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine, written: Written, outside: Outside) -> World:

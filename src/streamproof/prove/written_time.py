@@ -20,7 +20,7 @@ class SourceShape:
     Parameters
     ----------
     format
-        "json" (one object a line) or "parquet".
+        "json" (one object a line), "parquet", or one of a registry's formats.
     time_column
         The column of the event time; None if the source has none.
     time_unit
@@ -31,7 +31,7 @@ class SourceShape:
         IANA zone of texts that carry none.
     """
 
-    format: Literal["json", "parquet"] = "json"
+    format: Literal["json", "parquet", "avro", "json_schema", "protobuf"] = "json"
     time_column: str | None = None
     time_unit: str | None = None
     time_format: str | None = None
@@ -69,7 +69,7 @@ class SourceShape:
         instant = from_micros(time_us)
         if self.time_format is not None:
             return _in_pattern(instant.astimezone(ZoneInfo(self.zone)), self.time_format)
-        if self.format == "parquet":
+        if self.format in ("parquet", "avro"):
             return instant
         return instant.strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1_000:03d}Z"
 

@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import BinaryType, StructType
 
 from streamproof import _jvm
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.stream.outputs import SideKind
-from streamproof.stream.plan import CORRUPT, INSTANT, MADE, ORIGINAL, REASON, TRACE
+from streamproof.stream.plan import CORRUPT, INSTANT, MADE, ORIGINAL, PROBLEM, REASON, TRACE
 
-_INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT)
+_INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
 
 
 @dataclass
@@ -66,10 +66,12 @@ def rows_that_pass(rows: DataFrame, keep: Column) -> DataFrame:
 
 
 def _original(rows: DataFrame) -> list[Column]:
-    """The original bytes: as text where they are valid UTF-8, else in base64; for Parquet the row as JSON."""
+    """The original bytes: as text where they are valid UTF-8, else in base64, as always in a binary format; for Parquet the row as JSON."""
     if ORIGINAL not in rows.columns:
         shown = [name for name in rows.columns if name not in _INTERNAL]
         return [F.to_json(F.struct(*shown), WRITTEN).alias("original")]
+    if isinstance(rows.schema[ORIGINAL].dataType, BinaryType):  # a text of such bytes would be full of control characters
+        return [F.lit(None).cast("string").alias("original"), _base64(F.col(ORIGINAL)).alias("original_base64")]
     valid = F.is_valid_utf8(ORIGINAL)
     return [
         F.when(valid, F.col(ORIGINAL)).alias("original"),

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from streamproof.errors import EnvironmentProblem
@@ -23,6 +24,11 @@ class Java:
 
     version: int
     home: Path | None
+
+    @property
+    def command(self) -> str:
+        """What starts it."""
+        return "java" if self.home is None else str(self.home / "bin" / "java")
 
 
 def find_java() -> Java:
@@ -72,6 +78,15 @@ def find_spark() -> str:
             remedy=f"{sys.executable} -m pip install 'pyspark=={SPARK}.*'",
         )
     return version
+
+
+def spark_jars() -> Path:
+    """The folder of jars that the installed PySpark brings, without importing it; EnvironmentProblem where it is not there."""
+    find_spark()
+    found = find_spec("pyspark")
+    assert found is not None, "it was found"
+    assert found.origin is not None, "it is a package with files"
+    return Path(found.origin).parent / "jars"
 
 
 def _answer(java: str, named: str) -> str:

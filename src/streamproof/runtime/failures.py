@@ -10,6 +10,7 @@ from streamproof.errors import (
     DataError,
     DivertError,
     JobDefinitionError,
+    RegistryError,
     SinkError,
     StreamproofError,
     TornCheckpoint,
@@ -19,6 +20,7 @@ from streamproof.errors import (
 _FILE = re.compile(r"(?:^|[\s'\"\[(=:])(?:file:|sp-[a-z]+:)?(/[^\s'\",:;)]+)")
 _NO_MODULE = re.compile(r"Traceback.*No module named '([\w.]+)'", re.DOTALL)
 """In a worker's trace; what the driver itself cannot import comes without one."""
+_REGISTRY = "streamproof-registry:"
 _NO_WRITE = re.compile(r"No space|Permission|Access|Mkdirs|quota|not a directory")
 
 
@@ -27,7 +29,7 @@ def translated(problem: BaseException) -> StreamproofError:
     if isinstance(problem, StreamproofError):
         return problem
     causes = _jvm.causes_of(problem)
-    for known in (_offsets_lost, _vanished, _not_parquet, _disk, _two_drivers, _damaged, _not_in_workers, _divert):
+    for known in (_registry, _offsets_lost, _vanished, _not_parquet, _disk, _two_drivers, _damaged, _not_in_workers, _divert):
         found = known(causes)
         if found is not None:
             return found
@@ -35,6 +37,18 @@ def translated(problem: BaseException) -> StreamproofError:
     return StreamproofError(
         f"The query stopped: {_jvm.plain(last)[:400]}",
         required="Nothing is lost: what was not committed is done again at the next start.",
+    )
+
+
+def _registry(causes: Sequence[str]) -> StreamproofError | None:
+    found = next((cause for cause in causes if _REGISTRY in cause), None)
+    if found is None:
+        return None
+    said = found.partition(_REGISTRY)[2].strip().splitlines()
+    return RegistryError(
+        said[0] if said[0].startswith("The ") else f"The schema registry: {said[0].rstrip('.')}.",
+        required="Nothing is lost, and no record is rejected for it: the batch is done again at the next start.",
+        remedy="Look whether it runs, is reached from the executors, and what user and password in [registry] are, then run again.",
     )
 
 

@@ -5,7 +5,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.config import FilesSink, FilesSource, JobConfig, KafkaSource, ServiceSink, SinkConfig, SourceConfig, load, redact
+from streamproof.config import (
+    FilesSink,
+    FilesSource,
+    JobConfig,
+    KafkaSink,
+    KafkaSource,
+    ServiceSink,
+    SinkConfig,
+    SourceConfig,
+    load,
+    redact,
+)
 from streamproof.config.entry import JobFunction, class_names, job_functions
 from streamproof.config.positions import display
 from streamproof.config.problems import did_you_mean
@@ -95,9 +106,13 @@ def _bindings(config: JobConfig) -> Iterator[Finding]:
 
 def _source(config: JobConfig, name: str, source: SourceConfig) -> str:
     if isinstance(source, KafkaSource):
-        return f"{', '.join(source.topic)} at {source.servers}, not looked at from here"
+        return f"{', '.join(source.topic)} at {source.servers}{_registry(source)}, not looked at from here"
     assert isinstance(source, FilesSource), "every connector is looked at"
     return _readable(config, name, source.path)
+
+
+def _registry(bound: KafkaSource | KafkaSink) -> str:
+    return "" if bound.registry is None else f", {bound.format} by the registry {bound.registry.address}"
 
 
 def _readable(config: JobConfig, name: str, path: str) -> str:
@@ -123,7 +138,7 @@ def _counted(files: int) -> str:
 
 def _sink(config: JobConfig, name: str, sink: SinkConfig) -> str:
     if isinstance(sink, ServiceSink):
-        return f"{services.where(sink)}, not looked at from here"
+        return f"{services.where(sink)}{_registry(sink) if isinstance(sink, KafkaSink) else ''}, not looked at from here"
     assert isinstance(sink, FilesSink), "every connector is looked at"
     if custom := CUSTOM_SINK.fullmatch(sink.connector):
         file = config.root / custom["file"]

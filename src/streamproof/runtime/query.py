@@ -134,6 +134,8 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     summed = tallied(_plan(bound, query, spark, doors, trace=start.trace), jvm_doors, query, stateful=stateful)
     side_schemas = {kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()}
     columns.update({query: summed.rows.schema, **{sides[kind]: schema for kind, schema in side_schemas.items() if kind in sides}})
+    for output, found in columns.items():
+        sinks[output].settle(found)
     publisher.begin()
     protocol = BatchProtocol(
         spark=spark,

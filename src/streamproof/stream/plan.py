@@ -29,12 +29,16 @@ REASON = "_reason"
 """Why a row is rejected; null of the others."""
 CORRUPT = "_corrupt"
 """The text of a JSON record that does not fit; null of the others."""
+PROBLEM = "_problem"
+"""Why a record in a registry's format cannot be read; null of the others."""
+RECORD_COLUMNS = ("_record", "_record_text", "_record_schema_id")
+"""A record in a registry's format, its text, and the id of its schema, until they are columns."""
 _WINDOW_END = "_window_end"
 _NUMBER = "_number"
 _DELAY = "spark.watermarkDelayMs"
 """Where Spark keeps the watermark's delay: in the metadata of the column that it was declared on."""
-HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE, INSTANT, REASON, CORRUPT)
-_OWN = frozenset({*HIDDEN, _WINDOW_END, _NUMBER})
+HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
+_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, _WINDOW_END, _NUMBER})
 """What no column of a job may be called."""
 
 

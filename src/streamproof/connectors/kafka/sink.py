@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 from confluent_kafka import KafkaException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from streamproof import _jvm
+from streamproof.config.registry import FORMATS as REGISTRY_FORMATS
+from streamproof.connectors.extras import library
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.kafka.client import Said, sink_error
 from streamproof.connectors.kafka.ledger import Ledger
@@ -22,9 +25,8 @@ from streamproof.errors import ConfigurationError
 from streamproof.stream.plan import HIDDEN
 
 if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
-
     from streamproof.config import KafkaSink
+    from streamproof.connectors.registry.values import Values
 
 
 class _Topic(Sink):
@@ -33,11 +35,20 @@ class _Topic(Sink):
     def __init__(self, place: SinkPlace, config: "KafkaSink") -> None:
         super().__init__(place)
         self._config = config
+        self._values: Values | None = None
 
     @staticmethod
     def where(config: "KafkaSink") -> str:
         """What the store is called."""
         return f"kafka://{config.servers}/{config.topic}"
+
+    def settle(self, columns: StructType) -> None:
+        if self._config.format in REGISTRY_FORMATS:
+            library("httpx", "registry", f"The format {self._config.format}")
+            from streamproof.connectors.registry.values import settled
+
+            shown = StructType([column for column in columns.fields if column.name not in HIDDEN])
+            self._values = settled(self.place.spark, self.place.output, self._config, shown)
 
     def encoded(self, rows: DataFrame) -> DataFrame:
         """`key` and `value` (binary), and the hidden columns of proofs, each as binary under its name."""
@@ -46,11 +57,13 @@ class _Topic(Sink):
         key: Column = F.lit(None)
         if self._config.key:
             key = F.concat_ws("|", *[F.col(name).cast("string") for name in self._config.key])
-        value = F.to_json(F.struct(*visible), WRITTEN)
+        row = F.struct(*visible)
+        value = F.to_json(row, WRITTEN).cast("binary") if self._values is None else self._values.value(row)
         if self._config.tombstone:
             value = F.when(~F.coalesce(F.expr(self._config.tombstone), F.lit(False)), value)
         own = [F.col(name).cast("string").cast("binary").alias(name) for name in headers]
-        return rows.select(key.cast("binary").alias("key"), value.cast("binary").alias("value"), *own)
+        records = rows.select(key.cast("binary").alias("key"), value.alias("value"), *own)
+        return records if self._values is None else self._values.finished(records)
 
     def clear(self) -> None:
         raise ConfigurationError(
@@ -60,7 +73,7 @@ class _Topic(Sink):
 
 
 class TopicSink(_Topic):
-    """Writes rows as JSON, the hidden columns of proofs as headers; `<topic>-streamproof-ledger` says what is published."""
+    """Writes rows in their format, the hidden columns of proofs as headers; `<topic>-streamproof-ledger` says what is published."""
 
     guarantee = "exactly once for readers with read_committed (each batch one transaction, with its ledger record)"
     may_lag = True
@@ -71,7 +84,7 @@ class TopicSink(_Topic):
         self._has_ledger = False
         self._ledger = Ledger(config.servers, config.topic, config.options)
 
-    def require(self, columns: "StructType") -> None:
+    def require(self, columns: StructType) -> None:
         require_key(self.place, self._config.key, columns)
         with self._answers():
             self._require_ledger()
@@ -138,7 +151,7 @@ class PlainTopicSink(_Topic):
     guarantee = "at least once (Spark's own Kafka sink: a batch that runs again is written again)"
     exactly_once = False
 
-    def require(self, columns: "StructType") -> None:
+    def require(self, columns: StructType) -> None:
         require_key(self.place, self._config.key, columns)
         settings = {**self._config.options, "bootstrap.servers": self._config.servers}
         for topic, found in _jvm.kafka_partitions(self.place.spark, settings, [self._config.topic]).items():

@@ -6,7 +6,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof import _jvm
+from streamproof.config.registry import FORMATS as REGISTRY_FORMATS
 from streamproof.connectors import json_records, schemas
+from streamproof.connectors.extras import library
 from streamproof.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -20,9 +22,10 @@ PREFIX = "kafka_"
 def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool, trace: bool) -> DataFrame:
     """The records of the topics.
 
-    The declared columns, `_corrupt` (the text of a value that does not fit), `_original` (the value), and of `include` the record's
-    own columns: `kafka_key` (string), `kafka_timestamp` (timestamp), `kafka_topic` (string), `kafka_partition` (int),
-    `kafka_offset` (bigint), `kafka_headers` (array of key string and value binary). In proofs also `_trace` (string).
+    The declared columns, `_corrupt` (the text of a value that does not fit; in a registry's format `_problem`, why it does not),
+    `_original` (the value), and of `include` the record's own columns: `kafka_key` (string), `kafka_timestamp` (timestamp),
+    `kafka_topic` (string), `kafka_partition` (int), `kafka_offset` (bigint), `kafka_headers` (array of key string and value binary),
+    `kafka_schema_id` (int; null where the format has none). In proofs also `_trace` (string).
     """
     schema = schemas.usable(name, source, schemas.declared(name, source), trace=trace)
     reader = (spark.readStream if stream else spark.read).format("kafka").options(**_options(source))
@@ -30,9 +33,19 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
         reader = reader.option("startingOffsets", source.start)
         if source.records_per_batch:
             reader = reader.option("maxOffsetsPerTrigger", source.records_per_batch)
-    own = [_own(column).alias(f"{PREFIX}{column}") for column in source.include]
-    rows = reader.load().select(F.col("value").cast("string").alias("_value"), *own)
-    return json_records.parsed(rows, F.col("_value"), schema, beside=[f"{PREFIX}{column}" for column in source.include])
+    beside = [f"{PREFIX}{column}" for column in source.include if column != "schema_id"]
+    own = [_own(column).alias(f"{PREFIX}{column}") for column in source.include if column != "schema_id"]
+    id_as = f"{PREFIX}schema_id" if "schema_id" in source.include else None
+    records = reader.load()
+    if source.format in REGISTRY_FORMATS:
+        library("httpx", "registry", f"The format {source.format}")
+        from streamproof.connectors.registry import records as registered
+
+        rows = records.select(F.col("value").alias(registered.VALUE), *own)
+        return registered.read(rows, name, source, schema, beside, id_as)
+    rows = records.select(F.col("value").cast("string").alias("_value"), *own)
+    parsed = json_records.parsed(rows, F.col("_value"), schema, beside=beside)
+    return parsed if id_as is None else parsed.withColumn(id_as, F.lit(None).cast("int"))
 
 
 def require(spark: SparkSession, name: str, source: "KafkaSource") -> None:

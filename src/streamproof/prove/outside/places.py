@@ -7,7 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from streamproof.config import HttpSink, KafkaSink, KafkaSource, PostgresSink, RedisSink, ServiceSink, SinkConfig, SourceConfig
+from streamproof.config import (
+    HttpSink,
+    KafkaSink,
+    KafkaSource,
+    PostgresSink,
+    RedisSink,
+    RegistryConfig,
+    ServiceSink,
+    SinkConfig,
+    SourceConfig,
+)
 from streamproof.prove.left_behind import LEDGER
 from streamproof.prove.outside.services import reader
 
@@ -21,6 +31,7 @@ def source_at(source: SourceConfig, topic: str, urls: Mapping[str, str], records
         "records_per_batch": records_per_batch,
         "start": "earliest",
         "options": {},
+        "registry": _registry(source, urls),
     }
     return source.model_copy(update=bound)
 
@@ -31,13 +42,26 @@ def sink_at(output: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str
     if isinstance(sink, PostgresSink):
         return sink.model_copy(update={"url": urls["postgres"], "table": f"{own}.{output}", "create": True})
     if isinstance(sink, KafkaSink):
-        return sink.model_copy(update={"servers": urls["kafka"], "topic": f"{own}-{output}", "options": {}})
+        return sink.model_copy(
+            update={
+                "servers": urls["kafka"],
+                "topic": f"{own}-{output}",
+                "subject": None,
+                "options": {},
+                "registry": _registry(sink, urls),
+            }
+        )
     if isinstance(sink, RedisSink):
         return sink.model_copy(update={"url": urls["redis"], "prefix": f"{own}:{output}:"})
     if isinstance(sink, HttpSink):
         url = f"{urls['api']}{'' if sink.idempotent else '/careless'}/{own}/{output}"
         return sink.model_copy(update={"url": url, "lookup": f"{url}/{{key}}" if sink.lookup else None, "headers": {}})
     return sink
+
+
+def _registry(bound: KafkaSource | KafkaSink, urls: Mapping[str, str]) -> RegistryConfig | None:
+    """The proof's registry, for what is bound to one."""
+    return None if bound.registry is None else RegistryConfig(url=urls["registry"])
 
 
 def opened(sinks: Mapping[str, ServiceSink]) -> None:

@@ -138,6 +138,8 @@ class Outside:
 
 def services_of(bound: SourceConfig | SinkConfig) -> tuple[str, ...]:
     """The services that a source or an output needs, the one it is bound to first; none for files."""
+    if isinstance(bound, KafkaSource | KafkaSink) and bound.registry is not None:
+        return ("kafka", "registry")
     return (_SERVICE_OF[type(bound)],) if type(bound) in _SERVICE_OF else ()
 
 

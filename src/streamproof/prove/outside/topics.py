@@ -12,16 +12,18 @@ from confluent_kafka.cimpl import NewTopic
 from streamproof.config import KafkaSink, ServiceSink
 from streamproof.connectors.kafka.client import SECONDS, records, settings
 from streamproof.connectors.kafka.ledger import Ledger
+from streamproof.connectors.registry.client import Registry
 from streamproof.core.manifest import LedgerEntry
-from streamproof.prove.generate import Event, without_trace
+from streamproof.prove.generate import Event
+from streamproof.prove.outside.encoded import Decoding
 from streamproof.prove.outside.services import Published, Reader
 
 PARTITIONS = 2
 _HEADER = "streamproof"
 
 
-def write_events(events: Iterable[Event], servers: str, topic: str, *, trace: bool = True) -> dict[str, list[str]]:
-    """Writes the events to a new topic, each to its partition, and says which trace each record holds: "trades-0@17"."""
+def write_events(events: Iterable[Event], servers: str, topic: str) -> dict[str, list[str]]:
+    """Writes the records of the events to a new topic, each to its partition, and says which trace each record holds: "trades-0@17"."""
     admin = AdminClient(settings(servers, {}))
     admin.create_topics([NewTopic(topic, PARTITIONS, -1)])[topic].result(SECONDS)
     producer = Producer({**settings(servers, {}), "enable.idempotence": True, "linger.ms": 20})
@@ -29,7 +31,7 @@ def write_events(events: Iterable[Event], servers: str, topic: str, *, trace: bo
     ends = dict.fromkeys(range(PARTITIONS), 0)
     for event in events:
         partition = event.partition % PARTITIONS
-        producer.produce(topic, event.record if trace else without_trace(event.record), partition=partition)
+        producer.produce(topic, event.record, partition=partition)
         producer.poll(0)
         traces[record_name(topic, partition, ends[partition])] = [event.trace]
         ends[partition] += 1
@@ -54,12 +56,13 @@ class Topics(Reader):
 
     def rows(self, sink: ServiceSink, types: Mapping[str, str]) -> Iterator[Published]:
         assert isinstance(sink, KafkaSink), "the reader of topics is asked about topics"
+        row = json.loads if sink.registry is None else Decoding(Registry.of(sink.registry)).row
         for message in records(sink.servers, {}, sink.topic, range(PARTITIONS)):
             headers = _headers(message)
             batch = headers.pop("_batch", None)
             hidden = {name: _value(name, value) for name, value in headers.items()}
             written = message.value()
-            yield Published(None if batch is None else int(batch), {**(json.loads(written) if written else {}), **hidden})
+            yield Published(None if batch is None else int(batch), {**(row(written) if written else {}), **hidden})
 
     def ledger(self, sink: ServiceSink, home: Path) -> Sequence[LedgerEntry]:
         assert isinstance(sink, KafkaSink), "the reader of topics is asked about topics"

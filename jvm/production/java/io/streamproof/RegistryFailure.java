@@ -1,0 +1,8 @@
+package io.streamproof;
+
+/** The registry has not answered the question: the task fails, and no record is rejected for it. The driver looks for the first word. */
+public final class RegistryFailure extends RuntimeException {
+  RegistryFailure(String said) {
+    super("streamproof-registry:" + said);
+  }
+}
