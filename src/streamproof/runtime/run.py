@@ -141,10 +141,16 @@ def _wait(queries: list[RunningQuery], tell: Callable[[str], None]) -> None:
     running = list(queries)
     while running:
         done = max(query.protocol.done.batches for query in queries)
-        tell(f"batch {done}, {queries[0].protocol.done.input:,} rows in")
+        tell(f"batch {done}, {queries[0].protocol.done.input:,} rows in{_said_behind(queries)}")
         running = [query for query in running if not query.wait(_LOOK_EVERY_SECONDS)]
         for query in running:  # with a long interval, or no new input, nobody else would
             query.protocol.publisher.catch_up()
+
+
+def _said_behind(queries: list[RunningQuery]) -> str:
+    """The outputs that are down, with what waits for them and when they are asked again."""
+    behind = [each for query in queries for each in query.protocol.publisher.behind]
+    return "".join(f"; {each.batches:,} wait for {each.output}, asked again in {max(1, round(each.seconds))} s" for each in behind)
 
 
 def _nobody(_: str) -> None:

@@ -1,6 +1,7 @@
 """A topic of Kafka, exactly once: each shard of a batch one transaction, with its ledger record (R6, R7)."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,13 +13,23 @@ from pyspark.sql import functions as F
 from streamproof import _jvm
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.kafka.client import Said, sink_error
-from streamproof.connectors.kafka.ledger import Ledger
+from streamproof.connectors.kafka.ledger import KEPT, Ledger, Reading, Remembered, key_of
 from streamproof.connectors.kafka.source import refused
-from streamproof.connectors.kafka.transactions import RESULT, Shard
-from streamproof.connectors.keys import require_key
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, gone, require_whole, same_manifest
+from streamproof.connectors.kafka.transactions import RESULT, Shard, fenced
+from streamproof.connectors.keys import key_bytes, require_key
+from streamproof.connectors.sink import (
+    LaggingSink,
+    Sink,
+    SinkPlace,
+    entry_of,
+    for_each_shard,
+    gone,
+    require_whole,
+    same_publication,
+    stands,
+)
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import ConfigurationError
+from streamproof.errors import CheckpointError, ConfigurationError
 from streamproof.stream.plan import HIDDEN
 
 if TYPE_CHECKING:
@@ -43,14 +54,11 @@ class _Topic(Sink):
         """`key` and `value` (binary), and the hidden columns of proofs, each as binary under its name."""
         headers = [name for name in rows.columns if name in HIDDEN]
         visible = [name for name in rows.columns if name not in headers]
-        key: Column = F.lit(None)
-        if self._config.key:
-            key = F.concat_ws("|", *[F.col(name).cast("string") for name in self._config.key])
-        value = F.to_json(F.struct(*visible), WRITTEN)
+        value: Column = F.to_json(F.struct(*visible), WRITTEN)
         if self._config.tombstone:
             value = F.when(~F.coalesce(F.expr(self._config.tombstone), F.lit(False)), value)
         own = [F.col(name).cast("string").cast("binary").alias(name) for name in headers]
-        return rows.select(key.cast("binary").alias("key"), value.cast("binary").alias("value"), *own)
+        return rows.select(key_bytes(rows, self._config.key).alias("key"), value.cast("binary").alias("value"), *own)
 
     def clear(self) -> None:
         raise ConfigurationError(
@@ -59,17 +67,18 @@ class _Topic(Sink):
         )
 
 
-class TopicSink(_Topic):
+class TopicSink(LaggingSink, _Topic):
     """Writes rows as JSON, the hidden columns of proofs as headers; `<topic>-streamproof-ledger` says what is published."""
 
     guarantee = "exactly once for readers with read_committed (each batch one transaction, with its ledger record)"
-    may_lag = True
 
     def __init__(self, place: SinkPlace, config: "KafkaSink") -> None:
         super().__init__(place, config)
         self.shards = config.shards
         self._has_ledger = False
         self._ledger = Ledger(config.servers, config.topic, config.options)
+        self._known = Remembered(self._ledger, self._is_mine)
+        self._lock = threading.Lock()
 
     def require(self, columns: "StructType") -> None:
         require_key(self.place, self._config.key, columns)
@@ -77,39 +86,74 @@ class TopicSink(_Topic):
             self._require_ledger()
 
     def published(self, batch: int) -> LedgerEntry | None:
-        return next((entry for entry in self._entries() if self._is_mine(entry) and entry.batch == batch), None)
+        return next(iter(self.entries(batch)), None)
 
-    def complete(self, manifest: Manifest, section: Section) -> bool:
-        batch = manifest.batch
-        return {entry.shard for entry in self._entries() if self._is_mine(entry) and entry.batch == batch} >= set(
-            range(section.shards)
-        )
+    def entries(self, batch: int) -> Sequence[LedgerEntry]:
+        return self._look().of_batch(batch)
 
     def owner(self) -> LedgerEntry | None:
-        found = self._entries()
-        return next((entry for entry in found if self._is_mine(entry)), found[-1] if found else None)
+        return self._look().any()
+
+    def fence(self, manifest: Manifest, section: Section) -> None:
+        with self._answers():
+            self._require_ledger()
+            for number in range(section.shards):
+                fenced(replace(entry_of(manifest, section), shard=number), self._ledger)
 
     def publish(self, manifest: Manifest, section: Section) -> None:
-        if not self.staged_whole(section):
-            if self.complete(manifest, section):
-                return
+        whole = self.staged_whole(section)
+        found = self.entries(manifest.batch) if section.shards > 1 or not whole else self._known.of_batch(manifest.batch)
+        if stands(found, manifest, section):
+            return
+        if found:  # before a part is published: which rows another manifest's parts hold is not known
+            same_publication(found[0], manifest, section)
+        if not whole:
             raise gone(manifest, section)
+        self._require_remembered(manifest.batch, section)
         for_each_shard(section, lambda number: self._publish(manifest, section, number))
 
     def _publish(self, manifest: Manifest, section: Section, number: int) -> None:
         """One shard, by one task."""
+        known = self._known.entry(manifest.batch, number)
+        if known is not None:  # the task reads behind it only
+            same_publication(known, manifest, section)
+            return
         rows = self.place.staged_rows(section, number)
         headers = tuple(rows.columns[2:])
         entry = replace(entry_of(manifest, section), shard=number)
         count = section.digest.rows if section.shards == 1 else rows.count()
         shown = tuple(f"streamproof{name}" for name in headers)
-        shard = Shard(self._ledger, entry, section.shards, count, shown, self.place.steps)
+        outdated = self._known.outdated(manifest.batch, number)
+        shard = Shard(
+            self._ledger,
+            entry,
+            section.shards,
+            count,
+            shown,
+            self.place.steps,
+            since=self._known.ends.get(number, 0),
+            outdated=[key_of(old) for old in outdated],
+        )
         (said,) = rows.coalesce(1).mapInArrow(shard.publish, RESULT).collect()
+        if said["position"] is not None:
+            with self._lock:
+                self._known.learn(Reading(tuple(map(LedgerEntry.from_json, said["read"])), {number: said["position"]}))
         if said["message"] is not None:
             raise sink_error(Said(said["code"], said["message"]), self.place.where)
-        if said["manifest"] is None:
+        if said["entry"] is None:
             require_whole(self.place, said["rows"], count)
-        same_manifest(replace(entry, manifest=said["manifest"]), manifest, section)
+        same_publication(LedgerEntry.from_json(said["entry"]), manifest, section)
+        self._known.forget(outdated)
+
+    def _require_remembered(self, batch: int, section: Section) -> None:
+        """CheckpointError where the ledger no longer tells whether a batch is published: its checkpoint is older than that."""
+        if any(self._known.has_forgotten(batch, shard) for shard in range(section.shards)):
+            raise CheckpointError(
+                f"Batch {batch} of {section.output} is older than what the ledger of {self.place.where} remembers: it was published since, "
+                "or had no rows.",
+                required=f"The ledger keeps the newest {KEPT:,} batches; a checkpoint that is restored may not lie further back.",
+                remedy="Restore a newer backup of the checkpoint, or start over with a new checkpoint and another topic.",
+            )
 
     def _is_mine(self, entry: LedgerEntry) -> bool:
         return (entry.job, entry.output, entry.incarnation) == (self.place.job, self.place.output, self.place.incarnation)
@@ -119,10 +163,11 @@ class TopicSink(_Topic):
             self._ledger.require(self.shards)
             self._has_ledger = True
 
-    def _entries(self) -> list[LedgerEntry]:
-        with self._answers():
+    def _look(self) -> Remembered:
+        with self._answers(), self._lock:
             self._require_ledger()
-            return self._ledger.all_entries()
+            self._known.look()
+            return self._known
 
     @contextmanager
     def _answers(self) -> Iterator[None]:
