@@ -101,6 +101,26 @@ def test_r4_calls_that_were_made_count_as_begun_when_a_replay_differs(job, api):
     assert keys(api) == ["a", "b"]
 
 
+def test_c4_carried_columns_are_request_headers_and_not_in_the_body(job, api):
+    text = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    def traced(rows):
+        return rows.withColumn("carried_Streamproof-traceparent", F.concat(F.lit("00-"), F.col("id")))
+    return sp.Outputs(kept=events.transform(traced))
+"""
+    small = job()
+    small.text = text
+    small.binding = Binding(sinks={}, tables=small.binding.tables)
+    small.write()
+    small.feed([event("a", 0)])
+    small.run()
+
+    (effect,) = api.effects("/payments")
+    assert effect["headers"]["Streamproof-traceparent"] == "00-a"
+    assert effect["body"].keys() == {"id", "client", "v", "ts"}
+
+
 def test_rows_that_share_an_idempotency_key_are_refused_before_a_call_is_made(job, api):
     small = job(key=["client"])
     small.feed([event("a", 0), event("b", 1), event("c", 2, client="x")])

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from streamproof.connectors import carried
 from streamproof.connectors.addresses import address_of
 from streamproof.connectors.http.calling import PENDING, RESULT, Calling
 from streamproof.connectors.http.calls import Calls
@@ -84,12 +85,15 @@ class CallSink(LaggingSink):
         super().clear()
 
     def _outbox(self, rows: DataFrame, batch: int) -> DataFrame:
-        """Key and body (binary) of each call, and in proofs the hidden columns as headers; rows of one key are calls with one idempotency key."""
+        """Key and body (binary) of each call, and what is sent as headers: carried columns, in proofs the hidden ones too."""
         hidden = [name for name in rows.columns if name in HIDDEN]
         key = key_text(rows, self._config.key).alias("key")
-        body = F.to_json(F.struct(*[name for name in rows.columns if name not in hidden]), WRITTEN).cast("binary").alias("body")
+        sent = [name for name in rows.columns if carried.is_carried(name)]
+        visible = [f"`{name}`" for name in rows.columns if name not in (*hidden, *sent)]
+        body = F.to_json(F.struct(*visible), WRITTEN).cast("binary").alias("body")
         shown = [F.col(name).cast("string").cast("binary").alias(f"Streamproof{name.replace('_', '-')}") for name in hidden]
         shown += [F.lit(str(batch)).cast("binary").alias("Streamproof-batch")] if hidden else []
+        shown += [F.col(f"`{name}`").cast("string").cast("binary").alias(carried.header_of(name)) for name in sent]
         return rows.select(key, body, *shown)
 
     def _calling(self, batch: int, extra: list[str], *, again: bool) -> Calling:

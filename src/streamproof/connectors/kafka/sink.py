@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from streamproof import _jvm
+from streamproof.connectors import carried
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.kafka.client import Said, sink_error
 from streamproof.connectors.kafka.ledger import KEPT, Ledger, Reading, Remembered, key_of
@@ -51,13 +52,13 @@ class _Topic(Sink):
         return f"kafka://{config.servers}/{config.topic}"
 
     def encoded(self, rows: DataFrame) -> DataFrame:
-        """`key` and `value` (binary), and the hidden columns of proofs, each as binary under its name."""
-        headers = [name for name in rows.columns if name in HIDDEN]
+        """`key` and `value` (binary), and each column that is a header as binary under its name: the hidden ones of proofs, and carried ones."""
+        headers = [name for name in rows.columns if name in HIDDEN or carried.is_carried(name)]
         visible = [name for name in rows.columns if name not in headers]
-        value: Column = F.to_json(F.struct(*visible), WRITTEN)
+        value: Column = F.to_json(F.struct(*[f"`{name}`" for name in visible]), WRITTEN)
         if self._config.tombstone:
             value = F.when(~F.coalesce(F.expr(self._config.tombstone), F.lit(False)), value)
-        own = [F.col(name).cast("string").cast("binary").alias(name) for name in headers]
+        own = [F.col(f"`{name}`").cast("string").cast("binary").alias(name) for name in headers]
         return rows.select(key_bytes(rows, self._config.key).alias("key"), value.cast("binary").alias("value"), *own)
 
     def clear(self) -> None:
@@ -122,7 +123,7 @@ class TopicSink(LaggingSink, _Topic):
         headers = tuple(rows.columns[2:])
         entry = replace(entry_of(manifest, section), shard=number)
         count = section.digest.rows if section.shards == 1 else rows.count()
-        shown = tuple(f"streamproof{name}" for name in headers)
+        shown = tuple(map(_header_name, headers))
         outdated = self._known.outdated(manifest.batch, number)
         shard = Shard(
             self._ledger,
@@ -202,8 +203,9 @@ class PlainTopicSink(_Topic):
         records = self.place.staged_rows(section)
         headers = records.columns[2:]
         if headers:
-            pairs = [F.struct(F.lit(f"streamproof{name}").alias("key"), F.col(name).alias("value")) for name in headers]
-            records = records.withColumn("headers", F.array(*pairs)).drop(*headers)
+            pairs = [F.struct(F.lit(_header_name(name)).alias("key"), F.col(f"`{name}`").alias("value")) for name in headers]
+            has_value = F.filter(F.array(*pairs), lambda pair: pair["value"].isNotNull())
+            records = records.withColumn("headers", has_value).drop(*headers)
         own = {f"kafka.{key}": value for key, value in {"acks": "all", **self._config.options}.items()}
         to = {**own, "kafka.bootstrap.servers": self._config.servers, "topic": self._config.topic}
         self.place.steps.before(self.place.output, manifest.batch)
@@ -215,3 +217,7 @@ class PlainTopicSink(_Topic):
             ) from problem
         self.place.steps.after(self.place.output, manifest.batch)
         self.abort(section.directory)
+
+
+def _header_name(column: str) -> str:
+    return carried.header_of(column) if carried.is_carried(column) else f"streamproof{column}"

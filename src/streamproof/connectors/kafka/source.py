@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof import _jvm
-from streamproof.connectors import json_records, schemas
+from streamproof.connectors import carried, json_records, schemas
 from streamproof.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
 
     The declared columns, `_corrupt` (the text of a value that does not fit), `_original` (the value), and of `include` the record's
     own columns: `kafka_key` (string), `kafka_timestamp` (timestamp), `kafka_topic` (string), `kafka_partition` (int),
-    `kafka_offset` (bigint), `kafka_headers` (array of key string and value binary). In proofs also `_trace` (string).
+    `kafka_offset` (bigint), `kafka_headers` (array of key string and value binary); of `carry` a column `carried_NAME` (string) each, null
+    where a record has no such header. In proofs also `_trace` (string).
     """
     schema = schemas.usable(name, source, schemas.declared(name, source), trace=trace)
     reader = (spark.readStream if stream else spark.read).format("kafka").options(**_options(source))
@@ -31,8 +32,10 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
         if source.records_per_batch:
             reader = reader.option("maxOffsetsPerTrigger", source.records_per_batch)
     own = [_own(column).alias(f"{PREFIX}{column}") for column in source.include]
+    own += [_header(name).alias(carried.column_of(name)) for name in source.carry]
+    beside = [*[f"{PREFIX}{column}" for column in source.include], *map(carried.column_of, source.carry)]
     rows = reader.load().select(F.col("value").cast("string").alias("_value"), *own)
-    return json_records.parsed(rows, F.col("_value"), schema, beside=[f"{PREFIX}{column}" for column in source.include])
+    return json_records.parsed(rows, F.col("_value"), schema, beside=[f"`{name}`" for name in beside])
 
 
 def require(spark: SparkSession, name: str, source: "KafkaSource") -> None:
@@ -95,8 +98,14 @@ def _options(source: "KafkaSource") -> dict[str, str]:
         "subscribe": ",".join(source.topic),
         # Offsets that retention took, or a deleted topic, stop the job: their records were never counted.
         "failOnDataLoss": "true",
-        "includeHeaders": str("headers" in source.include).lower(),
+        "includeHeaders": str("headers" in source.include or bool(source.carry)).lower(),
     }
+
+
+def _header(name: str) -> Column:
+    """The last value of a header, as text."""
+    of_name = F.filter("headers", lambda header: header["key"] == name)
+    return F.try_element_at(of_name, F.lit(-1))["value"].cast("string")
 
 
 def _own(column: str) -> Column:

@@ -137,9 +137,10 @@ class Shard:
             producer.poll(0.05)
 
     def _with_headers(self, producer: Producer, columns: list[list[Any]]) -> None:
-        batch_of = ("streamproof_batch", str(self.entry.batch).encode())
+        in_proof = any(name.startswith("streamproof_") for name in self.headers)
+        own = [("streamproof_batch", str(self.entry.batch).encode())] if in_proof else []
         for key, value, *values in zip(*columns, strict=True):
-            headers = [batch_of, *((name, each) for name, each in zip(self.headers, values, strict=True) if each is not None)]
+            headers = [*own, *((name, each) for name, each in zip(self.headers, values, strict=True) if each is not None)]
             while True:
                 try:
                     producer.produce(self.ledger.topic, value, key, headers=headers)
