@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,17 @@ from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import Sink
 from streamproof.core.ids import new_id
 from streamproof.core.manifest import Digest, LedgerEntry, Manifest, Section, StagedFile
-from streamproof.errors import FingerprintMismatch, NondeterministicReplay, SinkUnavailable, StagedRowsGone, TwoDrivers
+from streamproof.errors import SinkUnavailable, StagedRowsGone
+from streamproof.runtime.contradictions import (
+    accepted_as_published,
+    already_staged,
+    contradiction,
+    in_part,
+    needed_to_decide,
+    other_manifest,
+    require_same,
+    taken_away,
+)
 from streamproof.runtime.logs import BatchLogs, QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.places import seen_from
@@ -110,7 +120,7 @@ class BatchProtocol:
         except StagedRowsGone as gone:
             if manifest is not staged or gone.batch not in (None, batch):  # of an earlier batch that still waits
                 raise
-            raise _taken_away(gone, batch) from gone
+            raise taken_away(gone, batch) from gone
         if batch:
             self.publisher.drop_published(batch - 1)
         self.done.add(manifest)
@@ -134,7 +144,7 @@ class BatchProtocol:
         place = self.sinks[output].place
         directory = f"_staging/{attempt}"
         if self.storage.exists(f"{place.path}/{directory}"):
-            raise _already_staged(f"{place.path}/{directory}", batch)
+            raise already_staged(f"{place.path}/{directory}", batch)
         options = WRITTEN if place.format == "json" else {}
         rows.write(place.format, f"{place.path}/{directory}", {**options, **_NO_MARKER})
         sums = sums_by_output(self.doors.drain(batch))
@@ -243,8 +253,8 @@ class BatchProtocol:
                 return known
             if self._is_begun(known, fenced=False) or self._is_begun(known, fenced=True):
                 if self.accept_replay != staged.batch or known.fingerprint.hash != staged.fingerprint.hash:
-                    raise _contradiction(known, differences)
-                self.notes.append(_accepted(known, differences))
+                    raise contradiction(known, differences)
+                self.notes.append(accepted_as_published(known, differences))
                 if not self._rows_left(known):
                     return self._staged_again(known, staged)
                 self._drop_attempt(staged)
@@ -252,7 +262,7 @@ class BatchProtocol:
             self.manifests.discard(staged.batch)
             self._drop_attempt(known)
         if not self.manifests.create(staged):
-            raise _other_manifest(staged)
+            raise other_manifest(staged)
         return staged
 
     def _from_ledger(self, staged: Manifest) -> Manifest | None:
@@ -269,16 +279,16 @@ class BatchProtocol:
         for section in staged.sections:
             entries = published.get(section.output, ())
             if entries:
-                _require_same(staged, section, entries[0], accepted=accepted)
+                require_same(staged, section, entries[0], accepted=accepted)
                 section = replace(section, shards=entries[0].shards)
                 if len(entries) >= entries[0].shards:
                     whole.add(section.output)
                 elif not accepted:
-                    raise _in_part(staged, section, len(entries), "its manifest is lost")
+                    raise in_part(staged, section, len(entries), "its manifest is lost")
             sections.append(section)
         again = replace(staged, id=next(iter(published.values()))[0].manifest, sections=tuple(sections))
         if not self.manifests.create(again):
-            raise _other_manifest(staged)
+            raise other_manifest(staged)
         for output in whole:  # the others are published from what this attempt has staged
             self.sinks[output].abort(f"_staging/{staged.attempt}")
         return again
@@ -320,7 +330,7 @@ class BatchProtocol:
             if parts:
                 mine = replace(mine, shards=section.shards)
                 if not mine.splits_like(section) and section.shards > 1 and self.accept_replay != known.batch:
-                    raise _in_part(
+                    raise in_part(
                         known, section, parts, "the rows that are missing were staged and are gone, and now lie in other files"
                     )
             dropped.append((sink, section))
@@ -339,7 +349,7 @@ class BatchProtocol:
 
     def _is_begun(self, known: Manifest, *, fenced: bool) -> bool:
         """Whether anything of a batch may be visible. Asked again behind a fence, the answer holds: whoever still publishes it cannot end."""
-        with _needed_to_decide(known):
+        with needed_to_decide(known):
             for section in known.sections:
                 if section.digest.rows:
                     if fenced:
@@ -365,96 +375,8 @@ def _differences(known: Manifest, staged: Manifest) -> list[str]:
     return found
 
 
-@contextmanager
-def _needed_to_decide(known: Manifest) -> Iterator[None]:
-    try:
-        yield
-    except SinkUnavailable as problem:
-        raise SinkUnavailable(
-            f"Batch {known.batch} of {known.query} ran again and computed something else; whether its first rows are published cannot be "
-            f"asked: {problem.message}",
-            required="They are kept until that is known: nothing is lost, and nothing published twice.",
-            remedy="Run the job again once it answers.",
-        ) from problem
-
-
-def _require_same(staged: Manifest, section: Section, entry: LedgerEntry, *, accepted: bool) -> None:
-    """FingerprintMismatch unless a ledger entry tells of this very batch; other rows of the same input may be accepted."""
-    batch, output = staged.batch, section.output
-    if entry.incarnation != staged.incarnation:
-        raise FingerprintMismatch(
-            f"Batch {batch} of {output} was published by another incarnation ({entry.incarnation[:8]}; this is {staged.incarnation[:8]}).",
-            remedy="Restore the checkpoint that published it, or start over with --new-output or --replace-output.",
-        )
-    same_input = entry.fingerprint == staged.fingerprint.hash
-    if same_input and (accepted or (section.digest.rows, section.digest.hash) == (entry.rows, entry.hash)):
-        return
-    raise FingerprintMismatch(
-        f"Batch {batch} of {output} was published with {entry.rows} rows, others than it gives now; its manifest is lost.",
-        required="A batch that runs again reads what it read the first time.",
-        remedy=f"Restore the checkpoint from a backup, or move batch={batch:06d} of {output} away and run again."
-        + (f" To go on with what is published: run --accept-replay {batch}" if same_input else ""),
-    )
-
-
-def _in_part(known: Manifest, section: Section, parts: int, why: str) -> StagedRowsGone:
-    return StagedRowsGone(
-        f"Batch {known.batch} of {section.output} is published in {parts} of {section.shards} parts, and {why}.",
-        required="A part that is published stands; which rows are in it is known only where the parts are the same as before.",
-        remedy="Run again with the cores and the [spark] settings that it first ran with, or restore what was staged, and the manifest, from a "
-        f"backup. To publish the parts that are missing as they are computed now: run --accept-replay {known.batch}; rows can miss then, or "
-        "be there twice, and the account of that batch is unknown.",
-        batch=known.batch,
-    )
-
-
 def _said(digest: Digest) -> str:
     return f"{digest.rows} rows with hash sum {digest.hash:x}"
-
-
-def _other_manifest(staged: Manifest) -> TwoDrivers:
-    return TwoDrivers(
-        f"Another driver has written the manifest of batch {staged.batch} of {staged.query} while this one staged it.",
-        required="One driver works on a checkpoint at a time.",
-        remedy="Stop one of them; what it staged is ignored.",
-    )
-
-
-def _already_staged(directory: str, batch: int) -> TwoDrivers:
-    return TwoDrivers(
-        f"{directory}, where this driver would stage batch {batch}, is there already.",
-        required="An attempt of a batch has a directory of its own, and its files are those of no other attempt.",
-        remedy="Stop the other driver, if there is one, and run again: the next start takes another name.",
-    )
-
-
-def _taken_away(gone: StagedRowsGone, batch: int) -> TwoDrivers:
-    return TwoDrivers(
-        f"What this driver has just staged for batch {batch} was taken away by another: {gone.message}",
-        required="One driver works on a checkpoint at a time.",
-        remedy="Stop one of them and run the other again; nothing of the batch is published twice.",
-    )
-
-
-def _accepted(known: Manifest, differences: Sequence[str]) -> str:
-    return (
-        f"Batch {known.batch} of {known.query} was accepted as it is published, although its replay computed something else: "
-        f"{'; '.join(differences)}. The account of that batch is unknown."
-    )
-
-
-def _contradiction(known: Manifest, differences: Sequence[str]) -> NondeterministicReplay | FingerprintMismatch:
-    if "other input" in differences[0]:
-        return FingerprintMismatch(
-            f"Batch {known.batch} of {known.query} ran again and is not what was published: {'; '.join(differences)}.",
-            required="A batch that runs again reads what it read the first time; what it reads now and did not then would be lost.",
-            remedy="Restore offsets and sources of the checkpoint from a backup, or start over with a new checkpoint and --new-output.",
-        )
-    return NondeterministicReplay(
-        f"Batch {known.batch} of {known.query} ran again and is not what was published: {'; '.join(differences)}.",
-        required="A batch that runs again must compute the same from the same input.",
-        remedy=f"Look for random(), uuid() or the wall clock in the job. To go on with what is published: run --accept-replay {known.batch}",
-    )
 
 
 def merged_schema(shapes: Sequence[StructType]) -> StructType:
