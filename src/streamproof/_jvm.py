@@ -221,6 +221,37 @@ def kafka_partitions(spark: "SparkSession", settings: "Mapping[str, str]", topic
     return found
 
 
+def kafka_ends(
+    spark: "SparkSession", settings: "Mapping[str, str]", topics: "Sequence[str]", *, committed: bool
+) -> dict[tuple[str, int], int] | str:
+    """By topic and partition the offset behind the last record, of those that are committed if asked; or what the broker said instead."""
+    from py4j.protocol import Py4JJavaError
+
+    counts = kafka_partitions(spark, settings, topics)
+    refused = next((count for count in counts.values() if isinstance(count, str)), None)
+    if refused is not None:
+        return refused
+    jvm: Any = spark._jvm
+    kafka = "org.apache.kafka"
+    partition = getattr(jvm, f"{kafka}.common.TopicPartition")
+    level = getattr(getattr(jvm, f"{kafka}.common.IsolationLevel"), "READ_COMMITTED" if committed else "READ_UNCOMMITTED")
+    wanted, latest = jvm.java.util.HashMap(), getattr(jvm, f"{kafka}.clients.admin.OffsetSpec").latest()
+    names = {(topic, number): partition(topic, number) for topic, count in counts.items() for number in range(int(count))}
+    for name in names.values():
+        wanted.put(name, latest)
+    properties = jvm.java.util.Properties()
+    for key, value in settings.items():
+        properties.setProperty(key, value)
+    admin = getattr(jvm, f"{kafka}.clients.admin.AdminClient").create(properties)
+    try:
+        found = admin.listOffsets(wanted, getattr(jvm, f"{kafka}.clients.admin.ListOffsetsOptions")(level)).all().get()
+        return {name: int(found.get(java).offset()) for name, java in names.items()}
+    except Py4JJavaError as problem:
+        return java_causes(problem.java_exception)[-1]
+    finally:
+        admin.close(jvm.java.time.Duration.ZERO)
+
+
 def _class(spark: "SparkSession", name: str) -> Any:
     """A Java class of the production jar. By its full name: part by part, py4j would look for a class `io` in every jar first."""
     from py4j.java_gateway import JavaPackage

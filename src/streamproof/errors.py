@@ -105,7 +105,17 @@ class NondeterministicReplay(CheckpointError):
 
 
 class StagedRowsGone(CheckpointError):
-    """A manifest is there, its staged rows are not, and nothing is published (R7)."""
+    """A manifest is there, its staged rows are not, and they are not all published (R7).
+
+    Parameters
+    ----------
+    batch
+        Whose rows they are, where that is known.
+    """
+
+    def __init__(self, message: str, *, required: str = "", remedy: str = "", batch: int | None = None) -> None:
+        self.batch = batch
+        super().__init__(message, required=required, remedy=remedy)
 
 
 class TwoDrivers(CheckpointError):

@@ -8,7 +8,7 @@ import pytest
 
 from spark.small_job import KEPT, Binding, SmallJob, dies, event
 from streamproof.connectors.http.calls import Calls
-from streamproof.errors import ConfigurationError, SinkUnavailable
+from streamproof.errors import ConfigurationError, NondeterministicReplay, OutputInUse, SinkError, SinkUnavailable
 from streamproof.lab import PaymentsApi
 from streamproof.runtime import run
 
@@ -86,6 +86,63 @@ def test_a_crash_before_it_was_kept_what_the_calls_did_has_no_second_effect(job,
 
     assert keys(api) == ["a", "b"]
     assert {status for calls in known(small).values() for status, _ in calls} == {"confirmed"}
+
+
+def test_r4_calls_that_were_made_count_as_begun_when_a_replay_differs(job, api):
+    small = job()
+    small.feed([event("a", 0), event("b", 1)])
+    dies(small, "rename", "checkpoint-kept/_calls/batch=000000/_ledger.json$")
+    assert keys(api) == ["a", "b"]
+    small.change_manifest(0, lambda found: found["sections"][0]["digest"].update(hash=1))
+
+    assert "--accept-replay 0" in small.stopped(NondeterministicReplay).remedy
+    small.run(accept_replay=0)
+
+    assert keys(api) == ["a", "b"]
+
+
+def test_c4_carried_columns_are_request_headers_and_not_in_the_body(job, api):
+    text = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    def traced(rows):
+        return rows.withColumn("carried_Streamproof-traceparent", F.concat(F.lit("00-"), F.col("id")))
+    return sp.Outputs(kept=events.transform(traced))
+"""
+    small = job()
+    small.text = text
+    small.binding = Binding(sinks={}, tables=small.binding.tables)
+    small.write()
+    small.feed([event("a", 0)])
+    small.run()
+
+    (effect,) = api.effects("/payments")
+    assert effect["headers"]["Streamproof-traceparent"] == "00-a"
+    assert effect["body"].keys() == {"id", "client", "v", "ts"}
+
+
+def test_rows_that_share_an_idempotency_key_are_refused_before_a_call_is_made(job, api):
+    small = job(key=["client"])
+    small.feed([event("a", 0), event("b", 1), event("c", 2, client="x")])
+
+    problem = small.stopped(SinkError)
+
+    assert "2 rows that share 1 idempotency keys" in problem.message
+    assert keys(api) == []
+
+
+def test_r1_a_new_checkpoint_is_refused_at_the_calls_of_another_and_else_calls_under_the_same_keys(job, api, tmp_path):
+    first = job(ledger=str(tmp_path / "calls"))
+    first.feed([event("a", 0)])
+    first.run()
+    second = job(folder="other", ledger=str(tmp_path / "calls"))
+    second.feed([event("a", 0)])
+    assert "belongs to another run of this job" in second.stopped(OutputInUse).message
+
+    third = job(folder="third")
+    third.feed([event("a", 0)])
+    third.run()
+    assert keys(api) == ["a"], "the key is that of the row, and the API knows it"
 
 
 def test_without_idempotency_the_api_is_asked_before_a_call_is_made_again(job, api):

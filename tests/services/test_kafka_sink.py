@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +11,24 @@ from confluent_kafka import Producer
 
 from services.topics import made, received
 from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
-from streamproof.connectors.kafka.ledger import Ledger
-from streamproof.connectors.kafka.transactions import transactional_id
+from streamproof._jvm import Storage
+from streamproof.config import load
+from streamproof.connectors.kafka.ledger import Ledger, Remembered, key_of
+from streamproof.connectors.kafka.transactions import fenced, transactional_id
+from streamproof.connectors.sink import entry_of
 from streamproof.core.manifest import LedgerEntry
-from streamproof.errors import ConfigurationError, OutputInUse, SinkError, SinkUnavailable, StreamproofError, TwoDrivers
+from streamproof.errors import (
+    CheckpointError,
+    ConfigurationError,
+    NondeterministicReplay,
+    OutputInUse,
+    SinkError,
+    SinkUnavailable,
+    StreamproofError,
+)
 from streamproof.lab import KafkaCluster
 from streamproof.runtime import run
+from streamproof.runtime.binding import bind
 
 pytestmark = [pytest.mark.service, pytest.mark.spark]
 
@@ -130,9 +142,106 @@ def test_r7_another_manifests_record_for_the_batch_stops_the_publisher(job, kafk
     small.feed([event("a", 0)])
     dies(small, "rename", "checkpoint/kept/commits/0")
     small.change_manifest(0, lambda manifest: manifest.update(id="of another driver"))
+    small.change_manifest(0, lambda manifest: manifest["sections"][0]["digest"].update(hash=1))
 
-    assert "was published by the manifest" in small.stopped(TwoDrivers).message
+    assert "was published" in small.stopped(NondeterministicReplay).message
     assert ids() == ["a"]
+
+
+def test_r3_an_equal_entry_of_a_manifest_that_was_lost_stands(job, ids):
+    small = job()
+    small.feed([event("a", 0)])
+    dies(small, "rename", "checkpoint/kept/commits/0")
+    small.change_manifest(0, lambda manifest: manifest.update(id="made again"))
+    small.run()
+    small.feed([event("b", 1)])
+    small.run()
+
+    assert ids(isolation="read_uncommitted") == ["a", "b"]
+
+
+def test_r4_a_zombie_cannot_commit_a_manifest_that_was_discarded(job, kafka, topic, ids):
+    small = job()
+    small.feed([event("a", 0)])
+    dies(small, "rename", "checkpoint/kept/_streamproof/manifests/0", side="after")
+    manifest = small.manifest(0)
+    zombie = fenced(entry_of(manifest, manifest.sections[0]), Ledger(kafka.url, topic, {}))
+    zombie.begin_transaction()
+    zombie.produce(topic, b'{"id": "of a zombie"}')
+    zombie.flush(20)
+    sink = bind(load(small.folder)).sink("kept", small.spark, Storage(small.spark), incarnation=manifest.incarnation)
+
+    sink.fence(manifest, manifest.sections[0])
+
+    with pytest.raises(Exception, match=r"FENCED|fenced"):
+        zombie.commit_transaction(20)
+    assert not sink.begun(0)
+    small.change_manifest(0, lambda found: found["sections"][0]["digest"].update(hash=1))
+    small.run()
+    assert ids() == ["a"]
+
+
+def test_a_ledger_is_read_on_from_where_it_was_read_to(kafka, topic):
+    ledger = Ledger(kafka.url, topic, {})
+    ledger.require(1)
+    written(kafka, ledger, range(30))
+    known = Remembered(ledger, lambda entry: entry.job == "job")
+    known.look()
+    assert known.entry(29, 0).batch == 29
+    written(kafka, ledger, [30])
+
+    reading = ledger.read([0], known.ends)
+
+    assert [entry.batch for entry in reading.entries] == [30]
+    assert reading.ends[0] == known.ends[0] + 2, "the record and the mark of its transaction"
+
+
+def test_entries_that_no_restart_asks_for_are_dropped_and_what_would_need_them_is_refused(job, kafka, topic, ids, monkeypatch):
+    monkeypatch.setattr("streamproof.connectors.kafka.ledger.KEPT", 2)
+    small = job()
+    for number in range(4):
+        small.feed([event(str(number), number)])
+    small.run()
+    records = received(kafka.url, f"{topic}-streamproof-ledger")
+    assert [json.loads(message.key())[3] for message in records if message.value() is None] == [0, 1]
+
+    sink = bind(load(small.folder)).sink("kept", small.spark, Storage(small.spark), incarnation=small.manifest(0).incarnation)
+    sink.owner()
+    assert sink.complete(small.manifest(3), small.manifest(3).sections[0])
+    monkeypatch.setattr(type(sink), "staged_whole", lambda *_: True)
+    with pytest.raises(CheckpointError, match="older than what the ledger"):
+        sink.publish(small.manifest(0), small.manifest(0).sections[0])
+    assert ids() == ["0", "1", "2", "3"]
+
+
+def test_a_foreign_record_in_the_ledger_is_passed_over_and_a_broken_entry_is_named(job, kafka, topic, ids):
+    small = job()
+    small.feed([event("a", 0)])
+    small.run()
+    producer = Producer({"bootstrap.servers": kafka.url})
+    producer.produce(f"{topic}-streamproof-ledger", b"hello", b"somebody")
+    producer.produce(f"{topic}-streamproof-ledger", b"hello")
+    producer.flush(20)
+    small.feed([event("b", 1)])
+    small.run()
+    assert ids() == ["a", "b"]
+
+    producer.produce(f"{topic}-streamproof-ledger", b"{}", json.dumps(["small", "kept", "i", 2, 0]))
+    producer.flush(20)
+    small.feed([event("c", 2)])
+    problem = small.stopped(SinkError)
+    assert "has the key of an entry and is none" in problem.message
+
+
+def written(kafka: KafkaCluster, ledger: Ledger, batches: Iterable[int]) -> None:
+    """Entries as publications of these batches would have left them."""
+    one = LedgerEntry("job", "kept", "i", 0, 0, "m", "f", 1, 1)
+    producer = fenced(one, ledger)
+    for batch in batches:
+        entry = replace(one, batch=batch)
+        producer.begin_transaction()
+        producer.produce(ledger.name, entry.to_json(), key_of(entry), partition=0)
+        producer.commit_transaction(20)
 
 
 def test_r1_a_topic_of_another_checkpoint_is_refused(job, ids):

@@ -10,11 +10,13 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
-from services.topics import made, sent
+from services.topics import made, received, sent
 from spark.small_job import KEPT, Binding, SmallJob, assert_readable, dies, event
+from streamproof.config import load
 from streamproof.errors import ConfigurationError, DataError, WrongCheckpoint
 from streamproof.lab import KafkaCluster
 from streamproof.lab.process import until
+from streamproof.runtime.lag import lag_of
 
 pytestmark = [pytest.mark.service, pytest.mark.spark]
 
@@ -116,6 +118,37 @@ def small(events: sp.Stream) -> sp.Outputs:
         0,
     )
     assert (found["b"]["kafka_key"], found["b"]["who"]) == (None, None)
+
+
+def test_c4_headers_are_carried_to_topics_and_to_rejected_rows(job, send, topic, kafka):
+    out = made(kafka.url)
+    small = job(carry=["traceparent", "correlation-id"], sinks={"rejected": "json"})
+    small.binding.tables["sink.kept"] = {"connector": "kafka", "servers": kafka.url, "topic": out}
+    small.write()
+    send(
+        topic, [event("a", 0), event("bad", 0, -1.0)], headers=[("traceparent", b"old"), ("traceparent", b"00-1"), ("other", b"x")]
+    )
+    send(topic, [event("b", 1)])
+    small.run()
+
+    found = {json.loads(message.value())["id"]: message for message in received(kafka.url, out)}
+    assert found["a"].headers() == [("traceparent", b"00-1")]
+    assert not found["b"].headers()
+    assert json.loads(found["a"].value()).keys() == {"id", "client", "v", "ts"}
+    assert small.rows("rejected")[0]["carried_traceparent"] == "00-1"
+
+
+def test_the_lag_of_each_partition_is_said(job, send, topic):
+    small = job()
+    send(topic, [event("a", 0), event("b", 1)], partition=1)
+    result = small.run()
+    assert [(each.partition, each.position, each.end, each.lag) for each in result.lag] == [(0, 0, 0, 0), (1, 2, 2, 0)]
+
+    send(topic, [event("c", 2)], partition=0)
+    manifest = small.manifest(0)
+    sources = {"events": load(small.folder).source["events"]}
+    (first, second) = lag_of(small.spark, sources, [manifest], [])
+    assert (first.position, first.end, first.lag, second.lag) == (0, 1, 1, 0)
 
 
 def test_partitions_that_are_added_and_a_second_topic_are_read_from_their_start(job, send, topic, kafka):

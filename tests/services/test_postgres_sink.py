@@ -1,6 +1,7 @@
 """A table of PostgreSQL is written exactly once, or the reason is said."""
 
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date, datetime
@@ -9,18 +10,25 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pyarrow as pa
 import pytest
 
 from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
 from streamproof.connectors.postgres.sink import TableSink
+from streamproof.connectors.postgres.transactions import Shard
+from streamproof.connectors.sink import entry_of
+from streamproof.connectors.steps import UNWATCHED
 from streamproof.core.ids import new_id, short
 from streamproof.errors import (
     CheckpointError,
     ConfigurationError,
+    NondeterministicReplay,
     OutputInUse,
     SinkError,
     SinkUnavailable,
+    StagedRowsGone,
     StreamproofError,
+    TornCheckpoint,
     TwoDrivers,
 )
 from streamproof.lab import Postgres
@@ -124,10 +132,170 @@ def test_r7_another_manifests_entry_for_the_batch_stops_the_publisher(job, rows)
     small = job(create=True)
     small.feed([event("a", 0)])
     dies(small, "rename", "checkpoint/kept/commits/0")
-    rows("update streamproof_ledger set manifest = 'of another driver'")
+    rows("update streamproof_ledger set manifest = 'of another driver', rows = 7")
 
-    assert "was published by the manifest of anot" in str(small.stopped(TwoDrivers))
+    problem = small.stopped(TwoDrivers)
+
+    assert "was published by the manifest of anot with 7 rows" in problem.message
+    assert "--accept-replay 0" in problem.remedy
     assert rows("select id from kept") == [("a",)]
+    result = small.run(accept_replay=0)
+    assert rows("select id from kept") == [("a",)]
+    assert any("Batch 0 of kept was accepted" in note for note in result.notes)
+
+
+def test_r3_an_equal_entry_of_a_manifest_that_was_lost_stands(job, rows):
+    """The ledger could not be asked when the manifest was made again: the rows are the same, its id is another."""
+    small = job(create=True)
+    small.feed([event("a", 0)])
+    dies(small, "rename", "checkpoint/kept/commits/0")
+    rows("update streamproof_ledger set manifest = 'that was lost'")
+    small.run()
+    small.feed([event("b", 1)])
+    small.run()
+
+    assert rows("select id from kept order by id") == [("a",), ("b",)]
+
+
+def staged_differently(small: SmallJob, batch: int = 0) -> None:
+    """The manifest says that the batch has computed something else, as a job with `rand()` in it would have."""
+    small.change_manifest(batch, lambda found: found["sections"][0]["digest"].update(hash=1))
+
+
+def test_r4_a_zombie_cannot_publish_a_manifest_that_was_discarded(job, rows):
+    """It waits between manifest and transaction, while another driver computes the batch anew and gets something else."""
+    small = job(create=True)
+    small.feed([event("a", 0)])
+    dies(small, "rename", "checkpoint/kept/_streamproof/manifests/0", side="after")
+    staged_differently(small)
+    zombie = small.manifest(0)
+    small.run()
+    rows("delete from kept")
+    rows("delete from streamproof_ledger")  # as if the zombie were quicker than the publication of the new attempt
+    shard = Shard(
+        small.binding.tables["sink.kept"]["url"],
+        small.binding.tables["sink.kept"]["table"],
+        small.binding.tables["sink.kept"]["table"].replace("kept", "streamproof_ledger"),
+        small.binding.tables["sink.kept"]["table"].replace("kept", "streamproof_fenced"),
+        entry_of(zombie, zombie.sections[0]),
+        1,
+        1,
+        ("id", "client"),
+        (),
+        None,
+        False,
+        UNWATCHED,
+    )
+    row = pa.RecordBatch.from_pylist([{"id": "of a zombie", "client": "z"}])
+
+    (said,) = list(shard.publish(iter([row])))
+
+    assert said.to_pylist()[0]["sqlstate"] == "discarded"
+    assert rows("select id from kept") == []
+
+
+def test_r4_a_manifest_is_not_discarded_while_its_store_cannot_be_asked(job, own_postgres):
+    small = job(create=True, url=own_postgres.url, table="kept")
+    small.feed([event("a", 0)])
+    dies(small, "rename", "checkpoint/kept/commits/0")
+    staged_differently(small)
+    before = small.manifest(0)
+    own_postgres.kill()
+
+    problem = small.stopped(SinkUnavailable)
+
+    assert "whether its first rows are published cannot be asked" in problem.message
+    assert small.manifest(0) == before
+    own_postgres.restart()
+    small.stopped(NondeterministicReplay)
+
+
+def half_published(job: Callable[..., SmallJob], rows: Rows, dying_tasks: Any) -> SmallJob:
+    """Of two shards the first is published; what was staged for the other is gone."""
+    small = job(create=True, shards=2)
+    small.binding = replace(small.binding, files_per_batch=2, spark={"spark.sql.files.maxPartitionBytes": "300"})
+    small.write()
+    small.feed([event(str(number), number) for number in range(4)])
+    small.feed([event(str(number), number) for number in range(4, 8)])
+    with dying_tasks("publish/kept.1@0:before"), pytest.raises(StreamproofError, match="The query stopped"):
+        small.run()
+    assert rows("select shard from streamproof_ledger") == [(0,)]
+    shutil.rmtree(small.out("kept") / "_staging")
+    return small
+
+
+def test_r7_the_shard_that_is_missing_is_published_from_an_equal_replay(job, rows, dying_tasks):
+    small = half_published(job, rows, dying_tasks)
+
+    small.run(replay_last=True)
+
+    assert rows("select count(*), count(distinct id) from kept") == [(8, 8)]
+
+
+def test_r7_shards_that_a_replay_splits_otherwise_are_not_mixed_unless_that_is_accepted(job, rows, dying_tasks):
+    small = half_published(job, rows, dying_tasks)
+    there = rows("select id from kept order by id")
+    small.binding = replace(small.binding, spark={"spark.sql.files.maxPartitionBytes": "100"})
+    small.write()
+
+    problem = small.stopped(StagedRowsGone, replay_last=True)
+
+    assert "published in 1 of 2 parts" in problem.message
+    assert "--accept-replay 0" in problem.remedy
+    assert rows("select id from kept order by id") == there
+    small.run(accept_replay=0)
+    assert rows("select shard from streamproof_ledger order by shard") == [(0,), (1,)]
+    assert small.run().batches == 0
+
+
+def test_r8_rows_that_are_gone_of_an_older_batch_are_no_second_driver(job, own_postgres, monkeypatch):
+    small = job(create=True, url=own_postgres.url, table="kept")
+    own_postgres.kill()
+    small.feed([event("a", 0)])
+    small.feed([event("b", 1)])
+    with monkeypatch.context() as impatient:
+        impatient.setattr(run, "_PATIENCE_SECONDS", 0)
+        small.stopped(SinkUnavailable)
+    own_postgres.restart()
+    for staged in (small.out("kept") / "_staging").glob("000000-*"):
+        shutil.rmtree(staged)
+
+    problem = small.stopped(StagedRowsGone)
+
+    assert "Batch 0 of kept is not published whole" in problem.message
+    assert "Spark has gone beyond batch 0" in problem.required
+    assert "from a backup" in problem.remedy
+
+
+def test_r8_a_torn_manifest_that_an_output_waits_for_is_left_as_it_is(job, own_postgres, monkeypatch):
+    small = job(create=True, url=own_postgres.url, table="kept")
+    own_postgres.kill()
+    small.feed([event("a", 0)])
+    with monkeypatch.context() as impatient:
+        impatient.setattr(run, "_PATIENCE_SECONDS", 0)
+        small.stopped(SinkUnavailable)
+    own_postgres.restart()
+    path = small.checkpoint() / "_streamproof/manifests/0"
+    whole = path.read_text()
+    small.tear("_streamproof/manifests/0", keep=40)
+
+    assert "kept still waits for its batch" in small.stopped(TornCheckpoint).message
+    path.write_text(whole)
+    small.run()
+
+    with psycopg.connect(own_postgres.url) as connection:
+        assert connection.execute("select id from kept").fetchall() == [("a",)]
+
+
+def test_a_null_in_the_key_of_an_upsert_is_refused(job, rows):
+    rows("create table kept (id text, client text, v double precision, ts timestamptz, unique (id, client))")
+    small = job(mode="upsert", key=["id", "client"])
+    small.feed([event("a", 0), event("b", 1, client=None)])
+
+    problem = small.stopped(SinkError)
+
+    assert "has no value in client, a column of its key" in problem.message
+    assert rows("select count(*) from kept") == [(0,)]
 
 
 def test_r6_a_task_that_dies_before_its_commit_leaves_nothing(job, rows, dying_tasks):

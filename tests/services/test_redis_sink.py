@@ -1,5 +1,6 @@
 """Redis holds the newest row of each key, whatever is repeated, or the reason is said."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,15 @@ import redis
 from services.conftest import needs
 from spark.small_job import KEPT, Binding, SmallJob, dies, event
 from streamproof.connectors.redis.writing import Writing
-from streamproof.errors import OutputInUse, SinkError, SinkUnavailable, StagedRowsGone, TwoDrivers
+from streamproof.errors import (
+    NondeterministicReplay,
+    OutputInUse,
+    SinkError,
+    SinkUnavailable,
+    StagedRowsGone,
+    StreamproofError,
+    TwoDrivers,
+)
 from streamproof.lab import Redis
 from streamproof.runtime import run
 
@@ -96,8 +105,54 @@ def test_r7_another_manifests_entry_stops_the_publisher(job, client):
     small.feed([event("a", 0)])
     dies(small, "rename", "checkpoint/kept/commits/0")
     small.change_manifest(0, lambda manifest: manifest.update(id="of another driver"))
+    (field,) = client.hkeys("streamproof:ledger:kept:")
+    entry = json.loads(client.hget("streamproof:ledger:kept:", field))
+    client.hset("streamproof:ledger:kept:", field, json.dumps({**entry, "rows": 7}))
 
     assert "was published by the manifest" in small.stopped(TwoDrivers).message
+
+
+def test_r4_a_batch_that_is_half_written_counts_as_begun(job, client, dying_tasks):
+    """Its entry is not there yet, its rows may be seen: what a replay computes otherwise is not written over them."""
+    small = job()
+    small.feed([event("a", 0)])
+    with dying_tasks("publish/kept@0:before"), pytest.raises(StreamproofError):
+        small.run()
+    assert client.keys("kept:*") == ["kept:a"]
+    small.change_manifest(0, lambda found: found["sections"][0]["digest"].update(hash=1))
+
+    problem = small.stopped(NondeterministicReplay)
+
+    assert "--accept-replay 0" in problem.remedy
+    small.run(accept_replay=0)
+    small.feed([event("b", 1)])
+    small.run()
+    assert sorted(client.keys("kept:*")) == ["kept:a", "kept:b"]
+    assert not [field for field in client.hkeys("streamproof:ledger:kept:") if "begun" in field]
+
+
+def test_r8_a_task_that_was_thought_dead_does_not_bring_a_deleted_key_back(server, client):
+    def written(batch: int, *, delete: bool) -> None:
+        rows = pa.RecordBatch.from_pylist([{"key": "k", "delete": delete, "v": f"of {batch}"}])
+        list(Writing(server.url, batch, ("v",), 0).write(iter([rows])))
+
+    written(1, delete=False)
+    written(2, delete=True)
+    written(1, delete=False)
+    assert not client.exists("k")
+    assert 0 < client.ttl("streamproof:deleted:k") <= 24 * 3600
+
+    written(3, delete=False)
+    assert client.hgetall("k") == {"_batch": "3", "v": "of 3"}
+    assert not client.exists("streamproof:deleted:k")
+
+
+def test_keys_of_several_columns_that_look_alike_stay_apart(job, client):
+    small = job(key=["id", "client"])
+    small.feed([event("a|b", 0, client="c"), event("a", 1, client="b|c"), event("a", 2, client=None), event("a", 3, client="\\N")])
+    small.run()
+
+    assert sorted(client.keys("kept:*")) == [r"kept:a\|b|c", r"kept:a|\N", r"kept:a|\\N", r"kept:a|b\|c"]
 
 
 def test_r1_keys_of_another_checkpoint_are_refused_and_replaced_when_asked(job, client):

@@ -127,8 +127,31 @@ def print_result(result: "RunResult", out: "Console") -> None:
         windows = "1 window is" if result.open_windows == 1 else f"{number(result.open_windows)} windows are"
         until = f" until the watermark passes {_clock(result.closes_after)}" if result.closes_after else ""
         out.print(f"  {'':<{label}}   {windows} open{until}")
+    for number_of, line in enumerate(_lag(result)):
+        out.print(f"  {'' if number_of else 'lag':<{label}}   {line}")
     for note in result.notes:
         out.print(f"  {'note':<{label}}   {note}")
+
+
+def _lag(result: "RunResult") -> list[str]:
+    """How far topics are read: a line of a source that is read to its end, a line of each partition of one that is not."""
+    from streamproof.report.words import number
+
+    lines: list[str] = []
+    for source in dict.fromkeys(each.source for each in result.lag):
+        partitions = [each for each in result.lag if each.source == source]
+        behind = [each for each in partitions if each.lag]
+        if not behind:
+            lines.append(f"{source} is read to its end ({number(len(partitions))} partition{'' if len(partitions) == 1 else 's'})")
+            continue
+        lines.append(f"{source} is {number(sum(each.lag for each in behind))} records behind, of these partitions:")
+        rows = [(f"{each.topic}-{each.partition}", *map(number, (each.position, each.end, each.lag))) for each in behind]
+        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        lines += [
+            f"  {name:<{widths[0]}}   read to {position:>{widths[1]}}   of {end:>{widths[2]}}   {lag:>{widths[3]}} behind"
+            for name, position, end, lag in rows
+        ]
+    return lines
 
 
 def _shown_place(where: str) -> str:

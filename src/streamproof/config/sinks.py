@@ -103,7 +103,7 @@ class KafkaSink(ServiceSink):
     registers
         Whether the schema is registered where it is not there; else it is only looked up. The key of the file is `register`.
     key
-        The columns that the record's key is made of, as text joined by "|"; without them the key is null.
+        The columns that the record's key is made of: one as it is, several as texts joined by "|"; without them the key is null.
     tombstone
         A condition over the output's columns: rows for which it holds are written without a value, so that compaction drops their key.
     shards
@@ -176,6 +176,9 @@ class HttpSink(ServiceSink):
         How often a call is tried before its batch waits, with pauses that grow.
     concurrency
         Calls at a time in each task.
+    ledger
+        The folder where it is kept what became of the calls; beside the checkpoint without it. A new checkpoint is refused there as long as
+        the calls are those of another.
     """
 
     url: Text
@@ -187,6 +190,7 @@ class HttpSink(ServiceSink):
     timeout: Duration = timedelta(seconds=10)
     attempts: Count = 5
     concurrency: Count = 8
+    ledger: Text | None = None
 
 
 SINKS: Mapping[str, type[SinkConfig]] = {

@@ -112,6 +112,8 @@ class KafkaSource(SourceConfig):
     include
         Of the record's own columns those that the job sees, as kafka_key, kafka_timestamp and so on: "key", "timestamp", "topic",
         "partition", "offset", "headers"; "schema_id" is the id of the writer's schema.
+    carry
+        Headers that go along with each record, as columns named carried_NAME (string): sinks of topics and of APIs send them as headers.
     options
         Settings of Kafka's own client: "security.protocol", "sasl.jaas.config", "ssl.truststore.location".
     """
@@ -127,6 +129,7 @@ class KafkaSource(SourceConfig):
     read: Annotated[Literal["committed", "uncommitted"], choice("committed", "uncommitted")] = "committed"
     records_per_batch: Count | None = None
     include: Annotated[tuple[str, ...], some_of("key", "timestamp", "topic", "partition", "offset", "headers", "schema_id")] = ()
+    carry: Texts = ()
     options: Options = Field(default_factory=dict)
 
 

@@ -1,9 +1,9 @@
 """The protocol of sinks: look up the ledger, publish once, say what is guaranteed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from streamproof.connectors.steps import UNWATCHED, Steps
@@ -57,8 +57,10 @@ class SinkPlace:
 
     def staged_rows(self, section: Section, shard: int | None = None) -> "DataFrame":
         """The staged rows of a section, from exactly the files that the manifest names: of all, or of one of its shards."""
-        named = section.files if shard is None else section.files[shard :: section.shards]
+        named = section.files if shard is None else section.files_of(shard)
         files = [f"{self.path}/{section.directory}/{file.name}" for file in named]
+        if not files:  # a shard whose rows are in no file: only where somebody has let a replay stand that splits them otherwise
+            return self.staged_rows(section).limit(0)
         return self.spark.read.format(self.format).load(files)
 
 
@@ -84,9 +86,30 @@ class Sink(ABC):
     def published(self, batch: int) -> LedgerEntry | None:
         """The ledger entry of a batch, or None where nothing of it is published."""
 
+    def entries(self, batch: int) -> Sequence[LedgerEntry]:
+        """The ledger entries of a batch: one for each shard that is published."""
+        found = self.published(batch)
+        return () if found is None else (found,)
+
     def complete(self, manifest: Manifest, section: Section) -> bool:
         """Whether every shard of a section is published."""
         return self.published(manifest.batch) is not None
+
+    def begun(self, batch: int) -> bool:
+        """Whether anything of a batch may be visible, or have had an effect (R4): more than `published` where no transaction holds it."""
+        return bool(self.entries(batch))
+
+    def fence(self, manifest: Manifest, section: Section) -> None:
+        """Sees to it that nobody who still publishes this manifest can finish: it is about to be discarded (R4, R6).
+
+        Where something of it is published already, that stays; ask `begun` afterwards.
+
+        Raises
+        ------
+        SinkUnavailable
+            If the store cannot be asked: the manifest must stay then.
+        """
+        return
 
     @abstractmethod
     def publish(self, manifest: Manifest, section: Section) -> None:
@@ -143,6 +166,10 @@ class Sink(ABC):
         there = self.place.storage.list(f"{self.place.path}/{section.directory}")
         return all(there.get(file.name) == file.size for file in section.files)
 
+    def has_staged(self, batch: int) -> bool:
+        """Whether anything is staged of a batch; whether it is whole is seen when it is published."""
+        return any(name.startswith(f"{batch:06d}-") for name in self.place.storage.list(self.place.staging))
+
     def mend(self, manifest: Manifest, section: Section) -> str | None:
         """Puts right what a power failure has left of a publication that Spark has not committed; says what it did, None if nothing.
 
@@ -160,6 +187,15 @@ class Sink(ABC):
         self.place.storage.delete(f"{self.place.path}/{directory}")
 
 
+class LaggingSink(Sink):
+    """What the sinks of services share: their store may be down while the job goes on, a manifest be lost meanwhile and made again."""
+
+    may_lag = True
+
+    def complete(self, manifest: Manifest, section: Section) -> bool:
+        return stands(self.entries(manifest.batch), manifest, section)
+
+
 def entry_of(manifest: Manifest, section: Section) -> LedgerEntry:
     """The ledger entry of a section; one shard is the default."""
     return LedgerEntry(
@@ -172,17 +208,61 @@ def entry_of(manifest: Manifest, section: Section) -> LedgerEntry:
         fingerprint=manifest.fingerprint.hash,
         rows=section.digest.rows,
         hash=section.digest.hash,
+        shards=section.shards,
     )
+
+
+def stands(found: Sequence[LedgerEntry], manifest: Manifest, section: Section) -> bool:
+    """Whether ledger entries say that a section is published whole: by its manifest, or by an equal one that was lost (R3)."""
+    if not found:
+        return False
+    one = found[0]
+    mine = one.manifest == manifest.id
+    whole = {entry.shard for entry in found} >= set(range(section.shards if mine else one.shards))
+    return whole and all(entry.manifest == one.manifest for entry in found) and (mine or says_the_same(one, manifest, section))
+
+
+def says_the_same(found: LedgerEntry, manifest: Manifest, section: Section) -> bool:
+    """Whether a ledger entry was written for the same input and the same rows, by whichever manifest."""
+    mine = entry_of(manifest, section)
+    return replace(found, manifest=mine.manifest, shard=mine.shard, shards=mine.shards) == mine
 
 
 def same_manifest(found: LedgerEntry, manifest: Manifest, section: Section) -> None:
     """TwoDrivers if the ledger entry comes from another manifest than this one (R7)."""
     if (found.manifest, found.output) != (manifest.id, section.output):
-        raise TwoDrivers(
-            f"Batch {manifest.batch} of {section.output} was published by the manifest {found.manifest[:8]}; this driver staged {manifest.id[:8]}.",
-            required="One driver works on a checkpoint at a time.",
-            remedy="Stop the other driver, then run again: the ledger decides what is published.",
-        )
+        raise _other_publication(found, manifest, section)
+
+
+def same_publication(found: LedgerEntry, manifest: Manifest, section: Section) -> None:
+    """TwoDrivers if a shard was published by another manifest than this one (R7), unless it is the whole batch, and equal (R3).
+
+    A manifest that is lost while its store cannot be asked is made again under another id; the rows are the same.
+    """
+    whole = found.shards == section.shards == 1
+    if not (whole and says_the_same(found, manifest, section)):
+        same_manifest(found, manifest, section)
+
+
+def _other_publication(found: LedgerEntry, manifest: Manifest, section: Section) -> TwoDrivers:
+    equal = says_the_same(found, manifest, section)
+    parts = f" in {found.shards} parts" if found.shards > 1 else ""
+    differ = (
+        "which of them are in which part is not known" if equal else f"this driver staged {section.digest.rows:,}, and not the same"
+    )
+    if found.fingerprint != manifest.fingerprint.hash:
+        differ = "it read other input, or had another watermark"
+    return TwoDrivers(
+        f"Batch {manifest.batch} of {section.output} was published by the manifest {found.manifest[:8]} with {found.rows:,} rows{parts}; "
+        f"this is {manifest.id[:8]}: {differ}.",
+        required="One driver works on a checkpoint at a time, and a batch that runs again computes the same.",
+        remedy="Stop the other driver if there is one, then run again. "
+        + (
+            "Else restore the manifests of the checkpoint from a backup, or start over with a new checkpoint and a new output."
+            if found.fingerprint != manifest.fingerprint.hash
+            else f"To go on with what is published: run --accept-replay {manifest.batch}"
+        ),
+    )
 
 
 def for_each_shard(section: Section, publish: Callable[[int], None]) -> None:
@@ -206,7 +286,8 @@ def require_whole(place: SinkPlace, found: int, expected: int) -> None:
 def gone(manifest: Manifest, section: Section) -> StagedRowsGone:
     """The error for a batch that a service has not taken and whose staged rows are not whole, in one place."""
     return StagedRowsGone(
-        f"Batch {manifest.batch} of {section.output} is not published, and its staged rows are not whole.",
+        f"Batch {manifest.batch} of {section.output} is not published whole, and its staged rows are not whole.",
         required="The manifest names them.",
         remedy=f"Run again with --replay-last: batch {manifest.batch} is computed again from its recorded input.",
+        batch=manifest.batch,
     )

@@ -12,11 +12,14 @@ _FLOAT_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class StagedFile:
-    """One staged file: its name inside the section's directory, bytes, and checksum where the store or the writer gives one."""
+    """One staged file: its name inside the section's directory, bytes, checksum where the store or the writer gives one, and what its
+    rows sum up to where that was asked for.
+    """
 
     name: str
     size: int
     checksum: str | None = None
+    digest: "Digest | None" = None
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,13 @@ class Digest:
             return False
         return all(_close(self.floats[column], other.floats[column]) for column in self.floats)
 
+    def __add__(self, other: "Digest") -> "Digest":
+        floats = dict(self.floats)
+        for column, (total, absolute) in other.floats.items():
+            mine = floats.get(column, (0.0, 0.0))
+            floats[column] = (mine[0] + total, mine[1] + absolute)
+        return Digest(self.rows + other.rows, self.records + other.records, (self.hash + other.hash) % 2**64, floats)
+
 
 def _close(mine: tuple[float, float], theirs: tuple[float, float]) -> bool:
     if mine == theirs or (mine[0] != mine[0] and theirs[0] != theirs[0]):
@@ -58,6 +68,28 @@ class Section:
     files: tuple[StagedFile, ...]
     digest: Digest
     shards: int = 1
+
+    def files_of(self, shard: int) -> tuple[StagedFile, ...]:
+        """The files of one shard: every so manieth, in the order of their names."""
+        return self.files[shard :: self.shards]
+
+    def splits_like(self, other: "Section") -> bool:
+        """Whether each shard holds the same rows as in the other: equal rows can lie in the files in another way (R7).
+
+        False too where one of them does not say what its files hold.
+        """
+        return self.shards == other.shards and all(
+            mine is not None and theirs is not None and mine.agrees_with(theirs)
+            for mine, theirs in ((self._digest_of(shard), other._digest_of(shard)) for shard in range(self.shards))
+        )
+
+    def _digest_of(self, shard: int) -> Digest | None:
+        found = Digest()
+        for file in self.files_of(shard):
+            if file.digest is None:
+                return None
+            found += file.digest
+        return found
 
 
 @dataclass(frozen=True)
@@ -142,25 +174,36 @@ class Manifest:
 
 
 def _section(found: Mapping[str, Any]) -> Section:
-    digest = found["digest"]
     return Section(
         output=found["output"],
         kind=found["kind"],
         directory=found["directory"],
-        files=tuple(StagedFile(**file) for file in found["files"]),
-        digest=Digest(
-            rows=digest["rows"],
-            records=digest["records"],
-            hash=digest["hash"],
-            floats={column: (sums[0], sums[1]) for column, sums in digest["floats"].items()},
-        ),
+        files=tuple(_file(file) for file in found["files"]),
+        digest=_digest(found["digest"]),
         shards=found.get("shards", 1),
+    )
+
+
+def _file(found: Mapping[str, Any]) -> StagedFile:
+    digest = found.get("digest")
+    return StagedFile(found["name"], found["size"], found["checksum"], None if digest is None else _digest(digest))
+
+
+def _digest(found: Mapping[str, Any]) -> Digest:
+    return Digest(
+        rows=found["rows"],
+        records=found["records"],
+        hash=found["hash"],
+        floats={column: (sums[0], sums[1]) for column, sums in found["floats"].items()},
     )
 
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """Says that one shard of one output of one batch is published, and by which manifest; it lies with the rows themselves."""
+    """Says that one shard of one output of one batch is published, and by which manifest; it lies with the rows themselves.
+
+    `rows` and `hash` are those of the whole output of the batch, `shards` says in how many parts it is published.
+    """
 
     job: str
     output: str
@@ -171,6 +214,7 @@ class LedgerEntry:
     fingerprint: str
     rows: int
     hash: int
+    shards: int = 1
 
     def to_json(self) -> str:
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=1)

@@ -1,5 +1,6 @@
 """The life of one micro-batch behind Spark's work phase: stage, manifest, publish (PROTOCOL R3-R8)."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +15,17 @@ from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import Sink
 from streamproof.core.ids import new_id
 from streamproof.core.manifest import Digest, LedgerEntry, Manifest, Section, StagedFile
-from streamproof.errors import FingerprintMismatch, NondeterministicReplay, SinkUnavailable, StagedRowsGone, TwoDrivers
+from streamproof.errors import SinkUnavailable, StagedRowsGone
+from streamproof.runtime.contradictions import (
+    accepted_as_published,
+    already_staged,
+    contradiction,
+    in_part,
+    needed_to_decide,
+    other_manifest,
+    require_same,
+    taken_away,
+)
 from streamproof.runtime.logs import BatchLogs, QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.places import seen_from
@@ -27,6 +38,8 @@ if TYPE_CHECKING:
     from streamproof._jvm import Doors, Storage
 
 _NO_MARKER = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
+_PART = re.compile(r"part-(\d+)-")
+"""How Spark names the file that a task writes, by its partition."""
 _DIGEST_KEYS = ("input", "emitted", "late", "rejected", "duplicate", "filtered")
 
 
@@ -84,6 +97,8 @@ class BatchProtocol:
     failure: Exception | None = None
     done: Done = field(default_factory=Done)
     _doors_checked: bool = False
+    _up_to_date: set[str] = field(default_factory=set)
+    """The outputs whose ledger knows nothing of a batch of this start."""
 
     def __call__(self, rows: _jvm.BatchRows, batch: int) -> None:
         try:
@@ -103,9 +118,9 @@ class BatchProtocol:
         try:
             self.publisher.publish(manifest)
         except StagedRowsGone as gone:
-            if manifest is not staged:
+            if manifest is not staged or gone.batch not in (None, batch):  # of an earlier batch that still waits
                 raise
-            raise _taken_away(gone, batch) from gone
+            raise taken_away(gone, batch) from gone
         if batch:
             self.publisher.drop_published(batch - 1)
         self.done.add(manifest)
@@ -129,7 +144,7 @@ class BatchProtocol:
         place = self.sinks[output].place
         directory = f"_staging/{attempt}"
         if self.storage.exists(f"{place.path}/{directory}"):
-            raise _already_staged(f"{place.path}/{directory}", batch)
+            raise already_staged(f"{place.path}/{directory}", batch)
         options = WRITTEN if place.format == "json" else {}
         rows.write(place.format, f"{place.path}/{directory}", {**options, **_NO_MARKER})
         sums = sums_by_output(self.doors.drain(batch))
@@ -140,6 +155,8 @@ class BatchProtocol:
         main = sums.get(tally_door(output), DoorSums())
         digest = main.digest(self.floats)
         files = self._data_files(f"{place.path}/{directory}") if digest.rows else ()
+        if self.sinks[output].shards > 1:
+            files = tuple(replace(file, digest=self._digest_of(file, main)) for file in files)
         if not digest.rows:
             self.storage.delete(f"{place.path}/{directory}")
         sections = [Section(output, "main", directory, files, digest, self._shards(output, files))]
@@ -177,6 +194,11 @@ class BatchProtocol:
         """The files of a directory that only this attempt of the batch writes to."""
         names = self.storage.list(directory)
         return tuple(StagedFile(name, size) for name, size in names.items() if not name.startswith(("_", ".")))
+
+    def _digest_of(self, file: StagedFile, sums: DoorSums) -> Digest | None:
+        """What the rows of a file sum up to, by the task that wrote it."""
+        named = _PART.match(file.name)
+        return None if named is None else sums.by_partition.get(int(named[1]), DoorSums()).digest(self.floats)
 
     def _manifest(
         self, batch: int, attempt: str, logs: BatchLogs, sections: tuple[Section, ...], counts: dict[str, int]
@@ -229,75 +251,112 @@ class BatchProtocol:
                     return self._staged_again(known, staged)
                 self._drop_attempt(staged)
                 return known
-            if any(self._is_published(section, known.batch) for section in known.sections):
+            if self._is_begun(known, fenced=False) or self._is_begun(known, fenced=True):
                 if self.accept_replay != staged.batch or known.fingerprint.hash != staged.fingerprint.hash:
-                    raise _contradiction(known, differences)
-                self.notes.append(_accepted(known, differences))
+                    raise contradiction(known, differences)
+                self.notes.append(accepted_as_published(known, differences))
+                if not self._rows_left(known):
+                    return self._staged_again(known, staged)
                 self._drop_attempt(staged)
                 return known
             self.manifests.discard(staged.batch)
             self._drop_attempt(known)
         if not self.manifests.create(staged):
-            raise _other_manifest(staged)
+            raise other_manifest(staged)
         return staged
 
     def _from_ledger(self, staged: Manifest) -> Manifest | None:
         """A manifest that was lost after its batch was published is made again from the ledger, if the batch is the same (R2)."""
-        published: dict[str, LedgerEntry] = {}
-        for output in (section.output for section in staged.sections):
-            # A store that is down is asked again when the batch is published there: an entry of another manifest stops it then.
-            with suppress(SinkUnavailable):
-                entry = self.sinks[output].published(staged.batch)
-                if entry is not None:
-                    published[output] = entry
+        published: dict[str, Sequence[LedgerEntry]] = {}
+        for section in staged.sections:
+            found = self._ledger_of(section, staged.batch)
+            if found:
+                published[section.output] = found
         if not published:
             return None
-        for output, entry in published.items():
-            section = staged.section(output)
-            if entry.incarnation != staged.incarnation:
-                raise FingerprintMismatch(
-                    f"Batch {staged.batch} of {output} was published by another incarnation ({entry.incarnation[:8]}; this is "
-                    f"{staged.incarnation[:8]}).",
-                    remedy="Restore the checkpoint that published it, or start over with --new-output or --replace-output.",
-                )
-            mine = section.digest if section else Digest()
-            if entry.fingerprint != staged.fingerprint.hash or (mine.rows, mine.hash) != (entry.rows, entry.hash):
-                raise FingerprintMismatch(
-                    f"Batch {staged.batch} of {output} was published with {entry.rows} rows, others than it gives now; its manifest is lost.",
-                    required="A batch that runs again reads what it read the first time.",
-                    remedy=f"Restore the checkpoint from a backup, or move batch={staged.batch:06d} of {output} away and run again.",
-                )
-        again = replace(staged, id=next(iter(published.values())).manifest)
+        accepted = self.accept_replay == staged.batch
+        sections, whole = [], set()
+        for section in staged.sections:
+            entries = published.get(section.output, ())
+            if entries:
+                require_same(staged, section, entries[0], accepted=accepted)
+                section = replace(section, shards=entries[0].shards)
+                if len(entries) >= entries[0].shards:
+                    whole.add(section.output)
+                elif not accepted:
+                    raise in_part(staged, section, len(entries), "its manifest is lost")
+            sections.append(section)
+        again = replace(staged, id=next(iter(published.values()))[0].manifest, sections=tuple(sections))
         if not self.manifests.create(again):
-            raise _other_manifest(staged)
-        for output in published:  # the others are published from what this attempt has staged
+            raise other_manifest(staged)
+        for output in whole:  # the others are published from what this attempt has staged
             self.sinks[output].abort(f"_staging/{staged.attempt}")
         return again
 
+    def _ledger_of(self, section: Section, batch: int) -> Sequence[LedgerEntry]:
+        """What a ledger says of a batch without a manifest.
+
+        A store is asked from its first batch on until it knows nothing of one: those behind it, which are published in order, are new.
+        One that is down is not asked; an entry of another manifest is then met when the batch is published there.
+        """
+        sink = self.sinks[section.output]
+        if sink.may_lag and (section.output in self._up_to_date or self.publisher.pauses(section.output)):
+            return ()
+        found: Sequence[LedgerEntry] = ()
+        with suppress(SinkUnavailable):
+            found = sink.entries(batch)
+            if not found and section.digest.rows:
+                self._up_to_date.add(section.output)
+        return found
+
     def _rows_left(self, known: Manifest) -> bool:
-        """Whether every section is published, or its staged rows are still whole: a power failure may have taken them."""
-        return all(
-            self.sinks[section.output].staged_whole(section) or self._is_published(section, known.batch)
-            for section in known.sections
-        )
+        """Whether every section is published whole, or its staged rows are still whole: a power failure may have taken them."""
+        return all(self.sinks[section.output].staged_whole(section) or self._is_whole(known, section) for section in known.sections)
 
     def _staged_again(self, known: Manifest, staged: Manifest) -> Manifest:
-        """The known manifest, with this attempt's equal rows for what is not published: its id stays, since ledgers hold it (R7)."""
-        sections = []
+        """The known manifest, with this attempt's rows for what is not published whole: its id stays, since ledgers hold it (R7).
+
+        The rows are equal, unless somebody has accepted that they are not. A part that is published stands: this attempt's files must hold
+        the others as the former ones did.
+        """
+        sections, dropped = [], []
         for section in known.sections:
-            mine = staged.section(section.output)
-            keep = mine is None or self._is_published(section, known.batch)
-            dropped = mine if keep else section
-            if dropped is not None and dropped.digest.rows:
-                self.sinks[section.output].abort(dropped.directory)
-            sections.append(section if keep or mine is None else mine)
+            sink, mine = self.sinks[section.output], staged.section(section.output)
+            if mine is None or self._is_whole(known, section):
+                dropped.append((sink, mine))
+                sections.append(section)
+                continue
+            parts = len(sink.entries(known.batch)) if section.digest.rows else 0
+            if parts:
+                mine = replace(mine, shards=section.shards)
+                if not mine.splits_like(section) and section.shards > 1 and self.accept_replay != known.batch:
+                    raise in_part(
+                        known, section, parts, "the rows that are missing were staged and are gone, and now lie in other files"
+                    )
+            dropped.append((sink, section))
+            sections.append(mine)
+        for sink, old in dropped:
+            if old is not None and old.digest.rows:
+                sink.abort(old.directory)
         again = replace(staged, id=known.id, sections=tuple(sections))
         self.manifests.discard(staged.batch)
         self.manifests.create(again)
         return again
 
-    def _is_published(self, section: Section, batch: int) -> bool:
-        return bool(section.digest.rows) and self.sinks[section.output].published(batch) is not None
+    def _is_whole(self, known: Manifest, section: Section) -> bool:
+        sink = self.sinks[section.output]
+        return bool(section.digest.rows) and sink.published(known.batch) is not None and sink.complete(known, section)
+
+    def _is_begun(self, known: Manifest, *, fenced: bool) -> bool:
+        """Whether anything of a batch may be visible. Asked again behind a fence, the answer holds: whoever still publishes it cannot end."""
+        with needed_to_decide(known):
+            for section in known.sections:
+                if section.digest.rows:
+                    if fenced:
+                        self.sinks[section.output].fence(known, section)
+                    if self.sinks[section.output].begun(known.batch):
+                        return True
+        return False
 
     def _drop_attempt(self, staged: Manifest) -> None:
         for section in staged.sections:
@@ -318,51 +377,6 @@ def _differences(known: Manifest, staged: Manifest) -> list[str]:
 
 def _said(digest: Digest) -> str:
     return f"{digest.rows} rows with hash sum {digest.hash:x}"
-
-
-def _other_manifest(staged: Manifest) -> TwoDrivers:
-    return TwoDrivers(
-        f"Another driver has written the manifest of batch {staged.batch} of {staged.query} while this one staged it.",
-        required="One driver works on a checkpoint at a time.",
-        remedy="Stop one of them; what it staged is ignored.",
-    )
-
-
-def _already_staged(directory: str, batch: int) -> TwoDrivers:
-    return TwoDrivers(
-        f"{directory}, where this driver would stage batch {batch}, is there already.",
-        required="An attempt of a batch has a directory of its own, and its files are those of no other attempt.",
-        remedy="Stop the other driver, if there is one, and run again: the next start takes another name.",
-    )
-
-
-def _taken_away(gone: StagedRowsGone, batch: int) -> TwoDrivers:
-    return TwoDrivers(
-        f"What this driver has just staged for batch {batch} was taken away by another: {gone.message}",
-        required="One driver works on a checkpoint at a time.",
-        remedy="Stop one of them and run the other again; nothing of the batch is published twice.",
-    )
-
-
-def _accepted(known: Manifest, differences: Sequence[str]) -> str:
-    return (
-        f"Batch {known.batch} of {known.query} was accepted as it is published, although its replay computed something else: "
-        f"{'; '.join(differences)}. The account of that batch is unknown."
-    )
-
-
-def _contradiction(known: Manifest, differences: Sequence[str]) -> NondeterministicReplay | FingerprintMismatch:
-    if "other input" in differences[0]:
-        return FingerprintMismatch(
-            f"Batch {known.batch} of {known.query} ran again and is not what was published: {'; '.join(differences)}.",
-            required="A batch that runs again reads what it read the first time; what it reads now and did not then would be lost.",
-            remedy="Restore offsets and sources of the checkpoint from a backup, or start over with a new checkpoint and --new-output.",
-        )
-    return NondeterministicReplay(
-        f"Batch {known.batch} of {known.query} ran again and is not what was published: {'; '.join(differences)}.",
-        required="A batch that runs again must compute the same from the same input.",
-        remedy=f"Look for random(), uuid() or the wall clock in the job. To go on with what is published: run --accept-replay {known.batch}",
-    )
 
 
 def merged_schema(shapes: Sequence[StructType]) -> StructType:

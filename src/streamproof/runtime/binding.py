@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from streamproof.config import FilesSink, ServiceSink
+from streamproof.config import FilesSink, HttpSink, ServiceSink
 from streamproof.connectors import services
 from streamproof.connectors.files.sink import FileSink
 from streamproof.connectors.sink import Sink, SinkPlace
@@ -188,6 +188,8 @@ def _place(config: "JobConfig", name: str, kind: str) -> OutputPlace:
         return OutputPlace(name, kind, config.resolve(sink.path), sink.format, sink.connector, bound=True)
     if isinstance(sink, ServiceSink):
         home = f"{config.resolve(config.checkpoint).rstrip('/')}-{name}"
+        if isinstance(sink, HttpSink) and sink.ledger is not None:
+            sink = sink.model_copy(update={"ledger": config.resolve(sink.ledger)})
         return OutputPlace(name, kind, home, "parquet", sink.connector, bound=True, service=sink)
     if kind == "main":
         raise ConfigurationError(

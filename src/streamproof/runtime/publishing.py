@@ -2,15 +2,27 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from streamproof.connectors.sink import Sink
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import Manifest, Section
-from streamproof.errors import CheckpointError, SinkError, SinkUnavailable
+from streamproof.errors import CheckpointError, SinkError, SinkUnavailable, StagedRowsGone, TwoDrivers
 from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.pauses import Pause
 
-_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 5.0
+
+def _wait(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
+@dataclass(frozen=True)
+class Behind:
+    """An output that is down: how many batches wait for it, and in how many seconds it is asked again."""
+
+    output: str
+    batches: int
+    seconds: float
 
 
 @dataclass
@@ -25,6 +37,10 @@ class Publisher:
         How many batches may wait for an output, by its name.
     notes
         Told what is worth reading at the end of a run.
+    accepted
+        A batch that stands as it is published, although another manifest published it and this one holds other rows.
+    clock, wait
+        Gives the seconds of a clock that never goes back; lets some pass.
     """
 
     manifests: ManifestStore
@@ -32,8 +48,13 @@ class Publisher:
     admit: Callable[[str], None]
     limits: Mapping[str, int]
     notes: list[str]
+    accepted: int | None = None
+    clock: Callable[[], float] = monotonic_seconds
+    wait: Callable[[float], None] = _wait
     waiting: dict[str, list[int]] = field(default_factory=dict)
     reasons: dict[str, SinkUnavailable] = field(default_factory=dict)
+    _pauses: dict[str, Pause] = field(default_factory=dict)
+    _most: dict[str, int] = field(default_factory=dict)
     _admitted: set[str] = field(default_factory=set)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -55,7 +76,7 @@ class Publisher:
                 for number in reversed(committed):
                     manifest = self._manifest(number)
                     section = manifest.section(output) if manifest is not None else None
-                    if manifest is None and self._has_staged(number, output) and sink.published(number) is None:
+                    if manifest is None and sink.has_staged(number) and sink.published(number) is None:
                         raise _lost(self.manifests.path(number), output)
                     if manifest is None or section is None or not section.digest.rows:
                         continue
@@ -99,10 +120,18 @@ class Publisher:
                 if section.digest.rows:
                     self._publish_or_wait(manifest, section)
 
-    def catch_up(self) -> None:
-        """Publishes what waits, in order, as far as the stores answer."""
+    def catch_up(self, *, at_once: bool = False) -> None:
+        """Publishes what waits, in order, as far as the stores answer; one that is left alone for a while is not asked, unless `at_once`.
+
+        Raises
+        ------
+        StagedRowsGone
+            If what a batch has staged is not whole, with what is left to do.
+        """
         with self._lock:
             for output, batches in self.waiting.items():
+                if self.pauses(output) and not at_once:
+                    continue
                 while batches:
                     manifest = self._manifest(batches[0])
                     section = manifest.section(output) if manifest is not None else None
@@ -114,8 +143,10 @@ class Publisher:
                     except SinkUnavailable as problem:
                         self._is_down(output, problem)
                         break
+                    except StagedRowsGone as gone:
+                        raise self._of_waiting(gone, batches[0], output) from gone
                     del batches[0]
-                    self.reasons.pop(output, None)
+                    self._is_up(output)
 
     def finish(self, patience_seconds: float) -> None:
         """Waits for stores that are down, at the end of a run.
@@ -125,22 +156,23 @@ class Publisher:
         SinkUnavailable
             If batches still wait when the patience is at its end; the next run publishes them.
         """
-        end, pause = monotonic_seconds() + patience_seconds, _FIRST_PAUSE_SECONDS
+        end = self.clock() + patience_seconds
         while True:
-            self.catch_up()
-            behind = {output: len(batches) for output, batches in self.waiting.items() if batches}
+            left = end - self.clock()
+            self.catch_up(at_once=left <= 0)  # the last look is not left out
+            behind = self.behind
             if not behind:
-                return
-            if monotonic_seconds() >= end:
-                output, count = next(iter(behind.items()))
+                break
+            if left <= 0:
+                output, count = behind[0].output, behind[0].batches
                 why = self.reasons[output]
                 raise SinkUnavailable(
                     f"{count} batch{'es' if count > 1 else ''} of {output} wait: {why.message}",
                     required="Nothing is lost: the rows are staged, their manifests name them.",
                     remedy="Run the job again once it answers; it publishes them first.",
                 )
-            threading.Event().wait(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+            self.wait(max(0.01, min(left, *[each.seconds for each in behind])))
+        self._tell()
 
     def drop_published(self, batch: int) -> None:
         """Removes what is staged of a batch that Spark has committed and a service has taken: files are moved, those are copied."""
@@ -151,6 +183,15 @@ class Publisher:
                 sink.abort(section.directory)
 
     @property
+    def behind(self) -> list[Behind]:
+        """The outputs that batches wait for."""
+        return [Behind(output, len(batches), self._left(output)) for output, batches in self.waiting.items() if batches]
+
+    def pauses(self, output: str) -> bool:
+        """Whether an output is left alone for a while, since it is down."""
+        return self._left(output) > 0
+
+    @property
     def open_batches(self) -> set[int]:
         """The batches that wait for any output."""
         return {number for batches in self.waiting.values() for number in batches}
@@ -159,15 +200,17 @@ class Publisher:
         waiting = self.waiting.setdefault(section.output, [])
         if manifest.batch in waiting:
             return
-        if not waiting:
+        if not waiting and not self.pauses(section.output):
             try:
                 self._publish(manifest, section)
+                self._is_up(section.output)
                 return
             except SinkUnavailable as problem:
                 if not self.sinks[section.output].may_lag:
                     raise
                 self._is_down(section.output, problem)
         waiting.append(manifest.batch)
+        self._most[section.output] = max(len(waiting), self._most.get(section.output, 0))
         limit = self.limits.get(section.output, 0)
         if len(waiting) > limit:
             raise SinkError(
@@ -180,7 +223,18 @@ class Publisher:
         self._admit(section.output)
         sink = self.sinks[section.output]
         sink.prepare(manifest, section)
-        sink.publish(manifest, section)
+        try:
+            sink.publish(manifest, section)
+        except TwoDrivers:
+            found = sink.entries(manifest.batch) if manifest.batch == self.accepted else ()
+            if not found or found[0].fingerprint != manifest.fingerprint.hash:
+                raise
+            # Under the id that the ledger knows: what is published stands, and parts that are missing are published from these rows.
+            sink.publish(replace(manifest, id=found[0].manifest), replace(section, shards=found[0].shards))
+            self.notes.append(
+                f"Batch {manifest.batch} of {section.output} was accepted as another manifest has published it, with {found[0].rows:,} rows; "
+                f"this one holds {section.digest.rows:,}. The account of that batch is unknown."
+            )
 
     def _admit(self, output: str) -> None:
         if output not in self._admitted:
@@ -188,9 +242,39 @@ class Publisher:
             self._admitted.add(output)
 
     def _is_down(self, output: str, problem: SinkUnavailable) -> None:
-        if output not in self.reasons:
-            self.notes.append(f"The output {output} had to wait: {problem.message}")
         self.reasons[output] = problem
+        self._pauses.setdefault(output, Pause(f"{self.manifests.checkpoint}/{output}", self.clock)).begin()
+
+    def _is_up(self, output: str) -> None:
+        """It has taken a batch: the next failure begins with a short pause."""
+        if not self.waiting.get(output):
+            self._tell(output)
+
+    def _tell(self, *outputs: str) -> None:
+        """Notes which outputs had to wait, and forgets their pauses."""
+        for output in outputs or tuple(self._pauses):
+            pause = self._pauses.pop(output, None)
+            if pause is not None:
+                most, why = self._most.pop(output, 0), self.reasons.pop(output).message
+                held = f"{most} batch{'es' if most != 1 else ''} at most, " if most else ""
+                self.notes.append(
+                    f"The output {output} had to wait ({held}asked {pause.tries + 1} times, with growing pauses): {why}"
+                )
+
+    def _left(self, output: str) -> float:
+        return self._pauses[output].seconds_left if output in self._pauses else 0.0
+
+    def _of_waiting(self, gone: StagedRowsGone, batch: int, output: str) -> StagedRowsGone:
+        """The error for rows that are gone of a batch that waits: Spark has committed it, so that it is not computed again."""
+        if gone.batch is None or batch == self.manifests.batches()[-1]:
+            return gone
+        return StagedRowsGone(
+            gone.message,
+            required=f"Spark has gone beyond batch {batch}: only the newest is computed again by --replay-last.",
+            remedy=f"Bring what is below {self.sinks[output].place.staging} back from a backup. Without one, write {output} anew: "
+            "a new checkpoint, and a new output.",
+            batch=batch,
+        )
 
     def _manifest(self, batch: int) -> Manifest | None:
         """The manifest of a batch; CheckpointError where it is torn: what an output still waits for would be forgotten."""
@@ -204,14 +288,10 @@ class Publisher:
             ) from problem
 
     def _is_staged(self, batch: int, output: str) -> bool:
-        """Whether a batch has rows for an output of which anything is staged; whether they are whole is seen when they are published."""
+        """Whether a batch has rows for an output of which anything is staged."""
         manifest = self._manifest(batch)
         section = manifest.section(output) if manifest is not None else None
-        return section is not None and bool(section.digest.rows) and self._has_staged(batch, output)
-
-    def _has_staged(self, batch: int, output: str) -> bool:
-        place = self.sinks[output].place
-        return any(name.startswith(f"{batch:06d}-") for name in place.storage.list(place.staging))
+        return section is not None and bool(section.digest.rows) and self.sinks[output].has_staged(batch)
 
 
 def _lost(path: str, output: str) -> CheckpointError:

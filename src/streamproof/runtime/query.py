@@ -94,7 +94,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     outputs = (query, *sides.values())
     sinks = {output: bound.sink(output, spark, storage, incarnation=incarnation, steps=start.steps) for output in outputs}
     ownership.check_owner({name: sink for name, sink in sinks.items() if not sink.may_lag}, incarnation, bound.name, manifests)
-    notes = recovery.restore_logs(storage, logs, manifests)
+    notes = recovery.restore_logs(storage, logs, manifests, sinks)
     ownership.require_places(manifests, sinks)
     source = bound.config.source[bound.outputs.main[query].source]
     if isinstance(source, FilesSource):
@@ -118,7 +118,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         ownership.check_owner({output: sinks[output]}, incarnation, bound.name, manifests)
 
     limits = {output: place.service.backlog for output, place in bound.places.items() if place.service is not None}
-    publisher = Publisher(manifests, sinks, admit, limits, notes)
+    publisher = Publisher(manifests, sinks, admit, limits, notes, accepted=start.accept_replay)
     committed = logs.batches("commits")
     # Of its commits Spark keeps the newest; what waits may be older. Manifests are kept.
     publisher.look_back(sorted({*committed, *(number for number in manifests.batches() if committed and number <= committed[-1])}))

@@ -25,17 +25,18 @@ if TYPE_CHECKING:
 _LOOK_BACK = 2
 
 
-def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore) -> list[str]:
+def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> list[str]:
     """Puts back what a crash has taken of Spark's newest log files, from the manifests (R2); says what it did.
 
     Raises
     ------
     TornCheckpoint
-        If a file is torn that no manifest holds.
+        If a file is torn that no manifest holds, or a manifest that an output may still wait for.
     """
     notes: list[str] = []
+    committed = logs.batches("commits")
     for number in manifests.batches()[-_LOOK_BACK:]:
-        manifest = _manifest_or_none(storage, manifests, number, notes)
+        manifest = _manifest_or_none(storage, manifests, number, notes, sinks if number in committed else {})
         if manifest is None:
             continue
         for source, entries in manifest.source_logs.items():
@@ -115,6 +116,8 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     ------
     DataError
         If a file that the batch has read is gone; nothing is taken back then.
+    SinkUnavailable
+        If a store cannot be asked whether the batch is published there; nothing is taken back then either.
     """
     planned = logs.batches("offsets")
     if not planned:
@@ -130,15 +133,25 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
         manifest = manifests.read(newest)
     except ValueError:
         manifest = None
-    published = manifest is not None and any(
-        section.digest.rows and section.output in sinks and sinks[section.output].published(newest) is not None
-        for section in manifest.sections
-    )
+    begun = manifest is not None and _may_be_visible(manifest, sinks)
     storage.delete(f"{logs.checkpoint}/commits/{newest}")
     storage.delete(f"{logs.checkpoint}/commits/.{newest}.crc")
-    if not published:
+    if not begun:
         manifests.discard(newest)
     return newest
+
+
+def _may_be_visible(manifest: Manifest, sinks: Mapping[str, Sink]) -> bool:
+    """Whether anything of a batch is published or begun; where it is not, nobody can finish it any more."""
+    for section in manifest.sections:
+        sink = sinks.get(section.output)
+        if sink is None or not section.digest.rows:
+            continue
+        if not sink.begun(manifest.batch):
+            sink.fence(manifest, section)
+        if sink.begun(manifest.batch):
+            return True
+    return False
 
 
 def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[str, Sink], waiting: Collection[int] = ()) -> None:
@@ -155,10 +168,20 @@ def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[
                     storage.delete(f"{folder}/{name}")
 
 
-def _manifest_or_none(storage: "Storage", manifests: ManifestStore, number: int, notes: list[str]) -> Manifest | None:
+def _manifest_or_none(
+    storage: "Storage", manifests: ManifestStore, number: int, notes: list[str], sinks: Mapping[str, Sink]
+) -> Manifest | None:
+    """The manifest of a batch. One that is torn is removed, unless one of `sinks` may wait for it: its batch is not done again."""
     try:
         return manifests.read(number)
     except ValueError as problem:
+        for output, sink in sinks.items():
+            if sink.may_lag and sink.has_staged(number) and sink.published(number) is None:
+                raise TornCheckpoint(
+                    f"The manifest {manifests.path(number)} is {problem}, and {output} still waits for its batch, which Spark has committed.",
+                    required="It names the rows that are to be published; they are staged, and left as they are.",
+                    remedy="Restore it from a backup of the checkpoint.",
+                ) from problem
         storage.delete(manifests.path(number))
         notes.append(
             f"The manifest of batch {number} is {problem}; if Spark has not committed the batch, it is done again and compared with the ledger."

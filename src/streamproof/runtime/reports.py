@@ -18,6 +18,7 @@ class DoorSums:
     floats: list[float] = field(default_factory=list)
     absolutes: list[float] = field(default_factory=list)
     files: list[StagedFile] = field(default_factory=list)
+    by_partition: dict[int, "DoorSums"] = field(default_factory=dict)
     reasons: dict[str, int] = field(default_factory=dict)
 
     def digest(self, float_columns: Iterable[str] = ()) -> Digest:
@@ -61,7 +62,9 @@ def sums_by_output(reports: Iterable[dict[str, Any]]) -> dict[str, DoorSums]:
     found: dict[str, DoorSums] = {}
     for (door, _), report in sorted(winners.items()):
         kind, _, rest = door.partition(".")
-        found.setdefault(door if kind == "filtered" or not rest.isdigit() else kind, DoorSums()).add(report)
+        of_door = found.setdefault(door if kind == "filtered" or not rest.isdigit() else kind, DoorSums())
+        of_door.add(report)
+        of_door.by_partition.setdefault(report["partition"], DoorSums()).add(report)
     return found
 
 

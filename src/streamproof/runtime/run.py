@@ -6,12 +6,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.state import OpenWindows, open_windows
+from streamproof.config import KafkaSource
 from streamproof.core.account import Account
 from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.manifest import Manifest
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.binding import BoundJob, bind
 from streamproof.runtime.connector_jars import connector_jars
+from streamproof.runtime.lag import PartitionLag, lag_of
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.query import RunningQuery, Start, start_query
 from streamproof.runtime.session import start_session
@@ -56,7 +58,8 @@ class QueryAccount:
 class RunResult:
     """What a run did. `account` and `account_input` are those of the first query; `accounts` has all.
 
-    `batches` counts those `without_input` too: Spark runs one when the watermark has gone on, to close windows.
+    `batches` counts those `without_input` too: Spark runs one when the watermark has gone on, to close windows. `lag` has the partitions
+    of the topics that are read.
     """
 
     job: str
@@ -71,6 +74,7 @@ class RunResult:
     closes_after: datetime | None
     notes: list[str]
     accounts: list[QueryAccount]
+    lag: list[PartitionLag] = field(default_factory=list)
 
 
 def run_job(
@@ -141,10 +145,16 @@ def _wait(queries: list[RunningQuery], tell: Callable[[str], None]) -> None:
     running = list(queries)
     while running:
         done = max(query.protocol.done.batches for query in queries)
-        tell(f"batch {done}, {queries[0].protocol.done.input:,} rows in")
+        tell(f"batch {done}, {queries[0].protocol.done.input:,} rows in{_said_behind(queries)}")
         running = [query for query in running if not query.wait(_LOOK_EVERY_SECONDS)]
         for query in running:  # with a long interval, or no new input, nobody else would
             query.protocol.publisher.catch_up()
+
+
+def _said_behind(queries: list[RunningQuery]) -> str:
+    """The outputs that are down, with what waits for them and when they are asked again."""
+    behind = [each for query in queries for each in query.protocol.publisher.behind]
+    return "".join(f"; {each.batches:,} wait for {each.output}, asked again in {max(1, round(each.seconds))} s" for each in behind)
 
 
 def _nobody(_: str) -> None:
@@ -192,11 +202,13 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
     outputs: list[OutputResult] = []
     accounts: list[QueryAccount] = []
     notes: list[str] = []
+    ends: list[Manifest] = []
     first_open = OpenWindows(0, 0, None)
     for query in queries:
         store = query.protocol.manifests
         numbers = store.batches()
         newest = store.read(numbers[-1]) if numbers else None
+        ends += [] if newest is None else [newest]
         stateful = query.protocol.stateful and newest is not None
         opened = open_windows(spark, bound.checkpoint(query.name)) if stateful else OpenWindows(0, 0, None)
         first_open = opened if query is queries[0] else first_open
@@ -207,6 +219,9 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
         place = bound.places[result.name]
         if not place.bound:
             notes.append(f"The output {result.name} has no [sink.{result.name}]; its rows are kept at {place.where}.")
+    used = {recipe.source for recipe in bound.outputs.main.values()}
+    topics = {name: source for name, source in bound.config.source.items() if isinstance(source, KafkaSource) and name in used}
+    lag = lag_of(spark, topics, ends, notes) if topics else []
     total, longest = accounts[0], max((query.protocol.done for query in queries), key=lambda done: done.batches)
     return RunResult(
         job=bound.name,
@@ -221,6 +236,7 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
         closes_after=None if first_open.latest_end_us is None else from_micros(first_open.latest_end_us),
         notes=notes,
         accounts=accounts,
+        lag=lag,
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 from streamproof.core.account import Account
 
 runtime = pytest.importorskip("streamproof.runtime.run")
+PartitionLag = runtime.PartitionLag
 
 
 def result(tmp_path: Path, *, read: int = 50_000):
@@ -31,6 +32,11 @@ def result(tmp_path: Path, *, read: int = 50_000):
         closes_after=datetime(2026, 1, 5, 10, 5, tzinfo=UTC),
         notes=["something to know"],
         accounts=[runtime.QueryAccount("exposure", read, account)],
+        lag=[
+            PartitionLag("trades", "trades", 0, 500, 1_500, 1_000),
+            PartitionLag("trades", "trades", 1, 1_500, 1_500, 0),
+            PartitionLag("clients", "clients", 0, 7, 7, 0),
+        ],
     )
 
 
@@ -62,6 +68,9 @@ def test_outputs_account_and_open_windows(ran):
         "  rejected   s3a://b/rejected   json        201 rows   exactly once     186 notional > 0 · 15 not parseable",
         "  account    emitted 47,912 + open 1,020 + late 318 + rejected 201 + duplicate 549 + filtered 0 = 50,000",
         "             34 windows are open until the watermark passes 2026-01-05 10:05:00",
+        "  lag        trades is 1,000 records behind, of these partitions:",
+        "               trades-0   read to 500   of 1,500   1,000 behind",
+        "             clients is read to its end (1 partition)",
         "  note       something to know",
     ]
 

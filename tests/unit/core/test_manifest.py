@@ -81,3 +81,22 @@ def test_a_ledger_entry_survives_and_a_torn_one_is_refused():
 def test_r4_two_digests_agree_exactly_but_for_float_sums(mine, theirs, agree):
     assert mine.agrees_with(theirs) is agree
     assert theirs.agrees_with(mine) is agree
+
+
+def test_r7_equal_rows_that_lie_in_other_shards_are_told_apart():
+    def section(*hashes: int) -> Section:
+        files = tuple(StagedFile(f"part-{number}", 1, None, Digest(1, 0, value)) for number, value in enumerate(hashes))
+        return Section("kept", "main", "d", files, Digest(len(hashes), 0, sum(hashes)), 2)
+
+    assert section(1, 2, 3, 4).splits_like(section(1, 2, 3, 4))
+    assert section(1, 2, 3, 4).splits_like(section(3, 4, 1, 2)), "each shard has the same rows"
+    assert not section(1, 2, 3, 4).splits_like(section(2, 1, 3, 4))
+    unsaid = replace(section(1, 2), files=(StagedFile("part-0", 1), StagedFile("part-1", 1)))
+    assert not unsaid.splits_like(unsaid)
+
+
+def test_what_the_files_of_a_section_hold_is_read_back():
+    files = (StagedFile("part-0", 1, None, Digest(1, 0, 7, {"v": (1.0, 2.0)})), StagedFile("part-1", 2))
+    written = replace(MANIFEST, sections=(Section("kept", "main", "d", files, Digest(1), 2),))
+
+    assert Manifest.from_json(written.to_json()) == written

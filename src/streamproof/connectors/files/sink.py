@@ -133,4 +133,5 @@ class FileSink(Sink):
                     f"Batch {manifest.batch} of {section.output} is not published, and its staged file {staged}/{file.name} is not whole: {found}.",
                     required=f"The manifest names it with {file.size} bytes.",
                     remedy=f"Run again with --replay-last: batch {manifest.batch} is computed again from its recorded input.",
+                    batch=manifest.batch,
                 )

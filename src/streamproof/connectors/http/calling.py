@@ -108,8 +108,13 @@ class Calling:
         return _result(key, PENDING, status, self.attempts, said)
 
     def _headers(self, key: str, values: tuple[bytes | None, ...]) -> dict[str, str]:
-        extra = {name: value.decode() for name, value in zip(self.extra, values, strict=True) if value is not None}
-        return {"Content-Type": "application/json", **self.headers, **extra, "Idempotency-Key": quote(key, safe=_IN_A_HEADER)}
+        """What the configuration says counts before what a record has brought along, of which only what fits into a header is sent."""
+        extra = {
+            name: value.decode()
+            for name, value in zip(self.extra, values, strict=True)
+            if value is not None and all(0x20 <= byte < 0x7F for byte in value)
+        }
+        return {"Content-Type": "application/json", **extra, **self.headers, "Idempotency-Key": quote(key, safe=_IN_A_HEADER)}
 
 
 def _result(key: str, status: str, http_status: int | None, attempts: int, said: str) -> dict[str, Any]:

@@ -33,7 +33,8 @@ class Calls:
     def first(self) -> LedgerEntry | None:
         """Any entry: it tells whose calls these are."""
         names = self.storage.list(f"{self.path}/{FOLDER}")
-        return next((found for name in names if (found := self.entry(int(name.rpartition("=")[2]))) is not None), None)
+        batches = (int(name.removeprefix("batch=")) for name in names if name.startswith("batch="))
+        return next((found for batch in batches if (found := self.entry(batch)) is not None), None)
 
     def begun(self, batch: int) -> bool:
         """Whether a call of the batch may have been made by an earlier try."""

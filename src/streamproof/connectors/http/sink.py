@@ -1,18 +1,19 @@
 """Calls to an API: what is staged is the outbox, what became of each call is kept, and a batch is done when all are decided (K5)."""
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from streamproof.connectors import carried
+from streamproof.connectors.addresses import address_of
 from streamproof.connectors.http.calling import PENDING, RESULT, Calling
 from streamproof.connectors.http.calls import Calls
 from streamproof.connectors.json_records import WRITTEN
-from streamproof.connectors.keys import require_key
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, gone, same_manifest
+from streamproof.connectors.keys import key_text, require_key
+from streamproof.connectors.sink import LaggingSink, SinkPlace, entry_of, gone, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import SinkUnavailable
+from streamproof.errors import SinkError, SinkUnavailable
 from streamproof.stream.plan import HIDDEN
 
 if TYPE_CHECKING:
@@ -20,34 +21,37 @@ if TYPE_CHECKING:
 
     from streamproof.config import HttpSink
 
-BY_KEY = "exactly once, as far as the API honours Idempotency-Key (every call has one, and what became of it is kept)"
+BY_KEY = (
+    "exactly once, as far as the API honours Idempotency-Key (every call has one, of its row alone, and what became of it is kept)"
+)
 BY_LOOKUP = "exactly once, as far as the API tells which calls it has done (asked before a call is made again)"
 AT_LEAST = "at least once: a call that was cut off is made again, and the API would do it twice"
 
 
-class CallSink(Sink):
-    """Makes a call for each row; `_calls` beside what is staged says which are confirmed, failed and pending."""
-
-    may_lag = True
+class CallSink(LaggingSink):
+    """Makes a call for each row; `_calls`, in the folder `ledger` or beside what is staged, says which are confirmed, failed and pending."""
 
     def __init__(self, place: SinkPlace, config: "HttpSink") -> None:
         super().__init__(place)
         self._config = config
         self.guarantee = guarantee_of(config)
         self.exactly_once = config.idempotent or bool(config.lookup)
-        self._calls = Calls(place.spark, place.storage, place.path)
+        self._calls = Calls(place.spark, place.storage, config.ledger or place.path)
 
     @staticmethod
     def where(config: "HttpSink") -> str:
         """What the store is called."""
-        parts = urlsplit(config.url)
-        return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        found = address_of(config.url, "an http sink", ("http", "https"), "https://host/payments")
+        return f"{found.scheme}://{found.host}{f':{found.port}' if found.port else ''}{found.path}"
 
     def require(self, columns: "StructType") -> None:
         require_key(self.place, self._config.key, columns)
 
     def published(self, batch: int) -> LedgerEntry | None:
         return self._calls.entry(batch)
+
+    def begun(self, batch: int) -> bool:
+        return self._calls.begun(batch)
 
     def owner(self) -> LedgerEntry | None:
         return self._calls.first()
@@ -56,13 +60,15 @@ class CallSink(Sink):
         batch = manifest.batch
         found = self.published(batch)
         if found is not None:
-            same_manifest(found, manifest, section)
+            same_publication(found, manifest, section)
             return
         if not self.staged_whole(section):
             raise gone(manifest, section)  # they are the outbox: which calls are still to be made is known from them alone
         again, number = self._calls.begun(batch), self._calls.next_try(batch)
-        self._calls.begin(batch, number)
         calls = self._outbox(self.place.staged_rows(section), batch)
+        if not again:
+            self._require_keys_apart(calls)
+        self._calls.begin(batch, number)
         known = self._calls.known(batch)
         if known is not None:
             calls = calls.join(known.filter(F.col("status") != PENDING).select("key"), "key", "left_anti")
@@ -79,12 +85,15 @@ class CallSink(Sink):
         super().clear()
 
     def _outbox(self, rows: DataFrame, batch: int) -> DataFrame:
-        """Key and body (binary) of each call, and in proofs the hidden columns as headers; rows of one key are calls with one idempotency key."""
+        """Key and body (binary) of each call, and what is sent as headers: carried columns, in proofs the hidden ones too."""
         hidden = [name for name in rows.columns if name in HIDDEN]
-        key = F.concat_ws("|", *[F.col(name).cast("string") for name in self._config.key]).alias("key")
-        body = F.to_json(F.struct(*[name for name in rows.columns if name not in hidden]), WRITTEN).cast("binary").alias("body")
+        key = key_text(rows, self._config.key).alias("key")
+        sent = [name for name in rows.columns if carried.is_carried(name)]
+        visible = [f"`{name}`" for name in rows.columns if name not in (*hidden, *sent)]
+        body = F.to_json(F.struct(*visible), WRITTEN).cast("binary").alias("body")
         shown = [F.col(name).cast("string").cast("binary").alias(f"Streamproof{name.replace('_', '-')}") for name in hidden]
         shown += [F.lit(str(batch)).cast("binary").alias("Streamproof-batch")] if hidden else []
+        shown += [F.col(f"`{name}`").cast("string").cast("binary").alias(carried.header_of(name)) for name in sent]
         return rows.select(key, body, *shown)
 
     def _calling(self, batch: int, extra: list[str], *, again: bool) -> Calling:
@@ -103,6 +112,17 @@ class CallSink(Sink):
             batch=batch,
             steps=self.place.steps,
         )
+
+    def _require_keys_apart(self, calls: DataFrame) -> None:
+        """SinkError if two rows of a batch have one idempotency key: the API would do one of them, and call it both."""
+        twice = calls.groupBy("key").count().filter("count > 1").agg(F.count(F.lit(1)).alias("keys"), F.sum("count").alias("rows"))
+        (found,) = twice.collect()
+        if found["keys"]:
+            raise SinkError(
+                f"A batch for {self.place.where} has {found['rows']:,} rows that share {found['keys']:,} idempotency keys.",
+                required="A key stands for one effect: of several rows with one key an API that honours it does one. No call is made.",
+                remedy=f"Take more columns into [sink.{self.place.output}] key, so that it tells rows apart, or deduplicate in the job.",
+            )
 
     def _require_decided(self, batch: int) -> None:
         """SinkUnavailable while a call is neither confirmed nor refused; the others are not made again."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
@@ -66,8 +67,23 @@ def settings(servers: str, options: Mapping[str, str]) -> dict[str, str | int | 
     return {"log_level": 0, "socket.timeout.ms": SECONDS * 1000, **soon, **options, "bootstrap.servers": servers}
 
 
-def records(servers: str, options: Mapping[str, str], topic: str, partitions: Iterable[int]) -> Iterator[Message]:
+def records(
+    servers: str,
+    options: Mapping[str, str],
+    topic: str,
+    partitions: Iterable[int],
+    *,
+    since: Mapping[int, int] = MappingProxyType({}),
+    ends: dict[int, int] | None = None,
+) -> Iterator[Message]:
     """The records of some partitions that a reader with read_committed sees, to their end.
+
+    Parameters
+    ----------
+    since
+        By partition, the offset to begin at; where the topic does not have that, it is read whole.
+    ends
+        Is told, by partition, the offset behind the last record.
 
     Raises
     ------
@@ -79,11 +95,12 @@ def records(servers: str, options: Mapping[str, str], topic: str, partitions: It
         "isolation.level": "read_committed",
         "enable.partition.eof": True,
         "fetch.wait.max.ms": 5,
+        "auto.offset.reset": "earliest",
     }
     consumer = Consumer({**settings(servers, options), "group.id": "streamproof", **reading})
     try:
         left = set(partitions)
-        consumer.assign([TopicPartition(topic, number, 0) for number in left])
+        consumer.assign([TopicPartition(topic, number, since.get(number, 0)) for number in left])
         while left:
             message = consumer.poll(SECONDS)
             if message is None:
@@ -93,6 +110,8 @@ def records(servers: str, options: Mapping[str, str], topic: str, partitions: It
                 yield message
             elif problem.code() == KafkaError._PARTITION_EOF:
                 left.discard(message.partition() or 0)
+                if ends is not None:
+                    ends[message.partition() or 0] = message.offset() or 0
             else:
                 raise KafkaException(problem)
     finally:
@@ -115,6 +134,12 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | Configuration
         )
     if said.code in _MISSING:
         return SinkError(f"There is no topic {where}.", remedy="Make it, or mend the name in the configuration.")
+    if said.code == KafkaError._BAD_MSG:
+        return SinkError(
+            f"The ledger of {where} cannot be read: {message}.",
+            required="It says which batches are published; without it they could be published twice.",
+            remedy="Find out who wrote that record, and delete the records up to it only if no batch of this job is among them.",
+        )
     if said.code in (KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE):
         return SinkError(
             f"A row is too large for {where}: {message}.",

@@ -5,11 +5,11 @@ Each partition is written under one transactional id alone, so that behind its f
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
@@ -17,7 +17,9 @@ from streamproof.connectors.kafka.client import SECONDS, records, settings
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import LedgerEntry
 
-_SETTINGS = {"cleanup.policy": "compact"}
+KEPT = 10_000
+"""So many batches of an output stay in its ledger; a checkpoint that is restored from an older backup than that is refused."""
+_SETTINGS = {"cleanup.policy": "compact", "segment.bytes": "16777216"}  # what is compacted are segments that are full
 _ANOTHER_WAS_FIRST = (KafkaError.TOPIC_ALREADY_EXISTS, KafkaError.INVALID_PARTITIONS)
 _LOOK_SECONDS = 0.05
 
@@ -67,17 +69,109 @@ class Ledger:
     def _partitions(self, known: Mapping[str, Any]) -> int:
         return len(known[self.name].partitions) if self.name in known else 0
 
-    def all_entries(self) -> list[LedgerEntry]:
-        """The entries of every shard that there ever was."""
+    def partitions(self) -> range:
+        """Every shard that there ever was."""
         admin = AdminClient(settings(self.servers, self.options))
-        return list(self.entries(range(self._partitions(admin.list_topics(timeout=SECONDS).topics))))
+        return range(self._partitions(admin.list_topics(timeout=SECONDS).topics))
 
     def entries(self, shards: Iterable[int]) -> Iterator[LedgerEntry]:
         """The entries of these shards in the order they were written, to the end; KafkaException where the broker does not answer."""
         for message in records(self.servers, self.options, self.name, shards):
-            written = message.value()
-            if written is not None:
-                yield LedgerEntry.from_json(written.decode())
+            entry = self._read(message)
+            if entry is not None:
+                yield entry
+
+    def read(self, shards: Iterable[int], since: Mapping[int, int]) -> "Reading":
+        """What these shards hold from a position on, to the end."""
+        found, ends = [], dict(since)
+        for message in records(self.servers, self.options, self.name, shards, since=since, ends=ends):
+            entry = self._read(message)
+            if entry is not None:
+                found.append(entry)
+        return Reading(tuple(found), ends)
+
+    def _read(self, message: Message) -> LedgerEntry | None:
+        """The entry in a record; None of a tombstone, and of a record with another key than ours: entries are found by their keys.
+
+        KafkaException of one with a key of ours that is no entry: whether that batch is published cannot be told.
+        """
+        written, key = message.value(), message.key()
+        if written is None or not _is_ours(key):
+            return None
+        try:
+            return LedgerEntry.from_json(written.decode())
+        except ValueError:
+            at = f"the record at offset {message.offset()} of {self.name}, partition {message.partition()},"
+            raise KafkaException(KafkaError(KafkaError._BAD_MSG, f"{at} has the key of an entry and is none")) from None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Entries in the order they were written, and by shard the offset behind the last record."""
+
+    entries: tuple[LedgerEntry, ...]
+    ends: Mapping[int, int]
+
+
+@dataclass
+class Remembered:
+    """What this driver has read of a ledger, so that a look costs the same however long it has become.
+
+    Below the position that it was read to nothing is added any more: a reader with read_committed stops before the first transaction that
+    is open, and offsets only grow. What is behind it is read at each look, by a publisher behind its fence (R6). A new process begins at
+    the start. Of other jobs and incarnations the newest entry is kept, of our own `KEPT` batches.
+    """
+
+    ledger: Ledger
+    is_mine: Callable[[LedgerEntry], bool]
+    ends: dict[int, int] = field(default_factory=dict)
+    other: LedgerEntry | None = None
+    _mine: dict[tuple[int, int], LedgerEntry] = field(default_factory=dict)
+    _newest: dict[int, int] = field(default_factory=dict)
+
+    def look(self) -> None:
+        """Reads what is new in every shard."""
+        self.learn(self.ledger.read(self.ledger.partitions(), self.ends))
+
+    def learn(self, reading: Reading) -> None:
+        for entry in reading.entries:
+            if self.is_mine(entry):
+                self._mine[entry.batch, entry.shard] = entry
+                self._newest[entry.shard] = max(entry.batch, self._newest.get(entry.shard, 0))
+            else:
+                self.other = entry
+        self.ends.update(reading.ends)
+
+    def entry(self, batch: int, shard: int) -> LedgerEntry | None:
+        return self._mine.get((batch, shard))
+
+    def of_batch(self, batch: int) -> list[LedgerEntry]:
+        return [entry for (number, _), entry in sorted(self._mine.items()) if number == batch]
+
+    def any(self) -> LedgerEntry | None:
+        """An entry of ours, else the newest of the others."""
+        return next(iter(self._mine.values()), self.other)
+
+    def has_forgotten(self, batch: int, shard: int) -> bool:
+        """Whether an entry of this batch, if there was one, may have been dropped."""
+        return self._newest.get(shard, -1) - batch >= KEPT
+
+    def outdated(self, batch: int, shard: int) -> list[LedgerEntry]:
+        """The entries of a shard that need not be kept once a batch is published."""
+        return [entry for (number, of), entry in self._mine.items() if of == shard and batch - number >= KEPT]
+
+    def forget(self, entries: Iterable[LedgerEntry]) -> None:
+        for entry in entries:
+            self._mine.pop((entry.batch, entry.shard), None)
+
+
+def _is_ours(key: bytes | str | None) -> bool:
+    """Whether a key is one that `key_of` makes."""
+    try:
+        found = json.loads(key or b"")
+    except ValueError:
+        return False
+    return isinstance(found, list) and [type(part) for part in found] == [str, str, str, int, int]
 
 
 def key_of(entry: LedgerEntry) -> str:

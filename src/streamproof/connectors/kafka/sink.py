@@ -1,27 +1,39 @@
 """A topic of Kafka, exactly once: each shard of a batch one transaction, with its ledger record (R6, R7)."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from confluent_kafka import KafkaException
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from streamproof import _jvm
 from streamproof.config.registry import FORMATS as REGISTRY_FORMATS
+from streamproof.connectors import carried
 from streamproof.connectors.extras import library
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.kafka.client import Said, sink_error
-from streamproof.connectors.kafka.ledger import Ledger
+from streamproof.connectors.kafka.ledger import KEPT, Ledger, Reading, Remembered, key_of
 from streamproof.connectors.kafka.source import refused
-from streamproof.connectors.kafka.transactions import RESULT, Shard
-from streamproof.connectors.keys import require_key
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, gone, require_whole, same_manifest
+from streamproof.connectors.kafka.transactions import RESULT, Shard, fenced
+from streamproof.connectors.keys import key_bytes, require_key
+from streamproof.connectors.sink import (
+    LaggingSink,
+    Sink,
+    SinkPlace,
+    entry_of,
+    for_each_shard,
+    gone,
+    require_whole,
+    same_publication,
+    stands,
+)
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import ConfigurationError
+from streamproof.errors import CheckpointError, ConfigurationError
 from streamproof.stream.plan import HIDDEN
 
 if TYPE_CHECKING:
@@ -47,22 +59,19 @@ class _Topic(Sink):
             library("httpx", "registry", f"The format {self._config.format}")
             from streamproof.connectors.registry.values import settled
 
-            shown = StructType([column for column in columns.fields if column.name not in HIDDEN])
+            shown = StructType([column for column in columns.fields if not _is_header(column.name)])
             self._values = settled(self.place.spark, self.place.output, self._config, shown)
 
     def encoded(self, rows: DataFrame) -> DataFrame:
-        """`key` and `value` (binary), and the hidden columns of proofs, each as binary under its name."""
-        headers = [name for name in rows.columns if name in HIDDEN]
+        """`key` and `value` (binary), and each column that is a header as binary under its name: the hidden ones of proofs, and carried ones."""
+        headers = [name for name in rows.columns if _is_header(name)]
         visible = [name for name in rows.columns if name not in headers]
-        key: Column = F.lit(None)
-        if self._config.key:
-            key = F.concat_ws("|", *[F.col(name).cast("string") for name in self._config.key])
-        row = F.struct(*visible)
+        row = F.struct(*[f"`{name}`" for name in visible])
         value = F.to_json(row, WRITTEN).cast("binary") if self._values is None else self._values.value(row)
         if self._config.tombstone:
             value = F.when(~F.coalesce(F.expr(self._config.tombstone), F.lit(False)), value)
-        own = [F.col(name).cast("string").cast("binary").alias(name) for name in headers]
-        records = rows.select(key.cast("binary").alias("key"), value.alias("value"), *own)
+        own = [F.col(f"`{name}`").cast("string").cast("binary").alias(name) for name in headers]
+        records = rows.select(key_bytes(rows, self._config.key).alias("key"), value.alias("value"), *own)
         return records if self._values is None else self._values.finished(records)
 
     def clear(self) -> None:
@@ -72,17 +81,18 @@ class _Topic(Sink):
         )
 
 
-class TopicSink(_Topic):
-    """Writes rows in their format, the hidden columns of proofs as headers; `<topic>-streamproof-ledger` says what is published."""
+class TopicSink(LaggingSink, _Topic):
+    """Writes rows in their format, headers beside them; `<topic>-streamproof-ledger` says what is published."""
 
     guarantee = "exactly once for readers with read_committed (each batch one transaction, with its ledger record)"
-    may_lag = True
 
     def __init__(self, place: SinkPlace, config: "KafkaSink") -> None:
         super().__init__(place, config)
         self.shards = config.shards
         self._has_ledger = False
         self._ledger = Ledger(config.servers, config.topic, config.options)
+        self._known = Remembered(self._ledger, self._is_mine)
+        self._lock = threading.Lock()
 
     def require(self, columns: StructType) -> None:
         require_key(self.place, self._config.key, columns)
@@ -90,39 +100,74 @@ class TopicSink(_Topic):
             self._require_ledger()
 
     def published(self, batch: int) -> LedgerEntry | None:
-        return next((entry for entry in self._entries() if self._is_mine(entry) and entry.batch == batch), None)
+        return next(iter(self.entries(batch)), None)
 
-    def complete(self, manifest: Manifest, section: Section) -> bool:
-        batch = manifest.batch
-        return {entry.shard for entry in self._entries() if self._is_mine(entry) and entry.batch == batch} >= set(
-            range(section.shards)
-        )
+    def entries(self, batch: int) -> Sequence[LedgerEntry]:
+        return self._look().of_batch(batch)
 
     def owner(self) -> LedgerEntry | None:
-        found = self._entries()
-        return next((entry for entry in found if self._is_mine(entry)), found[-1] if found else None)
+        return self._look().any()
+
+    def fence(self, manifest: Manifest, section: Section) -> None:
+        with self._answers():
+            self._require_ledger()
+            for number in range(section.shards):
+                fenced(replace(entry_of(manifest, section), shard=number), self._ledger)
 
     def publish(self, manifest: Manifest, section: Section) -> None:
-        if not self.staged_whole(section):
-            if self.complete(manifest, section):
-                return
+        whole = self.staged_whole(section)
+        found = self.entries(manifest.batch) if section.shards > 1 or not whole else self._known.of_batch(manifest.batch)
+        if stands(found, manifest, section):
+            return
+        if found:  # before a part is published: which rows another manifest's parts hold is not known
+            same_publication(found[0], manifest, section)
+        if not whole:
             raise gone(manifest, section)
+        self._require_remembered(manifest.batch, section)
         for_each_shard(section, lambda number: self._publish(manifest, section, number))
 
     def _publish(self, manifest: Manifest, section: Section, number: int) -> None:
         """One shard, by one task."""
+        known = self._known.entry(manifest.batch, number)
+        if known is not None:  # the task reads behind it only
+            same_publication(known, manifest, section)
+            return
         rows = self.place.staged_rows(section, number)
         headers = tuple(rows.columns[2:])
         entry = replace(entry_of(manifest, section), shard=number)
         count = section.digest.rows if section.shards == 1 else rows.count()
-        shown = tuple(f"streamproof{name}" for name in headers)
-        shard = Shard(self._ledger, entry, section.shards, count, shown, self.place.steps)
+        shown = tuple(map(_header_name, headers))
+        outdated = self._known.outdated(manifest.batch, number)
+        shard = Shard(
+            self._ledger,
+            entry,
+            section.shards,
+            count,
+            shown,
+            self.place.steps,
+            since=self._known.ends.get(number, 0),
+            outdated=[key_of(old) for old in outdated],
+        )
         (said,) = rows.coalesce(1).mapInArrow(shard.publish, RESULT).collect()
+        if said["position"] is not None:
+            with self._lock:
+                self._known.learn(Reading(tuple(map(LedgerEntry.from_json, said["read"])), {number: said["position"]}))
         if said["message"] is not None:
             raise sink_error(Said(said["code"], said["message"]), self.place.where)
-        if said["manifest"] is None:
+        if said["entry"] is None:
             require_whole(self.place, said["rows"], count)
-        same_manifest(replace(entry, manifest=said["manifest"]), manifest, section)
+        same_publication(LedgerEntry.from_json(said["entry"]), manifest, section)
+        self._known.forget(outdated)
+
+    def _require_remembered(self, batch: int, section: Section) -> None:
+        """CheckpointError where the ledger no longer tells whether a batch is published: its checkpoint is older than that."""
+        if any(self._known.has_forgotten(batch, shard) for shard in range(section.shards)):
+            raise CheckpointError(
+                f"Batch {batch} of {section.output} is older than what the ledger of {self.place.where} remembers: it was published since, "
+                "or had no rows.",
+                required=f"The ledger keeps the newest {KEPT:,} batches; a checkpoint that is restored may not lie further back.",
+                remedy="Restore a newer backup of the checkpoint, or start over with a new checkpoint and another topic.",
+            )
 
     def _is_mine(self, entry: LedgerEntry) -> bool:
         return (entry.job, entry.output, entry.incarnation) == (self.place.job, self.place.output, self.place.incarnation)
@@ -132,10 +177,11 @@ class TopicSink(_Topic):
             self._ledger.require(self.shards)
             self._has_ledger = True
 
-    def _entries(self) -> list[LedgerEntry]:
-        with self._answers():
+    def _look(self) -> Remembered:
+        with self._answers(), self._lock:
             self._require_ledger()
-            return self._ledger.all_entries()
+            self._known.look()
+            return self._known
 
     @contextmanager
     def _answers(self) -> Iterator[None]:
@@ -170,8 +216,9 @@ class PlainTopicSink(_Topic):
         records = self.place.staged_rows(section)
         headers = records.columns[2:]
         if headers:
-            pairs = [F.struct(F.lit(f"streamproof{name}").alias("key"), F.col(name).alias("value")) for name in headers]
-            records = records.withColumn("headers", F.array(*pairs)).drop(*headers)
+            pairs = [F.struct(F.lit(_header_name(name)).alias("key"), F.col(f"`{name}`").alias("value")) for name in headers]
+            has_value = F.filter(F.array(*pairs), lambda pair: pair["value"].isNotNull())
+            records = records.withColumn("headers", has_value).drop(*headers)
         own = {f"kafka.{key}": value for key, value in {"acks": "all", **self._config.options}.items()}
         to = {**own, "kafka.bootstrap.servers": self._config.servers, "topic": self._config.topic}
         self.place.steps.before(self.place.output, manifest.batch)
@@ -183,3 +230,11 @@ class PlainTopicSink(_Topic):
             ) from problem
         self.place.steps.after(self.place.output, manifest.batch)
         self.abort(section.directory)
+
+
+def _is_header(column: str) -> bool:
+    return column in HIDDEN or carried.is_carried(column)
+
+
+def _header_name(column: str) -> str:
+    return carried.header_of(column) if carried.is_carried(column) else f"streamproof{column}"

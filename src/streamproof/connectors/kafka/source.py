@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from streamproof import _jvm
 from streamproof.config.registry import FORMATS as REGISTRY_FORMATS
-from streamproof.connectors import json_records, schemas
+from streamproof.connectors import carried, json_records, schemas
 from streamproof.connectors.extras import library
 from streamproof.errors import ConfigurationError, DataError
 
@@ -25,7 +25,8 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
     The declared columns, `_corrupt` (the text of a value that does not fit; in a registry's format `_problem`, why it does not),
     `_original` (the value), and of `include` the record's own columns: `kafka_key` (string), `kafka_timestamp` (timestamp),
     `kafka_topic` (string), `kafka_partition` (int), `kafka_offset` (bigint), `kafka_headers` (array of key string and value binary),
-    `kafka_schema_id` (int; null where the format has none). In proofs also `_trace` (string).
+    `kafka_schema_id` (int; null where the format has none); of `carry` a column `carried_NAME` (string) each, null where a record has no
+    such header. In proofs also `_trace` (string).
     """
     schema = schemas.usable(name, source, schemas.declared(name, source), trace=trace)
     reader = (spark.readStream if stream else spark.read).format("kafka").options(**_options(source))
@@ -33,8 +34,10 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
         reader = reader.option("startingOffsets", source.start)
         if source.records_per_batch:
             reader = reader.option("maxOffsetsPerTrigger", source.records_per_batch)
-    beside = [f"{PREFIX}{column}" for column in source.include if column != "schema_id"]
-    own = [_own(column).alias(f"{PREFIX}{column}") for column in source.include if column != "schema_id"]
+    included = [column for column in source.include if column != "schema_id"]
+    own = [_own(column).alias(f"{PREFIX}{column}") for column in included]
+    own += [_header(name).alias(carried.column_of(name)) for name in source.carry]
+    beside = [f"`{name}`" for name in (*[f"{PREFIX}{column}" for column in included], *map(carried.column_of, source.carry))]
     id_as = f"{PREFIX}schema_id" if "schema_id" in source.include else None
     records = reader.load()
     if source.format in REGISTRY_FORMATS:
@@ -108,8 +111,14 @@ def _options(source: "KafkaSource") -> dict[str, str]:
         "subscribe": ",".join(source.topic),
         # Offsets that retention took, or a deleted topic, stop the job: their records were never counted.
         "failOnDataLoss": "true",
-        "includeHeaders": str("headers" in source.include).lower(),
+        "includeHeaders": str("headers" in source.include or bool(source.carry)).lower(),
     }
+
+
+def _header(name: str) -> Column:
+    """The last value of a header, as text."""
+    of_name = F.filter("headers", lambda header: header["key"] == name)
+    return F.try_element_at(of_name, F.lit(-1))["value"].cast("string")
 
 
 def _own(column: str) -> Column:

@@ -1,7 +1,7 @@
 """One shard of a batch in one transaction, in a task: fence, look up, publish (R6)."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +9,19 @@ import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from streamproof.connectors.kafka.client import SECONDS, Said, settings
-from streamproof.connectors.kafka.ledger import Ledger, key_of
+from streamproof.connectors.kafka.ledger import Ledger, Reading, key_of
 from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LedgerEntry
 
-RESULT = "manifest string, rows bigint, code int, message string"
-_FIELDS: list[Any] = [("manifest", pa.string()), ("rows", pa.int64()), ("code", pa.int32()), ("message", pa.string())]
+RESULT = "entry string, rows bigint, code int, message string, read array<string>, position bigint"
+_FIELDS: list[Any] = [
+    ("entry", pa.string()),
+    ("rows", pa.int64()),
+    ("code", pa.int32()),
+    ("message", pa.string()),
+    ("read", pa.list_(pa.string())),
+    ("position", pa.int64()),
+]
 _COMMIT_SECONDS = 60
 _PRODUCER = {
     "enable.idempotence": True,
@@ -40,6 +47,10 @@ class Shard:
         How many rows the shard has.
     headers
         The names of the headers.
+    since
+        The position in the ledger up to which the driver has read it, and found no entry of this shard.
+    outdated
+        Keys of entries that are dropped in the same transaction.
     """
 
     ledger: Ledger
@@ -48,55 +59,49 @@ class Shard:
     rows: int
     headers: tuple[str, ...]
     steps: Steps
+    since: int = 0
+    outdated: Sequence[str] = ()
 
     def publish(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Publishes; gives the manifest that has published the shard, or what Kafka said.
+        """Publishes; gives the entry that the shard has in the ledger, or what Kafka said.
 
         The columns are `key` and `value` (binary), then one binary column for each header.
         """
+        row: dict[str, Any] = {name: None for name, _ in _FIELDS}
         try:
-            manifest, rows, said = *self._published(batches), None
+            producer = fenced(self.entry, self.ledger)
+            reading = self.ledger.read([self.entry.shard], {self.entry.shard: self.since})
+            row["read"], row["position"] = [known.to_json() for known in reading.entries], reading.ends[self.entry.shard]
+            entry, row["rows"] = self._published(producer, reading, batches)
+            row["entry"] = entry.to_json() if entry is not None else None
         except KafkaException as problem:
-            manifest, rows, said = None, 0, Said.by(problem)
-        code, message = (said.code, said.message) if said is not None else (None, None)
-        yield pa.RecordBatch.from_pylist(
-            [{"manifest": manifest, "rows": rows, "code": code, "message": message}], schema=pa.schema(_FIELDS)
-        )
+            row["code"], row["message"] = (said := Said.by(problem)).code, said.message
+        yield pa.RecordBatch.from_pylist([row], schema=pa.schema(_FIELDS))
 
-    def _published(self, batches: Iterator[pa.RecordBatch]) -> tuple[str | None, int]:
+    def _published(self, producer: Producer, reading: Reading, batches: Iterator[pa.RecordBatch]) -> tuple[LedgerEntry | None, int]:
         entry, number = self.entry, self.entry.shard
-        producer = Producer(
-            {
-                **_PRODUCER,
-                "transaction.timeout.ms": 5 * _COMMIT_SECONDS * 1000,
-                **settings(self.ledger.servers, self.ledger.options),
-                "transactional.id": transactional_id(entry, self.ledger.topic),
-            }
-        )
-        producer.list_topics(
-            self.ledger.topic, SECONDS
-        )  # without a connection librdkafka asks for the coordinator half a second later
-        producer.init_transactions(SECONDS)
-        for known in self.ledger.entries(range(number, number + 1)):
+        for known in reading.entries:
             if key_of(known) == key_of(entry):
-                return known.manifest, 0
+                return known, 0
         producer.begin_transaction()
         rows = self._produce(producer, batches)
         if rows != self.rows:
             producer.abort_transaction(SECONDS)
             return None, rows
-        self._record(producer)
+        self._record(producer, key_of(entry), entry.to_json())
+        for key in self.outdated:
+            self._record(producer, key, None)
         kind = entry.output if self.of == 1 else f"{entry.output}.{number}"
         self.steps.before(kind, entry.batch)
         producer.commit_transaction(_COMMIT_SECONDS)
         self.steps.after(kind, entry.batch)
-        return entry.manifest, rows
+        return entry, rows
 
-    def _record(self, producer: Producer) -> None:
-        """Writes the ledger's record."""
+    def _record(self, producer: Producer, key: str, value: str | None) -> None:
+        """Writes a record of the ledger."""
         while True:
             try:
-                producer.produce(self.ledger.name, self.entry.to_json(), key_of(self.entry), partition=self.entry.shard)
+                producer.produce(self.ledger.name, value, key, partition=self.entry.shard)
                 return
             except BufferError:
                 producer.poll(0.05)
@@ -132,15 +137,32 @@ class Shard:
             producer.poll(0.05)
 
     def _with_headers(self, producer: Producer, columns: list[list[Any]]) -> None:
-        batch_of = ("streamproof_batch", str(self.entry.batch).encode())
+        in_proof = any(name.startswith("streamproof_") for name in self.headers)
+        own = [("streamproof_batch", str(self.entry.batch).encode())] if in_proof else []
         for key, value, *values in zip(*columns, strict=True):
-            headers = [batch_of, *((name, each) for name, each in zip(self.headers, values, strict=True) if each is not None)]
+            headers = [*own, *((name, each) for name, each in zip(self.headers, values, strict=True) if each is not None)]
             while True:
                 try:
                     producer.produce(self.ledger.topic, value, key, headers=headers)
                     break
                 except BufferError:
                     producer.poll(0.05)
+
+
+def fenced(entry: LedgerEntry, ledger: Ledger) -> Producer:
+    """A producer under the transactional id of a shard: whoever had it before cannot commit any more, what it left open is aborted."""
+    producer = Producer(
+        {
+            **_PRODUCER,
+            "transaction.timeout.ms": 5 * _COMMIT_SECONDS * 1000,
+            **settings(ledger.servers, ledger.options),
+            "transactional.id": transactional_id(entry, ledger.topic),
+        }
+    )
+    # Without a connection librdkafka asks for the coordinator half a second later.
+    producer.list_topics(ledger.topic, SECONDS)
+    producer.init_transactions(SECONDS)
+    return producer
 
 
 def transactional_id(entry: LedgerEntry, topic: str) -> str:

@@ -9,12 +9,14 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable
+from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers
 
 _CONNECT_SECONDS, _SILENCE_SECONDS = 10, 30
 _LOCK_TIMEOUT = "30s"
 _PASSING = ("08", "57P", "53", "25006", "40", "55P03")
 """SQLSTATE classes of what passes: connection, shutdown and start-up, resources, a read-only standby, deadlocks, locks."""
+DISCARDED, NO_KEY = "discarded", "no key"
+"""What we say ourselves, where PostgreSQL would say a SQLSTATE."""
 _REFUSED = re.compile(
     r"authentication failed|no pg_hba|role \S+ does not exist|database \S+ does not exist|not support SSL|certificate",
     re.IGNORECASE,
@@ -88,11 +90,19 @@ def where_of(url: str, table: str) -> str:
     try:
         found = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        raise ConfigurationError(
-            "A url of a postgres sink cannot be read.",
-            required='It is written as libpq takes it: "postgresql://user@host:5432/database".',
-        ) from None
+        raise _unreadable() from None
+    # libpq takes what stands before the first "/" for the server: what follows can be the rest of a password.
+    if "@" in f"{found.get('host')}{found.get('dbname')}" or not str(found.get("port") or "5432").replace(",", "").isdigit():
+        raise _unreadable()
     return f"postgresql://{found.get('host') or 'localhost'}:{found.get('port') or 5432}/{found.get('dbname') or ''}/{table}"
+
+
+def _unreadable() -> ConfigurationError:
+    return ConfigurationError(
+        "A url of a postgres sink cannot be read.",
+        required='It is written as libpq takes it: "postgresql://user:password@host:5432/database".',
+        remedy='In user and password write "@" as %40, ":" as %3A, "/" as %2F, "?" as %3F and "#" as %23.',
+    )
 
 
 def identifier(table: str) -> sql.Identifier:
@@ -100,8 +110,21 @@ def identifier(table: str) -> sql.Identifier:
     return sql.Identifier(*table.split("."))
 
 
-def sink_error(said: Said, where: str) -> SinkError:
+def sink_error(said: Said, where: str) -> SinkError | TwoDrivers:
     """The error for what PostgreSQL said, in one place."""
+    if said.sqlstate == DISCARDED:
+        return TwoDrivers(
+            f"{where} does not take this batch: {said.message}, since the batch was computed anew and gave something else.",
+            required="One driver works on a checkpoint at a time.",
+            remedy="Stop the other driver. If there is none, run again with --replay-last: the batch is computed and staged anew.",
+        )
+    if said.sqlstate == NO_KEY:
+        return SinkError(
+            f"A row for {where} has no value in {said.column}, a column of its key.",
+            required="An upsert finds the row that it replaces by its key; one with a null in it would be inserted again each time. Nothing "
+            "of its batch is published, and nothing is lost.",
+            remedy=f'Reject such rows in the job: require({said.column}="{said.column} is not null").',
+        )
     state, message = said.sqlstate, said.message.splitlines()[0] if said.message else ""
     if not state and _REFUSED.search(said.message):
         reason = next(line for line in said.message.splitlines() if _REFUSED.search(line)).rpartition("failed: ")[2]

@@ -1,5 +1,6 @@
 """A table of PostgreSQL, exactly once: each shard of a batch one transaction, with its ledger entry (R6, R7)."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,8 +13,17 @@ from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 
 from streamproof.connectors.postgres import tables
 from streamproof.connectors.postgres.database import Said, connected, identifier, sink_error, where_of
-from streamproof.connectors.postgres.transactions import DELETE, ENTRY, LEDGER, RESULT, Shard
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, for_each_shard, gone, require_whole, same_manifest
+from streamproof.connectors.postgres.transactions import DELETE, ENTRY, FENCED, LEDGER, RESULT, Shard, entry_in, lock
+from streamproof.connectors.sink import (
+    LaggingSink,
+    SinkPlace,
+    entry_of,
+    for_each_shard,
+    gone,
+    require_whole,
+    same_publication,
+    stands,
+)
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import ConfigurationError, SinkError
 
@@ -23,17 +33,17 @@ if TYPE_CHECKING:
 _MAKE_LEDGER = """
 CREATE TABLE IF NOT EXISTS {} (
   job text, output text, incarnation text, batch bigint, shard int, target text NOT NULL, manifest text NOT NULL,
-  fingerprint text NOT NULL, rows bigint NOT NULL, hash numeric NOT NULL, published timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (job, output, incarnation, batch, shard))
+  fingerprint text NOT NULL, rows bigint NOT NULL, hash numeric NOT NULL, shards int NOT NULL,
+  published timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (job, output, incarnation, batch, shard))
 """
+_MAKE_FENCED = "CREATE TABLE IF NOT EXISTS {} (manifest text PRIMARY KEY, discarded timestamptz NOT NULL DEFAULT now())"
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('streamproof'))"
 
 
-class TableSink(Sink):
+class TableSink(LaggingSink):
     """Inserts, upserts or deletes rows of a table; `streamproof_ledger` beside it says what is published."""
 
     guarantee = "exactly once (each batch one transaction, with its ledger entry)"
-    may_lag = True
 
     def __init__(self, place: SinkPlace, config: "PostgresSink") -> None:
         super().__init__(place)
@@ -41,6 +51,7 @@ class TableSink(Sink):
         schema, dot, _ = config.table.rpartition(".")
         self._beside = f"{schema}{dot}"
         self._ledger = identifier(f"{self._beside}{LEDGER}")
+        self._fenced = identifier(f"{self._beside}{FENCED}")
         self._has_ledger = False
         self.shards = config.shards
 
@@ -76,59 +87,61 @@ class TableSink(Sink):
     # -- the ledger
 
     def published(self, batch: int) -> LedgerEntry | None:
-        return self._entry(
-            "job = %s AND output = %s AND incarnation = %s AND target = %s AND batch = %s",
-            (*self._whose, self._config.table, batch),
-        )
+        return next(iter(self.entries(batch)), None)
+
+    def entries(self, batch: int) -> Sequence[LedgerEntry]:
+        with self._connected() as connection:
+            self._require_ledger(connection)
+            return self._of_batch(connection, batch)
 
     def owner(self) -> LedgerEntry | None:
         """An entry of this table, one of this checkpoint's first."""
-        order = "ORDER BY (job, output, incarnation) = (%s, %s, %s) DESC, published DESC"
-        return self._entry(f"target = %s {order}", (self._config.table, *self._whose))
+        order = "ORDER BY (job, output, incarnation) = (%s, %s, %s) DESC, published DESC LIMIT 1"
+        with self._connected() as connection:
+            self._require_ledger(connection)
+            return next(iter(self._found(connection, f"target = %s {order}", (self._config.table, *self._whose))), None)
+
+    def fence(self, manifest: Manifest, section: Section) -> None:
+        """Waits for who publishes it, and writes down, unless that has been done, that it is not published any more."""
+        with self._connected() as connection:
+            self._require_ledger(connection)
+            for number in range(section.shards):
+                lock(connection, replace(entry_of(manifest, section), shard=number))
+            if not self._of_batch(connection, manifest.batch):
+                mark = sql.SQL("INSERT INTO {} (manifest) VALUES (%s) ON CONFLICT DO NOTHING").format(self._fenced)
+                connection.execute(mark, (manifest.id,))
 
     @property
     def _whose(self) -> tuple[str, str, str]:
         return self.place.job, self.place.output, self.place.incarnation
 
-    def _entry(self, condition: str, values: tuple[object, ...]) -> LedgerEntry | None:
-        with self._connected() as connection:
-            self._require_ledger(connection)
-            return self._found(connection, condition, values)
+    def _of_batch(self, connection: psycopg.Connection, batch: int) -> Sequence[LedgerEntry]:
+        mine = "job = %s AND output = %s AND incarnation = %s AND target = %s AND batch = %s ORDER BY shard"
+        return self._found(connection, mine, (*self._whose, self._config.table, batch))
 
-    def _found(self, connection: psycopg.Connection, condition: str, values: tuple[object, ...]) -> LedgerEntry | None:
-        query = sql.SQL("SELECT {} FROM {} WHERE {} LIMIT 1").format(
-            sql.SQL(", ").join(map(sql.Identifier, ENTRY)), self._ledger, sql.SQL(condition)
-        )
-        row = connection.execute(query, values).fetchone()
-        if row is None:
-            return None
-        return LedgerEntry(**{**dict(zip(ENTRY, row, strict=True)), "hash": int(row[-1])})
+    def _found(self, connection: psycopg.Connection, condition: str, values: tuple[object, ...]) -> Sequence[LedgerEntry]:
+        columns = sql.SQL(", ").join(map(sql.Identifier, ENTRY))
+        query = sql.SQL("SELECT {} FROM {} WHERE {}").format(columns, self._ledger, sql.SQL(condition))
+        return [entry_in(row) for row in connection.execute(query, values).fetchall()]
 
     def _require_ledger(self, connection: psycopg.Connection) -> None:
         if not self._has_ledger:
-            if not tables.exists(connection, f"{self._beside}{LEDGER}"):
+            if not tables.exists(connection, f"{self._beside}{FENCED}"):  # which is made last
                 connection.execute(_ONE_AT_A_TIME)
                 connection.execute(sql.SQL(_MAKE_LEDGER).format(self._ledger))
+                connection.execute(sql.SQL(_MAKE_FENCED).format(self._fenced))
             self._has_ledger = True
 
     # -- publishing
 
-    def complete(self, manifest: Manifest, section: Section) -> bool:
-        with self._connected() as connection:
-            self._require_ledger(connection)
-            query = sql.SQL(
-                "SELECT count(*) FROM {} WHERE job = %s AND output = %s AND incarnation = %s AND target = %s AND batch = %s"
-            ).format(self._ledger)
-            found = connection.execute(query, (*self._whose, self._config.table, manifest.batch)).fetchone()
-        return found is not None and found[0] >= section.shards
-
     def publish(self, manifest: Manifest, section: Section) -> None:
-        if not self.staged_whole(section):
-            if self.complete(manifest, section):
-                return
+        found, whole = self.entries(manifest.batch), self.staged_whole(section)
+        if stands(found, manifest, section):
+            return
+        if found:  # before a part is published: which rows another manifest's parts hold is not known
+            same_publication(found[0], manifest, section)
+        if not whole:
             raise gone(manifest, section)
-        with self._connected() as connection:
-            self._require_ledger(connection)
         for_each_shard(section, lambda number: self._publish(manifest, section, number))
 
     def _publish(self, manifest: Manifest, section: Section, number: int) -> None:
@@ -140,6 +153,7 @@ class TableSink(Sink):
             url=self._config.url,
             table=self._config.table,
             ledger=f"{self._beside}{LEDGER}",
+            fenced=f"{self._beside}{FENCED}",
             entry=entry,
             of=section.shards,
             rows=count,
@@ -152,9 +166,9 @@ class TableSink(Sink):
         (said,) = self._written(rows).coalesce(1).mapInArrow(shard.publish, RESULT).collect()
         if said["message"] is not None:
             raise sink_error(Said(said["sqlstate"], said["message"], said["constraint"], said["column"]), self.place.where)
-        if said["manifest"] is None:
+        if said["entry"] is None:
             require_whole(self.place, said["rows"], count)
-        same_manifest(replace(entry, manifest=said["manifest"]), manifest, section)
+        same_publication(LedgerEntry.from_json(said["entry"]), manifest, section)
 
     def _written(self, rows: DataFrame) -> DataFrame:
         """The rows in types whose CSV PostgreSQL reads, and which of them delete their key."""

@@ -1,6 +1,7 @@
 """One shard of a batch in one transaction, in a task: the ledger row first, then the rows by COPY (R6)."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,20 +10,23 @@ import pyarrow as pa
 from psycopg import sql
 from pyarrow import csv
 
-from streamproof.connectors.postgres.database import Said, identifier, opened
+from streamproof.connectors.postgres.database import DISCARDED, NO_KEY, Said, identifier, opened
 from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LedgerEntry
 
 LEDGER = "streamproof_ledger"
 DELETE = "_delete"
 """The column of staged rows that says whether a row deletes its key."""
-ENTRY = ("job", "output", "incarnation", "batch", "shard", "manifest", "fingerprint", "rows", "hash")
-RESULT = "manifest string, rows bigint, sqlstate string, message string, constraint string, column string"
+ENTRY = ("job", "output", "incarnation", "batch", "shard", "manifest", "fingerprint", "rows", "hash", "shards")
+FENCED = "streamproof_fenced"
+"""The table of manifests that were discarded: none of them is published any more."""
+RESULT = "entry string, rows bigint, sqlstate string, message string, constraint string, column string"
 _FIELDS: list[Any] = [
-    ("manifest", pa.string()),
+    ("entry", pa.string()),
     ("rows", pa.int64()),
     *((name, pa.string()) for name in ("sqlstate", "message", "constraint", "column")),
 ]
+_KEY = ENTRY[:5]
 _NO_HEADER = csv.WriteOptions(include_header=False)
 _STAGE = sql.Identifier("streamproof_staged")
 
@@ -33,7 +37,7 @@ class Shard:
 
     Parameters
     ----------
-    table, ledger
+    table, ledger, fenced
         Names, with their schema where they have one.
     entry
         Its ledger entry.
@@ -50,6 +54,7 @@ class Shard:
     url: str
     table: str
     ledger: str
+    fenced: str
     entry: LedgerEntry
     of: int
     rows: int
@@ -60,16 +65,21 @@ class Shard:
     steps: Steps
 
     def publish(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Publishes; gives the manifest that has published the shard, or what PostgreSQL said."""
+        """Publishes; gives the entry that the shard has in the ledger, or what PostgreSQL said."""
         row: dict[str, Any] = {name: None for name, _ in _FIELDS}
         try:
             with opened(self.url) as connection:
-                row["manifest"], row["rows"] = self._published(connection, batches)
+                entry, row["rows"] = self._published(connection, batches)
+            row["entry"] = entry.to_json() if entry is not None else None
+        except Discarded:
+            row.update(sqlstate=DISCARDED, message="its manifest was discarded")
+        except NoKey as missing:
+            row.update(sqlstate=NO_KEY, message="a key column is null", column=missing.column)
         except psycopg.Error as problem:
             row.update(vars(Said.by(problem)))
         yield pa.RecordBatch.from_pylist([row], schema=pa.schema(_FIELDS))
 
-    def _published(self, connection: psycopg.Connection, batches: Iterator[pa.RecordBatch]) -> tuple[str | None, int]:
+    def _published(self, connection: psycopg.Connection, batches: Iterator[pa.RecordBatch]) -> tuple[LedgerEntry | None, int]:
         known = self._claim(connection)
         if known is not None:
             return known, 0
@@ -81,21 +91,25 @@ class Shard:
         self.steps.before(kind, self.entry.batch)
         connection.commit()
         self.steps.after(kind, self.entry.batch)
-        return self.entry.manifest, rows
+        return self.entry, rows
 
-    def _claim(self, connection: psycopg.Connection) -> str | None:
-        """Inserts the ledger row; the manifest that has published the shard where one is there. Waits for a transaction under way."""
+    def _claim(self, connection: psycopg.Connection) -> LedgerEntry | None:
+        """Inserts the ledger row; the entry of the shard where one is there. Waits for a transaction under way, and for who discards."""
+        lock(connection, self.entry)
         columns, ledger = _listed((*ENTRY, "target")), identifier(self.ledger)
-        claim = sql.SQL("INSERT INTO {} ({}) VALUES ({}) ON CONFLICT DO NOTHING").format(
-            ledger, columns, sql.SQL(", ").join(sql.Placeholder() * (len(ENTRY) + 1))
-        )
-        if connection.execute(claim, (*(getattr(self.entry, name) for name in ENTRY), self.table)).rowcount:
+        claim = sql.SQL(
+            "INSERT INTO {} ({}) SELECT {} WHERE NOT EXISTS (SELECT FROM {} WHERE manifest = %s) ON CONFLICT DO NOTHING"
+        ).format(ledger, columns, sql.SQL(", ").join(sql.Placeholder() * (len(ENTRY) + 1)), identifier(self.fenced))
+        values = [getattr(self.entry, name) for name in ENTRY]
+        if connection.execute(claim, (*values, self.table, self.entry.manifest)).rowcount:
             return None
-        mine = sql.SQL(" AND ").join(sql.SQL("{} = %s").format(sql.Identifier(name)) for name in ENTRY[:5])
-        look = sql.SQL("SELECT manifest FROM {} WHERE {}").format(ledger, mine)
-        found = connection.execute(look, tuple(getattr(self.entry, name) for name in ENTRY[:5])).fetchone()
-        assert found is not None, "what is in conflict is there"
-        return str(found[0])
+        mine = sql.SQL(" AND ").join(sql.SQL("{} = %s").format(sql.Identifier(name)) for name in _KEY)
+        look = sql.SQL("SELECT {} FROM {} WHERE {}").format(_listed(ENTRY), ledger, mine)
+        found = connection.execute(look, values[: len(_KEY)]).fetchone()
+        if found is None:
+            connection.rollback()
+            raise Discarded
+        return entry_in(found)
 
     def _copied(self, connection: psycopg.Connection, into: sql.Identifier, batches: Iterator[pa.RecordBatch]) -> int:
         columns = (*self.columns, DELETE) if self.deletes else self.columns
@@ -116,6 +130,7 @@ class Shard:
         if self.deletes:
             connection.execute(sql.SQL("ALTER TABLE {} ADD COLUMN {} boolean").format(_STAGE, sql.Identifier(DELETE)))
         rows = self._copied(connection, _STAGE, batches)
+        self._require_keys(connection)
         if self.order_by:
             connection.execute(_only_newest(self.key, self.order_by))
         into = sql.SQL("INSERT INTO {} ({}) SELECT {} FROM {}").format(table, names, names, _STAGE)
@@ -124,6 +139,39 @@ class Shard:
             into = sql.SQL("{} WHERE {} IS NOT TRUE").format(into, sql.Identifier(DELETE))
         connection.execute(sql.SQL("{} {}").format(into, _on_conflict(self.columns, self.key)))
         return rows
+
+    def _require_keys(self, connection: psycopg.Connection) -> None:
+        """NoKey if a row has a null in its key: an index takes it for another row each time, so that it would be inserted again."""
+        columns = [sql.SQL("bool_or({} IS NULL)").format(sql.Identifier(name)) for name in self.key]
+        found = connection.execute(sql.SQL("SELECT {} FROM {}").format(sql.SQL(", ").join(columns), _STAGE)).fetchone()
+        for name, is_null in zip(self.key, found or (), strict=False):
+            if is_null:
+                connection.rollback()
+                raise NoKey(name)
+
+
+def entry_in(row: Sequence[Any]) -> LedgerEntry:
+    """The entry that a row of the ledger, with the columns of `ENTRY`, holds."""
+    found = dict(zip(ENTRY, row, strict=True))
+    return LedgerEntry(**{**found, "hash": int(found["hash"])})
+
+
+class Discarded(Exception):
+    """The manifest that is to be published was discarded by a driver that came later (R4)."""
+
+
+class NoKey(Exception):
+    """A row has a null in a column of its key."""
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+        super().__init__(column)
+
+
+def lock(connection: psycopg.Connection, entry: LedgerEntry) -> None:
+    """Lets one transaction at a time decide about a shard, to its end: who publishes it, and who discards its manifest."""
+    of = json.dumps([getattr(entry, name) for name in _KEY])
+    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (of,))
 
 
 def _listed(names: tuple[str, ...]) -> sql.Composed:

@@ -10,9 +10,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 
-from streamproof.connectors.keys import require_key
-from streamproof.connectors.redis.writing import RESULT, Writing, client, sink_error, where_of
-from streamproof.connectors.sink import Sink, SinkPlace, entry_of, require_whole, same_manifest
+from streamproof.connectors.keys import key_text, require_key
+from streamproof.connectors.redis.writing import DELETED, RESULT, Writing, client, sink_error, where_of
+from streamproof.connectors.sink import LaggingSink, SinkPlace, entry_of, gone, require_whole, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import ConfigurationError, StagedRowsGone
 
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 LEDGER = "streamproof:ledger:"
 
 
-class HashSink(Sink):
-    """Writes `PREFIX + key`; the hash `streamproof:ledger:PREFIX` says which batches are published."""
+class HashSink(LaggingSink):
+    """Writes `PREFIX + key`; the hash `streamproof:ledger:PREFIX` says which batches are begun, and which are published."""
 
     guarantee = "effectively once (each key holds its newest row whatever is repeated; a reader can see a batch half written)"
-    may_lag = True
 
     def __init__(self, place: SinkPlace, config: "RedisSink") -> None:
         super().__init__(place)
@@ -48,6 +47,10 @@ class HashSink(Sink):
             text = connection.hget(self._ledger, self._field(batch))
         return LedgerEntry.from_json(str(text)) if text else None
 
+    def begun(self, batch: int) -> bool:
+        with self._answers() as connection:
+            return any(connection.hmget(self._ledger, [self._field(batch), self._field(batch, "begun")]))
+
     def owner(self) -> LedgerEntry | None:
         with self._answers() as connection:
             fields = connection.hkeys(self._ledger)
@@ -58,10 +61,14 @@ class HashSink(Sink):
     def publish(self, manifest: Manifest, section: Section) -> None:
         found = self.published(manifest.batch)
         if found is not None:
-            same_manifest(found, manifest, section)
+            same_publication(found, manifest, section)
             return
         if not self.staged_whole(section):
-            raise _emptied(self.place.where, manifest)
+            raise gone(manifest, section) if self.begun(manifest.batch) else _emptied(self.place.where, manifest)
+        entry = entry_of(manifest, section).to_json()
+        with self._answers() as connection:  # before the first hash: from here on a part of the batch may be seen
+            connection.hset(self._ledger, self._field(manifest.batch, "begun"), entry)
+        self.place.steps.after(f"{self.place.output}.begun", manifest.batch)
         rows = self.place.staged_rows(section)
         writing = Writing(self._config.url, manifest.batch, tuple(rows.columns), self._ttl_ms)
         said = self._keyed(rows).mapInArrow(writing.write, RESULT).collect()
@@ -73,13 +80,17 @@ class HashSink(Sink):
             require_whole(self.place, written, section.digest.rows)
         self.place.steps.before(self.place.output, manifest.batch)
         with self._answers() as connection:
-            connection.hset(self._ledger, self._field(manifest.batch), entry_of(manifest, section).to_json())
+            at_once = connection.pipeline(transaction=True)
+            at_once.hset(self._ledger, self._field(manifest.batch), entry)
+            at_once.hdel(self._ledger, self._field(manifest.batch, "begun"))
+            at_once.execute()
         self.place.steps.after(self.place.output, manifest.batch)
 
     def clear(self) -> None:
         with self._answers() as connection:
-            for key in connection.scan_iter(f"{_escaped(self._config.prefix)}*", count=1_000):
-                connection.delete(key)
+            for begins in (self._config.prefix, f"{DELETED}{self._config.prefix}"):
+                for key in connection.scan_iter(f"{_escaped(begins)}*", count=1_000):
+                    connection.delete(key)
             connection.delete(self._ledger)
         super().clear()
 
@@ -91,12 +102,12 @@ class HashSink(Sink):
     def _ttl_ms(self) -> int:
         return int(self._config.ttl.total_seconds() * 1000) if self._config.ttl else 0
 
-    def _field(self, batch: int) -> str:
-        return json.dumps([*self._whose, batch])
+    def _field(self, batch: int, *state: str) -> str:
+        return json.dumps([*self._whose, batch, *state])
 
     def _keyed(self, rows: DataFrame) -> DataFrame:
         """The key, whether the row deletes it, and every column as text; of several rows of a key `order_by` says which counts."""
-        key = F.concat(F.lit(self._config.prefix), F.concat_ws("|", *[F.col(name).cast("string") for name in self._config.key]))
+        key = F.concat(F.lit(self._config.prefix), key_text(rows, self._config.key))
         deletes: Column = F.coalesce(F.expr(self._config.delete), F.lit(False)) if self._config.delete else F.lit(False)
         columns = [key.alias("_key"), deletes.alias("_delete"), *[_text(rows, name) for name in rows.columns]]
         if not self._config.order_by:
@@ -114,7 +125,7 @@ class HashSink(Sink):
         except ValueError:
             raise ConfigurationError(
                 f"[sink.{self.place.output}] url cannot be read.",
-                required='It is written "redis://host:6379/0", with TLS "rediss://".',
+                required='It is written "redis://user:password@host:6379/0", with TLS "rediss://...".',
             ) from None
 
 

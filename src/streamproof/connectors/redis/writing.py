@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 import redis
 
+from streamproof.connectors.addresses import address_of
 from streamproof.errors import SinkError, SinkUnavailable
 
 RESULT = "rows bigint, kind string, message string"
@@ -17,16 +17,25 @@ SECONDS = 10
 BATCH = "_batch"
 """The field that says which batch has written a key."""
 
-_WRITE = """
-local known = redis.call('HGET', KEYS[1], ARGV[1])
+DELETED = "streamproof:deleted:"
+"""What the names of tombstones begin with: which batch has deleted a key."""
+_TOMBSTONE_MS = 24 * 60 * 60 * 1000
+
+_WRITE = f"""
+local known = redis.call('HGET', KEYS[1], ARGV[1]) or redis.call('GET', KEYS[2])
 if known and tonumber(known) > tonumber(ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
-if ARGV[3] == 'delete' then return 1 end
+if ARGV[3] == 'delete' then
+  redis.call('SET', KEYS[2], ARGV[2], 'PX', {_TOMBSTONE_MS})
+  return 1
+end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2], unpack(ARGV, 5))
+redis.call('DEL', KEYS[2])
 if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
 return 1
 """
-"""Replaces a hash unless a later batch has written it: a task that was thought dead cannot bring an old row back."""
+"""Replaces a hash unless a later batch has written or deleted it: a task that was thought dead cannot bring an old row back. A tombstone
+is kept for a day: batches are published in order, so that only such a task can be late."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,7 @@ class Writing:
                             for part in (name, value)
                         ]
                         does = "delete" if deletes or not fields else "write"
-                        script(keys=[key], args=[BATCH, self.batch, does, self.ttl_ms, *fields], client=pipeline)
+                        script(keys=[key, f"{DELETED}{key}"], args=[BATCH, self.batch, does, self.ttl_ms, *fields], client=pipeline)
                         rows += 1
                         if rows % _PIPELINE == 0:
                             pipeline.execute()
@@ -80,9 +89,15 @@ def client(url: str) -> redis.Redis:
 
 
 def where_of(url: str) -> str:
-    """The server and database, without user and password."""
-    parts = urlsplit(url)
-    return f"redis://{parts.hostname or 'localhost'}:{parts.port or 6379}{parts.path or '/0'}"
+    """The server and database, without user and password.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is no URL of Redis.
+    """
+    found = address_of(url, "a redis sink", ("redis", "rediss"), 'redis://user:password@host:6379/0", with TLS "rediss://...')
+    return f"redis://{found.host}:{found.port or 6379}{found.path if found.path not in ('', '/') else '/0'}"
 
 
 def sink_error(kind: str, message: str, where: str) -> SinkError:

@@ -36,7 +36,7 @@ def read(
     Parameters
     ----------
     rows
-        `_record` (binary), and columns that are kept.
+        `_record` (binary), and columns that are kept: `beside`, quoted.
     id_as
         The name of a column with the id of the writer's schema (int); None for none.
 
@@ -94,7 +94,7 @@ def _as_json(
 ) -> DataFrame:
     """By way of JSON: Python looks the schema up and gives the record's text, which is parsed into the columns as any JSON is."""
     kept = [VALUE, *beside]
-    fields = [rows.schema[column] for column in kept]
+    fields = [rows.schema[column.strip("`")] for column in kept]
     made = [StructField(_TEXT, BinaryType()), StructField(PROBLEM, StringType()), StructField(_ID, IntegerType())]
     reading = Reading(registry, reader_of(name, source))
     texts = rows.select(*kept).mapInArrow(reading.texts, StructType([*fields, *made]))

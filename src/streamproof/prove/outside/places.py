@@ -55,7 +55,9 @@ def sink_at(output: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str
         return sink.model_copy(update={"url": urls["redis"], "prefix": f"{own}:{output}:"})
     if isinstance(sink, HttpSink):
         url = f"{urls['api']}{'' if sink.idempotent else '/careless'}/{own}/{output}"
-        return sink.model_copy(update={"url": url, "lookup": f"{url}/{{key}}" if sink.lookup else None, "headers": {}})
+        return sink.model_copy(
+            update={"url": url, "lookup": f"{url}/{{key}}" if sink.lookup else None, "headers": {}, "ledger": None}
+        )
     return sink
 
 

@@ -1,0 +1,95 @@
+"""What stops a batch whose replay, ledger and manifest contradict each other, in one place: what was found, and the ways out (R2, R4, R7)."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from streamproof.core.manifest import LedgerEntry, Manifest, Section
+from streamproof.errors import FingerprintMismatch, NondeterministicReplay, SinkUnavailable, StagedRowsGone, TwoDrivers
+
+
+@contextmanager
+def needed_to_decide(known: Manifest) -> Iterator[None]:
+    try:
+        yield
+    except SinkUnavailable as problem:
+        raise SinkUnavailable(
+            f"Batch {known.batch} of {known.query} ran again and computed something else; whether its first rows are published cannot be "
+            f"asked: {problem.message}",
+            required="They are kept until that is known: nothing is lost, and nothing published twice.",
+            remedy="Run the job again once it answers.",
+        ) from problem
+
+
+def require_same(staged: Manifest, section: Section, entry: LedgerEntry, *, accepted: bool) -> None:
+    """FingerprintMismatch unless a ledger entry tells of this very batch; other rows of the same input may be accepted."""
+    batch, output = staged.batch, section.output
+    if entry.incarnation != staged.incarnation:
+        raise FingerprintMismatch(
+            f"Batch {batch} of {output} was published by another incarnation ({entry.incarnation[:8]}; this is {staged.incarnation[:8]}).",
+            remedy="Restore the checkpoint that published it, or start over with --new-output or --replace-output.",
+        )
+    same_input = entry.fingerprint == staged.fingerprint.hash
+    if same_input and (accepted or (section.digest.rows, section.digest.hash) == (entry.rows, entry.hash)):
+        return
+    raise FingerprintMismatch(
+        f"Batch {batch} of {output} was published with {entry.rows} rows, others than it gives now; its manifest is lost.",
+        required="A batch that runs again reads what it read the first time.",
+        remedy=f"Restore the checkpoint from a backup, or move batch={batch:06d} of {output} away and run again."
+        + (f" To go on with what is published: run --accept-replay {batch}" if same_input else ""),
+    )
+
+
+def in_part(known: Manifest, section: Section, parts: int, why: str) -> StagedRowsGone:
+    return StagedRowsGone(
+        f"Batch {known.batch} of {section.output} is published in {parts} of {section.shards} parts, and {why}.",
+        required="A part that is published stands; which rows are in it is known only where the parts are the same as before.",
+        remedy="Run again with the cores and the [spark] settings that it first ran with, or restore what was staged, and the manifest, from a "
+        f"backup. To publish the parts that are missing as they are computed now: run --accept-replay {known.batch}; rows can miss then, or "
+        "be there twice, and the account of that batch is unknown.",
+        batch=known.batch,
+    )
+
+
+def other_manifest(staged: Manifest) -> TwoDrivers:
+    return TwoDrivers(
+        f"Another driver has written the manifest of batch {staged.batch} of {staged.query} while this one staged it.",
+        required="One driver works on a checkpoint at a time.",
+        remedy="Stop one of them; what it staged is ignored.",
+    )
+
+
+def already_staged(directory: str, batch: int) -> TwoDrivers:
+    return TwoDrivers(
+        f"{directory}, where this driver would stage batch {batch}, is there already.",
+        required="An attempt of a batch has a directory of its own, and its files are those of no other attempt.",
+        remedy="Stop the other driver, if there is one, and run again: the next start takes another name.",
+    )
+
+
+def taken_away(gone: StagedRowsGone, batch: int) -> TwoDrivers:
+    return TwoDrivers(
+        f"What this driver has just staged for batch {batch} was taken away by another: {gone.message}",
+        required="One driver works on a checkpoint at a time.",
+        remedy="Stop one of them and run the other again; nothing of the batch is published twice.",
+    )
+
+
+def accepted_as_published(known: Manifest, differences: Sequence[str]) -> str:
+    return (
+        f"Batch {known.batch} of {known.query} was accepted as it is published, although its replay computed something else: "
+        f"{'; '.join(differences)}. The account of that batch is unknown."
+    )
+
+
+def contradiction(known: Manifest, differences: Sequence[str]) -> NondeterministicReplay | FingerprintMismatch:
+    if "other input" in differences[0]:
+        return FingerprintMismatch(
+            f"Batch {known.batch} of {known.query} ran again and is not what was published: {'; '.join(differences)}.",
+            required="A batch that runs again reads what it read the first time; what it reads now and did not then would be lost.",
+            remedy="Restore offsets and sources of the checkpoint from a backup, or start over with a new checkpoint and --new-output.",
+        )
+    return NondeterministicReplay(
+        f"Batch {known.batch} of {known.query} ran again and is not what was published: {'; '.join(differences)}.",
+        required="A batch that runs again must compute the same from the same input.",
+        remedy=f"Look for random(), uuid() or the wall clock in the job. To go on with what is published: run --accept-replay {known.batch}",
+    )

@@ -1,0 +1,63 @@
+"""How far a job has read the topics of its sources, and how much is left (S3)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from streamproof import _jvm
+from streamproof.checkpoint.logs import positions_in
+from streamproof.config import KafkaSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from streamproof.core.manifest import Manifest
+
+_TIMEOUTS = {"request.timeout.ms": "8000", "default.api.timeout.ms": "10000"}
+
+
+@dataclass(frozen=True)
+class PartitionLag:
+    """One partition of a topic: the offset behind the last record that is published or waits staged, the end of the topic, and how many
+    offsets lie between; the marks of transactions have offsets too.
+    """
+
+    source: str
+    topic: str
+    partition: int
+    position: int
+    end: int
+    lag: int
+
+
+def lag_of(
+    spark: "SparkSession", sources: Mapping[str, KafkaSource], newest: Iterable["Manifest"], notes: list[str]
+) -> list[PartitionLag]:
+    """The lag of each partition of the topics; where a broker does not answer, a note says so.
+
+    Parameters
+    ----------
+    newest
+        The newest manifest of each query that reads one of the sources; of several the one counts that is furthest behind.
+    """
+    read: dict[tuple[str, int], int] = {}
+    for manifest in newest:
+        for topic, number, position in _positions(manifest):
+            read[topic, number] = min(position, read.get((topic, number), position))
+    found: list[PartitionLag] = []
+    for name, source in sources.items():
+        settings = {**_TIMEOUTS, **source.options, "bootstrap.servers": source.servers}
+        ends = _jvm.kafka_ends(spark, settings, source.topic, committed=source.read == "committed")
+        if isinstance(ends, str):
+            notes.append(f"How far [source.{name}] is behind could not be asked of {source.servers}: {_jvm.plain(ends)[:200]}")
+            continue
+        for (topic, number), end in sorted(ends.items()):
+            position = read.get((topic, number), end if source.start == "latest" else 0)
+            found.append(PartitionLag(name, topic, number, position, end, max(0, end - position)))
+    return found
+
+
+def _positions(manifest: "Manifest") -> Iterator[tuple[str, int, int]]:
+    for offsets in manifest.fingerprint.offsets:
+        for topic, ends in ((positions_in(offsets) if offsets != "-" else None) or {}).items():
+            yield from ((topic, number, position) for number, position in ends.items())

@@ -1,0 +1,185 @@
+"""Outputs that are down are asked ever less often, and what waits for them is published in order (R8); no Spark is started."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from streamproof.core.manifest import Digest, Fingerprint, LedgerEntry, Manifest, Section
+from streamproof.errors import SinkUnavailable, StagedRowsGone, TwoDrivers
+from streamproof.runtime.pauses import FIRST_SECONDS, LONGEST_SECONDS, Pause
+
+publishing = pytest.importorskip("streamproof.runtime.publishing")
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def wait(self, seconds: float) -> None:
+        assert seconds > 0, "nobody turns in circles"
+        self.now += seconds
+
+
+@dataclass
+class Store:
+    """A sink whose store may be down; it counts how often it is asked."""
+
+    down: bool = False
+    asked: int = 0
+    taken: list[int] = field(default_factory=list)
+    found: Sequence[LedgerEntry] = ()
+    may_lag: bool = True
+    place: Any = field(default_factory=lambda: SimpleNamespace(staging="out/_staging"))
+
+    def prepare(self, manifest: Manifest, section: Section) -> None:
+        """Nothing to prepare."""
+
+    def publish(self, manifest: Manifest, section: Section) -> None:
+        self.asked += 1
+        if self.down:
+            raise SinkUnavailable("it is down.", required="Nothing is lost.")
+        if self.found and self.found[0].manifest != manifest.id:
+            raise TwoDrivers("another manifest", required="one driver")
+        self.taken.append(manifest.batch)
+
+    def entries(self, batch: int) -> Sequence[LedgerEntry]:
+        return self.found
+
+    def abort(self, directory: str) -> None:
+        """Nothing is staged."""
+
+
+def manifest(batch: int) -> Manifest:
+    section = Section("kept", "main", f"_staging/{batch}", (), Digest(rows=1, hash=batch))
+    return Manifest(f"m{batch}", "job", "kept", "i", batch, "a", Fingerprint(0, (), {}), "", {}, (section,), {"input": 1})
+
+
+class Manifests:
+    checkpoint = "checkpoint"
+
+    def read(self, batch: int) -> Manifest:
+        return manifest(batch)
+
+    def batches(self) -> list[int]:
+        return [0, 1, 2]
+
+    def path(self, batch: int) -> str:
+        return f"manifests/{batch}"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store() -> Store:
+    return Store()
+
+
+@pytest.fixture
+def publisher(clock, store):
+    return publishing.Publisher(Manifests(), {"kept": store}, lambda _: None, {"kept": 100}, [], clock=clock, wait=clock.wait)
+
+
+def test_r8_batches_go_straight_to_waiting_while_an_output_is_left_alone(publisher, store, clock):
+    store.down = True
+    for batch in range(50):
+        publisher.publish(manifest(batch))
+
+    assert store.asked == 1
+    assert publisher.waiting["kept"] == list(range(50))
+    clock.now += FIRST_SECONDS
+    store.down = False
+    publisher.publish(manifest(50))
+    assert store.taken == list(range(51))
+    assert publisher.notes == ["The output kept had to wait (50 batches at most, asked 2 times, with growing pauses): it is down."]
+
+
+def test_r8_pauses_grow_to_half_a_minute_and_begin_anew_once_it_has_answered(publisher, store, clock):
+    store.down = True
+    publisher.publish(manifest(0))
+    tries = []
+    for _ in range(2_000):
+        before = store.asked
+        publisher.catch_up()
+        tries += [clock.now] if store.asked > before else []
+        clock.now += 0.1
+
+    waits = [later - earlier for earlier, later in pairwise(tries)]
+    assert store.asked < 20
+    assert waits[0] < 2
+    assert LONGEST_SECONDS / 2 <= waits[-1] <= LONGEST_SECONDS + 0.2
+    store.down = False
+    clock.now += LONGEST_SECONDS
+    publisher.catch_up()
+    store.down = True
+    publisher.publish(manifest(1))
+    assert publisher.behind[0].seconds <= FIRST_SECONDS
+
+
+def test_r8_the_end_of_a_run_asks_a_last_time_and_says_what_waits(publisher, store, clock):
+    store.down = True
+    publisher.publish(manifest(0))
+
+    with pytest.raises(SinkUnavailable, match="1 batch of kept wait: it is down"):
+        publisher.finish(30)
+
+    assert clock.now == pytest.approx(30, abs=0.1)
+    assert 4 < store.asked < 10
+    store.asked = 0
+    with pytest.raises(SinkUnavailable):
+        publisher.finish(0)
+    assert store.asked == 1, "even in its pause"
+
+
+def test_what_is_behind_is_shown_with_its_pause(publisher, store):
+    store.down = True
+    publisher.publish(manifest(0))
+    (behind,) = publisher.behind
+
+    assert (behind.output, behind.batches) == ("kept", 1)
+    assert FIRST_SECONDS / 2 <= behind.seconds <= FIRST_SECONDS
+
+
+def test_two_jobs_do_not_pause_in_step():
+    pauses = [Pause(name, Clock()) for name in ("a/kept", "b/kept")]
+    for pause in pauses:
+        pause.begin()
+
+    assert pauses[0].seconds_left != pauses[1].seconds_left
+
+
+def test_r7_what_another_manifest_has_published_stands_only_when_that_is_accepted(publisher, store):
+    store.found = [LedgerEntry("job", "kept", "i", 0, 0, "another", manifest(0).fingerprint.hash, 7, 7)]
+    with pytest.raises(TwoDrivers):
+        publisher.publish(manifest(0))
+
+    publisher.accepted = 0
+    publisher.publish(manifest(0))
+
+    assert store.taken == [0], "under the id that the ledger knows"
+    assert "with 7 rows; this one holds 1" in publisher.notes[0]
+
+
+def test_r7_rows_that_are_gone_of_a_batch_that_spark_has_left_behind_have_another_way_out(publisher, store, monkeypatch):
+    def gone(manifest: Manifest, _: Section) -> None:
+        raise StagedRowsGone("gone", remedy="--replay-last", batch=manifest.batch)
+
+    monkeypatch.setattr(store, "publish", gone)
+    publisher.waiting["kept"] = [1]
+    with pytest.raises(StagedRowsGone) as older:
+        publisher.catch_up()
+    publisher.waiting["kept"] = [2]
+    with pytest.raises(StagedRowsGone) as newest:
+        publisher.catch_up()
+
+    assert "Spark has gone beyond batch 1" in older.value.required
+    assert newest.value.remedy == "--replay-last"
