@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 from pyspark import cloudpickle
 
 from spark.conftest import small_job, spark
+from spark.small_job import KEPT, Binding, SmallJob
 from streamproof.connectors.steps import Steps
+from streamproof.core.ids import new_id, short
 from streamproof.core.phases import StepName
 from streamproof.errors import EnvironmentProblem, LabError, MissingExtra
 from streamproof.lab import KafkaCluster, Postgres
@@ -23,6 +27,8 @@ from streamproof.lab.services import fetch, service, there
 from streamproof.runtime import run
 from streamproof.runtime.query import Start
 
+Rows = Callable[..., list[tuple[Any, ...]]]
+TABLE = "id text primary key, client text not null, v double precision, ts timestamptz"
 __all__ = ["kafka", "postgres", "registry", "small_job", "spark"]
 
 
@@ -88,6 +94,38 @@ def answering() -> Iterator[Callable[[int], str]]:
     for stub in running:
         stub.shutdown()
         stub.server_close()
+
+
+@pytest.fixture
+def schema(postgres: Postgres) -> Iterator[str]:
+    """A schema of its own, gone with the test."""
+    name = f"t{short(new_id())}"
+    with psycopg.connect(postgres.url) as connection:
+        connection.execute(f"create schema {name}")
+    yield name
+    with psycopg.connect(postgres.url) as connection:
+        connection.execute(f"drop schema {name} cascade")
+
+
+@pytest.fixture
+def rows(postgres: Postgres, schema: str) -> Rows:
+    def rows(query: str) -> list[tuple[Any, ...]]:
+        with psycopg.connect(postgres.url, options=f"-c search_path={schema}") as connection:
+            found = connection.execute(query)
+            return found.fetchall() if found.description else []
+
+    return rows
+
+
+@pytest.fixture
+def job(small_job: Callable[..., SmallJob], postgres: Postgres, schema: str) -> Callable[..., SmallJob]:
+    """`job(mode="upsert", ...)`: rows that pass go to the table `kept`, the others to files. Tests of other sinks have a job of their own."""
+
+    def job(text: str = KEPT, output: str = "kept", folder: str = "job", **sink: Any) -> SmallJob:
+        table = {"connector": "postgres", "url": postgres.url, "table": f"{schema}.{output}", **sink}
+        return small_job(text, Binding(sinks={"rejected": "json"}, tables={f"sink.{output}": table}), folder=folder)
+
+    return job
 
 
 @dataclass(frozen=True)

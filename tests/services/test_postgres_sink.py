@@ -1,29 +1,23 @@
-"""A table of PostgreSQL is written exactly once, or the reason is said."""
+"""A table of PostgreSQL holds each row once, with its type, whatever is repeated."""
 
-import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import psycopg
 import pyarrow as pa
 import pytest
 
-from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
-from streamproof.connectors.postgres.sink import TableSink
+from services.conftest import TABLE, Rows
+from spark.small_job import SUMS, SmallJob, dies, event
 from streamproof.connectors.postgres.transactions import Shard
 from streamproof.connectors.sink import entry_of
 from streamproof.connectors.steps import UNWATCHED
-from streamproof.core.ids import new_id, short
 from streamproof.errors import (
-    CheckpointError,
-    ConfigurationError,
     NondeterministicReplay,
-    OutputInUse,
     SinkError,
     SinkUnavailable,
     StagedRowsGone,
@@ -31,52 +25,9 @@ from streamproof.errors import (
     TornCheckpoint,
     TwoDrivers,
 )
-from streamproof.lab import Postgres
 from streamproof.runtime import run
 
 pytestmark = [pytest.mark.service, pytest.mark.spark]
-
-Rows = Callable[..., list[tuple[Any, ...]]]
-TABLE = "id text primary key, client text not null, v double precision, ts timestamptz"
-
-
-@pytest.fixture
-def schema(postgres: Postgres) -> Iterator[str]:
-    """A schema of its own, gone with the test."""
-    name = f"t{short(new_id())}"
-    with psycopg.connect(postgres.url) as connection:
-        connection.execute(f"create schema {name}")
-    yield name
-    with psycopg.connect(postgres.url) as connection:
-        connection.execute(f"drop schema {name} cascade")
-
-
-@pytest.fixture
-def rows(postgres: Postgres, schema: str) -> Rows:
-    def rows(query: str) -> list[tuple[Any, ...]]:
-        with psycopg.connect(postgres.url, options=f"-c search_path={schema}") as connection:
-            found = connection.execute(query)
-            return found.fetchall() if found.description else []
-
-    return rows
-
-
-@pytest.fixture
-def own_postgres(postgres: Postgres, tmp_path: Path) -> Iterator[Postgres]:
-    """A server that a test may kill."""
-    with Postgres(tmp_path / "own-postgres") as server:
-        yield server
-
-
-@pytest.fixture
-def job(small_job: Callable[..., SmallJob], postgres: Postgres, schema: str) -> Callable[..., SmallJob]:
-    """`job(mode="upsert", ...)`: rows that pass go to the table `kept`, the others to files."""
-
-    def job(text: str = KEPT, output: str = "kept", folder: str = "job", **sink: Any) -> SmallJob:
-        table = {"connector": "postgres", "url": postgres.url, "table": f"{schema}.{output}", **sink}
-        return small_job(text, Binding(sinks={"rejected": "json"}, tables={f"sink.{output}": table}), folder=folder)
-
-    return job
 
 
 def test_rows_are_in_the_table_once_with_their_types(job, rows):
@@ -336,21 +287,6 @@ def test_r7_of_several_shards_only_those_that_are_missing_are_published(job, row
     assert rows("select shard from streamproof_ledger order by shard") == [(0,), (1,)]
 
 
-def test_rows_that_went_missing_on_their_way_are_noticed(job, rows, monkeypatch):
-    small = job(create=True, backlog=1)
-    small.feed([event("a", 0), event("b", 1)])
-    written = TableSink._written
-    with monkeypatch.context() as lossy:
-        lossy.setattr(run, "_PATIENCE_SECONDS", 0)
-        lossy.setattr(TableSink, "_written", lambda sink, found: written(sink, found.limit(1)))
-        assert "1 of 2 rows were read back" in str(small.stopped(SinkUnavailable))
-    assert rows("select count(*) from kept") == [(0,)]
-
-    small.run()
-
-    assert rows("select count(*) from kept") == [(2,)]
-
-
 def test_an_upsert_replaces_the_row_of_its_key(job, rows):
     rows(f"create table kept ({TABLE})")
     small = job(mode="upsert", key=["id"])
@@ -408,222 +344,6 @@ def small(events: sp.Stream) -> sp.Outputs:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("table", "sink", "said"),
-    [
-        ("id text, client text, v integer, ts timestamptz", {}, "v is integer, must be double precision"),
-        ("id text, client text, v double precision", {}, "it has no column ts timestamp with time zone"),
-        (f"{TABLE}, region text not null", {}, "region is NOT NULL without a default"),
-        (
-            "id text, client text, v double precision, ts timestamp",
-            {},
-            "ts is timestamp without time zone, must be timestamp with time zone",
-        ),
-        (
-            "id text, client text, v double precision, ts timestamptz",
-            {"mode": "upsert", "key": ["id"]},
-            "no primary key or unique index on exactly (id)",
-        ),
-    ],
-)
-def test_a_table_that_does_not_fit_is_refused_before_the_first_batch(job, rows, table, sink, said):
-    rows(f"create table kept ({table})")
-    small = job(**sink)
-    small.feed([event("a", 0)])
-
-    problem = small.stopped(SinkError)
-
-    assert said in str(problem)
-    assert "CREATE TABLE" in problem.remedy
-    assert not (small.checkpoint() / "offsets").exists(), "no batch was planned"
-
-
-def test_a_missing_table_is_named_with_the_statement_that_makes_it(job, rows):
-    small = job()
-    small.feed([event("a", 0)])
-
-    problem = small.stopped(SinkError)
-    assert "does not exist" in problem.message
-    rows(re.search(r"CREATE TABLE [^;]*", problem.remedy)[0])
-    small.run()
-
-    assert rows("select id from kept") == [("a",)]
-
-
-def test_a_violated_key_is_said_without_its_values_and_nothing_is_lost(job, rows):
-    rows(f"create table kept ({TABLE})")
-    rows("insert into kept values ('secret-id', 'x', 1, now())")
-    small = job()
-    small.feed([event("secret-id", 0), event("b", 1)])
-
-    problem = small.stopped(SinkError)
-    assert "violates the unique constraint kept_pkey" in problem.message
-    assert "secret-id" not in str(problem)
-    rows("delete from kept")
-    small.run()
-
-    assert rows("select id from kept order by id") == [("b",), ("secret-id",)]
-
-
-def test_a_value_that_does_not_fit_is_said_without_it(job, rows):
-    rows("create table kept (id text, client varchar(3), v double precision, ts timestamptz)")
-    small = job()
-    small.feed([event("a", 0, client="confidential")])
-
-    problem = small.stopped(SinkError)
-
-    assert "does not fit the column client" in problem.message
-    assert "confidential" not in str(problem)
-
-
-def test_r1_a_table_of_another_checkpoint_is_refused_and_replaced_when_asked(job, rows):
-    small = job(create=True)
-    small.feed([event("a", 0)])
-    small.run()
-    other = job(create=True, folder="other")
-    other.feed([event("b", 0)])
-
-    assert "belongs to another run of this job" in str(other.stopped(OutputInUse))
-    assert rows("select id from kept") == [("a",)]
-    other.run(replace_output=True)
-    assert rows("select id from kept") == [("b",)]
-
-
-def test_r8_an_output_that_is_down_neither_stops_nor_doubles_the_others_and_catches_up(job, rows, own_postgres, monkeypatch):
-    small = job(create=True, url=own_postgres.url, table="kept")
-    small.feed([event("a", 0), event("r0", 0, -1.0)])
-    small.run()
-    own_postgres.kill()
-    for number in range(1, 4):
-        small.feed([event(f"x{number}", number), event(f"r{number}", number, -1.0)])
-    with monkeypatch.context() as impatient:
-        impatient.setattr(run, "_PATIENCE_SECONDS", 0)
-        problem = small.stopped(SinkUnavailable)
-    assert problem.message.startswith("3 batches of kept wait: postgresql://127.0.0.1")
-    assert small.ids("rejected") == ["r0", "r1", "r2", "r3"], "the other output went on"
-
-    own_postgres.restart()
-    result = small.run()
-
-    with psycopg.connect(own_postgres.url) as connection:
-        assert connection.execute("select id from kept order by id").fetchall() == [("a",), ("x1",), ("x2",), ("x3",)]
-        assert connection.execute("select batch from streamproof_ledger order by published").fetchall() == [(0,), (1,), (2,), (3,)]
-    assert small.ids("rejected") == ["r0", "r1", "r2", "r3"]
-    assert result.account.total == result.account_input
-
-
-def test_r8_no_more_batches_wait_than_are_allowed(job, own_postgres):
-    small = job(create=True, url=own_postgres.url, table="kept", backlog=2)
-    own_postgres.kill()
-    for number in range(4):
-        small.feed([event(f"x{number}", number)])
-
-    problem = small.stopped(SinkError)
-
-    assert problem.message.startswith("3 batches wait for kept")
-    own_postgres.restart()
-    small.run()
-    with psycopg.connect(own_postgres.url) as connection:
-        assert connection.execute("select count(*) from kept").fetchall() == [(4,)]
-
-
-def test_r8_what_waits_is_found_though_spark_has_removed_its_commits(job, own_postgres, monkeypatch):
-    small = job(create=True, url=own_postgres.url, table="kept")
-    own_postgres.kill()
-    for number in range(4):
-        small.feed([event(f"x{number}", number)])
-    monkeypatch.setattr(run, "_PATIENCE_SECONDS", 0)
-    small.stopped(SinkUnavailable)
-    for number in range(3):
-        small.lose(f"commits/{number}")
-    own_postgres.restart()
-    small.run()
-
-    with psycopg.connect(own_postgres.url) as connection:
-        assert connection.execute("select id from kept order by id").fetchall() == [("x0",), ("x1",), ("x2",), ("x3",)]
-
-
-def test_r8_a_lost_manifest_of_a_batch_that_waits_stops_the_job(job, own_postgres, monkeypatch):
-    small = job(create=True, url=own_postgres.url, table="kept")
-    own_postgres.kill()
-    small.feed([event("a", 0)])
-    small.feed([event("b", 1)])
-    monkeypatch.setattr(run, "_PATIENCE_SECONDS", 0)
-    small.stopped(SinkUnavailable)
-    own_postgres.restart()
-    small.lose("_streamproof/manifests/0")
-
-    assert "kept still waits for its batch" in small.stopped(CheckpointError).message
-    assert small.staged("kept"), "nothing is removed"
-
-
-def test_another_table_under_the_same_checkpoint_is_refused(job, rows, schema):
-    small = job(create=True)
-    small.feed([event("a", 0)])
-    small.run()
-    small.binding.tables["sink.kept"]["table"] = f"{schema}.another"
-    small.write()
-
-    assert "it is bound to" in small.stopped(OutputInUse).message
-
-
-@pytest.mark.parametrize(
-    ("url", "said"),
-    [
-        ("postgresql://streamproof@127.0.0.1:1/streamproof", "cannot be written"),
-        ("postgresql://nobody@{address}/streamproof", 'role "nobody" does not exist'),
-        ("postgresql://streamproof@{address}/elsewhere", 'database "elsewhere" does not exist'),
-        ("postgresql://streamproof@{address}/streamproof?sslmode=require", "SSL"),
-    ],
-)
-def test_a_server_that_refuses_us_is_named(job, postgres, monkeypatch, url, said):
-    monkeypatch.setattr(run, "_PATIENCE_SECONDS", 0)
-    small = job(url=url.format(address=postgres.url.split("@")[1].split("/")[0]))
-    small.feed([event("a", 0)])
-
-    problem = small.stopped(SinkUnavailable if "cannot be written" in said else SinkError)
-
-    assert said in str(problem)
-
-
-def test_a_read_only_database_is_waited_for(job, rows, postgres, schema, monkeypatch):
-    small = job(create=True)
-    small.feed([event("a", 0)])
-    small.run()
-    small.feed([event("b", 1)])
-    with psycopg.connect(postgres.url, autocommit=True) as connection:
-        connection.execute("alter database streamproof set default_transaction_read_only = on")
-        try:
-            with monkeypatch.context() as impatient:
-                impatient.setattr(run, "_PATIENCE_SECONDS", 0)
-                assert "is read-only" in str(small.stopped(SinkUnavailable))
-        finally:
-            connection.execute("set default_transaction_read_only = off")
-            connection.execute("alter database streamproof set default_transaction_read_only = off")
-    small.run()
-
-    assert rows("select id from kept order by id") == [("a",), ("b",)]
-
-
-def test_k8_a_claim_that_a_sink_cannot_keep_is_refused_at_the_start(small_job):
-    (
-        sinks := small_job(
-            KEPT,
-            Binding(
-                tables={"sink.kept": {"connector": "sinks.py:Plain", "path": "out/kept", "guarantee": "exactly-once"}},
-                sinks={"rejected": "json"},
-            ),
-        )
-    )
-    (sinks.folder / "sinks.py").write_text(PLAIN)
-    sinks.feed([event("a", 0)])
-
-    problem = sinks.stopped(ConfigurationError)
-
-    assert 'guarantee = "exactly-once" cannot be kept by sinks.py:Plain' in problem.message
-    assert "at least once" in str(problem)
-
-
 def test_windows_are_upserted_by_their_key(job, rows):
     small = job(SUMS, output="sums", create=True, mode="upsert", key=["client", "window_start"])
     small.feed([event("a", 0), event("b", 1), event("c", 100)])
@@ -631,18 +351,3 @@ def test_windows_are_upserted_by_their_key(job, rows):
     small.run()
 
     assert rows("select client, total, n from sums order by window_start") == [("a", 2.0, 2), ("a", 1.0, 1)]
-
-
-PLAIN = """
-from streamproof.connectors import Sink
-
-class Plain(Sink):
-    guarantee = "at least once"
-    exactly_once = False
-
-    def published(self, batch):
-        return None
-
-    def publish(self, manifest, section):
-        pass
-"""

@@ -1,10 +1,10 @@
 """The protocol of sinks: look up the ledger, publish once, say what is guaranteed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
@@ -125,6 +125,14 @@ class Sink(ABC):
 
     def owner(self) -> LedgerEntry | None:
         """Any ledger entry found at the output; tells whose output it is (R1)."""
+        return None
+
+    def contents(self) -> Iterable[tuple[int | None, Mapping[str, Any]]] | None:
+        """What readers of the store see, for a proof: each row with the batch that published it, where that is known; instants as ISO texts.
+
+        None where it lies in files, `batch=N/` below `place.path`. Announce what the store makes durable to `place.steps`: a proof
+        crashes there, too.
+        """
         return None
 
     def require(self, columns: "StructType") -> None:

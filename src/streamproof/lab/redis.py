@@ -23,7 +23,20 @@ class Redis(SingleProcess):
 
     def _launch(self) -> None:
         appended = ["--appendonly", "yes", "--appendfsync", "always"] if self.durable else ["--appendonly", "no"]
-        command = [_program(), "--port", str(self._port), "--bind", "127.0.0.1", "--dir", self.folder, "--save", "", *appended]
+        command = [
+            _program(),
+            "--port",
+            str(self._port),
+            "--bind",
+            "127.0.0.1",
+            "--dir",
+            self.folder,
+            "--save",
+            "",
+            "--databases",
+            "64",
+            *appended,
+        ]
         self._process = Process("Redis", command, self.folder / "redis.log")
         self._process.ready(self._pongs)
 

@@ -67,8 +67,9 @@ def report(world: World, request: Request, recording: Recording, outcomes: Seque
     verdict = worst(outcome.verdict for outcome in outcomes)
     if request.cut_short and verdict is Verdict.PASS:
         verdict = Verdict.UNKNOWN
-    scenarios = [outcome.as_dict(request.replay(outcome.plan.id)) for outcome in outcomes]
     fault_free = next((outcome for outcome in outcomes if outcome.plan.step is None), outcomes[0])
+    sound = fault_free.verdict is Verdict.PASS
+    scenarios = [outcome.as_dict(request.replay(outcome.plan.id), sound_without_fault=sound) for outcome in outcomes]
     return {
         "verdict": str(verdict),
         "plan": request.plan,

@@ -31,7 +31,7 @@ class ChildTask:
         The gateway of this child to the JVM.
     operators
         Per query, the stateful operators: operator id to Spark's name of it; None where they are not known yet.
-    records_per_batch, urls
+    records_per_batch, urls, environment
         The rest of the setting, where services are in it.
     steps, crash_at, desk
         A file for the steps that are taken in services, the one to die at, or where to report it to.
@@ -56,6 +56,7 @@ class ChildTask:
     operators: Mapping[str, Mapping[str, str]] | None = None
     records_per_batch: int | None = None
     urls: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
     steps: str = ""
     crash_at: str = ""
     desk: str = ""
@@ -106,10 +107,13 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     from streamproof.runtime.query import Start, start_query
 
     guard.allow_in_workers(spark.sparkContext, task.allowed_hosts)
+    os.environ.update(task.environment)
     config = load(task.target, profile=task.profile)
     own = {"entry": task.entry, "name": task.entry.rpartition(":")[2], "spark": {**config.spark, **task.settings}}
     config = config.model_copy(update=own)
-    setting = Setting(task.base, Path(task.folder), task.data, task.files_per_batch, task.records_per_batch, task.urls)
+    setting = Setting(
+        task.base, Path(task.folder), task.data, task.files_per_batch, task.records_per_batch, task.urls, task.environment
+    )
     notes: list[str] = []
     operators: dict[str, dict[str, str]] = {}
     types: dict[str, dict[str, str]] = {}

@@ -70,6 +70,7 @@ class Children:
             files_per_batch=setting.files_per_batch,
             records_per_batch=setting.records_per_batch,
             urls=setting.urls,
+            environment=setting.environment,
             steps=str(setting.folder / STEPS) if setting.urls else "",
             port=0,
             secret="",

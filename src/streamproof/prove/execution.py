@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from streamproof.config import ServiceSink
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id, short
 from streamproof.core.phases import StepName
@@ -22,7 +21,6 @@ from streamproof.prove.comparing import rows_digest
 from streamproof.prove.faults.fault import ALONE
 from streamproof.prove.judging import Outcome
 from streamproof.prove.outside.crash import FIRED, steps_in
-from streamproof.prove.outside.places import closed, opened
 from streamproof.prove.planning import Mode, ScenarioPlan
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.build import build
@@ -77,7 +75,7 @@ class Executor:
         setting = self.world.setting(f"recording-{name}", recording=identity, trace=trace)
         folder = self.world.folder / f"recording-{name}"
         self.world.engine.open_recording(identity, folder)
-        opened(setting.services(self.world.config))
+        self.world.open_places(setting.folder.name)
         try:
             result = self._children.start(f"recording-{name}", setting, settings=settings or {}, trace=trace).result()
         finally:
@@ -125,7 +123,7 @@ class Executor:
                     del running[future]
                     ran = future.result()
                     yield self._judged(ran, keep_rows=ran.plan.compared)
-                    self._close(self.world.setting(ran.folder.name).services(self.world.config))
+                    self._close(ran.folder.name)
                     shutil.rmtree(ran.folder, ignore_errors=True)
                 if stop():
                     pending = []
@@ -145,9 +143,8 @@ class Executor:
             name = f"s{self._number:05d}"
         setting = self.world.setting(name, by_line=plan.strike.fault.line if plan.strike else "")
         restarted = setting if recording.name != "default" or plan.compared else setting.in_one_batch()
-        services = setting.services(self.world.config)
         try:
-            opened(services)
+            self.world.open_places(name)
             if plan.strike is not None:
                 fired, rerun = self._striking.strike(plan, plan.strike, recording, setting), _left_open(setting.folder)
             elif plan.mode is Mode.IMAGE:
@@ -159,7 +156,7 @@ class Executor:
                 result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
             return Ran(plan, setting.folder, fired, result, "", monotonic_seconds() - started, rerun)
         except (ChildDied, StreamproofError, OSError) as problem:
-            self._close(services)
+            self._close(name)
             return Ran(plan, setting.folder, False, None, f"{type(problem).__name__}: {problem}", monotonic_seconds() - started)
 
     def _judged(self, ran: Ran, *, keep_rows: bool) -> Outcome:
@@ -174,11 +171,10 @@ class Executor:
         published = rows_digest(outcome.history) if keep_rows and outcome.history is not None else ""
         return replace(outcome, notes=ran.result.notes, history=None, published=published)
 
-    @staticmethod
-    def _close(services: Mapping[str, ServiceSink]) -> None:
+    def _close(self, name: str) -> None:
         """What a scenario had in services goes; what cannot be removed goes with the services."""
         with suppress(Exception):
-            closed(services)
+            self.world.close_places(name)
 
     def _rebuild(self, plan: ScenarioPlan, recording: Recording, setting: Setting) -> tuple[bool, tuple[int, ...]]:
         assert plan.image is not None

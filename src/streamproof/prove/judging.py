@@ -38,8 +38,8 @@ class Outcome:
         verdict = worst(check.verdict for check in self.checks)
         return verdict if self.fired or verdict is Verdict.FAIL else Verdict.UNKNOWN
 
-    def as_dict(self, replay: str) -> dict[str, Any]:
-        """As the report holds it."""
+    def as_dict(self, replay: str, *, sound_without_fault: bool) -> dict[str, Any]:
+        """As the report holds it; what only a crash shows is said to be wrong with the crash where the run without one is sound."""
         step = self.plan.step
         return {
             "id": self.plan.id,
@@ -56,7 +56,7 @@ class Outcome:
             "crash": in_words(self.plan),
             "account": self.account,
             "batches": self.batches,
-            "read_on": _read_on(self.checks),
+            "read_on": _read_on(self.checks, only_after_crash=sound_without_fault and step is not None),
         }
 
 
@@ -131,10 +131,16 @@ _PAGES = (
 )
 """The page to read on: checker, words of the finding, name below docs/incidents; the first that fits."""
 
+_PAGES_OF_CRASHES = (
+    ("window-contents", "is not what", "state-outside-the-checkpoint"),
+    ("recovery", "ran again and is not what was published", "state-outside-the-checkpoint"),
+)
+"""The same for what is right as long as nothing crashes: the values that a batch gives when it runs again are others."""
 
-def _read_on(checks: Sequence[CheckResult]) -> str | None:
+
+def _read_on(checks: Sequence[CheckResult], *, only_after_crash: bool) -> str | None:
     failing = {check.name: check.findings for check in checks if check.verdict is Verdict.FAIL}
-    for name, said, page in _PAGES:
+    for name, said, page in (*_PAGES, *(_PAGES_OF_CRASHES if only_after_crash else ())):
         if any(said in f"{finding.what} {finding.how or ''}" for finding in failing.get(name, ())[:1]):
             return f"docs/incidents/{page}.md"
     return None

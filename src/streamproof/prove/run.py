@@ -197,7 +197,9 @@ class _Session:
 
     def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> _Prepared:
         """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""
-        self._outside = outside = Outside(self.folder / "services", needed(self.config), self.options.brokers)
+        stores = self.scenario.environment
+        needs = needed(self.config, stores)
+        self._outside = outside = Outside(self.folder / "services", needs, stores, self.options.brokers)
         written = beside.submit(lambda: write_scenario(self.config, self.scenario, self._work, outside.start()))
         local = None if self._work == self.folder else self._work.parent
         engine = Engine(f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config))

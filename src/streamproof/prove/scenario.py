@@ -47,6 +47,12 @@ def _instant(value: object) -> datetime:
     return instant.astimezone(UTC)
 
 
+def _variable(value: object) -> str:
+    if not isinstance(value, str) or not value.isidentifier():
+        raise _wrong(f"has {shown(value)}", 'It must be the name of an environment variable, such as "TOTALS_URL".')
+    return value
+
+
 def _model_name(value: object) -> str:
     if not isinstance(value, str) or not _MODEL.fullmatch(value):
         raise _wrong(f"is {shown(value)}", 'It must be a Python file and a function in it, such as "model.py:exposure".')
@@ -227,8 +233,14 @@ class Expect(_Table):
     compare: dict[str, Literal["exact", "tolerance", "set"]] = Field(default_factory=dict)
 
 
+Variable = Annotated[str, PlainValidator(_variable)]
+
+
 class Scenario(_Table):
-    """A whole scenario: seed, number of input records per source (copies included), batches, sources, expectations."""
+    """A whole scenario: seed, number of input records per source (copies included), batches, sources, expectations.
+
+    `environment` are variables that hold the URL of a store that the job keeps by itself, and the service that is one.
+    """
 
     seed: int = 0
     events: Count
@@ -236,6 +248,7 @@ class Scenario(_Table):
     files_per_batch: Annotated[int, Field(ge=2, le=64)] = 2
     source: Annotated[dict[str, SourceScenario], Field(min_length=1)]
     expect: Expect = Expect()
+    environment: dict[Variable, Literal["redis", "postgres"]] = Field(default_factory=dict)
     title: Text | None = None
     file: Path | None = Field(default=None, exclude=True)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from streamproof.config import FilesSource, ServiceSink
 from streamproof.prove.left_behind import OutputLayout, QueryLayout
 from streamproof.prove.outside.places import sink_at, source_at
+from streamproof.prove.outside.stores import in_environment
 from streamproof.prove.record.paths import Layout
 from streamproof.runtime.binding import BoundJob, bind
 
@@ -59,6 +60,8 @@ class Setting:
         How much of folders and topics is one batch; None takes what there is.
     urls
         Where the services of the proof are, by their names.
+    environment
+        Variables that the job finds when it is bound: where the stores are that it keeps by itself.
     """
 
     base: str
@@ -67,6 +70,7 @@ class Setting:
     files_per_batch: int | None
     records_per_batch: int | None = None
     urls: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     def bind(self, config: "JobConfig") -> BoundJob:
         """The job with all its sources and outputs here; outputs that its configuration does not bind lie among the others."""
@@ -76,7 +80,8 @@ class Setting:
             "sink": {name: sink_at(name, sink, self.folder.name, self.urls) for name, sink in config.sink.items()},
             "trigger": type(config.trigger)(),
         }
-        bound = bind(config.model_copy(update=update))
+        with in_environment(self.environment):
+            bound = bind(config.model_copy(update=update))
         places = {name: replace(place, path=f"{self.base}/{OUT}/{name}") for name, place in bound.places.items()}
         return replace(bound, places=places)
 

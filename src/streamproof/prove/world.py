@@ -22,7 +22,8 @@ from streamproof.prove.oracle.expectation import Expectation, WindowKey
 from streamproof.prove.oracle.model import Model
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.outside import Outside
-from streamproof.prove.outside.places import harvested
+from streamproof.prove.outside.own_sinks import harvest_own
+from streamproof.prove.outside.places import closed, harvested, opened
 from streamproof.prove.scenario import Scenario
 from streamproof.prove.schedule import write_events
 from streamproof.prove.setting import OUT, TYPES, Setting, query_layouts
@@ -78,12 +79,24 @@ class World:
         folder = self.folder / "disks" / name
         base = str(folder) if recording is None else f"sp-record://{recording}{folder}"
         data = self.written.data if trace else self.written.plain_data
-        urls = self.outside.urls(by_line)
-        return Setting(base, folder, data, self.scenario.files_per_batch, records_per_batch(self.scenario), urls)
+        limits = self.scenario.files_per_batch, records_per_batch(self.scenario)
+        return Setting(base, folder, data, *limits, self.outside.urls(by_line), self.outside.stores(name))
+
+    def open_places(self, name: str) -> None:
+        """Makes the places of a scenario in services."""
+        opened(self.setting(name).services(self.config))
+        self.outside.open_stores(name)
+
+    def close_places(self, name: str) -> None:
+        """Removes them."""
+        closed(self.setting(name).services(self.config))
+        self.outside.close_stores(name)
 
     def harvest(self, folder: Path) -> None:
         """Brings what a scenario has left in services to its folder."""
-        services = self.setting(folder.name).services(self.config)
+        setting = self.setting(folder.name)
+        services = setting.services(self.config)
+        harvest_own(setting, self.config, self.engine.spark)
         if services:
             types = folder / TYPES
             harvested(services, folder / OUT, json.loads(types.read_text()) if types.exists() else {})
@@ -201,7 +214,9 @@ def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine,
         If the job cannot be bound, or the scenario's model fits none of its outputs.
     """
     disk = folder / "disks" / "oracle"
-    bound = Setting(str(disk), disk, written.data, scenario.files_per_batch, urls=outside.urls()).bind(config)
+    outside.open_stores(disk.name)
+    stores = outside.stores(disk.name)
+    bound = Setting(str(disk), disk, written.data, scenario.files_per_batch, urls=outside.urls(), environment=stores).bind(config)
     _require_window_for_model(scenario, shape_of(bound, next(iter(bound.outputs.main))))
     return World(config, scenario, folder, engine, bound, written, outside)
 

@@ -93,11 +93,13 @@ def _offsets_lost(causes: Sequence[str]) -> StreamproofError | None:
 
 def _vanished(causes: Sequence[str]) -> StreamproofError | None:
     text = "\n".join(causes)
-    if "FileNotFound" not in text and "FILE_NOT_EXIST" not in text and "does not exist" not in text:
+    file = _FILE.search(text)
+    if (
+        "FileNotFound" not in text and "FILE_NOT_EXIST" not in text and not (file and "does not exist" in text)
+    ):  # a table may not, too
         return None
     if re.search(r"/(state|offsets|commits|sources|_streamproof)/", text):
         return None
-    file = _FILE.search(text)
     return vanished(file.group(1) if file else "see the log")
 
 

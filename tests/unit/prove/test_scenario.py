@@ -52,6 +52,8 @@ def test_seed_events_and_batches_can_be_replaced():
         ("events = 50_000", "events = 7", r"7 events for 10 files"),
         ("events = 50_000", "", r'the scenario needs the key "events"'),
         ("seed = 7", "seed = ", r"not valid TOML"),
+        ("seed = 7", 'environment = { TOTALS = "reddis" }', r'\[environment\] TOTALS is "reddis". Did you mean "redis"\?'),
+        ("seed = 7", 'environment = { "A B" = "redis" }', r'has "A B".\nIt must be the name of an environment variable'),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path, old, new, message):

@@ -63,9 +63,10 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
         for column in shape.aggregates:
             if column in wanted and not equal(wanted[column], row.values.get(column), column, expect):
                 said = f"{window(shape, key)}  {values(wanted, shape.aggregates)}"
-                yield Finding(
-                    None, f"{column} is not what {source} gives", row.batch, said, _row(view, key), row.file, window(shape, key)
-                )
+                whole = view.sums[key] == view.model.emitted[key].vector
+                how = f"{row.file}; each of its events is in it once, and the value is another" if whole else row.file
+                what = f"{column} is not what {source} gives"
+                yield Finding(None, what, row.batch, said, _row(view, key), how, window(shape, key))
                 break
     for key in sorted(expected.keys() - view.model.emitted.keys(), key=repr):
         yield Finding(

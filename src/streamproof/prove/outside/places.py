@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from streamproof.config import (
     SourceConfig,
 )
 from streamproof.prove.left_behind import LEDGER
-from streamproof.prove.outside.services import reader
+from streamproof.prove.outside.services import Published, reader
 
 
 def source_at(source: SourceConfig, topic: str, urls: Mapping[str, str], records_per_batch: int | None) -> SourceConfig:
@@ -87,17 +87,22 @@ def harvested(sinks: Mapping[str, ServiceSink], out: Path, types: Mapping[str, M
         By output the types of its columns.
     """
     for output, sink in sinks.items():
-        for left in (out / output).glob("batch=*"):
-            shutil.rmtree(left)
         found = reader(sink)
-        lines: dict[int | None, list[str]] = {}
-        for row in found.rows(sink, types.get(output, {})):
-            lines.setdefault(row.batch, []).append(json.dumps(row.values))
-        for batch, rows in lines.items():
-            folder = _folder(out / output, batch)
-            (folder / "rows.jsonl").write_text("".join(f"{row}\n" for row in rows))
+        written(out / output, found.rows(sink, types.get(output, {})))
         for entry in found.ledger(sink, out / output):
             (_folder(out / output, entry.batch) / LEDGER).write_text(entry.to_json())
+
+
+def written(output: Path, rows: Iterable[Published]) -> None:
+    """Writes the rows of an output in the place of what was written before, a folder for each batch."""
+    for left in output.glob("batch=*"):
+        shutil.rmtree(left)
+    lines: dict[int | None, list[str]] = {}
+    for row in rows:
+        lines.setdefault(row.batch, []).append(json.dumps(row.values))
+    for batch, of_batch in lines.items():
+        folder = _folder(output, batch)
+        (folder / "rows.jsonl").write_text("".join(f"{row}\n" for row in of_batch))
 
 
 def _folder(output: Path, batch: int | None) -> Path:

@@ -1,9 +1,11 @@
 """The services that a proof starts for a job, and what it asks of each."""
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -24,6 +26,7 @@ from streamproof.errors import LabError
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.services import fetch, service, there
 from streamproof.lab.toxiproxy import Proxy, Toxiproxy
+from streamproof.prove.outside.stores import STORES
 
 if TYPE_CHECKING:
     from streamproof.lab.service import Service
@@ -72,9 +75,10 @@ def _bindings(config: JobConfig) -> Iterator[SourceConfig | SinkConfig]:
     yield from config.sink.values()
 
 
-def needed(config: JobConfig) -> tuple[str, ...]:
-    """The services that a job is bound to, each once."""
-    return tuple(dict.fromkeys(service for each in _bindings(config) for service in services_of(each)))
+def needed(config: JobConfig, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The services that a job is bound to, and those that it keeps stores of its own in, each once."""
+    found = [service for each in _bindings(config) for service in services_of(each)]
+    return tuple(dict.fromkeys([*found, *environment.values()]))
 
 
 @dataclass
@@ -87,6 +91,8 @@ class Outside:
         Where their data and logs go.
     names
         Which ones, as `needed` gives them.
+    environment
+        The variables of the job's own stores, and the service of each.
     brokers
         How many brokers Kafka has.
     lines
@@ -95,10 +101,13 @@ class Outside:
 
     folder: Path
     names: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
     brokers: int = 1
     running: dict[str, "Service"] = field(default_factory=dict)
     lines: dict[str, Sequence[Proxy]] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
+    _numbers: dict[str, int] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self) -> Self:
         """Starts them, each with a line to it through Toxiproxy where there is one; LabError where one does not come up."""
@@ -134,6 +143,28 @@ class Outside:
         """Where each of them is; one of them, if it is named, through the proxy."""
         direct = {name: each.url for name, each in self.running.items() if name in self.names}
         return {name: _by_line(url, self.lines[name]) if name == by_line else url for name, url in direct.items()}
+
+    def stores(self, scenario: str) -> dict[str, str]:
+        """By variable, the URL of a scenario's own store: the same at each of its starts."""
+        if not self.environment:
+            return {}
+        with self._lock:
+            free = next(number for number in count(1) if number not in self._numbers.values())
+            number = self._numbers.setdefault(scenario, free)
+        urls = self.urls()
+        return {name: STORES[kind].url(urls[kind], scenario, number) for name, kind in self.environment.items()}
+
+    def open_stores(self, scenario: str) -> None:
+        """Makes the stores of a scenario, empty."""
+        for name, url in self.stores(scenario).items():
+            STORES[self.environment[name]].open(url)
+
+    def close_stores(self, scenario: str) -> None:
+        """Removes them."""
+        for name, url in self.stores(scenario).items():
+            STORES[self.environment[name]].close(url)
+        with self._lock:
+            self._numbers.pop(scenario, None)
 
 
 def services_of(bound: SourceConfig | SinkConfig) -> tuple[str, ...]:
