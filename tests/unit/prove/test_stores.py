@@ -18,7 +18,7 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> Outside:
         monkeypatch.setattr(type(store), "open", lambda _, url: None)
         monkeypatch.setattr(type(store), "close", lambda _, url: None)
     running = {name: SimpleNamespace(url=url) for name, url in SERVERS.items()}
-    return Outside(Path(), tuple(SERVERS), {"TOTALS": "redis", "ROWS": "postgres"}, running)
+    return Outside(Path(), tuple(SERVERS), {"TOTALS": "redis", "ROWS": "postgres"}, running=running)
 
 
 def test_a_scenario_has_one_store_for_all_its_starts_and_shares_it_with_nobody(outside):
