@@ -18,8 +18,10 @@ EVENTS, BATCHES, BROKERS = 2_000, 3, 3
 def main() -> int:
     """0 if both examples passed."""
     console = Console(highlight=False)
-    console.rule("1 of 2: risk_exposure, Kafka to PostgreSQL and Kafka")
-    console.print("A broker and a database are started for it, and gone afterwards. This takes some ten minutes.")
+    console.rule("1 of 2: risk_exposure, Kafka (Avro) to PostgreSQL and Kafka")
+    console.print(
+        "A broker, a schema registry and a database are started for it, and gone afterwards. This takes some ten minutes."
+    )
     exposure = proved(console, EXAMPLES / "risk_exposure", REPORTS / "risk_exposure", profile="services", events=EVENTS)
     console.rule("2 of 2: payments, Kafka to an API without transactions")
     paid = proved(console, EXAMPLES / "payments", REPORTS / "payments")

@@ -85,6 +85,7 @@ def test_what_cannot_be_read_is_rejected_with_its_bytes_and_a_reason(job, send, 
         b"\0\0\0": "too short for a schema id",
         b"": "too short for a schema id",
         framed(999_999, b"x"): "unknown schema 999999",
+        b"\0\xff\xff\xff\xffx": "unknown schema -1",
         whole[:-3]: f"broken record of schema {one}",
         framed(one, b""): f"broken record of schema {one}",
         whole + b"\0": f"bytes behind the record of schema {one}",
@@ -109,7 +110,7 @@ def test_what_cannot_be_read_is_rejected_with_its_bytes_and_a_reason(job, send, 
 
 def test_aliases_and_defaults_of_the_readers_own_schema_are_honoured(job, send, registry, topic):
     one = registered(registry.url, f"{topic}-value", V1)
-    old = record("Event", name="string", v="double", ts="long")
+    old = record("Former", name="string", v="double", ts="long")
     two = registered(registry.url, f"{topic}-value", old)
     reader = record("Event", id="string", client=("string", "nobody"), v="double", ts="long")
     reader["fields"][0]["aliases"] = ["name"]

@@ -72,6 +72,7 @@ def test_json_is_held_against_the_schema_that_it_names(job, registry, topic, kaf
         framed(one, b'{"id": "c", "v": 1, "ts": 1, "x": 1}'): f"schema {one} does not take the record (additionalProperties)",
         framed(one, b'{"id": '): f"broken record of schema {one}",
         framed(999_999, b"{}"): "unknown schema 999999",
+        b"\0\xff\xff\xff\xff{}": "unknown schema -1",
         b'{"id": "c"}': "not in the registry's wire format (begins with 0x7b)",
         b"\0\0": "too short for a schema id",
         b"": "no value (a tombstone)",

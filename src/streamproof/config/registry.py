@@ -56,10 +56,13 @@ class RegistryConfig(Table):
     @property
     def sent(self) -> dict[str, str]:
         """The headers of every question, credentials among them."""
+        given = {
+            name: value.strip() for name, value in self.headers.items()
+        }  # what a client says of a line end in one holds its value
         if self.user is None:
-            return dict(self.headers)
+            return given
         pair = b64encode(f"{self.user!s}:{self.password or ''}".encode()).decode()
-        return {**self.headers, "Authorization": f"Basic {pair}"}
+        return {**given, "Authorization": f"Basic {pair}"}
 
 
 def with_registry(

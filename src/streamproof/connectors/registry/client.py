@@ -142,9 +142,7 @@ class Registry:
     def _asked(self, method: str, path: str, what: str, content: Any = None) -> httpx.Response:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                answer = httpx.request(
-                    method, self.address + path, json=content, headers={**_JSON, **self.headers}, timeout=10, follow_redirects=True
-                )
+                answer = httpx.request(method, self.address + path, json=content, headers={**_JSON, **self.headers}, timeout=10)
             except httpx.HTTPError as problem:
                 if attempt == _ATTEMPTS:
                     raise _silent(self.address, what, problem) from None

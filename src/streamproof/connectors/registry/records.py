@@ -193,7 +193,9 @@ class _Looked:
         found = self._known.get(schema_id)
         if found is not None:
             return found
-        unknown = f"unknown schema {schema_id if schema_id < 2**31 else schema_id - 2**32}"
+        if schema_id >= 2**31:  # no registry gives such an id; Java has it as a negative number
+            return f"unknown schema {schema_id - 2**32}"
+        unknown = f"unknown schema {schema_id}"
         if monotonic_seconds() - self._unknown.get(schema_id, -_UNKNOWN_SECONDS) < _UNKNOWN_SECONDS:
             return unknown
         try:

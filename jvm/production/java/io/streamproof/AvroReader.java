@@ -60,11 +60,20 @@ final class AvroReader {
   static void require(Schema reader, Schema writer) {
     Schema renamed = Schema.applyAliases(writer, reader);
     for (AvroDifference each : AvroDifference.between(reader, renamed)) {
-      if (!each.isAboutNames()) { // how a record as a whole is called is no reason
+      if (!each.isAboutNames()) {
         throw new Incompatible(each.toString());
       }
     }
     requireSameMeaning(reader, renamed, "");
+  }
+
+  /** The writer's schema under the name of the reader's: how a record as a whole is called is no reason, and aliases go by it. */
+  static Schema named(Schema writer, Schema reader) {
+    if (writer.getType() != Schema.Type.RECORD || reader.getType() != Schema.Type.RECORD) {
+      return writer;
+    }
+    List<Schema.Field> fields = writer.getFields().stream().map(field -> new Schema.Field(field, field.schema())).toList();
+    return Schema.createRecord(reader.getFullName(), null, null, false, fields);
   }
 
   private static void requireSameMeaning(Schema reader, Schema writer, String path) {

@@ -98,7 +98,7 @@ public final class AvroRecord implements Serializable {
     }
     Resolved found = known.get(id);
     if (found == null) {
-      Optional<Registry.Found> schema = registry.byId(id);
+      Optional<Registry.Found> schema = id < 0 ? Optional.empty() : registry.byId(id); // no registry gives such an id
       if (schema.isEmpty()) {
         return null; // it may be registered later
       }
@@ -120,8 +120,9 @@ public final class AvroRecord implements Serializable {
     }
     try {
       Schema wanted = reader == null ? AvroReader.of(columns, writer) : new Schema.Parser().parse(reader);
-      AvroReader.require(wanted, writer);
-      GenericDatumReader<GenericRecord> datums = new GenericDatumReader<>(writer, wanted);
+      Schema written = AvroReader.named(writer, wanted);
+      AvroReader.require(wanted, written);
+      GenericDatumReader<GenericRecord> datums = new GenericDatumReader<>(written, wanted);
       return new Resolved(datums, rows(wanted, columns), new BoundedDecoder(), null);
     } catch (AvroReader.Incompatible problem) {
       return refused("schema " + id + " does not fit the job: " + problem.getMessage());
