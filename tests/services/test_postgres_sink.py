@@ -87,7 +87,7 @@ def test_r7_another_manifests_entry_for_the_batch_stops_the_publisher(job, rows)
 
     problem = small.stopped(TwoDrivers)
 
-    assert "was published by the manifest of anot with 7 rows" in problem.message
+    assert "was published by the manifest of anoth with 7 rows" in problem.message
     assert "--accept-replay 0" in problem.remedy
     assert rows("select id from kept") == [("a",)]
     result = small.run(accept_replay=0)
