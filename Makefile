@@ -12,7 +12,7 @@ ifeq ($(origin PYTHON), command line)
 export UV_PYTHON := $(PYTHON)
 endif
 
-.PHONY: help setup prerequisites demo demo-services test check full beyond benchmarks wheel clean
+.PHONY: help setup prerequisites demo demo-services test test-in-two check full beyond benchmarks wheel clean
 
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
@@ -20,6 +20,7 @@ help:
 	@echo "make demo-services  prove two examples on a real broker, database and API, started for it"
 	@echo "make check        format, lint, types, architecture and unit tests: under a minute, no Spark"
 	@echo "make test         every test"
+	@echo "make test-in-two  the same in two processes side by side, as CI does"
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
 	@echo "make beyond       of the full plan what the standard one does not have"
 	@echo "make benchmarks   what a start, an event and a proof cost"
@@ -59,6 +60,13 @@ check: setup
 
 test: setup
 	@$(RUN) pytest
+
+# Two runs side by side, each with a JVM of its own: small jobs leave one of two cores idle. What the first says comes at the end.
+test-in-two: setup
+	@mkdir -p reports
+	@$(RUN) pytest -m "proof and not service" > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
+	  failed=0; $(RUN) pytest -m "not proof or service" || failed=$$?; \
+	  wait $$proofs || failed=$$?; cat reports/tests-of-proofs.txt; exit $$failed
 
 full: setup
 	@$(RUN) streamproof prove tests/proofs/jobs/full_plan --full --report reports/full

@@ -10,7 +10,7 @@ from streamproof.config import load
 from streamproof.core.phases import Phase
 from streamproof.proof import prove
 from streamproof.prove.engine import Engine
-from streamproof.prove.run import Options, run_proof
+from streamproof.prove.run import Options, preview, run_proof
 
 pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "full_plan"
@@ -23,16 +23,16 @@ def job(tmp_path: Path) -> Path:
 
 
 def test_a_live_crash_in_every_phase_comes_to_the_same_end_as_its_image(job: Path, tmp_path: Path) -> None:
-    live = [scenario for scenario in prove(job, only="*+live").report["scenarios"] if scenario["mode"] == "live"]
-    assert {scenario["phase"] for scenario in live} == PHASES
-    both = Options(str(job), ids=tuple(scenario[name] for scenario in live for name in ("id", "step")))
+    live = preview(load(job), Options(str(job), only="*+live"), tmp_path / "plan").ids
+    both = Options(str(job), ids=tuple(name for crash in live for name in (crash, crash.removesuffix("+live"))))
     report = run_proof(load(job), both, tmp_path / "both")
     found = {scenario["id"]: scenario for scenario in report["scenarios"]}
-    for scenario in live:
-        crashed, image = found[scenario["id"]], found[scenario["step"]]
+    assert {found[name]["phase"] for name in live} == PHASES
+    for name in live:
+        crashed, image = found[name], found[name.removesuffix("+live")]
         assert (crashed["mode"], image["mode"]) == ("live", "image")
         assert crashed["fired"]
-        assert (crashed["verdict"], crashed["account"]) == ("pass", image["account"]), scenario["step"]
+        assert (crashed["verdict"], crashed["account"]) == ("pass", image["account"]), name
     assert report["counts"]["pass"] == 1 + 2 * len(live)
 
 

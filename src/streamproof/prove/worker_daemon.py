@@ -7,7 +7,13 @@ from zipimport import zipimporter
 
 from streamproof.prove import guard
 
-_IMPORTED_ONCE = ("streamproof.connectors.kafka.transactions", "streamproof.connectors.postgres.transactions", "pyspark.worker")
+_IMPORTED_ONCE = (
+    "streamproof.connectors.http.calling",
+    "streamproof.connectors.kafka.transactions",
+    "streamproof.connectors.postgres.transactions",
+    "streamproof.connectors.redis.writing",
+    "pyspark.worker",
+)
 """What the tasks of sinks need: workers are forked anew for each task, and would import it each time."""
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from streamproof.core.phases import StepName
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError, TornCheckpoint
+from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.judging import Outcome, judged
 from streamproof.prove.planning import Mode, ScenarioPlan
 
@@ -37,3 +39,15 @@ def test_a_reader_that_breaks_is_unknown() -> None:
 def test_a_mistake_in_the_scenario_ends_the_proof() -> None:
     with pytest.raises(ScenarioError):
         judged_where(ScenarioError("model.py gives a column that is not there."))
+
+
+@pytest.mark.parametrize(
+    ("sound_without_fault", "crashed", "page"),
+    [(True, True, "docs/incidents/state-outside-the-checkpoint.md"), (False, True, None), (True, False, None)],
+)
+def test_a_value_that_only_a_crash_makes_wrong_names_the_state_outside(sound_without_fault: bool, crashed: bool, page: str | None):
+    wrong = CheckResult("window-contents", Verdict.FAIL, (Finding(None, "total is not what the batch query gives"),), 1)
+    step = StepName.parse("stage/manifest@1:after") if crashed else None
+    outcome = Outcome(ScenarioPlan("id", Mode.LIVE, "process-death", step), True, [wrong], 1.0)
+
+    assert outcome.as_dict("again", sound_without_fault=sound_without_fault)["read_on"] == page

@@ -35,6 +35,7 @@ WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\
         ),
         (f"{WORKER}No module named 'helpers'", JobDefinitionError, "cannot import the module helpers"),
         (f"{WORKER}No module named 'streamproof_job_job'", JobDefinitionError, "a function of the job's file that is wrapped"),
+        ('relation "positions" does not exist', StreamproofError, 'The query stopped: relation "positions" does not exist'),
         ("No module named 'psycopg'", StreamproofError, "The query stopped: No module named 'psycopg'"),  # in a sink, on the driver
         (
             "org.apache.spark.SparkException: java.lang.IllegalStateException: why\n\tat x",
