@@ -3,13 +3,18 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka.admin import AdminClient
 
+from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers
 
 SECONDS = 20
 """How long a single request may take before the broker counts as down."""
+
+_LOOK_SECONDS = 2
 
 _PASSING = (
     KafkaError._TRANSPORT,
@@ -65,6 +70,30 @@ def settings(servers: str, options: Mapping[str, str]) -> dict[str, str | int | 
     """
     soon = {"retry.backoff.ms": 10, "reconnect.backoff.ms": 10, "topic.metadata.refresh.fast.interval.ms": 10}
     return {"log_level": 0, "socket.timeout.ms": SECONDS * 1000, **soon, **options, "bootstrap.servers": servers}
+
+
+def topics(servers: str, options: Mapping[str, str]) -> Mapping[str, Any]:
+    """The topics that the brokers know, by their names.
+
+    Raises
+    ------
+    KafkaException
+        If no broker answers, or one refuses us: a client hears that beside its question, which only times out.
+    """
+    heard: list[KafkaError] = []
+    asking: dict[str, Any] = {**settings(servers, options), "error_cb": heard.append}
+    admin = AdminClient(asking)
+    end = monotonic_seconds() + SECONDS
+    while True:
+        try:
+            return admin.list_topics(timeout=_LOOK_SECONDS).topics
+        except KafkaException:
+            admin.poll(0)
+            refusal = next((error for error in heard if error.code() in _REFUSED), None)
+            if refusal is not None:
+                raise KafkaException(refusal) from None
+            if monotonic_seconds() > end:
+                raise
 
 
 def records(

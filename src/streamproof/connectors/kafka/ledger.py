@@ -13,7 +13,7 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
-from streamproof.connectors.kafka.client import SECONDS, records, settings
+from streamproof.connectors.kafka.client import SECONDS, records, settings, topics
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import LedgerEntry
 
@@ -44,12 +44,12 @@ class Ledger:
         KafkaException
             If the topic it is the ledger of is not there, or the brokers do not answer in time.
         """
-        admin = AdminClient(settings(self.servers, self.options))
-        known = admin.list_topics(timeout=SECONDS).topics
+        known = topics(self.servers, self.options)
         if self.topic not in known:
             raise KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, f"{self.topic} is not there"))
         if self._partitions(known) >= shards:
             return
+        admin = AdminClient(settings(self.servers, self.options))
         try:
             if self.name in known:
                 admin.create_partitions([NewPartitions(self.name, shards)])[self.name].result(SECONDS)
@@ -71,8 +71,7 @@ class Ledger:
 
     def partitions(self) -> range:
         """Every shard that there ever was."""
-        admin = AdminClient(settings(self.servers, self.options))
-        return range(self._partitions(admin.list_topics(timeout=SECONDS).topics))
+        return range(self._partitions(topics(self.servers, self.options)))
 
     def entries(self, shards: Iterable[int]) -> Iterator[LedgerEntry]:
         """The entries of these shards in the order they were written, to the end; KafkaException where the broker does not answer."""
