@@ -16,7 +16,8 @@ StreamproofError
 │   ├── StagedRowsGone          a manifest is there, its staged rows are not, and nothing is published (R7)
 │   └── TwoDrivers              another driver works on this checkpoint (R7)
 ├── SinkError                   a sink cannot be written: full disk, no permission
-│   └── SinkUnavailable         the store does not answer; the output catches up once it does (R8)
+│   ├── SinkUnavailable         the store does not answer; the output catches up once it does (R8)
+│   └── StoreEmptied            what was published is not in the store any more
 ├── DivertError                 a side output cannot be trusted: no batch id, two diverts in one plan (R5)
 ├── LabError                    a service of the lab cannot be fetched or does not come up
 └── ScenarioError               the scenario file is wrong; exit code 2
@@ -130,6 +131,10 @@ class SinkError(StreamproofError):
 
 class SinkUnavailable(SinkError):
     """The store of a sink does not answer, or may not be written just now (R8)."""
+
+
+class StoreEmptied(SinkError):
+    """What was published is not in the store any more: it was emptied, or it is another one."""
 
 
 class DivertError(StreamproofError):

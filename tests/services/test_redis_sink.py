@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +14,20 @@ import redis
 from services.conftest import needs
 from spark.small_job import KEPT, Binding, SmallJob, dies, event
 from streamproof.connectors.redis.writing import Writing
+from streamproof.connectors.steps import Steps
+from streamproof.core.phases import StepName
 from streamproof.errors import (
     NondeterministicReplay,
     OutputInUse,
     SinkError,
     SinkUnavailable,
-    StagedRowsGone,
+    StoreEmptied,
     StreamproofError,
     TwoDrivers,
 )
 from streamproof.lab import Redis
 from streamproof.runtime import run
+from streamproof.runtime.query import Start
 
 pytestmark = [pytest.mark.service, pytest.mark.spark]
 
@@ -191,10 +196,33 @@ def test_a_server_that_was_emptied_stops_the_job_and_says_so(job, client):
     client.flushall()
     small.feed([event("c", 2)])
 
-    problem = small.stopped(StagedRowsGone)
+    problem = small.stopped(StoreEmptied)
 
     assert "knows nothing of batch 0" in problem.message
     assert "it was emptied" in problem.required
+
+
+@dataclass(frozen=True)
+class Emptying(Steps):
+    """Empties the server at a step."""
+
+    url: str
+    at: str
+
+    def reached(self, step: StepName) -> None:
+        if str(step) == self.at:
+            redis.Redis.from_url(self.url).flushall()
+
+
+@pytest.mark.parametrize("at", ["publish/kept@0:after", "publish/kept.begun@1:after", "publish/kept@1:before"])
+def test_a_server_that_is_emptied_while_the_job_runs_stops_it(job, server, at, monkeypatch):
+    """What older batches have written is gone: going on would hide it."""
+    monkeypatch.setattr(run, "Start", partial(Start, steps=Emptying(server.url, at)))
+    small = job()
+    small.feed([event("a", 0)])
+    small.feed([event("b", 1)])
+
+    assert "knows nothing of batch 0" in small.stopped(StoreEmptied).message
 
 
 def test_a_server_without_memory_is_waited_for(job, client, monkeypatch):

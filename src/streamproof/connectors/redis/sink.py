@@ -14,12 +14,24 @@ from streamproof.connectors.keys import key_text, require_key
 from streamproof.connectors.redis.writing import DELETED, RESULT, Writing, client, sink_error, where_of
 from streamproof.connectors.sink import LaggingSink, SinkPlace, entry_of, gone, require_whole, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import ConfigurationError, StagedRowsGone
+from streamproof.errors import ConfigurationError, StoreEmptied
 
 if TYPE_CHECKING:
     from streamproof.config import RedisSink
 
 LEDGER = "streamproof:ledger:"
+_BEGIN = """
+if ARGV[3] ~= '' and redis.call('HEXISTS', KEYS[1], ARGV[3]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return 1
+"""
+"""Marks a batch as begun, unless the entry of the one before it is gone: then so are its rows."""
+_END = """
+if redis.call('HDEL', KEYS[1], ARGV[3]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return 1
+"""
+"""Enters a batch, unless its mark is gone."""
 
 
 class HashSink(LaggingSink):
@@ -31,6 +43,7 @@ class HashSink(LaggingSink):
         super().__init__(place)
         self._config = config
         self._ledger = f"{LEDGER}{config.prefix}"
+        self._last: int | None = None
 
     @staticmethod
     def where(config: "RedisSink") -> str:
@@ -64,10 +77,12 @@ class HashSink(LaggingSink):
             same_publication(found, manifest, section)
             return
         if not self.staged_whole(section):
-            raise gone(manifest, section) if self.begun(manifest.batch) else _emptied(self.place.where, manifest)
-        entry = entry_of(manifest, section).to_json()
-        with self._answers() as connection:  # before the first hash: from here on a part of the batch may be seen
-            connection.hset(self._ledger, self._field(manifest.batch, "begun"), entry)
+            raise gone(manifest, section) if self.begun(manifest.batch) else _emptied(self.place.where, manifest.batch)
+        entry, begun = entry_of(manifest, section).to_json(), self._field(manifest.batch, "begun")
+        before = "" if self._last is None else self._field(self._last)
+        self._require(
+            _BEGIN, [begun, entry, before], manifest
+        )  # before the first hash: from here on a part of the batch may be seen
         self.place.steps.after(f"{self.place.output}.begun", manifest.batch)
         rows = self.place.staged_rows(section)
         writing = Writing(self._config.url, manifest.batch, tuple(rows.columns), self._ttl_ms)
@@ -79,12 +94,16 @@ class HashSink(LaggingSink):
         if not self._config.order_by:  # which leaves some of them out
             require_whole(self.place, written, section.digest.rows)
         self.place.steps.before(self.place.output, manifest.batch)
-        with self._answers() as connection:
-            at_once = connection.pipeline(transaction=True)
-            at_once.hset(self._ledger, self._field(manifest.batch), entry)
-            at_once.hdel(self._ledger, self._field(manifest.batch, "begun"))
-            at_once.execute()
+        self._require(_END, [self._field(manifest.batch), entry, begun], manifest)
+        self._last = manifest.batch
         self.place.steps.after(self.place.output, manifest.batch)
+
+    def _require(self, script: str, arguments: list[str], manifest: Manifest) -> None:
+        """Takes a step in the ledger; StoreEmptied where what was there before is there no more."""
+        with self._answers() as connection:
+            done = connection.eval(script, 1, self._ledger, *arguments)
+        if not done:
+            raise _emptied(self.place.where, manifest.batch if self._last is None else self._last)
 
     def clear(self) -> None:
         with self._answers() as connection:
@@ -140,9 +159,9 @@ def _escaped(prefix: str) -> str:
     return "".join(f"\\{character}" if character in "*?[]\\" else character for character in prefix)
 
 
-def _emptied(where: str, manifest: Manifest) -> StagedRowsGone:
-    return StagedRowsGone(
-        f"{where} knows nothing of batch {manifest.batch}, whose rows are not staged any more.",
+def _emptied(where: str, batch: int) -> StoreEmptied:
+    return StoreEmptied(
+        f"{where} knows nothing of batch {batch}, which was written there.",
         required="What was published there is gone: it was emptied, or it is another server.",
         remedy="Bring a backup of it back. Without one, write everything anew: a new checkpoint, and --replace-output.",
     )
