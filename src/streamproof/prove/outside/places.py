@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from streamproof.config import (
 )
 from streamproof.prove.left_behind import LEDGER
 from streamproof.prove.outside.services import Published, reader
+
+_A_DAY = timedelta(days=1)
 
 
 def source_at(source: SourceConfig, topic: str, urls: Mapping[str, str], records_per_batch: int | None) -> SourceConfig:
@@ -52,7 +55,8 @@ def sink_at(output: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str
             }
         )
     if isinstance(sink, RedisSink):
-        return sink.model_copy(update={"url": urls["redis"], "prefix": f"{own}:{output}:"})
+        lives = max(sink.ttl, _A_DAY) if sink.ttl else None  # keys that expire before they are looked at would pass for lost
+        return sink.model_copy(update={"url": urls["redis"], "prefix": f"{own}:{output}:", "ttl": lives})
     if isinstance(sink, HttpSink):
         url = f"{urls['api']}{'' if sink.idempotent else '/careless'}/{own}/{output}"
         return sink.model_copy(
