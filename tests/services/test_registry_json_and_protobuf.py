@@ -13,7 +13,7 @@ from services.topics import made, received, sent
 from spark.small_job import KEPT, Binding, SmallJob, event
 from streamproof.connectors.registry.client import RegisteredSchema
 from streamproof.connectors.registry.protobuf import ProtobufReader, ProtobufWriter
-from streamproof.errors import ConfigurationError, RegistryError
+from streamproof.errors import ConfigurationError, RegistryError, SinkError
 from streamproof.lab import KafkaCluster
 from streamproof.lab.registry import Registry
 
@@ -159,7 +159,7 @@ def test_rows_that_a_schema_of_the_users_own_does_not_take_stop_the_job(job, reg
     small.binding.tables["sink.kept"] = sink
     small.write()
 
-    assert "does not take the record (properties.client.type)" in small.stopped(RegistryError).message
+    assert "does not take the record (properties.client.type)" in small.stopped(SinkError).message
     assert received(kafka.url, out) == []
 
 

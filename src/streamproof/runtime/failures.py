@@ -20,7 +20,8 @@ from streamproof.errors import (
 _FILE = re.compile(r"(?:^|[\s'\"\[(=:])(?:file:|sp-[a-z]+:)?(/[^\s'\",:;)]+)")
 _NO_MODULE = re.compile(r"Traceback.*No module named '([\w.]+)'", re.DOTALL)
 """In a worker's trace; what the driver itself cannot import comes without one."""
-_REGISTRY = "streamproof-registry:"
+_REGISTRY, _ROW = "streamproof-registry:", "streamproof-row:"
+"""What tasks begin with where a registry has not answered, or a row does not fit the schema that it is written by."""
 _NO_WRITE = re.compile(r"No space|Permission|Access|Mkdirs|quota|not a directory")
 
 
@@ -29,7 +30,7 @@ def translated(problem: BaseException) -> StreamproofError:
     if isinstance(problem, StreamproofError):
         return problem
     causes = _jvm.causes_of(problem)
-    for known in (_registry, _offsets_lost, _vanished, _not_parquet, _disk, _two_drivers, _damaged, _not_in_workers, _divert):
+    for known in (_registry, _row, _offsets_lost, _vanished, _not_parquet, _disk, _two_drivers, _damaged, _not_in_workers, _divert):
         found = known(causes)
         if found is not None:
             return found
@@ -49,6 +50,17 @@ def _registry(causes: Sequence[str]) -> StreamproofError | None:
         said[0] if said[0].startswith("The ") else f"The schema registry: {said[0].rstrip('.')}.",
         required="Nothing is lost, and no record is rejected for it: the batch is done again at the next start.",
         remedy="Look whether it runs, is reached from the executors, and what user and password in [registry] are, then run again.",
+    )
+
+
+def _row(causes: Sequence[str]) -> StreamproofError | None:
+    found = next((cause for cause in causes if _ROW in cause), None)
+    if found is None:
+        return None
+    return SinkError(
+        f"An output cannot be written: {found.partition(_ROW)[2].strip().splitlines()[0].rstrip('.')}.",
+        required="Nothing of its batch is published, and nothing is lost.",
+        remedy="Mend schema_file, or the job's columns, and run again.",
     )
 
 

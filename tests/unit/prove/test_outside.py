@@ -34,6 +34,7 @@ servers = "production:9092"
 topic = "o"
 format = "protobuf"
 subject = "shared"
+register = false
 [sink.plain]
 connector = "kafka"
 servers = "production:9092"
@@ -53,5 +54,5 @@ def test_a_proof_touches_no_registry_of_the_configuration(config):
 
     assert {source.registry.address, out.registry.address} == {"http://127.0.0.1:2"}
     assert source.registry.sent == out.registry.sent == {}
-    assert (out.topic, out.subject) == ("one-out", None)
+    assert (out.topic, out.subject, out.registers) == ("one-out", None, True)
     assert sink_at("plain", config.sink["plain"], "one", URLS).registry is None

@@ -3,7 +3,7 @@
 import pytest
 
 from streamproof._jvm import plain, storage_error
-from streamproof.errors import DataError, JobDefinitionError, SinkError, StreamproofError, TornCheckpoint, TwoDrivers
+from streamproof.errors import DataError, JobDefinitionError, RegistryError, SinkError, StreamproofError, TornCheckpoint, TwoDrivers
 from streamproof.runtime.failures import path_of, translated
 
 WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\nModuleNotFoundError: "
@@ -26,6 +26,17 @@ WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\
         ("java.io.IOException: /out/part-0: No space left on device", SinkError, "The disk is full: /out/part-0"),
         ("java.io.IOException: Mkdirs failed to create file:/out/x (exists=false)", SinkError, "No permission to write /out/x"),
         ("ParentNotDirectoryException: Parent path is not a directory: file:/out", SinkError, "/out cannot be written"),
+        (
+            "io.streamproof.RegistryFailure: streamproof-registry:http://r answers 500 to the question for schema 7",
+            RegistryError,
+            "The schema registry: http://r answers 500 to the question for schema 7.",
+        ),
+        (
+            "PythonException: Traceback\nRuntimeError: streamproof-registry:The schema registry http://r does not answer.\nNothing",
+            RegistryError,
+            "The schema registry http://r does not answer.",
+        ),
+        ("RuntimeError: streamproof-row:a row does not fit schema 7", SinkError, "An output cannot be written: a row does not fit"),
         ("[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log.", TwoDrivers, "it wrote the log of the batch first"),
         ("Cannot start query with id 1 as another query with same id is already active", TwoDrivers, "it was started before"),
         (

@@ -13,6 +13,8 @@ from streamproof.errors import ConfigurationError, RegistryError
 
 MARK = "streamproof-registry:"
 """What begins the message of a task that the registry has not answered: the driver looks for it."""
+MARK_OF_ROW = "streamproof-row:"
+"""The same of a row that its schema does not take."""
 SCHEMA_TYPES: Mapping[str, str] = {"avro": "AVRO", "json_schema": "JSON", "protobuf": "PROTOBUF"}
 _ATTEMPTS = 3
 _PAUSE_SECONDS = 0.25

@@ -14,7 +14,7 @@ from pyspark.sql.types import ArrayType, DecimalType, MapType, StringType, Struc
 from streamproof import _jvm
 from streamproof.connectors.extras import library
 from streamproof.connectors.json_records import WRITTEN
-from streamproof.connectors.registry.client import MARK, SCHEMA_TYPES, RegisteredSchema, Registry
+from streamproof.connectors.registry.client import MARK_OF_ROW, SCHEMA_TYPES, RegisteredSchema, Registry
 from streamproof.connectors.registry.wire import Broken, framed
 from streamproof.errors import ConfigurationError
 
@@ -203,7 +203,7 @@ class JsonMaker(_Maker):
             try:
                 return framed(self.schema_id, check.text(row))
             except Broken as problem:
-                raise RuntimeError(f"{MARK}schema {self.schema_id} {problem}") from None
+                raise RuntimeError(f"{MARK_OF_ROW}schema {self.schema_id}, which rows are written by, {problem}") from None
 
         return written
 
@@ -226,7 +226,7 @@ class ProtobufMaker(_Maker):
                 return framed(self.schema_id, write(row))
             except Exception as problem:  # noqa: BLE001 -- what a message does not take has no common type, and its text holds values
                 raise RuntimeError(
-                    f"{MARK}a row does not fit schema {self.schema_id}, which it is written by ({type(problem).__name__})"
+                    f"{MARK_OF_ROW}a row does not fit schema {self.schema_id}, which it is written by ({type(problem).__name__})"
                 ) from None
 
         return written

@@ -35,6 +35,8 @@ def source_at(source: SourceConfig, topic: str, urls: Mapping[str, str], records
         "start": "earliest",
         "options": {},
         "registry": _registry(source, urls),
+        "schema_file": None,  # events are written by a schema of the columns
+        "message": None,
     }
     return source.model_copy(update=bound)
 
@@ -45,15 +47,8 @@ def sink_at(output: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str
     if isinstance(sink, PostgresSink):
         return sink.model_copy(update={"url": urls["postgres"], "table": f"{own}.{output}", "create": True})
     if isinstance(sink, KafkaSink):
-        return sink.model_copy(
-            update={
-                "servers": urls["kafka"],
-                "topic": f"{own}-{output}",
-                "subject": None,
-                "options": {},
-                "registry": _registry(sink, urls),
-            }
-        )
+        of_its_own = {"topic": f"{own}-{output}", "subject": None, "registers": True, "registry": _registry(sink, urls)}
+        return sink.model_copy(update={"servers": urls["kafka"], "options": {}, **of_its_own})
     if isinstance(sink, RedisSink):
         lives = max(sink.ttl, _A_DAY) if sink.ttl else None  # keys that expire before they are looked at would pass for lost
         return sink.model_copy(update={"url": urls["redis"], "prefix": f"{own}:{output}:", "ttl": lives})

@@ -58,7 +58,7 @@ public final class AvroValue implements Serializable {
     try {
       writer.write(rows.serialize(row), encoder);
     } catch (RuntimeException problem) { // Avro has no one exception for a value that the schema does not take
-      throw new RegistryFailure("a row does not fit schema " + id + ", which it is written by (a null where it takes none?)");
+      throw new IllegalStateException("streamproof-row:a row does not fit schema " + id + ", which it is written by (a null where it takes none?)");
     }
     encoder.flush();
     return bytes.toByteArray();
