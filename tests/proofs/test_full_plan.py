@@ -1,23 +1,35 @@
 """What only the full plan has: kill -9 of a child in a JVM of its own, power failures, and the recording with rare settings."""
 
+import fnmatch
 import shutil
 from pathlib import Path
 
 import pytest
 
+from streamproof.config import load
 from streamproof.proof import prove
+from streamproof.prove.run import Options, preview
 
 pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "full_plan"
+BEYOND = (("publish/*+kill+live", "live"), ("start/*+emptied", "image"), ("maintenance/*+rare", "image"))
 
 
-@pytest.mark.parametrize(
-    ("only", "mode"),
-    [("publish/*+kill+live", "live"), ("start/*+emptied", "image"), ("maintenance/*+rare", "image")],
-)
-def test_the_job_comes_back(only: str, mode: str, tmp_path: Path) -> None:
-    target = Path(shutil.copytree(JOB, tmp_path / "job"))
-    proof = prove(target, full=True, only=only)
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(JOB, tmp_path / "job"))
+
+
+def test_the_plan_has_what_the_standard_plan_has_not(job: Path, tmp_path: Path) -> None:
+    """CI runs all of them (`make beyond`), and would pass without one that is not there."""
+    planned = preview(load(job), Options(str(job), full=True), tmp_path / "plan").ids
+
+    assert [only for only, _ in BEYOND if not fnmatch.filter(planned, only)] == []
+
+
+@pytest.mark.parametrize(("only", "mode"), BEYOND)
+def test_the_job_comes_back(only: str, mode: str, job: Path) -> None:
+    proof = prove(job, full=True, only=only)
     tried = [scenario for scenario in proof.report["scenarios"] if scenario["mode"] == mode]
     assert tried
     assert all(scenario["fired"] for scenario in tried)

@@ -131,10 +131,7 @@ _PAGES = (
 )
 """The page to read on: checker, words of the finding, name below docs/incidents; the first that fits."""
 
-_PAGES_OF_CRASHES = (
-    ("window-contents", "is not what", "state-outside-the-checkpoint"),
-    ("recovery", "ran again and is not what was published", "state-outside-the-checkpoint"),
-)
+_PAGES_OF_CRASHES = (("window-contents", "the value is another", "state-outside-the-checkpoint"),)
 """The same for what is right as long as nothing crashes: the values that a batch gives when it runs again are others."""
 
 

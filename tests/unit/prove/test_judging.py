@@ -46,7 +46,8 @@ def test_a_mistake_in_the_scenario_ends_the_proof() -> None:
     [(True, True, "docs/incidents/state-outside-the-checkpoint.md"), (False, True, None), (True, False, None)],
 )
 def test_a_value_that_only_a_crash_makes_wrong_names_the_state_outside(sound_without_fault: bool, crashed: bool, page: str | None):
-    wrong = CheckResult("window-contents", Verdict.FAIL, (Finding(None, "total is not what the batch query gives"),), 1)
+    how = "rows.jsonl; each of its events is in it once, and the value is another"
+    wrong = CheckResult("window-contents", Verdict.FAIL, (Finding(None, "total is not what it must be", how=how),), 1)
     step = StepName.parse("stage/manifest@1:after") if crashed else None
     outcome = Outcome(ScenarioPlan("id", Mode.LIVE, "process-death", step), True, [wrong], 1.0)
 
