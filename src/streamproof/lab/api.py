@@ -6,6 +6,7 @@ It speaks HTTP in a process of its own, so that calls to it can be cut off; it k
 import json
 import sys
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,7 +23,8 @@ MODES = ("well", "429", "500", "403", "401", "hangs-after-work", "hangs-before-w
 class PaymentsApi(SingleProcess):
     """`POST /any/path` with an Idempotency-Key does something once; below `/careless` it does it each time.
 
-    `GET /any/path/KEY` says whether it was done, `effects` everything that was done. It forgets over `restart`.
+    `GET /any/path/KEY` says whether it was done, `effects` everything that was done, `tries_at` how often it was asked.
+    It forgets over `restart`.
     """
 
     @property
@@ -45,6 +47,13 @@ class PaymentsApi(SingleProcess):
         return effects_at(f"{self.url}{path}")
 
 
+def tries_at(url: str) -> dict[str, int]:
+    """How often a payments API was asked to do each thing below an address: by "path key"."""
+    with urlopen(f"{url}/_tries") as answer:  # noqa: S310 -- a service of our own
+        found: dict[str, int] = json.load(answer)
+    return found
+
+
 def effects_at(url: str) -> list[dict[str, Any]]:
     """What a payments API was made to do at an address."""
     with urlopen(f"{url}/_effects") as answer:  # noqa: S310 -- a service of our own
@@ -59,6 +68,7 @@ class _State:
     mode: str = "well"
     times: int = 0
     key: str | None = None
+    tries: Counter[tuple[str, str]] = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def next_mode(self, key: str) -> str:
@@ -89,6 +99,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.state.mode, self.state.times, self.state.key = told["mode"], told["times"], told["key"]
             self._answer(200, {})
             return
+        with self.state.lock:
+            self.state.tries[self.path, self.headers.get("Idempotency-Key", "")] += 1
         mode = self.state.next_mode(self.headers.get("Idempotency-Key", ""))
         if mode.isdigit():
             self._answer(int(mode), {"error": mode})
@@ -109,6 +121,12 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.path.endswith("/_effects"):
             at = self.path.removesuffix("/_effects")
             self._answer(200, [each for each in self.state.effects if each["path"] == at])
+        elif self.path.endswith("/_tries"):
+            below = self.path.removesuffix("_tries")
+            with self.state.lock:
+                self._answer(
+                    200, {f"{path} {key}": times for (path, key), times in self.state.tries.items() if below in f"{path}/"}
+                )
         else:
             path, _, key = self.path.rpartition("/")
             self._answer(200 if (path, key) in self.state.done else 404, {})

@@ -129,12 +129,15 @@ class History:
         The scenario's.
     power_failure
         Whether the machine died: it can have taken files that the death of a process leaves.
+    tries
+        How often an API was asked to do each thing, by "path key".
     """
 
     queries: Sequence[QueryView]
     offered: Offered
     expectations: Expect = field(default_factory=Expect)
     power_failure: bool = False
+    tries: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def events(self) -> Mapping[str, Event]:

@@ -56,7 +56,7 @@ class Outcome:
             "crash": in_words(self.plan),
             "account": self.account,
             "batches": self.batches,
-            "read_on": _read_on(self.checks, only_after_crash=sound_without_fault and step is not None),
+            "read_on": _read_on(self.checks, self.plan.fault if sound_without_fault and step is not None else ""),
         }
 
 
@@ -125,6 +125,7 @@ _PAGES = (
     ("exactly-once", "was published", "appends-on-replay"),
     ("exactly-once", "is counted", "state-outside-the-checkpoint"),
     ("exactly-once", "is lost", "marked-done-before-durable"),
+    ("pacing", "", "retry-storm"),
     ("late-routing", "", "late-bound-of-its-own"),
     ("expectations", "another time", "processing-time-for-business-time"),
     ("expectations", "is late", "zero-watermark-delay"),
@@ -135,9 +136,16 @@ _PAGES_OF_CRASHES = (("window-contents", "the value is another", "state-outside-
 """The same for what is right as long as nothing crashes: the values that a batch gives when it runs again are others."""
 
 
-def _read_on(checks: Sequence[CheckResult], *, only_after_crash: bool) -> str | None:
+_PAGES_OF_FAULTS = {"two-drivers": "two-drivers"}
+"""The same by the fault of the scenario: it is the cause where the run without it is sound."""
+
+
+def _read_on(checks: Sequence[CheckResult], fault: str) -> str | None:
+    """The page that names the cause; `fault` is that of a scenario without which the job is sound, else empty."""
     failing = {check.name: check.findings for check in checks if check.verdict is Verdict.FAIL}
-    for name, said, page in (*_PAGES, *(_PAGES_OF_CRASHES if only_after_crash else ())):
+    if failing and fault in _PAGES_OF_FAULTS:
+        return f"docs/incidents/{_PAGES_OF_FAULTS[fault]}.md"
+    for name, said, page in (*_PAGES, *(_PAGES_OF_CRASHES if fault else ())):
         if any(said in f"{finding.what} {finding.how or ''}" for finding in failing.get(name, ())[:1]):
             return f"docs/incidents/{page}.md"
     return None

@@ -1,6 +1,8 @@
 """The job in a process and a JVM of its own: one that can be killed, that is a second driver, or that works on a cluster."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,6 +16,7 @@ from streamproof.prove.engine import JAVA_OPTIONS, settings_of_proof
 from streamproof.prove.zygote import ChildDied
 
 MEMORY = "640m"
+_PATIENCE_SECONDS = 100.0
 _OF_THE_PROCESS = ("spark.hadoop.", "spark.local.", "spark.master", "spark.executor.")
 
 
@@ -41,7 +44,11 @@ def finished(task: ChildTask, environment: Mapping[str, str], log: Path) -> Chil
     """
     with log.open("ab") as written:
         process = started(task, environment, written)
-        process.communicate()
+        try:
+            process.communicate(timeout=_PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
     result = Path(task.result)
     if not result.is_file():
         raise ChildDied(f"exit code {process.returncode}; {log.read_text(errors='replace')[-2_000:]}")

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from streamproof.config import JobConfig
+from streamproof.config import FilesSink, JobConfig
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.phases import Side, StepName
 from streamproof.core.verdict import Verdict
@@ -241,13 +241,16 @@ class _Session:
 
     def _on_services(self, recording: Recording, outside: Outside) -> tuple[list[ScenarioPlan], tuple[str, ...]]:
         """Live crashes, and the faults on services that can be brought about here; and those that cannot, in words."""
+        own = [name for name, sink in self.config.sink.items() if isinstance(sink, FilesSink) and sink.connector != "files"]
+        stores = tuple(dict.fromkeys(self.scenario.environment.values()))
         steps = [step.name(side) for step in recording.steps.steps for side in Side]
         found = list(
             strikes(
                 steps,
                 recording.announced,
-                {name: services_of(sink) for name, sink in self.config.sink.items()},
+                {name: services_of(sink) or (stores if name in own else ()) for name, sink in self.config.sink.items()},
                 {name: services_of(source) for name, source in self.config.source.items()},
+                own,
                 everywhere=self.options.full,
             )
         )

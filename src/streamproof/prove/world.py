@@ -80,7 +80,7 @@ class World:
         base = str(folder) if recording is None else f"sp-record://{recording}{folder}"
         data = self.written.data if trace else self.written.plain_data
         limits = self.scenario.files_per_batch, records_per_batch(self.scenario)
-        return Setting(base, folder, data, *limits, self.outside.urls(by_line), self.outside.stores(name))
+        return Setting(base, folder, data, *limits, self.outside.urls(by_line), self.outside.stores(name, by_line))
 
     def open_places(self, name: str) -> None:
         """Makes the places of a scenario in services."""
@@ -109,7 +109,7 @@ class World:
             left = read_history(layout)
             model = self.models[layout.query].expect(left.batches)
             views.append(self._view(layout.query, left, model))
-        return History(views, self.offered, self.scenario.expect, power_failure)
+        return History(views, self.offered, self.scenario.expect, power_failure, self.outside.tries(folder.name))
 
     def _view(self, query: str, left: Any, model: Expectation) -> QueryView:
         arrivals = self.arrivals[query]

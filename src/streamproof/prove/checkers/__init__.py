@@ -28,6 +28,7 @@ _MODULES = (
     "watermark",
     "state_contents",
     "liveness",
+    "pacing",
     "expectations",
 )
 

@@ -27,6 +27,7 @@ def strikes(
     announced: Sequence[StepName],
     sinks: Mapping[str, Sequence[str]],
     sources: Mapping[str, Sequence[str]],
+    own: Sequence[str] = (),
     *,
     everywhere: bool = False,
 ) -> Iterator[tuple[ServiceFault, StepName, str]]:
@@ -41,12 +42,15 @@ def strikes(
         The steps on the recorded file system, and those that services have taken.
     sinks, sources
         By output and by source, the services that it needs; none for files.
+    own
+        The outputs with a sink of the job's own.
     """
     for fault in all_faults():
         yield from _on_outputs(fault, announced, sinks, everywhere=everywhere)
         yield from _on_sources(fault, recorded, sources)
         if fault.service == "driver":
             yield from _on_driver(fault, recorded, next(iter(sinks), ""))
+            yield from _on_own_sinks(fault, announced, own)
 
 
 def _on_outputs(
@@ -77,6 +81,16 @@ def _on_driver(fault: ServiceFault, recorded: Sequence[StepName], output: str) -
     for behind in manifest:
         *_, before = (step for step in recorded[: recorded.index(behind)] if step.side is Side.AFTER)
         yield from ((fault, before, output), (fault, behind, output))
+
+
+def _on_own_sinks(
+    fault: ServiceFault, announced: Sequence[StepName], own: Sequence[str]
+) -> Iterator[tuple[ServiceFault, StepName, str]]:
+    """What a sink of the job's own does between two of its steps, the other driver may have done meanwhile."""
+    for output in own:
+        steps = [step for step in dict.fromkeys(announced) if step.kind.partition(".")[0] == output and step.side is Side.BEFORE]
+        batches = sorted({step.batch for step in steps})
+        yield from ((fault, step, output) for step in steps if step.batch == batches[len(batches) // 2])
 
 
 def _middle(recorded: Sequence[StepName], phase: Phase, kind: str) -> list[StepName]:

@@ -5,10 +5,9 @@ import redis
 from streamproof.core.phases import Side
 from streamproof.lab.api import PaymentsApi
 from streamproof.lab.redis import Redis
-from streamproof.prove.faults.fault import ServiceFault, Struck
+from streamproof.prove.faults.fault import OUTAGE_SECONDS, ServiceFault, Struck
 
-_CALLS = 20
-"""More than an API is asked at a time."""
+_EVERY = 1_000_000_000
 
 
 def _restart(struck: Struck) -> None:
@@ -37,7 +36,8 @@ def _bring_back(struck: Struck) -> None:
 def _behave(mode: str, struck: Struck) -> None:
     api = struck.services["api"]
     assert isinstance(api, PaymentsApi), "the lab's service of this name"
-    api.behave(mode, _CALLS)
+    api.behave(mode, _EVERY)
+    struck.later(lambda: _well(struck))
 
 
 def _well(struck: Struck) -> None:
@@ -52,7 +52,7 @@ FAULTS = (
     ServiceFault(
         "api-overloaded",
         "api",
-        f"the API answers {_CALLS} calls with 429",
+        f"the API answers every call with 429 for {OUTAGE_SECONDS:g} seconds",
         lambda struck: _behave("429", struck),
         _well,
         sides=(Side.AFTER,),
@@ -60,7 +60,7 @@ FAULTS = (
     ServiceFault(
         "api-broken",
         "api",
-        f"the API answers {_CALLS} calls with 500",
+        f"the API answers every call with 500 for {OUTAGE_SECONDS:g} seconds",
         lambda struck: _behave("500", struck),
         _well,
         sides=(Side.AFTER,),

@@ -1,7 +1,6 @@
 """Where a scenario lies in the services: its sources' topics, and tables and topics of its own; and what is found there as files."""
 
 import json
-import re
 import shutil
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -20,7 +19,7 @@ from streamproof.config import (
     SourceConfig,
 )
 from streamproof.prove.left_behind import LEDGER
-from streamproof.prove.outside.services import Published, reader
+from streamproof.prove.outside.services import Published, own_name, reader
 
 _A_DAY = timedelta(days=1)
 
@@ -43,7 +42,7 @@ def source_at(source: SourceConfig, topic: str, urls: Mapping[str, str], records
 
 def sink_at(output: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str]) -> SinkConfig:
     """A sink of a service, writing to the scenario's own table or topic; others as they are."""
-    own = re.sub(r"\W", "_", scenario).lower()
+    own = own_name(scenario)
     if isinstance(sink, PostgresSink):
         return sink.model_copy(update={"url": urls["postgres"], "table": f"{own}.{output}", "create": True})
     if isinstance(sink, KafkaSink):

@@ -1,5 +1,6 @@
 """The services that a proof starts for a job, and what it asks of each."""
 
+import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from streamproof.config import (
 )
 from streamproof.core.manifest import LedgerEntry
 from streamproof.errors import LabError
+from streamproof.lab.api import tries_at
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.services import fetch, service, there
 from streamproof.lab.toxiproxy import Proxy, Toxiproxy
@@ -144,15 +146,19 @@ class Outside:
         direct = {name: each.url for name, each in self.running.items() if name in self.names}
         return {name: _by_line(url, self.lines[name]) if name == by_line else url for name, url in direct.items()}
 
-    def stores(self, scenario: str) -> dict[str, str]:
-        """By variable, the URL of a scenario's own store: the same at each of its starts."""
+    def stores(self, scenario: str, by_line: str = "") -> dict[str, str]:
+        """By variable, the URL of a scenario's own store: the same at each of its starts; through the proxy where its service is named."""
         if not self.environment:
             return {}
         with self._lock:
             free = next(number for number in count(1) if number not in self._numbers.values())
             number = self._numbers.setdefault(scenario, free)
-        urls = self.urls()
+        urls = self.urls(by_line)
         return {name: STORES[kind].url(urls[kind], scenario, number) for name, kind in self.environment.items()}
+
+    def tries(self, scenario: str) -> dict[str, int]:
+        """How often a scenario has asked the API to do each thing; empty where there is none."""
+        return tries_at(f"{self.running['api'].url}/{own_name(scenario)}") if "api" in self.names else {}
 
     def open_stores(self, scenario: str) -> None:
         """Makes the stores of a scenario, empty."""
@@ -165,6 +171,11 @@ class Outside:
             STORES[self.environment[name]].close(url)
         with self._lock:
             self._numbers.pop(scenario, None)
+
+
+def own_name(scenario: str) -> str:
+    """A scenario's name as services take it: in schemas, topics, prefixes and paths."""
+    return re.sub(r"\W", "_", scenario).lower()
 
 
 def services_of(bound: SourceConfig | SinkConfig) -> tuple[str, ...]:

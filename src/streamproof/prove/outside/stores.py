@@ -61,7 +61,20 @@ class Schema(Store):
             connection.execute(sql.SQL(statement).format(sql.Identifier(urlsplit(url).query.rpartition("%3D")[2])))
 
 
-STORES: Mapping[str, Store] = {"redis": Database(), "postgres": Schema()}
+class Path(Store):
+    """A path of the stand-in for an API."""
+
+    def url(self, server: str, scenario: str, number: int) -> str:
+        return f"{server}/{_name(scenario)}"
+
+    def open(self, url: str) -> None:
+        """Nothing has to be made."""
+
+    def close(self, url: str) -> None:
+        """It goes with the proof."""
+
+
+STORES: Mapping[str, Store] = {"redis": Database(), "postgres": Schema(), "api": Path()}
 """By the name of the service."""
 
 

@@ -1,0 +1,20 @@
+"""A service that is in trouble is not asked ever more: who tries again waits, and longer each time."""
+
+from collections.abc import Iterator
+
+from streamproof.prove.checkers import Finding, checker
+from streamproof.prove.history import History
+
+TRIES = 30
+"""So often a call may be tried in a scenario: pauses that begin at 0.2 seconds and double are past the longest outage of a proof with
+fewer, over several starts too; without pauses it is hundreds a second."""
+
+
+@checker("pacing")
+def pacing(history: History) -> Iterator[Finding]:
+    """Look for calls that an API was asked to do again and again without a pause."""
+    for call, times in sorted(history.tries.items(), key=lambda entry: -entry[1]):
+        if times > TRIES:
+            key = call.rpartition(" ")[2]
+            what = f"the call {key} was made {times:,} times: whoever tries again without a pause keeps a service down that is in trouble"
+            yield Finding(None, what, None, f"at most {TRIES} tries, with pauses that grow", f"{times:,} tries", None, key)
