@@ -45,7 +45,7 @@ topic = "p"
 
 
 def test_a_job_with_schemas_needs_a_registry(config):
-    assert needed(config) == ("kafka", "registry")
+    assert needed(config, {}) == ("kafka", "registry")
     assert needed(config.model_copy(update={"source": {}, "sink": {"plain": config.sink["plain"]}})) == ("kafka",)
 
 

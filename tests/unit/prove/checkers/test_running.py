@@ -25,6 +25,7 @@ def test_a_faultless_history_passes_every_checker(shape):
         "watermark",
         "state-contents",
         "liveness",
+        "pacing",
         "expectations",
     ]
 
