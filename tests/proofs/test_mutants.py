@@ -83,9 +83,9 @@ ON_SERVICES = (
     # Between the two commits.
     Mutant("marked-done-before-durable", "exactly-once", "publish/takings.ledger@2:after*", "is lost", variant="postgres"),
     # The first driver has looked, the second one publishes, the first one goes on.
-    Mutant("two-drivers", "exactly-once", "publish/takings@1:before+two-drivers*", "is counted twice"),
+    Mutant("two-drivers", "exactly-once", "publish/takings@2:before+two-drivers*", "is counted twice"),
     # The API answers with 500 for two seconds.
-    Mutant("retry-storm", "pacing", "publish/takings.call@1:after+api-broken*", "without a pause", names_event=False),
+    Mutant("retry-storm", "pacing", "publish/takings.call@2:after+api-broken*", "without a pause", names_event=False),
 )
 ALL = (*SIX, *[pytest.param(mutant, marks=[pytest.mark.service, pytest.mark.slow]) for mutant in ON_SERVICES])
 

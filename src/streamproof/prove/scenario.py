@@ -248,7 +248,7 @@ class Scenario(_Table):
     files_per_batch: Annotated[int, Field(ge=2, le=64)] = 2
     source: Annotated[dict[str, SourceScenario], Field(min_length=1)]
     expect: Expect = Expect()
-    environment: dict[Variable, Literal["redis", "postgres"]] = Field(default_factory=dict)
+    environment: dict[Variable, Literal["redis", "postgres", "api"]] = Field(default_factory=dict)
     title: Text | None = None
     file: Path | None = Field(default=None, exclude=True)
 

@@ -46,7 +46,7 @@ topic = "p"
 
 def test_a_job_with_schemas_needs_a_registry(config):
     assert needed(config, {}) == ("kafka", "registry")
-    assert needed(config.model_copy(update={"source": {}, "sink": {"plain": config.sink["plain"]}})) == ("kafka",)
+    assert needed(config.model_copy(update={"source": {}, "sink": {"plain": config.sink["plain"]}}), {}) == ("kafka",)
 
 
 def test_a_proof_touches_no_registry_of_the_configuration(config):
