@@ -100,11 +100,13 @@ def test_what_cannot_be_read_is_rejected_with_its_bytes_and_a_reason(job, send, 
 
     assert small.ids() == ["good"]
     found = {
-        base64.b64decode(row["original_base64"]): row["reason"] for row in small.rows("rejected") if row.get("original_base64")
+        base64.b64decode(row["original_base64"]): row["reason"]
+        for row in small.rows("rejected")
+        if row["original_base64"] is not None
     }
     assert found.keys() == broken.keys()
     assert {value: found[value] for value in broken if not found[value].startswith(broken[value])} == {}
-    assert [row["reason"] for row in small.rows("rejected") if not row.get("original_base64")] == ["no value (a tombstone)"]
+    assert [row["reason"] for row in small.rows("rejected") if row["original_base64"] is None] == ["no value (a tombstone)"]
     assert result.account.total == result.account_input == len(broken) + 2
 
 
