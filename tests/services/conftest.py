@@ -97,6 +97,13 @@ def answering() -> Iterator[Callable[[int], str]]:
 
 
 @pytest.fixture
+def own_postgres(postgres: Postgres, tmp_path: Path) -> Iterator[Postgres]:
+    """A server that a test may kill."""
+    with Postgres(tmp_path / "own-postgres") as server:
+        yield server
+
+
+@pytest.fixture
 def schema(postgres: Postgres) -> Iterator[str]:
     """A schema of its own, gone with the test."""
     name = f"t{short(new_id())}"

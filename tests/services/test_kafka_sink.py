@@ -329,7 +329,7 @@ def test_r8_a_broker_that_is_down_neither_stops_nor_doubles_the_others_and_catch
             small.feed([event(f"x{number}", number), event(f"r{number}", number, -1.0)])
         with monkeypatch.context() as impatient:
             impatient.setattr(run, "_PATIENCE_SECONDS", 0)
-            for module in ("ledger", "transactions"):
+            for module in ("client", "ledger", "transactions"):
                 impatient.setattr(f"streamproof.connectors.kafka.{module}.SECONDS", 2)
             assert small.stopped(SinkUnavailable).message.startswith("2 batches of kept wait: ")
         assert small.ids("rejected") == ["r0", "r1", "r2"]

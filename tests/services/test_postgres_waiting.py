@@ -1,25 +1,14 @@
 """A database that does not take its rows is waited for: nothing is lost, the other outputs go on (R8)."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import psycopg
 import pytest
 
 from spark.small_job import event
 from streamproof.connectors.postgres.sink import TableSink
 from streamproof.errors import CheckpointError, SinkError, SinkUnavailable
-from streamproof.lab import Postgres
 from streamproof.runtime import run
 
 pytestmark = [pytest.mark.service, pytest.mark.spark]
-
-
-@pytest.fixture
-def own_postgres(postgres: Postgres, tmp_path: Path) -> Iterator[Postgres]:
-    """A server that a test may kill."""
-    with Postgres(tmp_path / "own-postgres") as server:
-        yield server
 
 
 def test_rows_that_went_missing_on_their_way_are_noticed(job, rows, monkeypatch):
