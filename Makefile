@@ -17,7 +17,7 @@ endif
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
 	@echo "make demo         prove a job with a mistake planted, then the correct one; leaves reports/demo/report.html"
-	@echo "make demo-services  prove two examples on a real broker, database and API, started for it"
+	@echo "make demo-services  an incident on Redis is caught, two examples are proved on real services, started for it"
 	@echo "make check        format, lint, types, architecture and unit tests: under a minute, no Spark"
 	@echo "make test         every test"
 	@echo "make test-in-two  the same in two processes side by side, without what make beyond does again"
