@@ -32,12 +32,13 @@ class Gateway:
 
 
 class Engine:
-    """The Spark that scenarios run on. It stays warm until the process ends: the next proof finds it running.
+    """The Spark that scenarios run on. It stays warm until the process ends: the next proof finds it running, unless it needs other jars.
 
     `local` is where it keeps its temporary files, unless the job's settings say where; `jars` are those of connectors.
     """
 
     def __init__(self, name: str, settings: Mapping[str, str], local: Path | None = None, jars: Sequence[str] = ()) -> None:
+        _end_jvm_without(jars)
         own = {**local_files(local), **settings_of_proof(settings)}
         self.spark: SparkSession = start_session(name, own, proof=True, java_options=JAVA_OPTIONS, jars=jars)
         running = self.spark.sparkContext.getConf().get("spark.jars", "") or ""
@@ -104,6 +105,22 @@ class Engine:
         """
         stores = getattr(self._jvm.org.apache.spark.sql.execution.streaming.state, "StateStore$")
         getattr(stores, "MODULE$").stopMaintenanceTask()
+
+
+def _end_jvm_without(jars: Sequence[str]) -> None:
+    """Ends the JVM of an earlier proof that lacks a jar: a JVM takes none up any more."""
+    from pyspark import SparkContext
+
+    context = SparkContext._active_spark_context
+    running = context.getConf().get("spark.jars", "") or "" if context is not None else ""
+    if context is None or PROOF_JAR.name not in running or all(Path(jar).name in running for jar in jars):
+        return
+    context.stop()
+    gateway: Any = SparkContext._gateway
+    SparkContext._gateway, SparkContext._jvm = None, None
+    gateway.shutdown()
+    gateway.proc.stdin.close()  # the JVM ends when this does
+    gateway.proc.wait()
 
 
 # Of the methods that thousands of small batches run, only the hottest are worth the optimising compiler's time: its thresholds are four
