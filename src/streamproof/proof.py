@@ -74,7 +74,7 @@ def prove(
     seed, events, batches
         Other events than scenario.toml describes.
     only
-        A scenario's id, or a glob of ids; the verdict then speaks of those only.
+        A scenario's id, a glob of ids, or several of these with commas; the verdict then speaks of those only.
     full
         The full plan: second recording, all cuts, machine death, kill -9.
     max_scenarios, time_budget, stop_at_first

@@ -64,6 +64,33 @@ def test_a_job_whose_records_are_in_another_of_the_registrys_formats_is_proved_a
     assert proof.report["conservation"]["fault_free"]["rejected"] > 0
 
 
+FAULTS = (
+    "publish/*+connection-lost+live",
+    "publish/*+postgres-answer-lost+live",
+    "publish/*+kafka-answer-lost+live",
+    "publish/*+broker-killed+live",
+    "publish/*+database-restarted+live",
+    "plan/*+kafka-partition+live",
+    "plan/*+registry-partition+live",
+    "publish/*+executor-killed+live",
+    "stage/*+two-drivers+live",
+)
+
+
+def test_risk_exposure_loses_and_doubles_nothing_whatever_befalls_its_services(job):
+    """P4, P5: some of the faults; `make demo-services` has all of them."""
+    copied("risk_exposure", job)
+
+    proof = prove(job, profile="services", events=1_000, batches=3, brokers=3, only=",".join(FAULTS))
+
+    assert proof.verdict == "pass", proof
+    assert {scenario["fault"] for scenario in proof.report["scenarios"]} == {
+        "none",
+        *(name.split("+")[1] for name in FAULTS),
+    }
+    assert all(scenario["fired"] for scenario in proof.report["scenarios"])
+
+
 def test_payments_have_one_effect_each_wherever_their_calls_are_cut_off(job):
     copied("payments", job)
 

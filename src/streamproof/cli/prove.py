@@ -27,7 +27,10 @@ Exit codes:
   0  pass      1  fail      2  wrong usage or configuration      3  unknown: cut short, or could not decide
 """
 
-Only = Annotated[str | None, typer.Option(metavar="ID", help="Only this scenario, or those that a glob such as 'publish/*' names.")]
+Only = Annotated[
+    str | None,
+    typer.Option(metavar="ID", help="Only this scenario, or those that a glob such as 'publish/*' names; several with commas."),
+]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Another seed than the scenario's: other events, another order.")]
 
 
@@ -66,7 +69,7 @@ def prove(
 ) -> None:
     """Crash the job at every durable step, let it recover, and account for every event; exit code 0, 1, 2 or 3."""
     budget = _duration(time_budget)
-    if only is not None and not may_name_steps(only):
+    if only is not None and not all(map(may_name_steps, only.split(","))):
         raise typer.BadParameter(
             f"--only {only} can name no scenario: one is called like publish/exposure@3:after or work/state.0.1@3:after, and begins with "
             f"{', '.join(Phase)}, or is fault-free. streamproof prove {shlex.quote(target)} --list shows them."

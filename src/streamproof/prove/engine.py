@@ -79,6 +79,10 @@ class Engine:
         """The step is told to a desk (`faults.desk`), and waits there."""
         self._jvm.io.streamproof.proof.Faults.armCall(identity, operation, path, side, occurrence, call)
 
+    def forget(self) -> None:
+        """What our classes remember in this JVM goes: memory dies with a process (R17)."""
+        getattr(self._jvm, "io.streamproof.Registry").forget()
+
     def fired(self, identity: str) -> bool:
         return bool(self._jvm.io.streamproof.proof.Faults.fired(identity))
 

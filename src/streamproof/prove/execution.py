@@ -137,6 +137,7 @@ class Executor:
 
     def _run(self, plan: ScenarioPlan, recordings: Mapping[str, Recording]) -> Ran:
         started = monotonic_seconds()
+        self.world.engine.forget()
         recording = recordings[plan.recording]
         with self._lock:
             self._number += 1

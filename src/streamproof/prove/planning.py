@@ -156,7 +156,7 @@ def in_order(plans: Sequence[ScenarioPlan], mode: Mode = Mode.IMAGE) -> list[Sce
 
 
 def chosen(plans: Sequence[ScenarioPlan], only: str | None) -> list[ScenarioPlan]:
-    """The scenarios that `only` means: an id, another name of its disk, or a glob.
+    """The scenarios that `only` means: an id, another name of its disk, a glob, or several of these with commas.
 
     Raises
     ------
@@ -167,6 +167,9 @@ def chosen(plans: Sequence[ScenarioPlan], only: str | None) -> list[ScenarioPlan
         return list(plans)
     if only == FAULT_FREE.id:
         return []  # it is no part of the plan: every proof begins with it
+    if "," in only:
+        ids = {plan.id for part in only.split(",") for plan in chosen(plans, part)}
+        return [plan for plan in plans if plan.id in ids]
     found = [plan for plan in plans if only == plan.id or only in plan.names]
     if not found:
         found = [plan for plan in plans if any(fnmatch.fnmatchcase(name, only) for name in plan.names)]

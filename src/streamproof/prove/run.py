@@ -248,7 +248,7 @@ class _Session:
             strikes(
                 steps,
                 recording.announced,
-                {name: services_of(sink) or (stores if name in own else ()) for name, sink in self.config.sink.items()},
+                {name: services_of(sink)[:1] or (stores if name in own else ()) for name, sink in self.config.sink.items()},
                 {name: services_of(source) for name, source in self.config.source.items()},
                 own,
                 everywhere=self.options.full,

@@ -26,6 +26,10 @@ def test_only_takes_an_id_another_name_of_the_same_disk_or_a_glob() -> None:
     assert [plan.id for plan in chosen(PLANS, "publish/exposure@1:after")] == ["publish/exposure@1:after"]
     assert [plan.id for plan in chosen(PLANS, "work/state.0.0@1:before")] == ["work/state.0.1@1:after"]
     assert [plan.id for plan in chosen(PLANS, "*@1:*")] == ["work/state.0.1@1:after", "publish/exposure@1:after"]
+    assert [plan.id for plan in chosen(PLANS, "commit/*,publish/exposure@1:after")] == [
+        "publish/exposure@1:after",
+        "commit/commits@2:after",
+    ]
     assert chosen(PLANS, None) == PLANS
 
 

@@ -34,7 +34,8 @@ def strikes(
     """Faults and the steps at which they strike, with the output or the source that the fault is on.
 
     A fault on a service strikes at the first step that the middle batch takes there, for the first output that goes there; and once the
-    offsets of that batch are planned, where a source is read there. With `everywhere` it strikes at every step of every output.
+    offsets of that batch are planned, where a source is read there (of the first batch, where it is the registry: what it has said is
+    remembered). With `everywhere` it strikes at every step of every output.
 
     Parameters
     ----------
@@ -60,8 +61,7 @@ def _on_outputs(
         if not services or fault.service not in (*services, "spark"):
             continue
         own = [step for step in dict.fromkeys(announced) if step.kind.partition(".")[0] == output and step.side in fault.sides]
-        batches = sorted({step.batch for step in own})
-        middle = [step for step in own if step.batch == batches[len(batches) // 2]]
+        middle = _of_middle_batch(own)
         yield from ((fault, step, output) for step in (own if everywhere else middle[:1]))
         if middle and not everywhere:
             return
@@ -72,13 +72,14 @@ def _on_sources(
 ) -> Iterator[tuple[ServiceFault, StepName, str]]:
     source = next((name for name, services in sources.items() if fault.service in services), None)
     if source is not None and Side.AFTER in fault.sides:
-        yield from ((fault, step, source) for step in _middle(recorded, Phase.PLAN, _PLANNED) if step.side is Side.AFTER)
+        planned = [step for step in recorded if (step.phase, step.kind, step.side) == (Phase.PLAN, _PLANNED, Side.AFTER)]
+        yield from ((fault, step, source) for step in (planned[:1] if fault.service == "registry" else _of_middle_batch(planned)))
 
 
 def _on_driver(fault: ServiceFault, recorded: Sequence[StepName], output: str) -> Iterator[tuple[ServiceFault, StepName, str]]:
     """Before the manifest the two drivers stage different ones, behind it they share it."""
-    manifest = [step for step in _middle(recorded, Phase.STAGE, _STAGED) if step.side is Side.AFTER]
-    for behind in manifest:
+    manifests = [step for step in recorded if (step.phase, step.kind, step.side) == (Phase.STAGE, _STAGED, Side.AFTER)]
+    for behind in _of_middle_batch(manifests):
         *_, before = (step for step in recorded[: recorded.index(behind)] if step.side is Side.AFTER)
         yield from ((fault, before, output), (fault, behind, output))
 
@@ -89,12 +90,9 @@ def _on_own_sinks(
     """What a sink of the job's own does between two of its steps, the other driver may have done meanwhile."""
     for output in own:
         steps = [step for step in dict.fromkeys(announced) if step.kind.partition(".")[0] == output and step.side is Side.BEFORE]
-        batches = sorted({step.batch for step in steps})
-        yield from ((fault, step, output) for step in steps if step.batch == batches[len(batches) // 2])
+        yield from ((fault, step, output) for step in _of_middle_batch(steps))
 
 
-def _middle(recorded: Sequence[StepName], phase: Phase, kind: str) -> list[StepName]:
-    """The steps of a kind in the middle batch of each query."""
-    own = [step for step in recorded if (step.phase, step.kind) == (phase, kind)]
-    batches = sorted({step.batch for step in own})
-    return [step for step in own if step.batch == batches[len(batches) // 2]] if own else []
+def _of_middle_batch(steps: Sequence[StepName]) -> list[StepName]:
+    batches = sorted({step.batch for step in steps})
+    return [step for step in steps if step.batch == batches[len(batches) // 2]]

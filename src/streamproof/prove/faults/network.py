@@ -11,20 +11,25 @@ _NARROW = 64
 
 
 def faults() -> Iterator[ServiceFault]:
-    """Those of every service: `<what>`, on the lines to the service that the step belongs to."""
+    """Those of every service: `<service>-<what>`, on the lines to it."""
     for service, called in _SERVICES.items():
         yield _slow(service, "latency", f"every answer of {called} takes 100 ms longer", latency=100)
         yield _slow(service, "jitter", f"answers of {called} take up to 200 ms longer, each another time", latency=100, jitter=100)
         yield _slow(service, "bandwidth", f"the line to {called} carries {_NARROW} KB in a second", kind="bandwidth", rate=_NARROW)
         away = f"for {OUTAGE_SECONDS:g} seconds"
         yield ServiceFault(
-            "reset", service, f"{called} resets every connection {away}", _reset(service), _mended(service), by_line=True
+            f"{service}-reset", service, f"{called} resets every connection {away}", _reset(service), _mended(service), by_line=True
         )
         yield ServiceFault(
-            "partition", service, f"the network loses {called} {away}", _partition(service), _mended(service), by_line=True
+            f"{service}-partition",
+            service,
+            f"the network loses {called} {away}",
+            _partition(service),
+            _mended(service),
+            by_line=True,
         )
         yield ServiceFault(
-            "answer-lost",
+            f"{service}-answer-lost",
             service,
             f"{called} does what it was told, and its answer is lost",
             _answer_lost(service),
@@ -39,7 +44,7 @@ def _slow(service: str, name: str, words: str, kind: str = "latency", **attribut
         for line in struck.lines[service]:
             line.toxic(kind, **attributes)  # type: ignore[arg-type]  # they are whole numbers, `towards` is none of them
 
-    return ServiceFault(name, service, words, strike, _mended(service), by_line=True)
+    return ServiceFault(f"{service}-{name}", service, words, strike, _mended(service), by_line=True)
 
 
 def _reset(service: str) -> Callable[[Struck], None]:

@@ -23,7 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>An id that the registry does not know is an answer; that it does not answer, or refuses us, is none and fails the task.
  */
-final class Registry implements Serializable {
+public final class Registry implements Serializable {
   private static final int ATTEMPTS = 3;
   private static final long PAUSE_MILLISECONDS = 250;
   private static final long UNKNOWN_NANOSECONDS = Duration.ofSeconds(5).toNanos();
@@ -49,6 +49,11 @@ final class Registry implements Serializable {
   Registry(String url, Map<String, String> headers) {
     this.url = url;
     this.headers = new HashMap<>(headers);
+  }
+
+  /** Lets go what is remembered in this process; a proof's JVM outlives the processes that it stands for. */
+  public static void forget() {
+    ASKED.clear();
   }
 
   /** The schema of an id; empty where the registry knows none, which is believed for five seconds. */
