@@ -75,17 +75,17 @@ ON_SERVICES = (
     Mutant(
         "state-outside-the-checkpoint",
         "window-contents",
-        "stage/manifest@1:after*",
+        "stage/manifest@1:after+live",
         "each of its events is in it once, and the value is another",
         names_event=False,
         variant="redis",
     ),
     # Between the two commits.
-    Mutant("marked-done-before-durable", "exactly-once", "publish/takings.ledger@2:after*", "is lost", variant="postgres"),
+    Mutant("marked-done-before-durable", "exactly-once", "publish/takings.ledger@2:after+live", "is lost", variant="postgres"),
     # The first driver has looked, the second one publishes, the first one goes on.
-    Mutant("two-drivers", "exactly-once", "publish/takings@2:before+two-drivers*", "is counted twice"),
+    Mutant("two-drivers", "exactly-once", "publish/takings@2:before+two-drivers+live", "is counted twice"),
     # The API answers with 500 for two seconds.
-    Mutant("retry-storm", "pacing", "publish/takings.call@2:after+api-broken*", "without a pause", names_event=False),
+    Mutant("retry-storm", "pacing", "publish/takings.call@2:after+api-broken+live", "without a pause", names_event=False),
 )
 ALL = (*SIX, *[pytest.param(mutant, marks=[pytest.mark.service, pytest.mark.slow]) for mutant in ON_SERVICES])
 

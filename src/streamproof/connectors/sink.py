@@ -111,6 +111,10 @@ class Sink(ABC):
         """
         return
 
+    def unfence(self, manifest: Manifest) -> None:
+        """Takes a fence back: another output has begun the batch, so that the manifest stays, and is to be published here too."""
+        return
+
     @abstractmethod
     def publish(self, manifest: Manifest, section: Section) -> None:
         """Makes the rows of a section visible, once.

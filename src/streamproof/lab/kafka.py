@@ -135,6 +135,12 @@ class KafkaCluster(Service):
         self._launch(broker)
         self._ready(broker)
 
+    def revive(self) -> None:
+        """Starts again the brokers that are dead."""
+        for number in self._members:
+            if not self._process(number).running:
+                self.restart(number)
+
     def _member(self, number: int) -> Broker:
         if number not in self._members:
             raise LabError(f"There is no broker {number}.", required=f"The brokers are 1 to {self.brokers}.")

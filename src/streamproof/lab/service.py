@@ -82,6 +82,11 @@ class SingleProcess(Service):
         self._started.stop()
         self._launch()
 
+    def revive(self) -> None:
+        """Starts it again if it is dead."""
+        if not self._started.running:
+            self.restart()
+
     @abstractmethod
     def _launch(self) -> None:
         """Starts the process, keeps it in `_process`, and waits until it answers."""

@@ -20,7 +20,7 @@ from streamproof.prove.children import STEPS, Children
 from streamproof.prove.comparing import rows_digest
 from streamproof.prove.faults.fault import ALONE
 from streamproof.prove.judging import Outcome
-from streamproof.prove.outside.crash import FIRED, steps_in
+from streamproof.prove.outside.crash import FIRED, steps_in, steps_of_tasks
 from streamproof.prove.planning import Mode, ScenarioPlan
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.build import build
@@ -85,8 +85,10 @@ class Executor:
         steps = timeline(journals.read(folder, setting.folder), layout_of(self.world.bound))
         if not trace:
             self.world.harvest(setting.folder)
-        announced = steps_in(setting.folder / STEPS)
-        return Recording(name, folder, setting, steps, result.operators, monotonic_seconds() - started, settings or {}, announced)
+        announced, of_tasks = steps_in(setting.folder / STEPS), steps_of_tasks(setting.folder / STEPS)
+        return Recording(
+            name, folder, setting, steps, result.operators, monotonic_seconds() - started, settings or {}, announced, of_tasks
+        )
 
     # -- scenarios
 
@@ -156,7 +158,7 @@ class Executor:
             if result.error and plan.fault == "machine-death" and "--replay-last" in result.remedy:
                 result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
             return Ran(plan, setting.folder, fired, result, "", monotonic_seconds() - started, rerun)
-        except (ChildDied, StreamproofError, OSError) as problem:
+        except Exception as problem:  # noqa: BLE001  # whatever breaks in the harness, or in clients of services, the others go on (P6)
             self._close(name)
             return Ran(plan, setting.folder, False, None, f"{type(problem).__name__}: {problem}", monotonic_seconds() - started)
 

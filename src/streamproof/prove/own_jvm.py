@@ -13,7 +13,7 @@ from typing import Any
 from streamproof.prove import guard
 from streamproof.prove.child import ChildResult, ChildTask, run_on
 from streamproof.prove.engine import JAVA_OPTIONS, settings_of_proof
-from streamproof.prove.zygote import ChildDied
+from streamproof.prove.zygote import ChildDied, ChildHung
 
 MEMORY = "640m"
 _PATIENCE_SECONDS = 100.0
@@ -39,8 +39,8 @@ def finished(task: ChildTask, environment: Mapping[str, str], log: Path) -> Chil
 
     Raises
     ------
-    ChildDied
-        If the process ended without a result.
+    ChildDied, ChildHung
+        If the process ended without a result, or did not end.
     """
     with log.open("ab") as written:
         process = started(task, environment, written)
@@ -49,6 +49,7 @@ def finished(task: ChildTask, environment: Mapping[str, str], log: Path) -> Chil
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+            raise ChildHung(f"it did not end within {_PATIENCE_SECONDS:g} seconds") from None
     result = Path(task.result)
     if not result.is_file():
         raise ChildDied(f"exit code {process.returncode}; {log.read_text(errors='replace')[-2_000:]}")

@@ -22,6 +22,7 @@ class Recording:
     seconds: float
     settings: Mapping[str, str]
     announced: Sequence[StepName] = ()
+    of_tasks: frozenset[StepName] = frozenset()
 
     @property
     def blobs(self) -> Path:

@@ -251,6 +251,7 @@ class _Session:
                 {name: services_of(sink)[:1] or (stores if name in own else ()) for name, sink in self.config.sink.items()},
                 {name: services_of(source) for name, source in self.config.source.items()},
                 own,
+                recording.of_tasks,
                 everywhere=self.options.full,
             )
         )

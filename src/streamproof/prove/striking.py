@@ -6,18 +6,18 @@ from dataclasses import replace
 
 from streamproof.config import SinkConfig, SourceConfig
 from streamproof.core.ids import new_id, short
-from streamproof.errors import StreamproofError
+from streamproof.errors import StreamproofError, TwoDrivers
 from streamproof.prove import own_jvm
 from streamproof.prove.child import ChildResult
 from streamproof.prove.children import Children
 from streamproof.prove.faults.desk import Call, Desk
-from streamproof.prove.faults.fault import ServiceFault, Struck
+from streamproof.prove.faults.fault import ServiceFault, Struck, revive
 from streamproof.prove.planning import ScenarioPlan, Strike
 from streamproof.prove.record.live import Action, arming
 from streamproof.prove.recording import Recording
 from streamproof.prove.setting import Setting
 from streamproof.prove.world import World
-from streamproof.prove.zygote import ChildDied
+from streamproof.prove.zygote import ChildDied, ChildHung
 
 
 class Striking:
@@ -26,6 +26,15 @@ class Striking:
     def __init__(self, world: World, children: Children) -> None:
         self._world, self._children = world, children
         self._desk, self._life = Desk(), short(new_id())
+        self._unmended = ""
+
+    def _mend(self, fault: ServiceFault, struck: Struck) -> None:
+        """Ends a fault, and sees to it that its service runs; where that fails, no other fault is tried."""
+        try:
+            fault.mend(struck)
+            revive(struck.services.get(fault.service))
+        except Exception as problem:  # noqa: BLE001 -- clients of services raise what they like
+            self._unmended = f"{fault.name}: {type(problem).__name__}: {problem}"
 
     def close(self) -> None:
         self._desk.close()
@@ -53,14 +62,20 @@ class Striking:
             struck.process = process
             strike.fault.strike(struck)
 
-        with self._desk.expecting(hit) as call:
-            try:
-                struck.stopped = bool(self._meeting(call, plan, strike.fault, recording, setting).error)
-            except ChildDied:
-                struck.stopped = True
+        if self._unmended:
+            raise StreamproofError(f"An earlier fault could not be mended: {self._unmended}")
+        try:
+            with self._desk.expecting(hit) as call:
+                try:
+                    struck.stopped_by = self._meeting(call, plan, strike.fault, recording, setting).error
+                except ChildHung:
+                    raise
+                except ChildDied:
+                    struck.stopped_by = ChildDied.__name__
             self._world.engine.wait_until_ended(str(setting.folder))
+        finally:
             struck.end()
-            strike.fault.mend(struck)
+            self._mend(strike.fault, struck)
         if call.problem:
             raise StreamproofError(f"The fault failed: {call.problem}")
         return call.fired
@@ -103,4 +118,6 @@ class Striking:
         """Another process runs the job on the same checkpoint; whether it ends well is not its business but the verdict's."""
         identity = f"{setting.folder.name}-second"
         task = replace(self._children.task(identity, setting, recording), read_state=False)
-        own_jvm.finished(task, self._children.environment, self._world.folder / f"{identity}.log")
+        found = own_jvm.finished(task, self._children.environment, self._world.folder / f"{identity}.log")
+        if found.error not in ("", TwoDrivers.__name__):
+            raise StreamproofError(f"The second driver did not work: {found.message}")

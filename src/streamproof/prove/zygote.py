@@ -15,6 +15,10 @@ class ChildDied(Exception):
     """A scenario's process ended without a result; the text says how."""
 
 
+class ChildHung(ChildDied):
+    """A scenario's process did not end and was killed: it would have gone on for ever."""
+
+
 def environment_of_children(python_path: str | None) -> dict[str, str]:
     """The environment variables of every process that runs the job in a proof."""
     environment = {**os.environ, "PYTHONHASHSEED": "0", "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}

@@ -21,6 +21,7 @@ from streamproof.runtime.contradictions import (
     already_staged,
     contradiction,
     in_part,
+    may_be_visible,
     needed_to_decide,
     other_manifest,
     require_same,
@@ -251,7 +252,7 @@ class BatchProtocol:
                     return self._staged_again(known, staged)
                 self._drop_attempt(staged)
                 return known
-            if self._is_begun(known, fenced=False) or self._is_begun(known, fenced=True):
+            if self._is_begun(known):
                 if self.accept_replay != staged.batch or known.fingerprint.hash != staged.fingerprint.hash:
                     raise contradiction(known, differences)
                 self.notes.append(accepted_as_published(known, differences))
@@ -347,16 +348,9 @@ class BatchProtocol:
         sink = self.sinks[section.output]
         return bool(section.digest.rows) and sink.published(known.batch) is not None and sink.complete(known, section)
 
-    def _is_begun(self, known: Manifest, *, fenced: bool) -> bool:
-        """Whether anything of a batch may be visible. Asked again behind a fence, the answer holds: whoever still publishes it cannot end."""
+    def _is_begun(self, known: Manifest) -> bool:
         with needed_to_decide(known):
-            for section in known.sections:
-                if section.digest.rows:
-                    if fenced:
-                        self.sinks[section.output].fence(known, section)
-                    if self.sinks[section.output].begun(known.batch):
-                        return True
-        return False
+            return may_be_visible(known, self.sinks)
 
     def _drop_attempt(self, staged: Manifest) -> None:
         for section in staged.sections:

@@ -1,8 +1,9 @@
 """What stops a batch whose replay, ledger and manifest contradict each other, in one place: what was found, and the ways out (R2, R4, R7)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from streamproof.connectors import Sink
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import FingerprintMismatch, NondeterministicReplay, SinkUnavailable, StagedRowsGone, TwoDrivers
 
@@ -18,6 +19,23 @@ def needed_to_decide(known: Manifest) -> Iterator[None]:
             required="They are kept until that is known: nothing is lost, and nothing published twice.",
             remedy="Run the job again once it answers.",
         ) from problem
+
+
+def may_be_visible(known: Manifest, sinks: Mapping[str, Sink]) -> bool:
+    """Whether anything of a batch is published or begun in any output; where it is not, nobody can finish it any more.
+
+    All are asked before one is fenced: a batch that has begun anywhere keeps its manifest, and is published under it everywhere.
+    """
+    sections = [section for section in known.sections if section.digest.rows and section.output in sinks]
+    if any(sinks[section.output].begun(known.batch) for section in sections):
+        return True
+    for section in sections:
+        sinks[section.output].fence(known, section)
+    begun = any(sinks[section.output].begun(known.batch) for section in sections)
+    if begun:
+        for section in sections:
+            sinks[section.output].unfence(known)
+    return begun
 
 
 def require_same(staged: Manifest, section: Section, entry: LedgerEntry, *, accepted: bool) -> None:

@@ -16,6 +16,7 @@ from streamproof.checkpoint.logs import (
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
 from streamproof.errors import SinkError, TornCheckpoint
+from streamproof.runtime.contradictions import may_be_visible
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 
@@ -133,25 +134,12 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
         manifest = manifests.read(newest)
     except ValueError:
         manifest = None
-    begun = manifest is not None and _may_be_visible(manifest, sinks)
+    begun = manifest is not None and may_be_visible(manifest, sinks)
     storage.delete(f"{logs.checkpoint}/commits/{newest}")
     storage.delete(f"{logs.checkpoint}/commits/.{newest}.crc")
     if not begun:
         manifests.discard(newest)
     return newest
-
-
-def _may_be_visible(manifest: Manifest, sinks: Mapping[str, Sink]) -> bool:
-    """Whether anything of a batch is published or begun; where it is not, nobody can finish it any more."""
-    for section in manifest.sections:
-        sink = sinks.get(section.output)
-        if sink is None or not section.digest.rows:
-            continue
-        if not sink.begun(manifest.batch):
-            sink.fence(manifest, section)
-        if sink.begun(manifest.batch):
-            return True
-    return False
 
 
 def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[str, Sink], waiting: Collection[int] = ()) -> None:

@@ -96,6 +96,33 @@ def test_fields_of_an_earlier_version_keep_their_numbers_and_those_that_are_gone
         compiled(file_of(COLUMNS, "row", before).replace("= 10;", "= 9;"), {})
 
 
+def test_a_number_that_any_earlier_version_had_is_never_given_again():
+    second = file_of(StructType(COLUMNS.fields[:2]), "row", file_of(StructType(COLUMNS.fields[:3]), "row", None))
+    third = file_of(StructType([*COLUMNS.fields[:2], COLUMNS["v"]]), "row", second)
+
+    assert compiled(third, {}).named("row").fields_by_name["v"].number == 4
+    assert "reserved 3;" in third
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("google.protobuf.Any", b"\x0a\x03x/y"),
+        ("google.protobuf.Duration", b"\x08" + b"\xff" * 8 + b"\x7f"),
+        ("google.protobuf.Value", b"\x11" + b"\x00" * 6 + b"\xf8\x7f"),
+        ("google.protobuf.FieldMask", b"\x0a\x06fooBar"),
+    ],
+)
+def test_a_record_that_json_has_no_words_for_is_rejected_and_stops_nothing(kind, content):
+    files = {"Any": "any", "Duration": "duration", "Value": "struct", "FieldMask": "field_mask"}
+    file = files[kind.rpartition(".")[2]]
+    text = f'syntax = "proto3";\nimport "google/protobuf/{file}.proto";\nmessage row {{ {kind} x = 1; }}\n'
+    records = ProtobufReader().opened(RegisteredSchema("PROTOBUF", text), {})
+
+    with pytest.raises(Broken, match="broken record"):
+        records.text(indexed([0]) + b"\x0a" + bytes([len(content)]) + content)
+
+
 def test_wrappers_enums_nested_messages_and_imports_are_read():
     common = 'syntax = "proto3";\npackage lib;\nmessage Money { string currency = 1; int64 units = 2; }\n'
     text = """syntax = "proto3";

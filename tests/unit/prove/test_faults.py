@@ -1,6 +1,7 @@
 """Faults on services: which are tried at which steps, what they are called, and that one which failed has not fired (P5)."""
 
 import socket
+import threading
 
 import pytest
 
@@ -53,6 +54,23 @@ def test_in_the_full_plan_it_strikes_at_every_step_of_every_output():
     assert "publish/exposure@0:after+connection-lost+live" not in found  # there is no transaction behind the commit
 
 
+def test_an_executor_is_killed_only_where_a_task_takes_the_step():
+    def killed(of_tasks: list[StepName]) -> list[str]:
+        found = struck(strikes(RECORDED, ANNOUNCED, SINKS, SOURCES, of_tasks=of_tasks))
+        return [plan.id for plan in found if plan.fault == "executor-killed"]
+
+    assert killed([]) == []
+    assert killed(steps("publish/late@1:before")) == ["publish/late@1:before+executor-killed+live"]
+
+
+def test_a_sink_of_the_jobs_own_meets_the_other_driver_at_its_steps_and_no_lost_connection():
+    found = [plan.id for plan in struck(strikes(RECORDED, ANNOUNCED, {"exposure": ("postgres",)}, {}, ["exposure"]))]
+
+    assert "publish/exposure@1:before+two-drivers+live" in found
+    assert "publish/exposure@1:before+database-restarted+live" in found
+    assert not [name for name in found if "connection-lost" in name]
+
+
 def test_two_drivers_stage_different_manifests_before_the_manifest_and_share_it_behind():
     drivers = [name for name in ids() if "two-drivers" in name]
 
@@ -99,9 +117,34 @@ def test_a_fault_that_failed_has_not_fired(desk):
     with desk.expecting(fails) as call:
         report(call.told)
 
-    assert call.struck
     assert not call.fired
     assert call.problem == "OSError: no such broker"
+
+
+def test_a_fault_that_is_under_way_when_the_job_has_ended_is_waited_for(desk):
+    begun, go_on = threading.Event(), threading.Event()
+
+    def takes_long(_: int) -> None:
+        begun.set()
+        go_on.wait(10)
+
+    with desk.expecting(takes_long) as call:
+        threading.Thread(target=report, args=(call.told,), daemon=True).start()
+        begun.wait(10)
+        assert not call.fired
+        threading.Timer(0.05, go_on.set).start()
+
+    assert call.fired
+
+
+def test_a_report_that_comes_too_late_does_nothing(desk):
+    done: list[int] = []
+    with desk.expecting(done.append) as call:
+        pass
+    call.answer(7)
+
+    assert not done
+    assert not call.fired
 
 
 def test_nobody_else_sets_it_off(desk):
@@ -111,4 +154,4 @@ def test_nobody_else_sets_it_off(desk):
         assert stranger.recv(1) == b""
 
     assert not done
-    assert not call.struck
+    assert not call.fired

@@ -28,6 +28,16 @@ _REFUSED = (400, 402, 403, 406, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421
 under way, and 401, 404, 405 or a redirect of a configuration that is to be mended."""
 _NOT_DONE = (404, 410)
 _IN_A_HEADER = " !#$&'()*+,/:;=?@[]|~"
+_OF_THE_CONNECTION = {
+    "content-type",
+    "idempotency-key",
+    "host",
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "expect",
+    "upgrade",
+}
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 30.0
 
 
@@ -112,9 +122,14 @@ class Calling:
         extra = {
             name: value.decode()
             for name, value in zip(self.extra, values, strict=True)
-            if value is not None and all(0x20 <= byte < 0x7F for byte in value)
+            if value is not None and all(0x20 <= byte < 0x7F for byte in value) and name.lower() not in self._ours
         }
         return {"Content-Type": "application/json", **extra, **self.headers, "Idempotency-Key": quote(key, safe=_IN_A_HEADER)}
+
+    @property
+    def _ours(self) -> set[str]:
+        """Names, in lower case as HTTP compares them, that a record may not set: those that we send, and those of the connection."""
+        return _OF_THE_CONNECTION | {name.lower() for name in self.headers}
 
 
 def _result(key: str, status: str, http_status: int | None, attempts: int, said: str) -> dict[str, Any]:

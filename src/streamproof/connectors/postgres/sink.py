@@ -111,6 +111,11 @@ class TableSink(LaggingSink):
                 mark = sql.SQL("INSERT INTO {} (manifest) VALUES (%s) ON CONFLICT DO NOTHING").format(self._fenced)
                 connection.execute(mark, (manifest.id,))
 
+    def unfence(self, manifest: Manifest) -> None:
+        with self._connected() as connection:
+            self._require_ledger(connection)
+            connection.execute(sql.SQL("DELETE FROM {} WHERE manifest = %s").format(self._fenced), (manifest.id,))
+
     @property
     def _whose(self) -> tuple[str, str, str]:
         return self.place.job, self.place.output, self.place.incarnation

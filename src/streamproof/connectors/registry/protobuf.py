@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from google.protobuf import json_format
+from google.protobuf.descriptor_pb2 import DescriptorProto
 from google.protobuf.message import DecodeError
 from pyspark.sql.types import (
     ArrayType,
@@ -72,9 +73,10 @@ class ProtobufRecords:
         message = kind()
         try:
             message.MergeFromString(content)
-        except DecodeError:
+            return json.dumps(as_json(message), ensure_ascii=False, allow_nan=False).encode(errors="surrogateescape")
+        except (DecodeError, TypeError, ValueError, ArithmeticError, KeyError):
+            # also what JSON has no words for: an Any of an unknown type, a Duration out of range, a Value that is no number
             raise Broken("broken record") from None
-        return json.dumps(as_json(message), ensure_ascii=False, allow_nan=False).encode(errors="surrogateescape")
 
 
 def as_json(message: Any) -> Any:
@@ -157,7 +159,8 @@ def file_of(columns: StructType, name: str, before: str | None) -> str:
 
 def _message(columns: StructType, name: str, known: Any, indent: str) -> str:
     numbers = {field.name: field.number for field in known.fields} if known is not None else {}
-    last, lines = max(numbers.values(), default=0), []
+    kept = _reserved(known)
+    last, lines = max([*numbers.values(), *kept], default=0), []
     for column in columns.fields:
         if column.name not in numbers:
             last += 1
@@ -165,10 +168,19 @@ def _message(columns: StructType, name: str, known: Any, indent: str) -> str:
         nested = known.nested_types_by_name.get(_nested(column.name)) if known is not None else None
         kind, inner = _typed(column.dataType, column.name, nested, f"{indent}  ")
         lines += [inner, f"{indent}  {kind} {column.name} = {numbers[column.name]};\n"]
-    gone = sorted(number for field, number in numbers.items() if field not in columns.names)
+    gone = sorted({*kept, *(number for field, number in numbers.items() if field not in columns.names)})
     if gone:  # nobody may take them again
         lines.append(f"{indent}  reserved {', '.join(map(str, gone))};\n")
     return f"{indent}message {name} {{\n{''.join(lines)}{indent}}}\n"
+
+
+def _reserved(known: Any) -> list[int]:
+    """The numbers that earlier versions of a message had."""
+    if known is None:
+        return []
+    declared = DescriptorProto()
+    known.CopyToProto(declared)
+    return [number for taken in declared.reserved_range for number in range(taken.start, taken.end)]
 
 
 def _typed(type_: DataType, name: str, known: Any, indent: str) -> tuple[str, str]:

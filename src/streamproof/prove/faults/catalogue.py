@@ -1,6 +1,6 @@
 """All faults on services, and the steps at which a plan tries each of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 
 from streamproof.core.phases import Phase, Side, StepName
@@ -28,6 +28,7 @@ def strikes(
     sinks: Mapping[str, Sequence[str]],
     sources: Mapping[str, Sequence[str]],
     own: Sequence[str] = (),
+    of_tasks: Collection[StepName] = (),
     *,
     everywhere: bool = False,
 ) -> Iterator[tuple[ServiceFault, StepName, str]]:
@@ -45,9 +46,15 @@ def strikes(
         By output and by source, the services that it needs; none for files.
     own
         The outputs with a sink of the job's own.
+    of_tasks
+        Of the announced steps those that tasks take: only there an executor can be killed.
     """
     for fault in all_faults():
-        yield from _on_outputs(fault, announced, sinks, everywhere=everywhere)
+        possible = [
+            step for step in dict.fromkeys(announced) if step.side in fault.sides and (not fault.on_cluster or step in of_tasks)
+        ]
+        fitting = {output: services for output, services in sinks.items() if fault.own_sinks or output not in own}
+        yield from _on_outputs(fault, possible, fitting, everywhere=everywhere)
         yield from _on_sources(fault, recorded, sources)
         if fault.service == "driver":
             yield from _on_driver(fault, recorded, next(iter(sinks), ""))
@@ -60,7 +67,7 @@ def _on_outputs(
     for output, services in sinks.items():
         if not services or fault.service not in (*services, "spark"):
             continue
-        own = [step for step in dict.fromkeys(announced) if step.kind.partition(".")[0] == output and step.side in fault.sides]
+        own = [step for step in announced if step.kind.partition(".")[0] == output]
         middle = _of_middle_batch(own)
         yield from ((fault, step, output) for step in (own if everywhere else middle[:1]))
         if middle and not everywhere:

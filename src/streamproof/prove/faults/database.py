@@ -30,6 +30,7 @@ FAULTS = (
         "postgres",
         "PostgreSQL closes the connection within the transaction",
         _close_connection,
+        own_sinks=False,  # whether their steps lie in a transaction is not known
         sides=(Side.BEFORE,),
     ),
     ServiceFault("database-restarted", "postgres", "PostgreSQL is killed with kill -9 and starts again", _restart),

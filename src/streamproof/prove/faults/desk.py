@@ -11,7 +11,7 @@ from typing import Any
 
 from streamproof.core.ids import new_id
 
-_PATIENCE_SECONDS = 120.0
+_PATIENCE_SECONDS = 400.0
 _DONE = b"."
 
 
@@ -30,28 +30,35 @@ class Call:
     port: int
     ticket: str
     strike: Callable[[int], None]
-    struck: bool = False
+    done: bool = False
     problem: str = ""
+    _taken: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def fired(self) -> bool:
-        """Whether the fault was done, and went as it should."""
-        return self.struck and not self.problem
+        """Whether the fault was done, to its end and as it should."""
+        return self.done and not self.problem
 
     @property
     def told(self) -> str:
         """What the step sends: the port, a space, and the line."""
         return f"{self.port} {json.dumps({'ticket': self.ticket})}"
 
+    def over(self) -> None:
+        """Waits for a fault that is being done."""
+        with self._lock:
+            self._taken = True  # a report that comes now comes too late
+
     def answer(self, process: int) -> None:
         """Does it, if this is the first time; others wait until it is done."""
         with self._lock:
-            if self.struck:
+            if self._taken:
                 return
-            self.struck = True
+            self._taken = True
             try:
                 self.strike(process)
+                self.done = True
             except Exception as problem:  # noqa: BLE001 -- the step must be answered; a fault that failed has not fired
                 self.problem = f"{type(problem).__name__}: {problem}"
 
@@ -86,6 +93,7 @@ class Desk:
         try:
             yield call
         finally:
+            call.over()
             del self._calls[call.ticket]
 
     def close(self) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.phases import Side
+from streamproof.lab.kafka import KafkaCluster
+from streamproof.lab.service import SingleProcess
 
 if TYPE_CHECKING:
     from streamproof.config import SinkConfig, SourceConfig
@@ -29,8 +31,8 @@ class Struck:
         What the output or the source of the step is bound to in this scenario.
     process
         The JVM whose task takes the step, 0 where it is not taken by a task.
-    stopped
-        Once the job has ended: whether with an error.
+    stopped_by
+        Once the job has ended: the kind of error that stopped it, empty if none.
     second_driver
         Runs the job once more on the same checkpoint, from a process and a JVM of its own, to its end.
     kept
@@ -42,7 +44,7 @@ class Struck:
     bound: "SinkConfig | SourceConfig | None"
     second_driver: Callable[[], None]
     process: int = 0
-    stopped: bool = False
+    stopped_by: str = ""
     kept: dict[str, Any] = field(default_factory=dict)
     _timer: threading.Timer | None = None
 
@@ -58,6 +60,12 @@ class Struck:
         if self._timer is not None:
             self._timer.cancel()
             self._timer.join()
+
+
+def revive(service: "Service | None") -> None:
+    """Starts what a fault has left dead."""
+    if isinstance(service, SingleProcess | KafkaCluster):
+        service.revive()
 
 
 def nothing(_: Struck) -> None:
@@ -86,6 +94,8 @@ class ServiceFault:
         Whether the job runs on the lab's Spark cluster.
     brokers
         How many brokers it takes at least.
+    own_sinks
+        Whether it can strike at the steps of a job's own sink too.
     sides
         On which sides of a step it can strike: what cuts a transaction needs one.
     """
@@ -98,6 +108,7 @@ class ServiceFault:
     by_line: bool = False
     on_cluster: bool = False
     brokers: int = 1
+    own_sinks: bool = True
     sides: tuple[Side, ...] = (Side.BEFORE, Side.AFTER)
 
     @property

@@ -2,7 +2,9 @@
 
 import redis
 
+from streamproof.config import RedisSink
 from streamproof.core.phases import Side
+from streamproof.errors import StoreEmptied
 from streamproof.lab.api import PaymentsApi
 from streamproof.lab.redis import Redis
 from streamproof.prove.faults.fault import OUTAGE_SECONDS, ServiceFault, Struck
@@ -19,18 +21,31 @@ def _restart(struck: Struck) -> None:
 
 def _empty(struck: Struck) -> None:
     """Takes everything out, and keeps it as a backup would."""
-    with redis.Redis.from_url(struck.services["redis"].url) as connection:
-        struck.kept["backup"] = {key: connection.dump(key) for key in connection.scan_iter()}
+    backup: dict[tuple[int, bytes], bytes] = {}
+    for number in _databases(struck):
+        with _database(struck, number) as connection:
+            backup |= {(number, key): connection.dump(key) for key in connection.scan_iter()}
+    struck.kept["backup"] = backup
+    with _database(struck, 0) as connection:
         connection.flushall()
 
 
 def _bring_back(struck: Struck) -> None:
     """The remedy that the job names where it has noticed and stopped; what went on without noticing is left as it is."""
-    if not struck.stopped:
-        return
-    with redis.Redis.from_url(struck.services["redis"].url) as connection:
-        for key, value in struck.kept.get("backup", {}).items():
+    noticed = struck.stopped_by == StoreEmptied.__name__ or (struck.stopped_by and not isinstance(struck.bound, RedisSink))
+    for (number, key), value in struck.kept.get("backup", {}).items() if noticed else ():
+        with _database(struck, number) as connection:
             connection.restore(key, 0, value, replace=True)
+
+
+def _database(struck: Struck, number: int) -> redis.Redis:
+    return redis.Redis.from_url(struck.services["redis"].url, db=number)
+
+
+def _databases(struck: Struck) -> list[int]:
+    """Those that hold something: stores of a job's own are databases with numbers."""
+    with _database(struck, 0) as connection:
+        return [int(name.removeprefix("db")) for name in connection.info("keyspace")]
 
 
 def _behave(mode: str, struck: Struck) -> None:

@@ -13,6 +13,7 @@ from streamproof.core.phases import StepName
 from streamproof.prove.faults.desk import report
 
 FIRED = "fired"
+_BY_TASK = " by a task"
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class WatchedSteps(Steps):
 
     def reached(self, step: StepName) -> None:
         with Path(self.journal).open("a") as written:
-            written.write(f"{step}\n")
+            written.write(f"{step}{_BY_TASK if TaskContext.get() is not None else ''}\n")
         if str(step) != self.crash_at:
             return
         if self.desk:
@@ -58,4 +59,13 @@ def _jvm_of_task() -> int:
 
 def steps_in(journal: Path) -> list[StepName]:
     """The steps that a run has taken, in their order."""
-    return [StepName.parse(line) for line in journal.read_text().splitlines()] if journal.exists() else []
+    return [StepName.parse(line.removesuffix(_BY_TASK)) for line in _lines(journal)]
+
+
+def steps_of_tasks(journal: Path) -> frozenset[StepName]:
+    """Those of them that tasks have taken."""
+    return frozenset(StepName.parse(line.removesuffix(_BY_TASK)) for line in _lines(journal) if line.endswith(_BY_TASK))
+
+
+def _lines(journal: Path) -> list[str]:
+    return journal.read_text().splitlines() if journal.exists() else []

@@ -1,6 +1,7 @@
 """Stores that a job connects to by itself: in each scenario an environment variable holds the URL of an empty one of its own."""
 
 import os
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -78,9 +79,17 @@ STORES: Mapping[str, Store] = {"redis": Database(), "postgres": Schema(), "api":
 """By the name of the service."""
 
 
+_ONE_AT_A_TIME = threading.RLock()
+
+
 @contextmanager
 def in_environment(variables: Mapping[str, str]) -> Iterator[None]:
     """Has the variables in the environment of this process meanwhile."""
+    with _ONE_AT_A_TIME:
+        yield from _changed(variables)
+
+
+def _changed(variables: Mapping[str, str]) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

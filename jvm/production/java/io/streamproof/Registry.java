@@ -27,6 +27,7 @@ public final class Registry implements Serializable {
   private static final int ATTEMPTS = 3;
   private static final long PAUSE_MILLISECONDS = 250;
   private static final long UNKNOWN_NANOSECONDS = Duration.ofSeconds(5).toNanos();
+  private static final int MANY = 10_000;
   private static final Map<String, Asked> ASKED = new ConcurrentHashMap<>();
 
   private final String url;
@@ -62,6 +63,9 @@ public final class Registry implements Serializable {
     Asked asked = ASKED.get(key);
     if (asked == null || !asked.counts()) {
       asked = new Asked(get("/schemas/ids/" + id, "schema " + id).map(answer -> found(answer)), System.nanoTime());
+      if (ASKED.size() > MANY) {
+        ASKED.clear(); // of a topic that is full of bytes of others
+      }
       ASKED.put(key, asked);
     }
     return asked.found();
@@ -70,6 +74,9 @@ public final class Registry implements Serializable {
   private Found found(JsonNode answer) {
     List<String> references = new ArrayList<>();
     collect(answer, references);
+    if (answer.path("schema").asText().isEmpty()) {
+      throw new RegistryFailure(url + " answers as no schema registry does: without a schema");
+    }
     return new Found(answer.path("schemaType").asText("AVRO"), answer.path("schema").asText(), references);
   }
 
