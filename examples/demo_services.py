@@ -12,8 +12,8 @@ from streamproof.report.terminal import print_summary
 EXAMPLES = Path(__file__).parent.relative_to(Path.cwd()) if Path(__file__).is_relative_to(Path.cwd()) else Path(__file__).parent
 REPORTS = Path("reports/demo-services")
 INCIDENT = EXAMPLES / "mutants" / "state-outside-the-checkpoint" / "redis" / "broken"
-EVENTS, BATCHES, BROKERS = 2_000, 3, 3
-"""Each scenario runs the job anew, against services of its own: fewer events than in the demo on files, which starts from disks."""
+EVENTS, BATCHES, BROKERS = 2_000, 2, 3
+"""Each scenario runs the job anew, in places of its own: fewer events and batches than in the demo on files, which starts from disks."""
 
 
 def main() -> int:
@@ -29,7 +29,7 @@ def main() -> int:
         console, EXAMPLES / "risk_exposure", "risk_exposure", profile="services", events=EVENTS, batches=BATCHES, brokers=BROKERS
     )
     console.rule("3 of 3: payments, Kafka to an API without transactions")
-    paid = proved(console, EXAMPLES / "payments", "payments", brokers=BROKERS)
+    paid = proved(console, EXAMPLES / "payments", "payments", batches=BATCHES, brokers=BROKERS)
     console.rule()
     verdicts = [incident.verdict, exposure.verdict, paid.verdict]
     if verdicts != ["fail", "pass", "pass"]:
