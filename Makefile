@@ -12,7 +12,7 @@ ifeq ($(origin PYTHON), command line)
 export UV_PYTHON := $(PYTHON)
 endif
 
-.PHONY: help setup prerequisites demo demo-services test test-in-two check full beyond benchmarks wheel clean
+.PHONY: help setup prerequisites demo demo-services test check full beyond benchmarks wheel clean
 
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
@@ -20,7 +20,6 @@ help:
 	@echo "make demo-services  an incident on Redis is caught, two examples are proved on real services, started for it"
 	@echo "make check        format, lint, types, architecture and unit tests: under a minute, no Spark"
 	@echo "make test         every test"
-	@echo "make test-in-two  the same in two processes side by side, without what make beyond does again"
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
 	@echo "make beyond       of the full plan what the standard one does not have"
 	@echo "make benchmarks   what a start, an event and a proof cost"
@@ -58,15 +57,11 @@ check: setup
 	@$(RUN) mypy
 	@$(RUN) pytest -q tests/architecture tests/unit
 
-test: setup
-	@$(RUN) pytest
-
 # Two runs side by side, each with a JVM of its own: small jobs leave one of two cores idle. What the first says comes at the end.
-# The scenarios that are left out are among those of `make beyond`.
-test-in-two: setup
+test: setup
 	@mkdir -p reports
-	@$(RUN) pytest -m "proof and not service" --deselect tests/proofs/test_full_plan.py::test_the_job_comes_back > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
-	  failed=0; $(RUN) pytest -m "not proof or service" || failed=$$?; \
+	@$(RUN) pytest -m proof > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
+	  failed=0; $(RUN) pytest -m "not proof" || failed=$$?; \
 	  wait $$proofs || failed=$$?; cat reports/tests-of-proofs.txt; exit $$failed
 
 full: setup
