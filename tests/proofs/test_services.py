@@ -40,7 +40,7 @@ def findings(proof: Proof, checker: str) -> list[str]:
 def test_risk_exposure_loses_and_doubles_nothing_around_the_commits_of_its_services(job):
     copied("risk_exposure", job)
 
-    proof = prove(job, profile="services", events=1_000, batches=3, only="publish/*@1:*+live")
+    proof = prove(job, profile="services", events=1_000, batches=3, only="publish/*@1:after+live,publish/*@1:before+live")
 
     assert proof.verdict == "pass", proof.report
     steps = {scenario["step"] for scenario in proof.report["scenarios"] if scenario["step"]}
@@ -94,7 +94,7 @@ def test_risk_exposure_loses_and_doubles_nothing_whatever_befalls_its_services(j
 def test_payments_have_one_effect_each_wherever_their_calls_are_cut_off(job):
     copied("payments", job)
 
-    proof = prove(job, events=200, batches=2, only="publish/calls*@1:*+live")
+    proof = prove(job, events=200, batches=2, only="publish/calls*@1:after+live,publish/calls*@1:before+live")
 
     assert proof.verdict == "pass", proof.report
     assert any("calls.call" in scenario["step"] for scenario in proof.report["scenarios"])
