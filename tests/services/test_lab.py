@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from services.conftest import needs
 from streamproof.errors import LabError
 from streamproof.lab import KafkaCluster, PaymentsApi, Postgres, Redis, Registry, SparkCluster, Toxiproxy
-from streamproof.lab.process import Process, until
+from streamproof.lab.process import Process, free_ports, until
 from streamproof.lab.service import SingleProcess
 
 pytestmark = pytest.mark.service
@@ -69,6 +70,17 @@ def test_one_broker_keeps_what_it_acknowledged_through_a_kill(tmp_path: Path):
         produced(kafka.url, "trades", ["c"])
 
         assert sorted(consumed(kafka.url, "trades", 3)) == ["a", "b", "c"]
+
+
+def test_a_broker_that_ends_because_one_of_its_ports_is_taken_is_no_broker(tmp_path: Path, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ports = iter([*free_ports(3), taken.getsockname()[1]])
+        monkeypatch.setattr("streamproof.lab.kafka.free_ports", lambda count: [next(ports) for _ in range(count)][::-1])
+
+        with pytest.raises(LabError, match=r"Kafka broker 1 .* it ended"):
+            KafkaCluster(tmp_path, users={"risk": "right"}).start()
+
+    assert "Address already in use" in (tmp_path / "broker-1" / "kafka.log").read_text()
 
 
 def test_three_brokers_go_on_without_one_and_while_one_is_paused(tmp_path: Path):

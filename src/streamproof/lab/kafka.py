@@ -16,7 +16,10 @@ from streamproof.lab.service import Service
 from streamproof.lab.toxiproxy import Proxy, Toxiproxy
 from streamproof.runtime.artifacts import Progress, fetched
 
-_JAVA = ("-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
+_JAVA = (
+    *("-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true"),
+    *("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true"),
+)
 _PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 _API_VERSIONS = struct.pack(">ihhih", 10, 18, 0, 1, -1)
 """The first request of every client, protocol version 0: its length, its key, its version, a correlation id, no client id."""
@@ -206,7 +209,9 @@ class KafkaCluster(Service):
 
     def _ready(self, broker: Broker) -> None:
         assert broker.process is not None
-        broker.process.ready(answers_kafka(broker.port))
+        ports = [broker.port, *([broker.behind_port] if broker.line else []), *([broker.login_port] if self.users else [])]
+        for port in ports:  # it opens them one by one, and ends where one is taken
+            broker.process.ready(answers_kafka(port))
 
 
 def answers_kafka(port: int) -> Callable[[], bool]:

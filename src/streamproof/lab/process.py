@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from streamproof.runtime.environment import find_java
 
 _POLL_SECONDS = 0.05
 _TAIL = 12
+_PORTS = range(15000, 32000)
 _STANDING = frozenset("TtZX")
 """Letters of ps for a thread that does nothing: stopped, or ended."""
 
@@ -69,7 +71,7 @@ class Process:
     def running(self) -> bool:
         return self._guardian.poll() is None
 
-    def ready(self, answers: Callable[[], bool], seconds: float = 60) -> None:
+    def ready(self, answers: Callable[[], bool], seconds: float = 120) -> None:
         """Waits until the service answers.
 
         Raises
@@ -124,9 +126,12 @@ def until(
 ) -> None:
     """Waits until something holds, asking again and again; LabError when time is up, or when it cannot hold any more."""
     end = monotonic_seconds() + seconds
-    while not holds():
+    while True:
+        held = holds()
         if gone is not None and gone():
             raise LabError(f"Waited for {what}, and it ended.", required=said())
+        if held:
+            return
         if monotonic_seconds() > end:
             raise LabError(f"Waited {seconds:.0f} seconds for {what}, in vain.", required=said())
         time.sleep(_POLL_SECONDS)
@@ -147,15 +152,21 @@ def _states(group: int) -> set[str]:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of 127.0.0.1 that nobody listens on; all are asked for at once, so that they differ."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
+    """Ports of 127.0.0.1 that nobody listens on, all different.
+
+    They lie below the ports that Linux and macOS give to whoever names none. A service takes its port seconds after it was chosen, and
+    again when it is restarted: until then a client's connection, or a listener of Spark's, would get it by chance.
+    """
+    found: list[int] = []
+    for port in random.sample(_PORTS, len(_PORTS)):
+        if len(found) == count:
+            return found
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what is left of closed connections is in nobody's way
+            with suppress(OSError):
+                probe.bind(("127.0.0.1", port))
+                found.append(port)
+    raise LabError(f"There are no {count} free ports of {len(_PORTS):,}.")
 
 
 def answers_http(url: str) -> Callable[[], bool]:

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from streamproof.errors import EnvironmentProblem
@@ -24,6 +24,7 @@ MIRROR, CACHE = "STREAMPROOF_MAVEN", "STREAMPROOF_CACHE"
 _IVY = "org/apache/ivy/plugins/resolver/IBiblioResolver.class"
 _ADDRESS = re.compile(rb"https://[\w.-]+/maven2")
 _CHUNK = 1 << 16
+_ATTEMPTS = 3
 
 Progress = Callable[[str, int, int], None]
 """Told the name of what is fetched, the bytes that are there, and the bytes in all."""
@@ -148,18 +149,14 @@ def _fetch(artifact: Artifact, folder: Path, told: Callable[[Artifact, int], Non
         told(artifact, artifact.size)
         return
     url = f"{repository()}/{artifact.path}"
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".", delete=False) as file:
-        partial = Path(file.name)
-        try:
-            with urlopen(Request(url, headers={"User-Agent": "streamproof"}), timeout=60) as answer:  # noqa: S310 -- the mirror is the user's
-                size = 0
-                while chunk := answer.read(_CHUNK):
-                    file.write(chunk)
-                    size += len(chunk)
-                    told(artifact, size)
-        except (HTTPError, URLError, OSError) as problem:
-            partial.unlink(missing_ok=True)
-            raise _not_to_be_had(artifact, target, problem) from problem
+    descriptor, name = tempfile.mkstemp(dir=folder, prefix=".")
+    os.close(descriptor)
+    partial = Path(name)
+    try:
+        _download(url, partial, lambda size: told(artifact, size))
+    except OSError as problem:
+        partial.unlink(missing_ok=True)
+        raise _not_to_be_had(artifact, target, problem) from problem
     found = _sha256(partial)
     if found != artifact.sha256:
         partial.unlink()
@@ -168,6 +165,28 @@ def _fetch(artifact: Artifact, folder: Path, told: Callable[[Artifact, int], Non
             remedy=f"Look at the mirror that {MIRROR} names, if it is set.",
         )
     partial.replace(target)
+
+
+def _download(url: str, target: Path, told: Callable[[int], None]) -> None:
+    """Writes the answer to a file; begins anew where the connection breaks or is silent for a minute, twice. OSError."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            with (
+                urlopen(Request(url, headers={"User-Agent": "streamproof"}), timeout=60) as answer,  # noqa: S310 -- the mirror is the user's
+                target.open("wb") as file,
+            ):
+                while chunk := answer.read(_CHUNK):
+                    file.write(chunk)
+                    told(file.tell())
+                if file.tell() < int(answer.headers.get("Content-Length") or 0):
+                    raise ConnectionError("the connection ended early")
+            return
+        except HTTPError as problem:
+            if problem.code < 500 or attempt == _ATTEMPTS - 1:
+                raise
+        except OSError:
+            if attempt == _ATTEMPTS - 1:
+                raise
 
 
 def _not_to_be_had(artifact: Artifact, target: Path, problem: Exception) -> EnvironmentProblem:
@@ -185,8 +204,16 @@ def _sha256(path: Path) -> str:
 
 
 def _unpack(archives: Iterable[Path]) -> None:
+    """Unpacks where nobody else has: another process may be doing the same, or run from what it has unpacked."""
     for archive in archives:
         content = archive.with_suffix("")
-        shutil.rmtree(content, ignore_errors=True)
+        partial = Path(tempfile.mkdtemp(dir=archive.parent, prefix="."))
         with zipfile.ZipFile(archive) as packed:
-            packed.extractall(content)
+            packed.extractall(partial)
+        partial.chmod(0o755)
+        try:
+            partial.rename(content)
+        except OSError:
+            if not content.is_dir():
+                raise
+            shutil.rmtree(partial)

@@ -1,7 +1,9 @@
 """Files from a Maven repository: what comes is what the lock file says, once, and what is missing is named."""
 
 import hashlib
+import threading
 import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -79,12 +81,53 @@ def test_a_missing_file_is_named_with_where_to_put_it(repository, lists):
     assert artifacts.fetched("thing") == wanted.parent, "a file that was put there by hand is taken"
 
 
+def test_a_connection_that_breaks_is_tried_again(repository, lists, monkeypatch):
+    artifact = put(repository, "a:one:1", b"as locked")
+    asked: list[str] = []
+
+    class Breaking(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.send_header("Content-Length", "9")
+            self.end_headers()
+            self.wfile.write(b"as locked" if len(asked) == 3 else b"as")
+
+        def log_message(self, *_: object) -> None:
+            """Says nothing."""
+
+    lists(artifact)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Breaking) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv(artifacts.MIRROR, f"http://127.0.0.1:{server.server_port}")
+        folder = artifacts.fetched("thing")
+        server.shutdown()
+
+    assert asked == [f"/{artifact.path}"] * 3
+    assert (folder / "one-1.jar").read_bytes() == b"as locked"
+    assert [path.name for path in folder.iterdir() if path.name != ".complete"] == ["one-1.jar"]
+
+
 def test_an_archive_is_unpacked(repository, lists, tmp_path):
     with zipfile.ZipFile(tmp_path / "made.zip", "w") as packed:
         packed.writestr("inside/runner.jar", b"program")
     lists(put(repository, "a:app:1:all@zip", (tmp_path / "made.zip").read_bytes()), unpack=True)
 
     assert (artifacts.fetched("thing") / "app-1-all" / "inside" / "runner.jar").read_bytes() == b"program"
+
+
+def test_an_archive_that_another_process_has_unpacked_is_left_to_it(repository, lists, tmp_path):
+    with zipfile.ZipFile(tmp_path / "made.zip", "w") as packed:
+        packed.writestr("runner.jar", b"program")
+    lists(put(repository, "a:app:1:all@zip", (tmp_path / "made.zip").read_bytes()), unpack=True)
+    folder = artifacts.bundles()["thing"].folder
+    (folder / "app-1-all").mkdir(parents=True)
+    (folder / "app-1-all" / "runner.jar").write_bytes(b"in use")
+
+    artifacts.fetched("thing")
+
+    assert (folder / "app-1-all" / "runner.jar").read_bytes() == b"in use"
+    assert {path.name for path in folder.glob(".*")} == {".complete"}
 
 
 def test_without_a_mirror_the_address_is_that_of_sparks_own_resolver(monkeypatch):
