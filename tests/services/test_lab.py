@@ -32,7 +32,13 @@ def _fetched() -> None:
 
 def produced(bootstrap: str, topic: str, values: list[str]) -> None:
     producer = confluent_kafka.Producer(
-        {"bootstrap.servers": bootstrap, "enable.idempotence": True, "request.timeout.ms": 3_000, "delivery.timeout.ms": 60_000}
+        {
+            "bootstrap.servers": bootstrap,
+            "enable.idempotence": True,
+            "request.timeout.ms": 3_000,
+            "delivery.timeout.ms": 60_000,
+            "api.version.request.timeout.ms": 1_000,
+        }
     )
     failed: list[object] = []
     for value in values:
