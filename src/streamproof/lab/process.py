@@ -2,17 +2,18 @@
 
 import json
 import os
-import random
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from streamproof.core.clock import monotonic_seconds
+from streamproof.core.ids import new_id
 from streamproof.errors import LabError
 from streamproof.lab import guardian
 from streamproof.runtime.environment import find_java
@@ -155,18 +156,29 @@ def free_ports(count: int) -> list[int]:
     """Ports of 127.0.0.1 that nobody listens on, all different.
 
     They lie below the ports that Linux and macOS give to whoever names none. A service takes its port seconds after it was chosen, and
-    again when it is restarted: until then a client's connection, or a listener of Spark's, would get it by chance.
+    again when it is restarted: until then a client's connection, or a listener of Spark's, would get it by chance. Where to look first is
+    drawn, for others may be choosing at the same time.
     """
-    found: list[int] = []
-    for port in random.sample(_PORTS, len(_PORTS)):
-        if len(found) == count:
-            return found
+    found = list(islice(_unused(int(new_id(), 16) % len(_PORTS)), count))
+    if len(found) < count:
+        raise LabError(f"There are no {count} free ports of {len(_PORTS):,}.")
+    return found
+
+
+def _unused(first: int) -> Iterator[int]:
+    for port in [*_PORTS[first:], *_PORTS[:first]]:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what is left of closed connections is in nobody's way
-            with suppress(OSError):
-                probe.bind(("127.0.0.1", port))
-                found.append(port)
-    raise LabError(f"There are no {count} free ports of {len(_PORTS):,}.")
+            if _binds(probe, port):
+                yield port
+
+
+def _binds(probe: socket.socket, port: int) -> bool:
+    try:
+        probe.bind(("127.0.0.1", port))
+    except OSError:
+        return False
+    return True
 
 
 def answers_http(url: str) -> Callable[[], bool]:

@@ -11,6 +11,8 @@ from streamproof.prove.world import World
 from streamproof.prove.zygote import Zygote
 
 STEPS = "steps-in-services"
+_PATIENCE_SECONDS, _RECORDINGS = 300.0, 30.0
+"""How long a scenario may take: so many seconds, or so many times what the recording took, whichever is more."""
 
 
 class Children:
@@ -51,7 +53,8 @@ class Children:
             desk=desk,
             settings={**task.settings, **(settings or {})},
         )
-        future = self._zygote.submit(task)
+        patience = None if recording is None else max(_PATIENCE_SECONDS, _RECORDINGS * recording.seconds)
+        future = self._zygote.submit(task, patience)
         future.add_done_callback(lambda _: gateway.close())
         return future
 

@@ -102,6 +102,13 @@ class Engine:
                 raise StreamproofError(f"The query in {folder} has outlived its driver.")
             threading.Event().wait(_LOOK_SECONDS)
 
+    def stop_queries(self, folder: str) -> None:
+        """Stops what works below a folder and does not end by itself; does not wait for what cannot be stopped."""
+        running = self.spark._jsparkSession.sharedState().activeStreamingQueries()
+        for query in list(running.values()):
+            if query is not None and folder in str(query.resolvedCheckpointRoot()):
+                threading.Thread(target=query.stop, name="stop-query", daemon=True).start()
+
     def restart_maintenance(self) -> None:
         """Ends the maintenance of state stores; the next query that loads one starts it with its own interval.
 

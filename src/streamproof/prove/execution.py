@@ -30,7 +30,7 @@ from streamproof.prove.recording import Recording
 from streamproof.prove.setting import Setting, layout_of
 from streamproof.prove.striking import Striking
 from streamproof.prove.world import World
-from streamproof.prove.zygote import ChildDied, Zygote
+from streamproof.prove.zygote import ChildDied, ChildHung, Zygote
 
 SIDE_BY_SIDE = 3
 
@@ -99,13 +99,15 @@ class Executor:
 
         A fault on a service hits its neighbours too: those come last, one for each line to a service, or alone.
         """
-        lanes = dict.fromkeys(plan.strike.fault.lane if plan.strike else None for plan in plans)
         crashes = [plan for plan in plans if plan.strike is None]
-        yield from self._side_by_side([crashes], recordings, stop, SIDE_BY_SIDE + 1)
-        of_lane = {lane: [plan for plan in plans if plan.strike and plan.strike.fault.lane == lane] for lane in lanes}
-        alone = of_lane.pop(ALONE, [])
-        yield from self._side_by_side(list(of_lane.values()), recordings, stop, 1)
-        yield from self._side_by_side([alone], recordings, stop, 1)
+        lanes: dict[str, list[ScenarioPlan]] = {}
+        for plan in plans:
+            if plan.strike is not None:
+                lanes.setdefault(plan.strike.fault.lane, []).append(plan)
+        alone = lanes.pop(ALONE, [])
+        yield from self._side_by_side([crashes], recordings, stop, of_each=SIDE_BY_SIDE + 1)
+        yield from self._side_by_side(list(lanes.values()), recordings, stop, of_each=1)
+        yield from self._side_by_side([alone], recordings, stop, of_each=1)
 
     def _side_by_side(
         self, lanes: Sequence[Sequence[ScenarioPlan]], recordings: Mapping[str, Recording], stop: Callable[[], bool], of_each: int
@@ -144,6 +146,7 @@ class Executor:
         with self._lock:
             self._number += 1
             name = f"s{self._number:05d}"
+        fired = False
         setting = self.world.setting(name, by_line=plan.strike.fault.line if plan.strike else "")
         restarted = setting if recording.name != "default" or plan.compared else setting.in_one_batch()
         try:
@@ -158,6 +161,11 @@ class Executor:
             if result.error and plan.fault == "machine-death" and "--replay-last" in result.remedy:
                 result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
             return Ran(plan, setting.folder, fired, result, "", monotonic_seconds() - started, rerun)
+        except ChildHung as hang:
+            self.world.engine.stop_queries(str(setting.folder))
+            self._close(name)
+            hung = ChildResult(type(hang).__name__, f"{hang}.", "Run this scenario alone and look what the job waits for.")
+            return Ran(plan, setting.folder, fired, hung, "", monotonic_seconds() - started)
         except Exception as problem:  # noqa: BLE001  # whatever breaks in the harness, or in clients of services, the others go on (P6)
             self._close(name)
             return Ran(plan, setting.folder, False, None, f"{type(problem).__name__}: {problem}", monotonic_seconds() - started)

@@ -16,7 +16,7 @@ from streamproof.prove.engine import JAVA_OPTIONS, settings_of_proof
 from streamproof.prove.zygote import ChildDied, ChildHung
 
 MEMORY = "640m"
-_PATIENCE_SECONDS = 100.0
+_PATIENCE_SECONDS = 300.0
 _OF_THE_PROCESS = ("spark.hadoop.", "spark.local.", "spark.master", "spark.executor.")
 
 
@@ -49,7 +49,7 @@ def finished(task: ChildTask, environment: Mapping[str, str], log: Path) -> Chil
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            raise ChildHung(f"it did not end within {_PATIENCE_SECONDS:g} seconds") from None
+            raise ChildHung(_PATIENCE_SECONDS) from None
     result = Path(task.result)
     if not result.is_file():
         raise ChildDied(f"exit code {process.returncode}; {log.read_text(errors='replace')[-2_000:]}")

@@ -8,19 +8,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from streamproof.config import FilesSink, JobConfig
+from streamproof.config import JobConfig
 from streamproof.core.clock import monotonic_seconds
-from streamproof.core.phases import Side, StepName
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
-from streamproof.prove import assembling, events, guard
+from streamproof.prove import assembling, events, guard, on_services
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.engine import Engine
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, agreement
-from streamproof.prove.faults.catalogue import strikes
-from streamproof.prove.faults.fault import ServiceFault
 from streamproof.prove.judging import Outcome
-from streamproof.prove.outside import Outside, needed, services_of
+from streamproof.prove.outside import Outside, needed
 from streamproof.prove.planning import (
     FAULT_FREE,
     LIVE_MODES,
@@ -28,10 +25,8 @@ from streamproof.prove.planning import (
     ScenarioPlan,
     additional,
     chosen,
-    live,
     second_recording,
     standard,
-    struck,
 )
 from streamproof.prove.recording import Recording
 from streamproof.prove.scenario import Scenario, load_scenario
@@ -225,10 +220,13 @@ class _Session:
         shipped = beside.submit(executor.record, "shipped", trace=False)
         fault_free = executor.judge_recording(FAULT_FREE, recording)
         fault_free = replace(fault_free, checks=[*fault_free.checks, _shipped_equals_proved(recording, shipped.result())])
-        on_services = bool(outside.names)
-        plans, left_out = self._on_services(recording, outside) if on_services else (standard(recording.steps), ())
+        left_out: tuple[str, ...] = ()
+        if outside.names:
+            plans, left_out = on_services.plans(self.config, self.scenario, recording, outside, full=self.options.full)
+        else:
+            plans = standard(recording.steps)
         recordings = {"default": recording}
-        if self.options.full and not on_services:
+        if self.options.full and not outside.names:
             rare = executor.record("rare", settings=RARE_SETTINGS)
             recordings["rare"] = rare
             plans += additional(recording.steps)
@@ -238,41 +236,6 @@ class _Session:
         seconds = monotonic_seconds() - self._started
         self.tell(events.Recorded(len(recording.steps.steps), images, len(plans) - images, seconds))
         return _Prepared(world, executor, recordings, plans, fault_free, left_out)
-
-    def _on_services(self, recording: Recording, outside: Outside) -> tuple[list[ScenarioPlan], tuple[str, ...]]:
-        """Live crashes, and the faults on services that can be brought about here; and those that cannot, in words."""
-        own = [name for name, sink in self.config.sink.items() if isinstance(sink, FilesSink) and sink.connector != "files"]
-        stores = tuple(dict.fromkeys(self.scenario.environment.values()))
-        steps = [step.name(side) for step in recording.steps.steps for side in Side]
-        found = list(
-            strikes(
-                steps,
-                recording.announced,
-                {name: services_of(sink)[:1] or (stores if name in own else ()) for name, sink in self.config.sink.items()},
-                {name: services_of(source) for name, source in self.config.source.items()},
-                own,
-                recording.of_tasks,
-                everywhere=self.options.full,
-            )
-        )
-        possible = [each for each in found if not _lacking(each[0], outside)]
-        return [*live(recording.steps, recording.announced), *struck(possible)], _left_out(found, outside)
-
-
-def _lacking(fault: ServiceFault, outside: Outside) -> str:
-    """What a fault takes and this proof does not have; empty if nothing."""
-    if fault.brokers > outside.brokers:
-        return f"{fault.brokers} brokers: --brokers {fault.brokers}"
-    return "Toxiproxy: streamproof lab fetch toxiproxy" if fault.by_line and fault.service not in outside.lines else ""
-
-
-def _left_out(found: Sequence[tuple[ServiceFault, StepName, str]], outside: Outside) -> tuple[str, ...]:
-    """What is lacking, with the faults that take it."""
-    by_lack: dict[str, list[str]] = {}
-    for fault, _, _ in found:
-        by_lack.setdefault(_lacking(fault, outside), []).append(fault.name)
-    by_lack.pop("", None)
-    return tuple(f"{', '.join(dict.fromkeys(names))}, which take {lack}" for lack, names in by_lack.items())
 
 
 def _shipped_equals_proved(proved: Recording, shipped: Recording) -> CheckResult:

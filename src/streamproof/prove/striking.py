@@ -17,7 +17,7 @@ from streamproof.prove.record.live import Action, arming
 from streamproof.prove.recording import Recording
 from streamproof.prove.setting import Setting
 from streamproof.prove.world import World
-from streamproof.prove.zygote import ChildDied, ChildHung
+from streamproof.prove.zygote import ChildDied
 
 
 class Striking:
@@ -27,14 +27,6 @@ class Striking:
         self._world, self._children = world, children
         self._desk, self._life = Desk(), short(new_id())
         self._unmended = ""
-
-    def _mend(self, fault: ServiceFault, struck: Struck) -> None:
-        """Ends a fault, and sees to it that its service runs; where that fails, no other fault is tried."""
-        try:
-            fault.mend(struck)
-            revive(struck.services.get(fault.service))
-        except Exception as problem:  # noqa: BLE001 -- clients of services raise what they like
-            self._unmended = f"{fault.name}: {type(problem).__name__}: {problem}"
 
     def close(self) -> None:
         self._desk.close()
@@ -68,8 +60,6 @@ class Striking:
             with self._desk.expecting(hit) as call:
                 try:
                     struck.stopped_by = self._meeting(call, plan, strike.fault, recording, setting).error
-                except ChildHung:
-                    raise
                 except ChildDied:
                     struck.stopped_by = ChildDied.__name__
             self._world.engine.wait_until_ended(str(setting.folder))
@@ -79,6 +69,14 @@ class Striking:
         if call.problem:
             raise StreamproofError(f"The fault failed: {call.problem}")
         return call.fired
+
+    def _mend(self, fault: ServiceFault, struck: Struck) -> None:
+        """Ends a fault, and sees to it that its service runs; where that fails, no other fault is tried."""
+        try:
+            fault.mend(struck)
+            revive(struck.services.get(fault.service))
+        except Exception as problem:  # noqa: BLE001 -- clients of services raise what they like
+            self._unmended = f"{fault.name}: {type(problem).__name__}: {problem}"
 
     def _meeting(self, call: Call, plan: ScenarioPlan, fault: ServiceFault, recording: Recording, setting: Setting) -> ChildResult:
         """The job, which reports the step where the fault waits for it: a step of a service by itself, one of a file by the recording."""
@@ -115,7 +113,7 @@ class Striking:
         return own_jvm.finished(task, self._children.environment, self._world.folder / f"{identity}.log")
 
     def _second_driver(self, setting: Setting, recording: Recording) -> None:
-        """Another process runs the job on the same checkpoint; whether it ends well is not its business but the verdict's."""
+        """Another process runs the job on the same checkpoint to its end, or until it sees the other one; all else is a fault that failed."""
         identity = f"{setting.folder.name}-second"
         task = replace(self._children.task(identity, setting, recording), read_state=False)
         found = own_jvm.finished(task, self._children.environment, self._world.folder / f"{identity}.log")

@@ -9,14 +9,18 @@ from pathlib import Path
 from types import TracebackType
 
 from streamproof.prove.child import ChildResult, ChildTask
+from streamproof.prove.zygote_main import KILL
 
 
 class ChildDied(Exception):
     """A scenario's process ended without a result; the text says how."""
 
 
-class ChildHung(ChildDied):
-    """A scenario's process did not end and was killed: it would have gone on for ever."""
+class ChildHung(Exception):
+    """A scenario's process did not end in time and was killed; the text says when."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"it did not end within {seconds:,.0f} seconds")
 
 
 def environment_of_children(python_path: str | None) -> dict[str, str]:
@@ -41,6 +45,7 @@ class Zygote:
     def __init__(self, log: Path, python_path: str | None = None) -> None:
         self._log = log.open("wb")
         self._waiting: dict[str, tuple[Future[ChildResult], ChildTask]] = {}
+        self._given_up: dict[str, float] = {}
         self._lock = threading.Lock()
         self.environment = environment_of_children(python_path)
         self._process = subprocess.Popen(
@@ -54,17 +59,33 @@ class Zygote:
         self._reader = threading.Thread(target=self._read, name="zygote-reader", daemon=True)
         self._reader.start()
 
-    def submit(self, task: ChildTask) -> "Future[ChildResult]":
-        """Starts a task; its result comes as a future, ChildDied as its exception."""
+    def submit(self, task: ChildTask, patience: float | None = None) -> "Future[ChildResult]":
+        """Starts a task; its result comes as a future, ChildDied as its exception, or ChildHung once the patience (seconds) is over."""
         future: Future[ChildResult] = Future()
-        path = Path(task.result + ".task")
-        path.write_text(task.to_json())
+        path = f"{task.result}.task"
+        Path(path).write_text(task.to_json())
         with self._lock:
-            self._waiting[str(path)] = (future, task)
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{path}\n".encode())
-        self._process.stdin.flush()
+            self._waiting[path] = (future, task)
+        self._say(path)
+        if patience is not None:
+            timer = threading.Timer(patience, self._give_up, (path, patience))
+            timer.daemon = True
+            timer.start()
+            future.add_done_callback(lambda _: timer.cancel())
         return future
+
+    def _give_up(self, path: str, patience: float) -> None:
+        with self._lock:
+            if path not in self._waiting:
+                return
+            self._given_up[path] = patience
+        self._say(f"{KILL}{path}")
+
+    def _say(self, line: str) -> None:
+        assert self._process.stdin is not None
+        with self._lock:
+            self._process.stdin.write(f"{line}\n".encode())
+            self._process.stdin.flush()
 
     def close(self) -> None:
         """Ends the zygote and every scenario that still runs."""
@@ -88,9 +109,12 @@ class Zygote:
             code, _, path = line.decode().rstrip("\n").partition("\t")
             with self._lock:
                 future, task = self._waiting.pop(path)
+                patience = self._given_up.pop(path, None)
             result = Path(task.result)
             if code == "0" and result.is_file():
                 future.set_result(ChildResult.from_json(result.read_text()))
+            elif patience is not None:
+                future.set_exception(ChildHung(patience))
             else:
                 error = Path(path + ".error")
                 said = error.read_text() if error.is_file() else f"exit code {code}"

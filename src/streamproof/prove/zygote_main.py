@@ -1,6 +1,6 @@
 """The process that scenarios are forked from: it has everything imported, one thread, and no JVM.
 
-It reads the path of a task file per line, forks, and writes "PID-EXIT TASK" lines as children end. Forked from here a scenario
+It reads the path of a task file per line, forks, and writes "EXIT TASK" lines as children end; "-TASK" kills one. Forked from here a scenario
 starts in milliseconds; a fork of the proving process itself, with its threads, could deadlock.
 """
 
@@ -10,8 +10,12 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
+
+KILL = "-"
+"""What a line begins with that kills; paths of tasks begin with a slash."""
 
 
 def serve() -> None:
@@ -39,6 +43,9 @@ def serve() -> None:
                 *lines, pending = (pending + chunk).split(b"\n")
                 for line in lines:
                     task = line.decode()
+                    if task.startswith(KILL):
+                        _kill(child for child, its in running.items() if its == task.removeprefix(KILL))
+                        continue
                     child = os.fork()
                     if child == 0:
                         _run(task)
@@ -54,8 +61,8 @@ def _reap(running: dict[int, str]) -> None:
             os.write(sys.stdout.fileno(), f"{code}\t{running.pop(child)}\n".encode())
 
 
-def _kill(running: dict[int, str]) -> None:
-    for child in running:
+def _kill(children: Iterable[int]) -> None:
+    for child in children:
         os.kill(child, signal.SIGKILL)
 
 

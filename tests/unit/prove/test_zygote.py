@@ -1,7 +1,14 @@
-"""A scenario's process draws random numbers of its own, as a process that starts does (R17)."""
+"""Processes of scenarios: they draw random numbers of their own, as processes that start do (R17), and none is waited for for ever."""
 
+import socket
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+from streamproof.prove.child import ChildTask
+from streamproof.prove.zygote import ChildDied, ChildHung, Zygote
 
 FORKS = """
 import os
@@ -21,3 +28,20 @@ def test_two_forks_draw_different_numbers() -> None:
     drawn = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, text=True, check=True).stdout.split()
 
     assert len(drawn) == len(set(drawn)) == 2
+
+
+def _task(folder: Path, port: int) -> ChildTask:
+    """A job whose JVM is said to be behind a port."""
+    data: dict[str, str] = {}
+    return ChildTask(folder.name, "no-job", "no.py:job", None, str(folder), str(folder), data, None, port, "secret", str(folder))
+
+
+def test_a_process_that_does_not_end_is_killed_and_one_that_dies_says_why(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, Zygote(tmp_path / "log") as zygote:
+        hangs = zygote.submit(_task(tmp_path / "hangs", port=silent.getsockname()[1]), 4)
+        dies = zygote.submit(_task(tmp_path / "dies", port=1), 60)
+
+        with pytest.raises(ChildHung, match="did not end within 4 seconds"):
+            hangs.result(60)
+        with pytest.raises(ChildDied):
+            dies.result(60)

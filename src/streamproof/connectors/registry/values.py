@@ -1,6 +1,7 @@
 """Rows in the wire format: which schema they are written by is settled before the first batch, by its id."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,7 +172,7 @@ class _MadeInPython(Values):
         return records.mapInArrow(self.maker.made, records.schema)
 
 
-class _Maker:
+class _Maker(ABC):
     def made(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Puts the record of each row into the place of its JSON, in the column `value`."""
         write = self.opened()
@@ -183,8 +184,9 @@ class _Maker:
             ]
             yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
+    @abstractmethod
     def opened(self) -> "Callable[[bytes], bytes]":
-        raise NotImplementedError
+        """What makes a record of a row's JSON; one for a task."""
 
 
 @dataclass(frozen=True)

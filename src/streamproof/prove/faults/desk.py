@@ -11,7 +11,7 @@ from typing import Any
 
 from streamproof.core.ids import new_id
 
-_PATIENCE_SECONDS = 400.0
+_PATIENCE_SECONDS = 600.0
 _DONE = b"."
 
 
@@ -64,7 +64,7 @@ class Call:
 
 
 class Desk:
-    """Takes the reports; a context manager."""
+    """Takes the reports, until it is closed."""
 
     def __init__(self) -> None:
         self._calls: dict[str, Call] = {}
