@@ -1,7 +1,7 @@
 """`sp.prove`: proves a job, stores the run, writes its reports."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -63,6 +63,7 @@ def prove(
     allow_hosts: tuple[str, ...] = (),
     report: str | Path | None = None,
     brokers: int = 1,
+    services: Mapping[str, str] | None = None,
     listener: Callable[[Event], None] | None = None,
 ) -> Proof:
     """Crashes a job at every durable step of a recorded run, lets it recover, and accounts for every event.
@@ -87,6 +88,8 @@ def prove(
         A folder that gets report.html, report.json and junit.xml too.
     brokers
         Of a job that is bound to Kafka, how many brokers are started: 1, or 3, with the faults that take several.
+    services
+        By name ("kafka", "postgres", "redis", "registry") the URL of a service that runs already, instead of one that is started.
 
     Raises
     ------
@@ -105,7 +108,19 @@ def prove(
         )
     folder = store.new_run(config.root)
     options = Options(
-        str(target), seed, only, full, max_scenarios, budget, stop_at_first, events, batches, ids, allow_hosts, brokers
+        str(target),
+        seed,
+        only,
+        full,
+        max_scenarios,
+        budget,
+        stop_at_first,
+        events,
+        batches,
+        ids,
+        allow_hosts,
+        brokers,
+        services or {},
     )
     found = cast("Report", run_proof(config, options, folder, listener))
     store.write(found, folder)
@@ -126,9 +141,10 @@ def plan(
     profile: str | None = None,
     events: int | None = None,
     brokers: int = 1,
+    services: Mapping[str, str] | None = None,
     listener: Callable[[Event], None] | None = None,
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
     config = load(target, profile=profile)
-    options = Options(str(target), seed=seed, only=only, full=full, events=events, brokers=brokers)
+    options = Options(str(target), seed=seed, only=only, full=full, events=events, brokers=brokers, services=services or {})
     return preview(config, options, store.new_run(config.root), listener)

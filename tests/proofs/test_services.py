@@ -3,10 +3,13 @@
 import shutil
 from pathlib import Path
 
+import psycopg
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from streamproof.config import load
 from streamproof.errors import ConfigurationError
+from streamproof.lab import KafkaCluster, Postgres
 from streamproof.proof import Proof, prove
 
 pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.proof, pytest.mark.slow]
@@ -89,6 +92,34 @@ def test_risk_exposure_loses_and_doubles_nothing_whatever_befalls_its_services(j
         *(name.split("+")[1] for name in FAULTS),
     }
     assert all(scenario["fired"] for scenario in proof.report["scenarios"])
+
+
+def test_a_proof_on_services_that_run_already_leaves_them_as_they_were(job, tmp_path):
+    copied("risk_exposure", job)
+    with Postgres(tmp_path / "postgres") as postgres, KafkaCluster(tmp_path / "kafka") as kafka:
+        topics, schemas = sorted(topics_of(kafka.url)), schemas_of(postgres)
+        only = "publish/exposure@1:after+live,publish/exposure@1:before+postgres-answer-lost+live"
+
+        proof = prove(
+            job, profile="services", events=600, batches=2, only=only, services={"postgres": postgres.url, "kafka": kafka.url}
+        )
+
+        assert (sorted(topics_of(kafka.url)), schemas_of(postgres)) == (topics, schemas)
+    assert proof.verdict == "pass", proof
+    assert len(proof.report["scenarios"]) == 3
+    assert any(
+        "connection-lost, database-restarted, which take a postgres that is started" in note for note in proof.report["notes"]
+    )
+    assert f"--service postgres={postgres.url}" in proof.report["scenarios"][1]["replay"]
+
+
+def topics_of(servers: str) -> list[str]:
+    return list(AdminClient({"bootstrap.servers": servers}).list_topics(timeout=20).topics)
+
+
+def schemas_of(postgres: Postgres) -> list[str]:
+    with psycopg.connect(postgres.url) as connection:
+        return [name for (name,) in connection.execute("SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1")]
 
 
 def test_payments_have_one_effect_each_wherever_their_calls_are_cut_off(job):

@@ -62,6 +62,13 @@ def prove(
     brokers: Annotated[
         int, typer.Option(metavar="N", min=1, max=3, help="Brokers of a job on Kafka: 1, or 3 for the faults that take several.")
     ] = 1,
+    service: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=URL",
+            help="Use a service that runs already (kafka, postgres, redis, registry) instead of starting one; several times for several.",
+        ),
+    ] = None,
     report: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write report.html, report.json and junit.xml there too.")
     ] = None,
@@ -69,6 +76,7 @@ def prove(
 ) -> None:
     """Crash the job at every durable step, let it recover, and account for every event; exit code 0, 1, 2 or 3."""
     budget = _duration(time_budget)
+    services = {name: url for name, _, url in (word.partition("=") for word in service or ())}
     if only is not None and not all(map(may_name_steps, only.split(","))):
         raise typer.BadParameter(
             f"--only {only} can name no scenario: one is called like publish/exposure@3:after or work/state.0.1@3:after, and begins with "
@@ -90,7 +98,9 @@ def prove(
     try:
         with progress_on(out) as progress:
             if show_plan:
-                preview = plan_of(target, seed=seed, only=only, full=full, profile=profile, brokers=brokers, listener=progress)
+                preview = plan_of(
+                    target, seed=seed, only=only, full=full, profile=profile, brokers=brokers, services=services, listener=progress
+                )
             else:
                 proof = prove_job(
                     target,
@@ -107,6 +117,7 @@ def prove(
                     allow_hosts=tuple(allow_host or ()),
                     report=report,
                     brokers=brokers,
+                    services=services,
                     listener=progress,
                 )
     except StreamproofError as problem:

@@ -39,6 +39,7 @@ class Request:
     full: bool = False
     batches: int | None = None
     brokers: int = 1
+    services: Sequence[str] = ()
     left_out: Sequence[str] = ()
 
     @property
@@ -58,6 +59,7 @@ class Request:
         words += ["--events", str(self.events)] if self.events is not None else []
         words += ["--batches", str(self.batches)] if self.batches is not None else []
         words += ["--brokers", str(self.brokers)] if self.brokers != 1 else []
+        words += [word for service in self.services for word in ("--service", service)]
         words += ["--profile", self.profile] if self.profile is not None else []
         return shlex.join(words)
 

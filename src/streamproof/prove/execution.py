@@ -72,7 +72,7 @@ class Executor:
         started = monotonic_seconds()
         self.world.engine.restart_maintenance()
         identity = f"r{self._life}-{name}"
-        setting = self.world.setting(f"recording-{name}", recording=identity, trace=trace)
+        setting = self.world.setting(f"{self.world.outside.prefix}recording-{name}", recording=identity, trace=trace)
         folder = self.world.folder / f"recording-{name}"
         self.world.engine.open_recording(identity, folder)
         self.world.open_places(setting.folder.name)
@@ -145,7 +145,7 @@ class Executor:
         recording = recordings[plan.recording]
         with self._lock:
             self._number += 1
-            name = f"s{self._number:05d}"
+            name = f"{self.world.outside.prefix}s{self._number:05d}"
         fired = False
         setting = self.world.setting(name, by_line=plan.strike.fault.line if plan.strike else "")
         restarted = setting if recording.name != "default" or plan.compared else setting.in_one_batch()

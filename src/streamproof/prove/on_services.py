@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from streamproof.config import FilesSink, JobConfig
 from streamproof.core.phases import Side, StepName
 from streamproof.prove.faults.catalogue import strikes
-from streamproof.prove.faults.fault import ServiceFault
+from streamproof.prove.faults.fault import ALONE, ServiceFault
 from streamproof.prove.outside import Outside, services_of
 from streamproof.prove.planning import ScenarioPlan, live, struck
 from streamproof.prove.recording import Recording
@@ -41,6 +41,8 @@ def _strikes(config: JobConfig, scenario: Scenario, recording: Recording, *, ful
 
 def _lacking(fault: ServiceFault, outside: Outside) -> str:
     """What a fault takes and this proof does not have; empty if nothing."""
+    if fault.service in outside.given and (fault.lane == ALONE or fault.service not in outside.lines):
+        return f"a {fault.service} that is started for the proof: leave --service {fault.service} out"
     if fault.brokers > outside.brokers:
         return f"{fault.brokers} brokers: --brokers {fault.brokers}"
     return "Toxiproxy: streamproof lab fetch toxiproxy" if fault.by_line and fault.service not in outside.lines else ""

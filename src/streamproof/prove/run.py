@@ -1,7 +1,7 @@
 """Proving a job: prepare, record, plan, run every scenario, judge, report."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -17,7 +17,7 @@ from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.engine import Engine
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, agreement
 from streamproof.prove.judging import Outcome
-from streamproof.prove.outside import Outside, needed
+from streamproof.prove.outside import Outside, given, needed
 from streamproof.prove.planning import (
     FAULT_FREE,
     LIVE_MODES,
@@ -66,6 +66,7 @@ class Options:
     ids: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
     brokers: int = 1
+    services: Mapping[str, str] = field(default_factory=dict)
     child_python_path: str | None = None
 
 
@@ -123,6 +124,7 @@ def run_proof(
             options.full,
             options.batches,
             options.brokers,
+            tuple(f"{name}={given.shown(url)}" for name, url in options.services.items()),
             prepared.left_out,
         )
         seconds = monotonic_seconds() - started
@@ -194,11 +196,13 @@ class _Session:
         """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""
         stores = self.scenario.environment
         needs = needed(self.config, stores)
-        self._outside = outside = Outside(self.folder / "services", needs, stores, self.options.brokers)
+        given.required(self.options.services, needs, tuple(stores.values()))
+        self._outside = outside = Outside(self.folder / "services", needs, stores, self.options.brokers, self.options.services)
         written = beside.submit(lambda: write_scenario(self.config, self.scenario, self._work, outside.start()))
         local = None if self._work == self.folder else self._work.parent
         engine = Engine(f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config))
-        guard.allow_in_workers(engine.spark.sparkContext, self.options.allowed_hosts)
+        allowed = (*self.options.allowed_hosts, *given.hosts(self.options.services))
+        guard.allow_in_workers(engine.spark.sparkContext, allowed)
         noun = next(iter(self.config.source))
         self.tell(
             events.Started(
@@ -214,7 +218,7 @@ class _Session:
         self.tell(events.Recording(0, self.scenario.batches))
         self._world = world = prepare(self.config, self.scenario, self._work, engine, written.result(), outside)
         foreseen = beside.submit(lambda: world.models)
-        self._executor = executor = Executor(world, zygote, self.options.allowed_hosts)
+        self._executor = executor = Executor(world, zygote, allowed)
         recording = executor.record("default")
         foreseen.result()
         shipped = beside.submit(executor.record, "shipped", trace=False)

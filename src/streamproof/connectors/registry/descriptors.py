@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -51,18 +52,23 @@ def class_of(descriptor: Any) -> Any:
 
 
 def compiled(text: str, referred: Mapping[str, str]) -> ProtoFile:
-    """A .proto file with those that it imports, by their names; Google's own need not be given.
+    """A .proto file with those that it imports, by their names; Google's own need not be given. The same text is compiled once a process.
 
     Raises
     ------
     Broken
         If protoc refuses it, with what it says.
     """
+    return _compiled(text, tuple(sorted(referred.items())))
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str, referred: tuple[tuple[str, str], ...]) -> ProtoFile:
     own = find_spec("grpc_tools")
     assert own is not None, "the extra is looked for before"
     assert own.origin is not None, "it is a package with files"
     with tempfile.TemporaryDirectory(prefix="streamproof-proto-") as folder:
-        for name, content in {_FILE: text, **referred}.items():
+        for name, content in ((_FILE, text), *referred):
             path = Path(folder, name).resolve()
             if not path.is_relative_to(Path(folder).resolve()):
                 raise Broken("imports a file outside of its folder")

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from typing import Any
 
 from google.protobuf import json_format
@@ -50,13 +49,8 @@ class ProtobufReader:
     def opened(self, schema: RegisteredSchema, referred: Mapping[str, RegisteredSchema]) -> "ProtobufRecords":
         """What the records of a schema are read by; Broken where protoc does not take it."""
         writer = compiled(schema.text, {name: each.text for name, each in referred.items()})
-        own = None if self.file is None else class_of(_reader(self.file).named(self.message))
+        own = None if self.file is None else class_of(compiled(self.file, {}).named(self.message))
         return ProtobufRecords(writer, own)
-
-
-@cache
-def _reader(text: str) -> ProtoFile:
-    return compiled(text, {})
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,14 @@ from streamproof.config import (
     SinkConfig,
     SourceConfig,
 )
+from streamproof.core.ids import new_id, short
 from streamproof.core.manifest import LedgerEntry
 from streamproof.errors import LabError
 from streamproof.lab.api import tries_at
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.services import fetch, service, there
 from streamproof.lab.toxiproxy import Proxy, Toxiproxy
+from streamproof.prove.outside.given import server
 from streamproof.prove.outside.stores import STORES
 
 if TYPE_CHECKING:
@@ -97,24 +99,38 @@ class Outside:
         The variables of the job's own stores, and the service of each.
     brokers
         How many brokers Kafka has.
+    given
+        By service the URL of one that runs already, and is not started.
     lines
-        By service its lines through the proxy.
+        By service its lines through the proxy; a given Kafka has none, since its brokers tell clients where they are.
     """
 
     folder: Path
     names: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
     brokers: int = 1
+    given: Mapping[str, str] = field(default_factory=dict)
     running: dict[str, "Service"] = field(default_factory=dict)
     lines: dict[str, Sequence[Proxy]] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
     _numbers: dict[str, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _proof: str = field(default_factory=lambda: f"sp{short(new_id())}-")
+
+    @property
+    def prefix(self) -> str:
+        """What all names of the proof begin with, where others have theirs in the same services."""
+        return self._proof if self.given else ""
 
     def start(self) -> Self:
         """Starts them, each with a line to it through Toxiproxy where there is one; LabError where one does not come up."""
         proxy = self._proxy() if self.names else None
+        for name, url in self.given.items():
+            if proxy is not None and name != "kafka":
+                self.lines[name] = (proxy.line(name, server(name, url)),)
         for name in self.names:
+            if name in self.given:
+                continue
             own = KafkaCluster(self.folder / name, self.brokers, proxy) if name == "kafka" else service(name, self.folder)
             self.running[name] = self._stack.enter_context(own)
             if isinstance(own, KafkaCluster):
@@ -143,7 +159,7 @@ class Outside:
 
     def urls(self, by_line: str = "") -> dict[str, str]:
         """Where each of them is; one of them, if it is named, through the proxy."""
-        direct = {name: each.url for name, each in self.running.items() if name in self.names}
+        direct = {**{name: each.url for name, each in self.running.items() if name in self.names}, **self.given}
         return {name: _by_line(url, self.lines[name]) if name == by_line else url for name, url in direct.items()}
 
     def stores(self, scenario: str, by_line: str = "") -> dict[str, str]:

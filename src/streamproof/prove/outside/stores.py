@@ -44,7 +44,7 @@ class Schema(Store):
     """A schema of PostgreSQL, where tables are made and looked for first."""
 
     def url(self, server: str, scenario: str, number: int) -> str:
-        return f"{server}?options={quote(f'-c search_path=store_{_name(scenario)}')}"
+        return f"{server}{'&' if '?' in server else '?'}options={quote(f'-c search_path=store_{_name(scenario)}')}"
 
     def open(self, url: str) -> None:
         self._does(url, "CREATE SCHEMA IF NOT EXISTS {}")

@@ -41,6 +41,12 @@ def write_events(events: Iterable[Event], servers: str, topic: str) -> dict[str,
     return traces
 
 
+def remove(servers: str, topics: Iterable[str]) -> None:
+    """Deletes topics, those that are there."""
+    for done in AdminClient(settings(servers, {})).delete_topics(list(topics)).values():
+        done.exception(SECONDS)
+
+
 def record_name(topic: str, partition: int, offset: int) -> str:
     """What a record is called, as a file is by its name."""
     return f"{topic}-{partition}@{offset}"
@@ -74,9 +80,7 @@ class Topics(Reader):
 
     def close(self, sink: ServiceSink) -> None:
         assert isinstance(sink, KafkaSink), "the reader of topics is asked about topics"
-        admin = AdminClient(settings(sink.servers, {}))
-        for done in admin.delete_topics([sink.topic, Ledger(sink.servers, sink.topic, {}).name]).values():
-            done.exception(SECONDS)  # the ledger may never have been made
+        remove(sink.servers, [sink.topic, Ledger(sink.servers, sink.topic, {}).name])
 
 
 def _headers(message: Message) -> dict[str, bytes]:

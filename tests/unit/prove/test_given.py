@@ -1,0 +1,66 @@
+"""Services that run already: what cannot be given is refused, names are the proof's own, no password is shown."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from streamproof.errors import ConfigurationError, LabError
+from streamproof.lab.process import free_ports
+from streamproof.prove.faults.catalogue import all_faults
+from streamproof.prove.on_services import _lacking
+from streamproof.prove.outside import Outside, given
+
+NEEDED = ("kafka", "postgres", "redis", "api")
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "said"),
+    [
+        ("api", "http://host/", "An API cannot be given"),
+        ("oracle", "host", '"oracle" is no service that can be given'),
+        ("postgres", "", "address that is given for postgres cannot be read"),
+        ("postgres", "mysql://host/db", "address that is given for postgres cannot be read"),
+        ("kafka", "host:port", "address that is given for kafka cannot be read"),
+        ("registry", "http://host:1", "The job is not bound to registry"),
+        ("redis", "redis://host:1", "cannot hold a job's own stores"),
+    ],
+)
+def test_what_cannot_be_given_is_refused(name, url, said):
+    with pytest.raises(ConfigurationError, match=said):
+        given.required({name: url}, NEEDED, ("redis",))
+
+
+def test_one_that_does_not_answer_is_named_with_where_it_was_looked_for():
+    (port,) = free_ports(1)
+    with pytest.raises(LabError, match=rf"kafka does not answer at 127.0.0.1:{port}: Connection refused"):
+        given.required({"kafka": f"127.0.0.1:{port}"}, NEEDED, ())
+
+    with socket.create_server(("127.0.0.1", port)):
+        given.required({"kafka": f"127.0.0.1:{port}"}, NEEDED, ())
+
+
+def test_every_host_is_allowed_and_no_password_is_shown():
+    services = {"kafka": "one:9092,two", "postgres": "postgresql://user:secret@three/db"}
+
+    assert given.hosts(services) == ("one", "two", "three")
+    assert given.server("postgres", services["postgres"]) == "three:5432"
+    assert given.shown(services["postgres"]) == "postgresql://user@three/db"
+    assert given.shown(services["kafka"]) == "one:9092,two"
+
+
+def test_names_begin_with_the_proof_where_others_may_have_theirs():
+    services = {"postgres": "postgresql://host/db"}
+    one, two = (Outside(Path(), NEEDED, given=services) for _ in range(2))
+
+    assert one.prefix == one.prefix != two.prefix
+    assert Outside(Path(), NEEDED).prefix == ""
+
+
+def test_a_service_that_is_not_the_proofs_is_neither_killed_nor_emptied():
+    outside = Outside(Path(), NEEDED, brokers=3, given={"kafka": "host:9092", "postgres": "postgresql://host/db"})
+    outside.lines.update(dict.fromkeys(("postgres", "redis", "api"), ()))
+    tried = {fault.name for fault in all_faults() if fault.service in NEEDED and not _lacking(fault, outside)}
+
+    assert tried >= {"postgres-partition", "postgres-answer-lost", "redis-emptied", "api-broken"}
+    assert not tried & {"database-restarted", "connection-lost", "broker-killed", "kafka-partition"}
