@@ -4,6 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
+ONLY ?= *+*
 UV := $(shell command -v uv 2>/dev/null || echo .tools/uv/bin/uv)
 RUN := $(UV) run --locked --all-extras --no-sync
 export UV_SYSTEM_CERTS ?= 1
@@ -21,7 +22,7 @@ help:
 	@echo "make check        format, lint, types, architecture and unit tests: under a minute, no Spark"
 	@echo "make test         every test"
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
-	@echo "make beyond       of the full plan what the standard one does not have"
+	@echo "make beyond       of the full plan what the standard one does not have; ONLY='*@2:*+*' takes one batch of it"
 	@echo "make benchmarks   what a start, an event and a proof cost"
 	@echo "make wheel        build the wheel into dist/"
 	@echo "make clean        remove what was built; downloads stay"
@@ -57,18 +58,21 @@ check: setup
 	@$(RUN) mypy
 	@$(RUN) pytest -q tests/architecture tests/unit
 
-# Two runs side by side, each with a JVM of its own: small jobs leave one of two cores idle. What the first says comes at the end.
+# Three runs side by side, each with a JVM of its own: small jobs, and services that are waited for, leave one of two cores idle.
+# What the first two say comes at the end.
 test: setup
 	@mkdir -p reports
-	@$(RUN) pytest -m proof > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
+	@$(RUN) pytest -m "proof and not service" > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
+	  $(RUN) pytest -m "proof and service" > reports/tests-of-proofs-on-services.txt 2>&1 & services=$$!; \
 	  failed=0; $(RUN) pytest -m "not proof" || failed=$$?; \
-	  wait $$proofs || failed=$$?; cat reports/tests-of-proofs.txt; exit $$failed
+	  wait $$proofs || failed=$$?; wait $$services || failed=$$?; \
+	  cat reports/tests-of-proofs.txt reports/tests-of-proofs-on-services.txt; exit $$failed
 
 full: setup
 	@$(RUN) streamproof prove tests/proofs/jobs/full_plan --full --report reports/full
 
 beyond: setup
-	@$(RUN) streamproof prove tests/proofs/jobs/full_plan --full --only '*+*' --report reports/beyond
+	@$(RUN) streamproof prove tests/proofs/jobs/full_plan --full --only '$(ONLY)' --report reports/beyond
 
 benchmarks: setup
 	@$(RUN) python -m benchmarks

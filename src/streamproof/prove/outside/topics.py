@@ -43,7 +43,8 @@ def write_events(events: Iterable[Event], servers: str, topic: str) -> dict[str,
 
 def remove(servers: str, topics: Iterable[str]) -> None:
     """Deletes topics, those that are there."""
-    for done in AdminClient(settings(servers, {})).delete_topics(list(topics)).values():
+    admin = AdminClient(settings(servers, {}))  # its answers end with it
+    for done in admin.delete_topics(list(topics)).values():
         done.exception(SECONDS)
 
 
