@@ -26,7 +26,7 @@ _POINTS = 3_000
 class Request:
     """What was asked for: the target as typed, the seed, the plan's name, and what makes a replay differ from the defaults.
 
-    `left_out` says which faults could not be tried here, and what they take.
+    `left_out` says which faults could not be tried here, and what they take; `left_behind` what could not be removed from services.
     """
 
     target: str
@@ -41,6 +41,7 @@ class Request:
     brokers: int = 1
     services: Sequence[str] = ()
     left_out: Sequence[str] = ()
+    left_behind: Sequence[str] = ()
 
     @property
     def command(self) -> str:
@@ -151,7 +152,7 @@ def _steps(recording: Recording, outcomes: Sequence[Outcome]) -> list[dict[str, 
 
 
 def _notes(world: World, request: Request, recording: Recording, outcomes: Sequence[Outcome]) -> list[str]:
-    notes = [f"Not tried: {left_out}." for left_out in request.left_out]
+    notes = [*request.left_behind, *(f"Not tried: {left_out}." for left_out in request.left_out)]
     if request.cut_short:
         notes.append(f"The plan was cut short: {request.cut_short}. What was not tried is not proved.")
     not_fired = [outcome.plan.id for outcome in outcomes if not outcome.fired]

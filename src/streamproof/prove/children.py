@@ -12,7 +12,11 @@ from streamproof.prove.zygote import Zygote
 
 STEPS = "steps-in-services"
 _PATIENCE_SECONDS, _RECORDINGS = 300.0, 30.0
-"""How long a scenario may take: so many seconds, or so many times what the recording took, whichever is more."""
+
+
+def patience(recording: Recording) -> float:
+    """How many seconds a run of the job may take: five minutes, or thirty times what the recording took, whichever is more."""
+    return max(_PATIENCE_SECONDS, _RECORDINGS * recording.seconds)
 
 
 class Children:
@@ -38,6 +42,7 @@ class Children:
         read_state: bool = True,
         crash_at: str = "",
         desk: str = "",
+        struck: bool = False,
     ) -> "Future[ChildResult]":
         gateway = self._world.engine.gateway()
         setting.folder.mkdir(parents=True, exist_ok=True)
@@ -53,8 +58,8 @@ class Children:
             desk=desk,
             settings={**task.settings, **(settings or {})},
         )
-        patience = None if recording is None else max(_PATIENCE_SECONDS, _RECORDINGS * recording.seconds)
-        future = self._zygote.submit(task, patience)
+        seconds = None if recording is None else patience(recording) * (2 if struck else 1)
+        future = self._zygote.submit(task, seconds)
         future.add_done_callback(lambda _: gateway.close())
         return future
 

@@ -162,13 +162,18 @@ class Executor:
                 result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
             return Ran(plan, setting.folder, fired, result, "", monotonic_seconds() - started, rerun)
         except ChildHung as hang:
-            self.world.engine.stop_queries(str(setting.folder))
-            self._close(name)
-            hung = ChildResult(type(hang).__name__, f"{hang}.", "Run this scenario alone and look what the job waits for.")
-            return Ran(plan, setting.folder, fired, hung, "", monotonic_seconds() - started)
+            return self._hung(plan, setting, hang, fired or hang.fired, monotonic_seconds() - started)
         except Exception as problem:  # noqa: BLE001  # whatever breaks in the harness, or in clients of services, the others go on (P6)
             self._close(name)
             return Ran(plan, setting.folder, False, None, f"{type(problem).__name__}: {problem}", monotonic_seconds() - started)
+
+    def _hung(self, plan: ScenarioPlan, setting: Setting, hang: ChildHung, fired: bool, seconds: float) -> Ran:  # noqa: FBT001
+        """Where the fault was done, a job that does not come back; else nothing is known."""
+        with suppress(Exception):
+            self.world.engine.stop_queries(str(setting.folder))
+        self._close(setting.folder.name)
+        hung = ChildResult(type(hang).__name__, f"{hang}.", "Run this scenario alone and look what the job waits for.")
+        return Ran(plan, setting.folder, fired, hung if fired else None, "" if fired else f"before its fault, {hang}", seconds)
 
     def _judged(self, ran: Ran, *, keep_rows: bool) -> Outcome:
         """The verdict; of what is published only a digest is kept, where a live crash is to be compared with its image."""

@@ -4,6 +4,7 @@ import ipaddress
 import os
 import socket
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from streamproof.errors import StreamproofError
@@ -24,7 +25,7 @@ def install(allowed: Iterable[str] = ()) -> None:
 
     Not seen: connections that JVM or C libraries open by themselves.
     """
-    names = frozenset(allowed)
+    names = _with_addresses(allowed)
     connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
 
     def refuse(address: Any) -> None:
@@ -45,6 +46,15 @@ def install(allowed: Iterable[str] = ()) -> None:
 
     socket.socket.connect = guarded_connect  # type: ignore[method-assign, assignment]
     socket.socket.connect_ex = guarded_connect_ex  # type: ignore[method-assign, assignment]
+
+
+def _with_addresses(allowed: Iterable[str]) -> frozenset[str]:
+    """The hosts and their addresses: clients that resolve a name connect to what it stands for."""
+    names = set(allowed)
+    for name in tuple(names):
+        with suppress(OSError, UnicodeError):
+            names |= {str(found[4][0]) for found in socket.getaddrinfo(name, None)}
+    return frozenset(names)
 
 
 def allow_in_workers(context: "SparkContext", allowed: Iterable[str]) -> None:

@@ -16,7 +16,6 @@ from streamproof.prove.engine import JAVA_OPTIONS, settings_of_proof
 from streamproof.prove.zygote import ChildDied, ChildHung
 
 MEMORY = "640m"
-_PATIENCE_SECONDS = 300.0
 _OF_THE_PROCESS = ("spark.hadoop.", "spark.local.", "spark.master", "spark.executor.")
 
 
@@ -34,8 +33,8 @@ def started(task: ChildTask, environment: Mapping[str, str], log: Any) -> "subpr
     )
 
 
-def finished(task: ChildTask, environment: Mapping[str, str], log: Path) -> ChildResult:
-    """Runs a task to its end.
+def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patience: float) -> ChildResult:
+    """Runs a task to its end, for which it has so many seconds.
 
     Raises
     ------
@@ -45,11 +44,11 @@ def finished(task: ChildTask, environment: Mapping[str, str], log: Path) -> Chil
     with log.open("ab") as written:
         process = started(task, environment, written)
         try:
-            process.communicate(timeout=_PATIENCE_SECONDS)
+            process.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            raise ChildHung(_PATIENCE_SECONDS) from None
+            raise ChildHung(patience) from None
     result = Path(task.result)
     if not result.is_file():
         raise ChildDied(f"exit code {process.returncode}; {log.read_text(errors='replace')[-2_000:]}")

@@ -124,8 +124,9 @@ def run_proof(
             options.full,
             options.batches,
             options.brokers,
-            tuple(f"{name}={given.shown(url)}" for name, url in options.services.items()),
+            tuple(f"{name}={given.KINDS[name](url).shown}" for name, url in options.services.items()),
             prepared.left_out,
+            proof.leave(),
         )
         seconds = monotonic_seconds() - started
         report = assembling.report(prepared.world, request, prepared.recordings["default"], outcomes, seconds)
@@ -184,13 +185,19 @@ class _Session:
         if self._work != self.folder:
             shutil.rmtree(self._work, ignore_errors=True)
 
+    def leave(self) -> list[str]:
+        """Removes what was made in services that go on without the proof; says what could not be removed."""
+        return self._outside.leave() if self._outside is not None else []
+
     def prepare(self) -> _Prepared:
         self._zygote = zygote = Zygote(self.folder / "children.log", self.options.child_python_path)
         beside = ThreadPoolExecutor(1, thread_name_prefix="preparing")
         try:
             return self._prepared(zygote, beside)
         finally:  # an error, or Ctrl-C, does not wait for what goes on beside it
-            beside.shutdown(wait=False, cancel_futures=True)
+            beside.shutdown(
+                wait=bool(self.options.services), cancel_futures=True
+            )  # it would make topics where they are not removed any more
 
     def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> _Prepared:
         """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""

@@ -9,7 +9,7 @@ from streamproof.core.ids import new_id, short
 from streamproof.errors import StreamproofError, TwoDrivers
 from streamproof.prove import own_jvm
 from streamproof.prove.child import ChildResult
-from streamproof.prove.children import Children
+from streamproof.prove.children import Children, patience
 from streamproof.prove.faults.desk import Call, Desk
 from streamproof.prove.faults.fault import ServiceFault, Struck, revive
 from streamproof.prove.planning import ScenarioPlan, Strike
@@ -17,7 +17,7 @@ from streamproof.prove.record.live import Action, arming
 from streamproof.prove.recording import Recording
 from streamproof.prove.setting import Setting
 from streamproof.prove.world import World
-from streamproof.prove.zygote import ChildDied
+from streamproof.prove.zygote import ChildDied, ChildHung
 
 
 class Striking:
@@ -60,6 +60,9 @@ class Striking:
             with self._desk.expecting(hit) as call:
                 try:
                     struck.stopped_by = self._meeting(call, plan, strike.fault, recording, setting).error
+                except ChildHung as hang:
+                    hang.fired = call.fired
+                    raise
                 except ChildDied:
                     struck.stopped_by = ChildDied.__name__
             self._world.engine.wait_until_ended(str(setting.folder))
@@ -86,7 +89,7 @@ class Striking:
             return self._on_cluster(name, setting, recording, str(plan.step), call.told)
         if plan.step in recording.announced:
             return self._children.start(
-                name, setting, recording=recording, read_state=False, crash_at=str(plan.step), desk=call.told
+                name, setting, recording=recording, read_state=False, crash_at=str(plan.step), desk=call.told, struck=True
             ).result()
         identity = f"m{self._life}-{setting.folder.name}"
         recorded = replace(setting, base=f"sp-record://{identity}{setting.folder}")
@@ -94,7 +97,7 @@ class Striking:
         try:
             armed = arming(recording.steps, plan.step, action=Action.CALL)
             self._world.engine.arm_call(identity, armed.operation, armed.path, armed.side, armed.occurrence, call.told)
-            return self._children.start(identity, recorded, recording=recording, read_state=False).result()
+            return self._children.start(identity, recorded, recording=recording, read_state=False, struck=True).result()
         finally:
             self._world.engine.close_recording(identity)
             shutil.rmtree(self._world.folder / identity, ignore_errors=True)
@@ -110,12 +113,14 @@ class Striking:
             "spark.executor.extraClassPath": jars.replace(",", os.pathsep).replace("file:", ""),
         }
         task = replace(task, read_state=False, settings={**task.settings, **own}, crash_at=step, desk=desk)
-        return own_jvm.finished(task, self._children.environment, self._world.folder / f"{identity}.log")
+        log = self._world.folder / f"{identity}.log"
+        return own_jvm.finished(task, self._children.environment, log, 2 * patience(recording))
 
     def _second_driver(self, setting: Setting, recording: Recording) -> None:
         """Another process runs the job on the same checkpoint to its end, or until it sees the other one; all else is a fault that failed."""
         identity = f"{setting.folder.name}-second"
         task = replace(self._children.task(identity, setting, recording), read_state=False)
-        found = own_jvm.finished(task, self._children.environment, self._world.folder / f"{identity}.log")
+        log = self._world.folder / f"{identity}.log"
+        found = own_jvm.finished(task, self._children.environment, log, patience(recording))
         if found.error not in ("", TwoDrivers.__name__):
             raise StreamproofError(f"The second driver did not work: {found.message}")

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -53,7 +52,6 @@ class World:
     bound: BoundJob
     written: Written
     outside: Outside
-    _places: set[str] = field(default_factory=set)
     _handwritten: dict[tuple[str, ...], dict[WindowKey, dict[str, Any]] | None] = field(default_factory=dict)
 
     @cached_property
@@ -86,7 +84,6 @@ class World:
 
     def open_places(self, name: str) -> None:
         """Makes the places of a scenario in services."""
-        self._places.add(name)
         opened(self.setting(name).services(self.config))
         self.outside.open_stores(name)
 
@@ -94,7 +91,6 @@ class World:
         """Removes them."""
         closed(self.setting(name).services(self.config))
         self.outside.close_stores(name)
-        self._places.discard(name)
 
     def harvest(self, folder: Path) -> None:
         """Brings what a scenario has left in services to its folder."""
@@ -151,28 +147,9 @@ class World:
         return f"{self.noun} {found}" + (f" (copy {copy})" if copy else "")
 
     def close(self) -> None:
-        if self.outside.given:
-            self._leave()
         for left in ("disks", "events", "events-plain", "children", "recording-*"):
             for folder in self.folder.glob(left):
                 shutil.rmtree(folder, ignore_errors=True)
-
-    def _leave(self) -> None:
-        """Takes what is left of the proof out of services that go on without it."""
-        for name in tuple(self._places):
-            with suppress(Exception):
-                self.close_places(name)
-        topics = [each for name in self._topics for each in (self.written.data[name], self.written.plain_data[name])]
-        if topics:
-            from streamproof.prove.outside.topics import remove
-
-            with suppress(Exception):
-                remove(self.outside.urls()["kafka"], topics)
-
-    @property
-    def _topics(self) -> list[str]:
-        """The sources that are topics."""
-        return [name for name, source in self.config.source.items() if isinstance(source, KafkaSource)]
 
 
 def records_per_batch(scenario: Scenario) -> int:
@@ -241,7 +218,7 @@ def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine,
     stores = outside.stores(disk.name)
     bound = Setting(str(disk), disk, written.data, scenario.files_per_batch, urls=outside.urls(), environment=stores).bind(config)
     _require_window_for_model(scenario, shape_of(bound, next(iter(bound.outputs.main))))
-    return World(config, scenario, folder, engine, bound, written, outside, {disk.name})
+    return World(config, scenario, folder, engine, bound, written, outside)
 
 
 def _require_window_for_model(scenario: Scenario, first: QueryShape) -> None:

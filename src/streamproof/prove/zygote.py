@@ -17,10 +17,11 @@ class ChildDied(Exception):
 
 
 class ChildHung(Exception):
-    """A scenario's process did not end in time and was killed; the text says when."""
+    """A scenario's process did not end in time and was killed; the text says when. `fired` is whether its fault had been done."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"it did not end within {seconds:,.0f} seconds")
+        self.fired = False
 
 
 def environment_of_children(python_path: str | None) -> dict[str, str]:

@@ -6,13 +6,14 @@
 import hashlib
 import os
 import re
-import shutil
 import tempfile
+import time
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from http.client import HTTPException
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.error import HTTPError
@@ -24,7 +25,7 @@ MIRROR, CACHE = "STREAMPROOF_MAVEN", "STREAMPROOF_CACHE"
 _IVY = "org/apache/ivy/plugins/resolver/IBiblioResolver.class"
 _ADDRESS = re.compile(rb"https://[\w.-]+/maven2")
 _CHUNK = 1 << 16
-_ATTEMPTS = 3
+_ATTEMPTS, _PAUSE_SECONDS = 3, 0.5
 
 Progress = Callable[[str, int, int], None]
 """Told the name of what is fetched, the bytes that are there, and the bytes in all."""
@@ -154,12 +155,16 @@ def _fetch(artifact: Artifact, folder: Path, told: Callable[[Artifact, int], Non
     partial = Path(name)
     try:
         _download(url, partial, lambda size: told(artifact, size))
-    except OSError as problem:
-        partial.unlink(missing_ok=True)
+        _keep(partial, target, artifact)
+    except (OSError, HTTPException) as problem:
         raise _not_to_be_had(artifact, target, problem) from problem
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _keep(partial: Path, target: Path, artifact: Artifact) -> None:
     found = _sha256(partial)
     if found != artifact.sha256:
-        partial.unlink()
         raise EnvironmentProblem(
             f"{artifact.coordinates} is another file than the lock file says: SHA-256 {found[:16]}…, must be {artifact.sha256[:16]}….",
             remedy=f"Look at the mirror that {MIRROR} names, if it is set.",
@@ -168,7 +173,7 @@ def _fetch(artifact: Artifact, folder: Path, told: Callable[[Artifact, int], Non
 
 
 def _download(url: str, target: Path, told: Callable[[int], None]) -> None:
-    """Writes the answer to a file; begins anew where the connection breaks or is silent for a minute, twice. OSError."""
+    """Writes the answer to a file; begins anew where the connection breaks or is silent for a minute, twice. OSError or HTTPException."""
     for attempt in range(_ATTEMPTS):
         try:
             with (
@@ -181,12 +186,11 @@ def _download(url: str, target: Path, told: Callable[[int], None]) -> None:
                 if file.tell() < int(answer.headers.get("Content-Length") or 0):
                     raise ConnectionError("the connection ended early")
             return
-        except HTTPError as problem:
-            if problem.code < 500 or attempt == _ATTEMPTS - 1:
+        except (OSError, HTTPException) as problem:
+            passes = not isinstance(problem, HTTPError) or problem.code == 429 or problem.code >= 500
+            if not passes or attempt == _ATTEMPTS - 1:
                 raise
-        except OSError:
-            if attempt == _ATTEMPTS - 1:
-                raise
+            time.sleep(_PAUSE_SECONDS * (attempt + 1))
 
 
 def _not_to_be_had(artifact: Artifact, target: Path, problem: Exception) -> EnvironmentProblem:
@@ -207,13 +211,12 @@ def _unpack(archives: Iterable[Path]) -> None:
     """Unpacks where nobody else has: another process may be doing the same, or run from what it has unpacked."""
     for archive in archives:
         content = archive.with_suffix("")
-        partial = Path(tempfile.mkdtemp(dir=archive.parent, prefix="."))
-        with zipfile.ZipFile(archive) as packed:
-            packed.extractall(partial)
-        partial.chmod(0o755)
-        try:
-            partial.rename(content)
-        except OSError:
-            if not content.is_dir():
-                raise
-            shutil.rmtree(partial)
+        with tempfile.TemporaryDirectory(dir=cache(), prefix=".unpacking-") as folder:
+            partial = Path(folder) / content.name
+            with zipfile.ZipFile(archive) as packed:
+                packed.extractall(partial)
+            try:
+                partial.rename(content)
+            except OSError:
+                if not content.is_dir():
+                    raise

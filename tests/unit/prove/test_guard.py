@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from streamproof.prove import guard
+
 SCRIPT = """
 import socket
 from streamproof.prove import guard
@@ -40,3 +42,12 @@ def test_this_machine_is_not_refused(host: str) -> None:
 
 def test_a_host_that_is_allowed_by_name_is_not_refused() -> None:
     assert connect("name.invalid", ("name.invalid",)).startswith("tried")
+
+
+def test_a_host_that_is_allowed_may_be_reached_by_its_address(monkeypatch):
+    """Clients of HTTP and Redis resolve a name themselves, and connect to what it stands for."""
+    monkeypatch.setattr(
+        guard.socket, "getaddrinfo", lambda name, _: [(2, 1, 6, "", ("192.0.2.7", 0))] if name == "cache.test" else []
+    )
+
+    assert guard._with_addresses(["cache.test", "other.test"]) == {"cache.test", "other.test", "192.0.2.7"}

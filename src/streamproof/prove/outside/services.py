@@ -1,4 +1,4 @@
-"""The services that a proof starts for a job, and what it asks of each."""
+"""The services of a proof, started for it or given to it, and what it asks of each."""
 
 import re
 import threading
@@ -29,7 +29,7 @@ from streamproof.lab.api import tries_at
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.services import fetch, service, there
 from streamproof.lab.toxiproxy import Proxy, Toxiproxy
-from streamproof.prove.outside.given import server
+from streamproof.prove.outside.given import left, server
 from streamproof.prove.outside.stores import STORES
 
 if TYPE_CHECKING:
@@ -115,12 +115,12 @@ class Outside:
     _stack: ExitStack = field(default_factory=ExitStack)
     _numbers: dict[str, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _proof: str = field(default_factory=lambda: f"sp{short(new_id())}-")
+    _proof: str = field(default_factory=lambda: f"sp{short(new_id())}")
 
     @property
     def prefix(self) -> str:
         """What all names of the proof begin with, where others have theirs in the same services."""
-        return self._proof if self.given else ""
+        return f"{self._proof}-" if self.given else ""
 
     def start(self) -> Self:
         """Starts them, each with a line to it through Toxiproxy where there is one; LabError where one does not come up."""
@@ -154,7 +154,12 @@ class Outside:
                 return None
         return self._stack.enter_context(Toxiproxy(self.folder / "toxiproxy"))
 
+    def leave(self) -> list[str]:
+        """Removes what the proof has made in services that were given; says what could not be removed."""
+        return left(self.given, self._proof)
+
     def stop(self) -> None:
+        self.leave()
         self._stack.close()
 
     def urls(self, by_line: str = "") -> dict[str, str]:
