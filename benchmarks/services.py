@@ -3,7 +3,7 @@
 `postgres` and `upsert`: an exactly-once table against `df.write.jdbc` in a `foreachBatch` (at least once; for upserts into a table beside,
 then INSERT ... ON CONFLICT), rows per second; bare COPY of the same rows by one connection is stated beside it. `kafka`: an exactly-once topic
 against Spark's own sink (at least once), rows of 100 bytes, acks=all. `source`: a topic through the layer against the bare connector with
-`from_json`, time per event, both into Spark's noop sink.
+`from_json`, time per event, both into Spark's noop sink. `latency`: how long records of small batches wait for their transaction's end.
 The first batch of each run is left out on both sides: Python workers, connections and generated code start in it, once a run; what ours takes
 for it beyond the others is stated.
 All services run on this machine, on its two cores too.
@@ -13,6 +13,7 @@ import json
 import statistics
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,14 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof.config import load
-from streamproof.core.clock import monotonic_seconds
+from streamproof.core.clock import monotonic_seconds, now_utc
 from streamproof.core.ids import new_id, short
 from streamproof.lab import KafkaCluster, Postgres
 from streamproof.runtime.binding import bind
@@ -37,6 +38,7 @@ from streamproof.runtime.session import STREAMING, start_session
 
 PAIRS = 5
 ROWS, BATCHES, FILES = 4_000_000, 5, 2
+SMALL_ROWS, SMALL_BATCHES = 1_000, 20
 MEASURED = ROWS * (BATCHES - 1) // BATCHES
 SCHEMA = "id long, client string, amount double, text string"
 JOB = """
@@ -58,7 +60,7 @@ class Bench:
         settings = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2", "spark.driver.memory": "3g", **STREAMING}
         self.spark: SparkSession = start_session("benchmark", settings, jars=jars)
         self.first: list[float] = []
-        self.data = folder / "data"
+        self.data, self.few = folder / "data", folder / "few"
         self.data.mkdir()
         each = ROWS // (BATCHES * FILES)
         for number in range(BATCHES * FILES):
@@ -71,19 +73,30 @@ class Bench:
             }
             pq.write_table(pa.table({name: list(values) for name, values in columns.items()}), self.data / f"{number}.parquet")
 
-    def ours(self, sink: dict[str, Any]) -> float:
+    def ours(self, sink: dict[str, Any], data: Path | None = None) -> float:
         """Seconds for all rows into a sink through the layer."""
         folder = self.folder / f"job-{short(new_id())}"
         folder.mkdir()
         (folder / "job.py").write_text(JOB)
         table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in sink.items())
-        source = f'[source.rows]\nconnector = "files"\npath = "{self.data}"\nformat = "parquet"\nschema = "{SCHEMA}"\nfiles_per_batch = {FILES}\n'
+        source = f'[source.rows]\nconnector = "files"\npath = "{data or self.data}"\nformat = "parquet"\nschema = "{SCHEMA}"\nfiles_per_batch = {FILES}\n'
         (folder / "streamproof.toml").write_text(f'[job]\nentry = "job.py:through"\n{source}[sink.out]\n{table}')
         query = start_query(bind(load(folder)), "out", self.spark.newSession(), Start())
         query.wait()
         first, rest = seconds_of(query.stream.recentProgress)
         self.first.append(first - rest / (BATCHES - 1))
         return rest
+
+    def small(self, topic: str, *, exactly_once: bool) -> None:
+        """Some small batches into a topic through the layer."""
+        if not self.few.exists():
+            self.few.mkdir()
+            for number in range(SMALL_BATCHES * FILES):
+                ids = range(number * SMALL_ROWS // FILES, (number + 1) * SMALL_ROWS // FILES)
+                columns = {"id": list(ids), "client": ["c"] * len(ids), "amount": [1.0] * len(ids), "text": ["x" * 40] * len(ids)}
+                pq.write_table(pa.table(columns), self.few / f"{number}.parquet")
+        sink = {"connector": "kafka", "servers": self.kafka.url, "topic": topic}
+        self.ours(sink if exactly_once else {**sink, "guarantee": "at-least-once"}, self.few)
 
     def by_hand(self, write: Callable[[DataFrame, int], None]) -> float:
         """Seconds for all rows through a `foreachBatch`."""
@@ -200,6 +213,46 @@ def kafka(bench: Bench) -> None:
     )
 
 
+def latency(bench: Bench) -> None:
+    """From a record's making by the producer to its being read, by a reader that waits for it, in batches of a thousand rows."""
+    for name, isolation, write in (
+        ("ours, read_committed", "read_committed", lambda topic: bench.small(topic, exactly_once=True)),
+        ("ours at-least-once, read_uncommitted", "read_uncommitted", lambda topic: bench.small(topic, exactly_once=False)),
+    ):
+        topic = bench.topic()
+        with Latencies(bench.kafka.url, topic, isolation) as found:
+            write(topic)
+        ordered = sorted(found.milliseconds)
+        half, most = ordered[len(ordered) // 2], ordered[len(ordered) * 99 // 100]
+        print(f"latency    {half:.0f} ms   {name}: half of {len(ordered):,} records; 99 % within {most:.0f} ms", flush=True)
+
+
+class Latencies:
+    """Reads a topic beside its writer until every record has come."""
+
+    def __init__(self, servers: str, topic: str, isolation: str) -> None:
+        self.milliseconds: list[float] = []
+        told = {"bootstrap.servers": servers, "group.id": new_id(), "isolation.level": isolation, "fetch.wait.max.ms": 10}
+        self._consumer = Consumer(told)
+        self._consumer.assign([TopicPartition(topic, number, 0) for number in range(2)])
+        self._thread = threading.Thread(target=self._read)
+
+    def _read(self) -> None:
+        while len(self.milliseconds) < SMALL_ROWS * SMALL_BATCHES:
+            message = self._consumer.poll(60)
+            assert message is not None, "the records did not come"
+            if message.error() is None:
+                self.milliseconds.append(now_utc().timestamp() * 1000 - message.timestamp()[1])
+
+    def __enter__(self) -> "Latencies":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join()
+        self._consumer.close()
+
+
 def source(bench: Bench) -> None:
     from streamproof import _jvm
     from streamproof.config import KafkaSource
@@ -267,13 +320,20 @@ def printed(name: str, what: str, ours: Callable[[], float], theirs: Callable[[]
 
 def started(bench: Bench) -> None:
     print(f"{'':10} {statistics.median(bench.first):.1f} s   what our first batch of a run takes beyond the others", flush=True)
+    bench.first.clear()
 
 
 def stated(what: str, rates: list[float]) -> None:
     print(f"{'':10} {statistics.median(rates):,.0f} rows/s   {what}", flush=True)
 
 
-ALL: dict[str, Callable[[Bench], None]] = {"postgres": postgres, "upsert": upsert, "kafka": kafka, "source": source}
+ALL: dict[str, Callable[[Bench], None]] = {
+    "postgres": postgres,
+    "upsert": upsert,
+    "kafka": kafka,
+    "latency": latency,
+    "source": source,
+}
 
 
 def main() -> None:

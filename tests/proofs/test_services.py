@@ -94,6 +94,21 @@ def test_risk_exposure_loses_and_doubles_nothing_whatever_befalls_its_services(j
     assert all(scenario["fired"] for scenario in proof.report["scenarios"])
 
 
+def test_windows_in_redis_are_there_once_whatever_befalls_it(job):
+    copied("risk_exposure", job)
+    file = job / "streamproof.toml"
+    head, table, rest = file.read_text().partition("[profile.services.sink.exposure]\n")
+    redis = 'connector = "redis"\nurl = "redis://localhost:6379"\nkey = ["client", "window_start"]\nprefix = "exposure:"\n'
+    file.write_text(f"{head}{table}{redis}{rest[rest.index('[') :]}")
+    faults = ("restarted", "emptied", "answer-lost", "partition")
+
+    proof = prove(job, profile="services", events=600, batches=3, only=",".join(f"publish/*+redis-{fault}+live" for fault in faults))
+
+    assert proof.verdict == "pass", proof
+    assert {scenario["fault"] for scenario in proof.report["scenarios"]} == {"none", *(f"redis-{fault}" for fault in faults)}
+    assert all(scenario["fired"] for scenario in proof.report["scenarios"])
+
+
 def test_a_proof_on_services_that_run_already_leaves_them_as_they_were(job, tmp_path):
     copied("risk_exposure", job)
     with Postgres(tmp_path / "postgres") as postgres, KafkaCluster(tmp_path / "kafka") as kafka:
