@@ -102,7 +102,9 @@ def test_windows_in_redis_are_there_once_whatever_befalls_it(job):
     file.write_text(f"{head}{table}{redis}{rest[rest.index('[') :]}")
     faults = ("restarted", "emptied", "answer-lost", "partition")
 
-    proof = prove(job, profile="services", events=600, batches=3, only=",".join(f"publish/*+redis-{fault}+live" for fault in faults))
+    proof = prove(
+        job, profile="services", events=600, batches=3, only=",".join(f"publish/*+redis-{fault}+live" for fault in faults)
+    )
 
     assert proof.verdict == "pass", proof
     assert {scenario["fault"] for scenario in proof.report["scenarios"]} == {"none", *(f"redis-{fault}" for fault in faults)}

@@ -33,6 +33,8 @@ from streamproof.prove.world import World
 from streamproof.prove.zygote import ChildDied, ChildHung, Zygote
 
 SIDE_BY_SIDE = 3
+_TRIES = 3
+"""How often a fault is tried that does not fire: RocksDB compacts in the background, and may have made other files by then."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class Executor:
     def close(self) -> None:
         self._striking.close()
 
-    def _run(self, plan: ScenarioPlan, recordings: Mapping[str, Recording]) -> Ran:
+    def _run(self, plan: ScenarioPlan, recordings: Mapping[str, Recording], tries: int = _TRIES) -> Ran:
         started = monotonic_seconds()
         self.world.engine.forget()
         recording = recordings[plan.recording]
@@ -157,6 +159,10 @@ class Executor:
                 fired, rerun = self._rebuild(plan, recording, setting)
             else:
                 fired, rerun = self._crash(plan, recording, setting)
+            if not fired and plan.mode is not Mode.IMAGE and tries > 1:
+                self._close(name)
+                shutil.rmtree(setting.folder, ignore_errors=True)
+                return self._run(plan, recordings, tries - 1)
             result = self._children.start(name, restarted, recording=recording).result()
             if result.error and plan.fault == "machine-death" and "--replay-last" in result.remedy:
                 result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
