@@ -1,8 +1,10 @@
 """The warm JVM of a proof: one Spark session in the proving process, gateways for the children, recordings."""
 
+import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-_END_SECONDS, _LOOK_SECONDS = 60.0, 0.02
+_END_SECONDS, _LOOK_SECONDS, _LAST_SECONDS = 60.0, 0.02, 1.0
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,25 @@ class Engine:
         self._jvm: Any = self.spark._jvm
         getattr(self._jvm, "io.streamproof.proof.WarmJvm").prepare(self.spark.sparkContext._jsc.sc())
 
-    @property
+    @cached_property
     def versions(self) -> dict[str, str]:
         return {
             "spark": self.spark.version,
             "java": str(self._jvm.java.lang.System.getProperty("java.version")),
             "master": str(self.spark.sparkContext.master),
         }
+
+    @property
+    def alive(self) -> bool:
+        """Whether the JVM runs; its connections end a moment before it does."""
+        process = getattr(self.spark.sparkContext._gateway, "proc", None)
+        if process is None:
+            return True
+        try:
+            process.wait(_LAST_SECONDS)
+        except subprocess.TimeoutExpired:
+            return True
+        return False
 
     def gateway(self) -> Gateway:
         server = self._jvm.org.apache.spark.api.python.Py4JServer(self.spark.sparkContext._jsc.sc().conf())

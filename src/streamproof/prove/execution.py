@@ -33,6 +33,7 @@ from streamproof.prove.world import World
 from streamproof.prove.zygote import ChildDied, ChildHung, Zygote
 
 SIDE_BY_SIDE = 3
+_NO_JVM = "the JVM of the proof has ended, as it does where the system kills it for want of memory: a proof takes some 6 GB"
 _TRIES = 3
 """How often a fault is tried that does not fire: RocksDB compacts in the background, and may have made other files by then."""
 
@@ -143,7 +144,6 @@ class Executor:
 
     def _run(self, plan: ScenarioPlan, recordings: Mapping[str, Recording], tries: int = _TRIES) -> Ran:
         started = monotonic_seconds()
-        self.world.engine.forget()
         recording = recordings[plan.recording]
         with self._lock:
             self._number += 1
@@ -152,6 +152,7 @@ class Executor:
         setting = self.world.setting(name, by_line=plan.strike.fault.line if plan.strike else "")
         restarted = setting if recording.name != "default" or plan.compared else setting.in_one_batch()
         try:
+            self.world.engine.forget()
             self.world.open_places(name)
             if plan.strike is not None:
                 fired, rerun = self._striking.strike(plan, plan.strike, recording, setting), _left_open(setting.folder)
@@ -171,7 +172,8 @@ class Executor:
             return self._hung(plan, setting, hang, fired or hang.fired, monotonic_seconds() - started)
         except Exception as problem:  # noqa: BLE001  # whatever breaks in the harness, or in clients of services, the others go on (P6)
             self._close(name)
-            return Ran(plan, setting.folder, False, None, f"{type(problem).__name__}: {problem}", monotonic_seconds() - started)
+            said = f"{type(problem).__name__}: {problem}" if self.world.engine.alive else _NO_JVM
+            return Ran(plan, setting.folder, False, None, said, monotonic_seconds() - started)
 
     def _hung(self, plan: ScenarioPlan, setting: Setting, hang: ChildHung, fired: bool, seconds: float) -> Ran:  # noqa: FBT001
         """Where the fault was done, a job that does not come back; else nothing is known."""

@@ -1,0 +1,37 @@
+"""A JVM that the system kills costs a proof what it had not tried yet, and nothing else."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.spark, pytest.mark.proof]
+JOB = Path(__file__).parent / "jobs" / "full_plan"
+PROOF = """
+import sys
+from pyspark import SparkContext
+from streamproof.proof import prove
+from streamproof.prove.events import Recorded
+
+def kill(event):
+    if isinstance(event, Recorded):
+        SparkContext._gateway.proc.kill()
+
+report = prove(sys.argv[1], only="publish/exposure@2:after,publish/exposure@2:before", listener=kill).report
+print(report["verdict"], *(scenario["verdict"] for scenario in report["scenarios"]))
+print(report["scenarios"][-1]["checks"][0])
+"""
+
+
+def test_a_proof_whose_jvm_is_killed_keeps_what_it_has_and_says_so(tmp_path: Path) -> None:
+    """In a process of its own: the JVM of this one stays warm for other tests."""
+    job = shutil.copytree(JOB, tmp_path / "job")
+
+    ended = subprocess.run([sys.executable, "-c", PROOF, str(job)], capture_output=True, text=True, check=False, timeout=300)
+
+    verdicts, _, check = ended.stdout.strip().partition("\n")
+    assert verdicts.split()[:2] == ["unknown", "pass"], ended.stderr[-2_000:]
+    assert set(verdicts.split()[2:]) == {"unknown"}
+    assert "the JVM of the proof has ended" in check
