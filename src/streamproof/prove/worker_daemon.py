@@ -1,12 +1,15 @@
 """The daemon of Spark's Python workers during a proof: pyspark's own, with the socket guard in it and in every worker."""
 
+import os
 import runpy
+import signal
 from contextlib import suppress
 from importlib import import_module
 from zipimport import zipimporter
 
 from streamproof.prove import guard
 
+_IDLE_SECONDS = 30
 _IMPORTED_ONCE = (
     "streamproof.connectors.http.calling",
     "streamproof.connectors.kafka.transactions",
@@ -26,7 +29,41 @@ def prepare() -> None:
     zipimporter.invalidate_caches = lambda _: None  # type: ignore[method-assign, assignment]
 
 
+def leave_when_idle() -> None:
+    """Ends this process once no worker of it has run for a while: Spark has a daemon for each session, so for each scenario, and keeps
+    them all. Where one is needed again, it starts another.
+    """
+    workers: set[int] = set()
+    fork = os.fork
+
+    def counted() -> int:
+        child = fork()
+        if child:
+            workers.add(child)
+            signal.alarm(_IDLE_SECONDS)
+        return child
+
+    def look(*_: object) -> None:
+        workers.intersection_update([worker for worker in workers if _runs(worker)])
+        if not workers:
+            os._exit(0)
+        signal.alarm(_IDLE_SECONDS)
+
+    os.fork = counted
+    signal.signal(signal.SIGALRM, look)
+    signal.alarm(_IDLE_SECONDS)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 if __name__ == "__main__":
     prepare()
+    leave_when_idle()
     guard.install_in_worker()
     runpy.run_module("pyspark.daemon", run_name="__main__")
