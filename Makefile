@@ -60,12 +60,12 @@ check: setup
 	@$(RUN) pytest -q tests/architecture tests/unit
 
 # Three runs side by side, each with a JVM of its own: small jobs, and services that are waited for, leave one of two cores idle. A fourth
-# would take more than 20 GB. What the first two say comes at the end; THEN is done behind the second, whether it passed or not.
+# would take more than 20 GB. What the first two say comes at the end; THEN is done behind the first, whether it passed or not.
 test: setup
 	@mkdir -p reports
-	@$(RUN) pytest -m "proof and not service" > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
-	  { failed=0; $(RUN) pytest -m "proof and service" || failed=$$?; $(THEN) || failed=$$?; exit $$failed; } \
-	    > reports/tests-of-proofs-on-services.txt 2>&1 & services=$$!; \
+	@{ failed=0; $(RUN) pytest -m "proof and not service" || failed=$$?; $(THEN) || failed=$$?; exit $$failed; } \
+	    > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
+	  $(RUN) pytest -m "proof and service" > reports/tests-of-proofs-on-services.txt 2>&1 & services=$$!; \
 	  failed=0; $(RUN) pytest -m "not proof" || failed=$$?; \
 	  wait $$proofs || failed=$$?; wait $$services || failed=$$?; \
 	  cat reports/tests-of-proofs.txt reports/tests-of-proofs-on-services.txt; exit $$failed
