@@ -37,8 +37,10 @@ def test_a_live_crash_in_every_phase_comes_to_the_same_end_as_its_image(job: Pat
 
 
 def test_a_fault_that_does_not_fire_leaves_the_verdict_unknown(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def elsewhere(self: Engine, identity: str, operation: str, path: str, side: str, occurrence: int, action: str) -> None:
-        self._jvm.io.streamproof.proof.Faults.arm(identity, operation, "no such path", side, occurrence, action)
+    def elsewhere(
+        self: Engine, identity: str, operation: str, path: str, side: str, occurrence: int, since: str, action: str
+    ) -> None:
+        self._jvm.io.streamproof.proof.Faults.arm(identity, operation, "no such path", side, occurrence, since, action)
 
     monkeypatch.setattr(Engine, "arm", elsewhere)
     report: Any = prove(job, only="publish/*+live").report

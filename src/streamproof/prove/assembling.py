@@ -15,6 +15,7 @@ from streamproof.core.verdict import Verdict, worst
 from streamproof.prove.checkers.account import PLACES
 from streamproof.prove.history import History, QueryView
 from streamproof.prove.judging import Outcome
+from streamproof.prove.planning import Mode
 from streamproof.prove.recording import Recording
 from streamproof.prove.world import World
 from streamproof.runtime.session import weaker_state
@@ -93,7 +94,7 @@ def report(world: World, request: Request, recording: Recording, outcomes: Seque
         "notes": _notes(world, request, recording, outcomes),
         "conservation": {"fault_free": _counts(fault_free), "worst": _counts(_furthest(outcomes, fault_free))},
         "scenarios": scenarios,
-        "steps": _steps(recording, outcomes),
+        "steps": crash_points(recording, outcomes),
         "environment": {
             "streamproof": __version__,
             "python": platform.python_version(),
@@ -136,11 +137,13 @@ def _furthest(outcomes: Sequence[Outcome], fault_free: Outcome) -> Outcome:
     return max((outcome for outcome in outcomes if outcome.account), key=off, default=fault_free)
 
 
-def _steps(recording: Recording, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    proved_by = {}
-    for outcome in outcomes:
-        if outcome.plan.recording == recording.name and outcome.plan.mode.value == "image":
-            proved_by.update(dict.fromkeys(outcome.plan.names, outcome.plan.id))
+def crash_points(recording: Recording, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """The crash points of the disk with the scenario that proves each: the image of what is on it then, or on services a live crash."""
+    proved_by: dict[str, str] = {}
+    for mode in (Mode.LIVE, Mode.IMAGE):
+        for plan in (outcome.plan for outcome in outcomes):
+            if plan.recording == recording.name and plan.mode is mode and plan.image is not None:
+                proved_by.update(dict.fromkeys(plan.image.names, plan.id))
     found = []
     for step in recording.steps.steps:
         for side in ("before", "after"):

@@ -86,12 +86,12 @@ class Engine:
     def close_recording(self, identity: str) -> None:
         self._jvm.io.streamproof.proof.Recordings.close(identity)
 
-    def arm(self, identity: str, operation: str, path: str, side: str, occurrence: int, action: str) -> None:
-        self._jvm.io.streamproof.proof.Faults.arm(identity, operation, path, side, occurrence, action)
+    def arm(self, identity: str, operation: str, path: str, side: str, occurrence: int, since: str, action: str) -> None:
+        self._jvm.io.streamproof.proof.Faults.arm(identity, operation, path, side, occurrence, since, action)
 
-    def arm_call(self, identity: str, operation: str, path: str, side: str, occurrence: int, call: str) -> None:
+    def arm_call(self, identity: str, operation: str, path: str, side: str, occurrence: int, since: str, call: str) -> None:
         """The step is told to a desk (`faults.desk`), and waits there."""
-        self._jvm.io.streamproof.proof.Faults.armCall(identity, operation, path, side, occurrence, call)
+        self._jvm.io.streamproof.proof.Faults.armCall(identity, operation, path, side, occurrence, since, call)
 
     def forget(self) -> None:
         """What our classes remember in this JVM goes: memory dies with a process (R17)."""

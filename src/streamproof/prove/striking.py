@@ -96,7 +96,7 @@ class Striking:
         self._world.engine.open_recording(identity, self._world.folder / identity)
         try:
             armed = arming(recording.steps, plan.step, action=Action.CALL)
-            self._world.engine.arm_call(identity, armed.operation, armed.path, armed.side, armed.occurrence, call.told)
+            self._world.engine.arm_call(identity, *armed.place(), call.told)
             return self._children.start(identity, recorded, recording=recording, read_state=False, struck=True).result()
         finally:
             self._world.engine.close_recording(identity)

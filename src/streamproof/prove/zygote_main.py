@@ -11,8 +11,9 @@ import socket
 import sys
 import traceback
 from collections.abc import Iterable
-from importlib import import_module
 from pathlib import Path
+
+from streamproof.prove.imported_once import SCENARIOS, import_all
 
 KILL = "-"
 """What a line begins with that kills; paths of tasks begin with a slash."""
@@ -20,7 +21,7 @@ KILL = "-"
 
 def serve() -> None:
     """Serves until standard input closes."""
-    _import_everything()
+    import_all(SCENARIOS)
     wake, woken = socket.socketpair()
     for end in (wake, woken):
         end.setblocking(False)
@@ -99,28 +100,6 @@ def _draw_anew() -> None:
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed()
-
-
-_EVERYTHING = (
-    "pyspark.java_gateway",
-    "pyspark.testing",  # with pandas, when the first argument goes to the JVM
-    "pyspark.sql.functions",
-    "pyspark.sql.streaming.query",
-    "pyspark.sql.types",
-    "streamproof.checkpoint.state",
-    "streamproof.config",
-    "streamproof.prove.child",
-    "streamproof.prove.setting",
-    "streamproof.prove.state_file",
-    "streamproof.runtime.binding",
-    "streamproof.runtime.query",
-)
-
-
-def _import_everything() -> None:
-    """What every scenario needs, imported once, before the first fork."""
-    for module in _EVERYTHING:
-        import_module(module)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,20 @@ def test_the_page_is_named_if_it_is_there(proved, tmp_path):
 def test_every_option_reaches_the_proof(proved):
     _, asked = proved(
         *("--only", "publish/*", "--seed", "7", "--full", "--max-scenarios", "5", "--time-budget", "10 minutes"),
-        *("-x", "--last-failed", "--profile", "local", "--events", "500", "--batches", "4", "--brokers", "3", "--report", "reports/x"),
+        *(
+            "-x",
+            "--last-failed",
+            "--profile",
+            "local",
+            "--events",
+            "500",
+            "--batches",
+            "4",
+            "--brokers",
+            "3",
+            "--report",
+            "reports/x",
+        ),
         *("--allow-host", "a.b", "--allow-host", "c.d", "--service", "kafka=h:1", "--service", "postgres=postgresql://h/d?a=b"),
     )
 

@@ -10,6 +10,7 @@ import httpx
 import pyarrow as pa
 from pyspark import TaskContext
 
+from streamproof.connectors.answers import answer
 from streamproof.connectors.steps import Steps
 from streamproof.core.randomness import Seeded
 
@@ -73,8 +74,10 @@ class Calling:
     def call(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Makes the calls; a row of `RESULT` for each."""
         for batch in batches:
+            if not batch.num_rows:
+                continue
             made = asyncio.run(self._all(list(zip(*[column.to_pylist() for column in batch.columns], strict=True))))
-            yield pa.RecordBatch.from_pylist(made, schema=pa.schema(_FIELDS))
+            yield answer(made, _FIELDS)
 
     async def _all(self, rows: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
         at_a_time = asyncio.Semaphore(self.concurrency)

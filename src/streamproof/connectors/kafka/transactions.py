@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException, Producer
 
+from streamproof.connectors.answers import answer
 from streamproof.connectors.kafka.client import SECONDS, Said, settings
 from streamproof.connectors.kafka.ledger import Ledger, Reading, key_of
 from streamproof.connectors.steps import Steps
@@ -76,7 +77,7 @@ class Shard:
             row["entry"] = entry.to_json() if entry is not None else None
         except KafkaException as problem:
             row["code"], row["message"] = (said := Said.by(problem)).code, said.message
-        yield pa.RecordBatch.from_pylist([row], schema=pa.schema(_FIELDS))
+        yield answer([row], _FIELDS)
 
     def _published(self, producer: Producer, reading: Reading, batches: Iterator[pa.RecordBatch]) -> tuple[LedgerEntry | None, int]:
         entry, number = self.entry, self.entry.shard

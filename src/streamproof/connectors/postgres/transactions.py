@@ -10,6 +10,7 @@ import pyarrow as pa
 from psycopg import sql
 from pyarrow import csv
 
+from streamproof.connectors.answers import answer
 from streamproof.connectors.postgres.database import DISCARDED, NO_KEY, Said, identifier, opened
 from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LedgerEntry
@@ -77,7 +78,7 @@ class Shard:
             row.update(sqlstate=NO_KEY, message="a key column is null", column=missing.column)
         except psycopg.Error as problem:
             row.update(vars(Said.by(problem)))
-        yield pa.RecordBatch.from_pylist([row], schema=pa.schema(_FIELDS))
+        yield answer([row], _FIELDS)
 
     def _published(self, connection: psycopg.Connection, batches: Iterator[pa.RecordBatch]) -> tuple[LedgerEntry | None, int]:
         known = self._claim(connection)

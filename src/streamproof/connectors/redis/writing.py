@@ -8,6 +8,7 @@ import pyarrow as pa
 import redis
 
 from streamproof.connectors.addresses import address_of
+from streamproof.connectors.answers import answer
 from streamproof.errors import SinkError, SinkUnavailable
 
 RESULT = "rows bigint, kind string, message string"
@@ -78,7 +79,7 @@ class Writing:
                 pipeline.execute()
         except redis.RedisError as problem:
             kind, message = type(problem).__name__, str(problem)
-        yield pa.RecordBatch.from_pylist([{"rows": rows, "kind": kind, "message": message}], schema=pa.schema(_FIELDS))
+        yield answer([{"rows": rows, "kind": kind, "message": message}], _FIELDS)
 
 
 def client(url: str) -> redis.Redis:

@@ -5,8 +5,9 @@ from enum import StrEnum
 
 from streamproof.core.phases import Side, StepName
 from streamproof.errors import StreamproofError
+from streamproof.prove.record.journal import Operation
 from streamproof.prove.record.paths import pattern
-from streamproof.prove.record.steps import Step, Timeline
+from streamproof.prove.record.steps import Act, Step, Timeline
 
 PREFIX = "streamproof.recording."
 MARKER = "killed-here"  # in the recording's folder, once a `kill` has fired and the disk stands still
@@ -31,10 +32,15 @@ class Arming:
     path: str
     side: str
     occurrence: int
+    since: str
     action: Action
 
-    def arguments(self) -> tuple[str, str, str, int, str]:
-        return (self.operation, self.path, self.side, self.occurrence, self.action.value)
+    def place(self) -> tuple[str, str, str, int, str]:
+        """Where it happens: all but the action."""
+        return (self.operation, self.path, self.side, self.occurrence, self.since)
+
+    def arguments(self) -> tuple[str, str, str, int, str, str]:
+        return (*self.place(), self.action.value)
 
     def configuration(self, recording: str, folder: str) -> dict[str, str]:
         """The same as Spark configuration for a child process, which opens the recording and arms the fault by itself."""
@@ -45,6 +51,7 @@ class Arming:
             f"{mine}fault.path": self.path,
             f"{mine}fault.side": self.side,
             f"{mine}fault.occurrence": str(self.occurrence),
+            f"{mine}fault.since": self.since,
             f"{mine}fault.action": self.action.value,
         }
 
@@ -53,7 +60,8 @@ def arming(timeline: Timeline, step: str | StepName, *, action: Action = Action.
     """The fault that hits, in a new run over the same batches, the very step that `step` names in the recorded one.
 
     Ids, run ids and attempt numbers in the path are left open; where several operations then look alike, the occurrence
-    counts them in the order of the recording.
+    counts them in the order of the recording, from when the step's batch was planned: how many table files earlier batches
+    write depends on when RocksDB compacts.
 
     Raises
     ------
@@ -63,11 +71,13 @@ def arming(timeline: Timeline, step: str | StepName, *, action: Action = Action.
     wanted = step if isinstance(step, StepName) else StepName.parse(step)
     for found in timeline.steps:
         if found.name(wanted.side) == wanted:
+            planned = _planned(timeline, found)
             return Arming(
                 operation=found.act.entry.operation.value,
                 path=pattern(found.act.entry.target),
                 side=wanted.side.value,
-                occurrence=_occurrence(timeline, found),
+                occurrence=_occurrence(timeline, found, planned),
+                since=pattern(planned.entry.target) if planned else "",
                 action=action,
             )
     raise StreamproofError(
@@ -77,12 +87,23 @@ def arming(timeline: Timeline, step: str | StepName, *, action: Action = Action.
     )
 
 
-def _occurrence(timeline: Timeline, step: Step) -> int:
+def _planned(timeline: Timeline, step: Step) -> Act | None:
+    """What planned the step's batch, if that came before the step."""
+    for act in timeline.acts:
+        mine = (act.place.query, act.batch) == (step.act.place.query, step.act.batch)
+        if mine and act.place.kind == "offsets" and act.entry.operation is Operation.RENAME and act.entry.seq < step.act.entry.seq:
+            return act
+    return None
+
+
+def _occurrence(timeline: Timeline, step: Step, planned: Act | None) -> int:
     looks = pattern(step.act.entry.target)
     alike = [
         act.entry.seq
         for act in timeline.acts
-        if act.entry.operation is step.act.entry.operation and pattern(act.entry.target) == looks
+        if act.entry.operation is step.act.entry.operation
+        and pattern(act.entry.target) == looks
+        and (planned is None or act.entry.seq > planned.entry.seq)
     ]
     return sorted(alike).index(step.act.entry.seq) + 1
 

@@ -11,13 +11,20 @@ public final class Faults {
    * @param operation create, close, rename, delete, append or truncate
    * @param pathRegex found (not matched whole) in the absolute local path; of a rename, in its destination
    * @param side before (the operation is not done) or after (it is done)
-   * @param occurrence the how manieth such operation since the fault was armed, from 1
+   * @param occurrence the how manieth such operation, from 1
+   * @param since found in the destination of the rename from which they are counted; empty: from the start
    * @param action die (this and every later call throws {@link ProcessDied}), kill (a marker file is written and forced to the disk,
    *     then the thread blocks for ever with the recording's lock held, so that the disk stands still until the parent kills
    *     the process) or enospc ("No space left on device" from then on, until {@link #clear})
    */
+  public static void arm(
+      String id, String operation, String pathRegex, String side, int occurrence, String since, String action) {
+    Recordings.require(id).arm(new Fault(operation, pathRegex, side, occurrence, since, action, ""));
+  }
+
+  /** Arms one fault whose occurrences are counted from the start. */
   public static void arm(String id, String operation, String pathRegex, String side, int occurrence, String action) {
-    Recordings.require(id).arm(new Fault(operation, pathRegex, side, occurrence, action, ""));
+    arm(id, operation, pathRegex, side, occurrence, "", action);
   }
 
   /**
@@ -26,8 +33,9 @@ public final class Faults {
    *
    * @param call the port, a space, and the line
    */
-  public static void armCall(String id, String operation, String pathRegex, String side, int occurrence, String call) {
-    Recordings.require(id).arm(new Fault(operation, pathRegex, side, occurrence, "call", call));
+  public static void armCall(
+      String id, String operation, String pathRegex, String side, int occurrence, String since, String call) {
+    Recordings.require(id).arm(new Fault(operation, pathRegex, side, occurrence, since, "call", call));
   }
 
   /** True if every fault armed on the recording, and at least one, has fired. */

@@ -77,6 +77,7 @@ public final class Recordings {
             configuration.get(mine + "fault.path"),
             configuration.get(mine + "fault.side"),
             configuration.getInt(mine + "fault.occurrence", 1),
+            configuration.get(mine + "fault.since", ""),
             configuration.get(mine + "fault.action"));
       }
     }

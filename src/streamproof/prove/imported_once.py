@@ -1,0 +1,47 @@
+"""What scenarios and their tasks import, in the processes that they are forked from: a fork would import it each time."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib import import_module
+
+TASKS = (
+    "streamproof.connectors.http.calling",
+    "streamproof.connectors.kafka.transactions",
+    "streamproof.connectors.postgres.transactions",
+    "streamproof.connectors.redis.writing",
+    "streamproof.prove.outside.crash",
+    "pandas",
+    "pyspark.worker",
+)
+"""What a task needs that calls Python."""
+
+SCENARIOS = (
+    "pyspark.java_gateway",
+    "pyspark.testing",  # with pandas, when the first argument goes to the JVM
+    "pyspark.sql.functions",
+    "pyspark.sql.streaming.query",
+    "pyspark.sql.types",
+    "streamproof.checkpoint.state",
+    "streamproof.config",
+    "streamproof.connectors.http.sink",
+    "streamproof.connectors.kafka.sink",
+    "streamproof.connectors.kafka.source",
+    "streamproof.connectors.postgres.sink",
+    "streamproof.connectors.redis.sink",
+    "streamproof.connectors.registry.values",
+    "httpcore",  # when the first request is made
+    "streamproof.prove.child",
+    "streamproof.prove.outside.crash",
+    "streamproof.prove.setting",
+    "streamproof.prove.state_file",
+    "streamproof.runtime.binding",
+    "streamproof.runtime.query",
+)
+"""What the driver of a job needs."""
+
+
+def import_all(modules: Iterable[str]) -> None:
+    """Imports them; those of an extra that is not installed are left out, no job needs them then."""
+    for module in modules:
+        with suppress(ImportError):
+            import_module(module)

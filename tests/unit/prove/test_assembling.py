@@ -1,0 +1,43 @@
+"""What the report says of a proof: which scenario proves a crash point."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from streamproof.prove.assembling import crash_points
+from streamproof.prove.planning import live, standard
+from streamproof.prove.record.steps import timeline
+from unit.prove.record.recorder import LAYOUT, Recorder
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Any:
+    recorder = Recorder(tmp_path / "recording")
+    recorder.start()
+    recorder.batch(0)
+    return SimpleNamespace(name="default", steps=timeline(recorder.journal(), LAYOUT))
+
+
+def proved_by(recording: Any, plans: list[Any]) -> dict[str, str | None]:
+    outcomes: Any = [SimpleNamespace(plan=plan) for plan in plans]
+    return {step["id"]: step["scenario"] for step in crash_points(recording, outcomes)}
+
+
+def test_every_crash_point_of_a_whole_plan_is_proved(recording: Any) -> None:
+    assert None not in proved_by(recording, standard(recording.steps)).values()
+    assert None not in proved_by(recording, live(recording.steps, [])).values()
+
+
+def test_the_image_of_a_disk_comes_before_the_live_crash_at_it(recording: Any) -> None:
+    assert proved_by(recording, standard(recording.steps))["commit/commits@0:after"] == "commit/commits@0:after"
+
+
+def test_on_services_a_live_crash_proves_all_names_of_its_disk(recording: Any) -> None:
+    plan = next(plan for plan in live(recording.steps, []) if plan.image is not None and len(plan.image.names) > 1)
+    found = proved_by(recording, [plan])
+
+    assert plan.image is not None
+    assert {name for name, scenario in found.items() if scenario == plan.id} == set(plan.image.names)
+    assert plan.id.endswith("+live")
