@@ -16,6 +16,7 @@ from streamproof.prove import assembling, events, guard, on_services
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.engine import Engine
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, agreement
+from streamproof.prove.imported_once import SCENARIOS, SCENARIOS_ON_SERVICES
 from streamproof.prove.judging import Outcome
 from streamproof.prove.outside import Outside, given, needed
 from streamproof.prove.planning import (
@@ -190,19 +191,20 @@ class _Session:
         return self._outside.leave() if self._outside is not None else []
 
     def prepare(self) -> _Prepared:
-        self._zygote = zygote = Zygote(self.folder / "children.log", self.options.child_python_path)
+        needs = needed(self.config, self.scenario.environment)
+        modules = SCENARIOS_ON_SERVICES if needs else SCENARIOS
+        self._zygote = zygote = Zygote(self.folder / "children.log", self.options.child_python_path, modules)
         beside = ThreadPoolExecutor(1, thread_name_prefix="preparing")
         try:
-            return self._prepared(zygote, beside)
+            return self._prepared(zygote, beside, needs)
         finally:  # an error, or Ctrl-C, does not wait for what goes on beside it
             beside.shutdown(
                 wait=bool(self.options.services), cancel_futures=True
             )  # it would make topics where they are not removed any more
 
-    def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> _Prepared:
+    def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor, needs: tuple[str, ...]) -> _Prepared:
         """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""
         stores = self.scenario.environment
-        needs = needed(self.config, stores)
         given.required(self.options.services, needs, tuple(stores.values()))
         self._outside = outside = Outside(self.folder / "services", needs, stores, self.options.brokers, self.options.services)
         written = beside.submit(lambda: write_scenario(self.config, self.scenario, self._work, outside.start()))

@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 
 from streamproof.prove.child import ChildResult, ChildTask
+from streamproof.prove.imported_once import SCENARIOS
 from streamproof.prove.zygote_main import KILL
 
 
@@ -41,16 +43,18 @@ class Zygote:
         Where the children's output goes.
     python_path
         Another place to import Streamproof from in the children: how the harness is tried on a broken product.
+    modules
+        What is imported once, before the first scenario.
     """
 
-    def __init__(self, log: Path, python_path: str | None = None) -> None:
+    def __init__(self, log: Path, python_path: str | None = None, modules: Sequence[str] = SCENARIOS) -> None:
         self._log = log.open("wb")
         self._waiting: dict[str, tuple[Future[ChildResult], ChildTask]] = {}
         self._given_up: dict[str, float] = {}
         self._lock = threading.Lock()
         self.environment = environment_of_children(python_path)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "streamproof.prove.zygote_main"],
+            [sys.executable, "-m", "streamproof.prove.zygote_main", *modules],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

@@ -1,7 +1,7 @@
 """The process that scenarios are forked from: it has everything imported, one thread, and no JVM.
 
-It reads the path of a task file per line, forks, and writes "EXIT TASK" lines as children end; "-TASK" kills one. Forked from here a scenario
-starts in milliseconds; a fork of the proving process itself, with its threads, could deadlock.
+Its arguments are the modules to import. It reads the path of a task file per line, forks, and writes "EXIT TASK" lines as children end;
+"-TASK" kills one. Forked from here a scenario starts in milliseconds; a fork of the proving process itself, with its threads, could deadlock.
 """
 
 import os
@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
-from streamproof.prove.imported_once import SCENARIOS, import_all
+from streamproof.prove.imported_once import import_all
 
 KILL = "-"
 """What a line begins with that kills; paths of tasks begin with a slash."""
@@ -21,7 +21,7 @@ KILL = "-"
 
 def serve() -> None:
     """Serves until standard input closes."""
-    import_all(SCENARIOS)
+    import_all(sys.argv[1:])
     wake, woken = socket.socketpair()
     for end in (wake, woken):
         end.setblocking(False)
