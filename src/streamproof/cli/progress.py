@@ -48,7 +48,7 @@ class ProofProgress(ABC):
     def __call__(self, event: Event) -> None:
         match event:
             case Started():
-                self.console.print(said(event))
+                self.console.print(said(event), soft_wrap=True)
             case Recording():
                 self.recording(event)
             case Recorded():
@@ -81,7 +81,7 @@ class ProofProgress(ABC):
         """Leaves nothing on the screen that moves."""
 
     def _line(self, label: str, text: str) -> None:
-        self.console.print(f"  {label:<{_LABEL_COLUMNS}}   {text}")
+        self.console.print(f"  {label:<{_LABEL_COLUMNS}}   {text}", soft_wrap=True)
 
 
 class LineProgress(ProofProgress):

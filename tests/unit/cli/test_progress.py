@@ -20,7 +20,7 @@ EVENTS = [
 
 
 def shown(terminal: bool) -> str:
-    console = Console(file=io.StringIO(), force_terminal=terminal, width=120, highlight=False)
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=120 if terminal else 60, highlight=False)
     with progress_on(console) as progress:
         assert isinstance(progress, BarProgress if terminal else LineProgress)
         for event in EVENTS:
