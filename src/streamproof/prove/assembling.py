@@ -138,10 +138,13 @@ def _furthest(outcomes: Sequence[Outcome], fault_free: Outcome) -> Outcome:
 
 
 def crash_points(recording: Recording, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """The crash points of the disk with the scenario that proves each: the image of what is on it then, or on services a live crash."""
+    """The crash points of the disk with the scenario that proves each: the image of what is on it then, or on services a live crash.
+
+    A scenario whose fault did not fire, or that broke off, proves none.
+    """
     proved_by: dict[str, str] = {}
     for mode in (Mode.LIVE, Mode.IMAGE):
-        for plan in (outcome.plan for outcome in outcomes):
+        for plan in (outcome.plan for outcome in outcomes if outcome.fired):
             if plan.recording == recording.name and plan.mode is mode and plan.image is not None:
                 proved_by.update(dict.fromkeys(plan.image.names, plan.id))
     found = []

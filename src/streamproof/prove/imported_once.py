@@ -1,7 +1,7 @@
 """What scenarios and their tasks import, in the processes that they are forked from: a fork would import it each time."""
 
+import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from importlib import import_module
 
 TASKS = (
@@ -48,5 +48,15 @@ SCENARIOS_ON_SERVICES = (
 def import_all(modules: Iterable[str]) -> None:
     """Imports them; those of an extra that is not installed are left out, no job needs them then."""
     for module in modules:
-        with suppress(ImportError):
+        try:
             import_module(module)
+        except ImportError as missing:
+            if (missing.name or "").startswith("streamproof"):
+                raise
+
+
+def draw_anew() -> None:
+    """Random numbers of its own for a fork, as a process that starts has them (R17): Python sees to its own, numpy does not."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed()

@@ -30,8 +30,6 @@ SPARK: Mapping[str, str] = {
     "spark.hadoop.fs.AbstractFileSystem.sp-record.impl": "io.streamproof.proof.RecordingFs",
     "spark.python.worker.reuse": "false",
     "spark.python.daemon.module": "streamproof.prove.worker_daemon",
-    # Else every session, so every scenario, starts a daemon of its own: one or two seconds of one core, for each run of a job.
-    "spark.sql.artifact.isolation.enabled": "false",
     "spark.driver.memory": "3g",
     "spark.cleaner.referenceTracking.blocking": "false",
     "spark.sql.ui.explainMode": "simple",  # nobody looks at the plans of hundreds of recoveries

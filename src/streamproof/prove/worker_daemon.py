@@ -6,7 +6,7 @@ import signal
 from zipimport import zipimporter
 
 from streamproof.prove import guard
-from streamproof.prove.imported_once import TASKS, import_all
+from streamproof.prove.imported_once import TASKS, draw_anew, import_all
 
 _IDLE_SECONDS = 30
 
@@ -18,9 +18,9 @@ def prepare() -> None:
     zipimporter.invalidate_caches = lambda _: None  # type: ignore[method-assign, assignment]
 
 
-def leave_when_idle() -> None:
-    """Ends this process once no worker of it has run for a while: Spark has a daemon for each session, so for each scenario, and keeps
-    them all. Where one is needed again, it starts another.
+def watch_forks() -> None:
+    """Each worker draws random numbers of its own; and this process ends once no worker of it has run for a while: Spark has a daemon for
+    each path that Python code is looked for on, so for each job, and keeps them all. Where one is needed again, it starts another.
     """
     workers: set[int] = set()
     fork = os.fork
@@ -30,6 +30,8 @@ def leave_when_idle() -> None:
         if child:
             workers.add(child)
             signal.alarm(_IDLE_SECONDS)
+        else:
+            draw_anew()
         return child
 
     def look(*_: object) -> None:
@@ -53,6 +55,6 @@ def _runs(process: int) -> bool:
 
 if __name__ == "__main__":
     prepare()
-    leave_when_idle()
+    watch_forks()
     guard.install_in_worker()
     runpy.run_module("pyspark.daemon", run_name="__main__")

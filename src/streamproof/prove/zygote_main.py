@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
-from streamproof.prove.imported_once import import_all
+from streamproof.prove.imported_once import draw_anew, import_all
 
 KILL = "-"
 """What a line begins with that kills; paths of tasks begin with a slash."""
@@ -74,7 +74,7 @@ def _run(task_file: str) -> None:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        _draw_anew()
+        draw_anew()
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 0)
         os.dup2(2, 1)
@@ -93,13 +93,6 @@ def _run(task_file: str) -> None:
         Path(task_file + ".error").write_text(traceback.format_exc())
     finally:
         os._exit(code)
-
-
-def _draw_anew() -> None:
-    """Random numbers of its own for a fork, as a process that starts has them (R17): Python sees to its own, numpy does not."""
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed()
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ def recording(tmp_path: Path) -> Any:
     return SimpleNamespace(name="default", steps=timeline(recorder.journal(), LAYOUT))
 
 
-def proved_by(recording: Any, plans: list[Any]) -> dict[str, str | None]:
-    outcomes: Any = [SimpleNamespace(plan=plan) for plan in plans]
+def proved_by(recording: Any, plans: list[Any], *, fired: bool = True) -> dict[str, str | None]:
+    outcomes: Any = [SimpleNamespace(plan=plan, fired=fired) for plan in plans]
     return {step["id"]: step["scenario"] for step in crash_points(recording, outcomes)}
 
 
@@ -41,3 +41,7 @@ def test_on_services_a_live_crash_proves_all_names_of_its_disk(recording: Any) -
     assert plan.image is not None
     assert {name for name, scenario in found.items() if scenario == plan.id} == set(plan.image.names)
     assert plan.id.endswith("+live")
+
+
+def test_a_crash_that_did_not_fire_proves_nothing(recording: Any) -> None:
+    assert set(proved_by(recording, live(recording.steps, []), fired=False).values()) == {None}

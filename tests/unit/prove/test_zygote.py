@@ -13,19 +13,26 @@ from streamproof.prove.zygote import ChildDied, ChildHung, Zygote
 FORKS = """
 import os
 import numpy
-from streamproof.prove import zygote_main
+from streamproof.prove import imported_once, worker_daemon
+FORK
 for _ in range(2):
     child = os.fork()
     if child == 0:
-        zygote_main._draw_anew()
+        DRAW
         print(numpy.random.rand(), flush=True)
         os._exit(0)
     os.waitpid(child, 0)
 """
 
 
-def test_two_forks_draw_different_numbers() -> None:
-    drawn = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, text=True, check=True).stdout.split()
+@pytest.mark.parametrize(
+    ("fork", "draw"),
+    [("", "imported_once.draw_anew()"), ("worker_daemon.watch_forks()", "")],
+    ids=["a scenario, which asks for it", "a worker, which pyspark forks"],
+)
+def test_r17_two_forks_draw_different_numbers(fork: str, draw: str) -> None:
+    code = FORKS.replace("FORK", fork).replace("DRAW", draw or "pass")
+    drawn = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
     assert len(drawn) == len(set(drawn)) == 2
 

@@ -103,18 +103,18 @@ class Calling:
                         return _result(key, CONFIRMED, asked.status_code, attempt, "")
                     if asked.status_code not in _NOT_DONE:  # nobody can tell, so the call is not made
                         return _result(key, PENDING, asked.status_code, attempt, "when it is asked whether the call was done")
-                answer = await client.request(self.method, self.url, content=body, headers=self._headers(key, values))
+                response = await client.request(self.method, self.url, content=body, headers=self._headers(key, values))
             except httpx.TimeoutException:
                 said, status = f"no answer within {self.timeout:g} seconds", None
             except (httpx.HTTPError, httpx.InvalidURL) as problem:
                 said, status = f"no connection: {type(problem).__name__}", None
             else:
-                status, said = answer.status_code, answer.reason_phrase
-                if answer.is_success:
+                status, said = response.status_code, response.reason_phrase
+                if response.is_success:
                     return _result(key, CONFIRMED, status, attempt, "")
                 if status in _REFUSED:
                     return _result(key, FAILED, status, attempt, said)
-                wait = max(wait, _asked_for(answer))
+                wait = max(wait, _asked_for(response))
             if attempt < self.attempts:
                 await asyncio.sleep(min(wait, _LONGEST_PAUSE))
                 pause *= 2
