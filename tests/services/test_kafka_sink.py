@@ -1,21 +1,25 @@
 """A topic of Kafka is written exactly once for readers with read_committed, or the reason is said."""
 
+import itertools
 import json
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from services.topics import made, received
 from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
 from streamproof._jvm import Storage
 from streamproof.config import load
 from streamproof.connectors.kafka.ledger import Ledger, Remembered, key_of
-from streamproof.connectors.kafka.transactions import fenced, transactional_id
+from streamproof.connectors.kafka.transactions import Shard, fenced, transactional_id
 from streamproof.connectors.sink import entry_of
+from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LedgerEntry
 from streamproof.errors import (
     CheckpointError,
@@ -257,6 +261,21 @@ def test_r1_a_topic_of_another_checkpoint_is_refused(job, ids):
     assert "cannot empty the topic" in other.stopped(ConfigurationError, replace_output=True).message
 
 
+@pytest.mark.parametrize("policy", ["delete", "compact,delete"])
+def test_a_ledger_that_kafka_deletes_from_is_refused(job, kafka, policy):
+    topic = made(kafka.url)
+    name = f"{topic}-streamproof-ledger"
+    admin = AdminClient({"bootstrap.servers": kafka.url})
+    admin.create_topics([NewTopic(name, 1, -1, config={"cleanup.policy": policy})])[name].result(20)
+    small = job(topic=topic)
+    small.feed([event("a", 0)])
+
+    problem = small.stopped(SinkError)
+
+    assert problem.message == f"The ledger {name} has cleanup.policy = {policy}."
+    assert "published twice" in problem.required
+
+
 def test_rows_that_say_so_are_tombstones(job, kafka, topic):
     small = job(key=["id"], tombstone="v = 0")
     small.feed([event("a", 0, 0.0), event("b", 1)])
@@ -274,6 +293,24 @@ def test_a_message_that_is_too_large_is_said_and_nothing_of_its_batch_is_seen(jo
 
     assert "too large" in problem.message
     assert received(kafka.url, small_topic) == []
+
+
+@pytest.mark.parametrize("headers", [[], ["client"]], ids=["rows", "rows with headers"])
+def test_a_message_that_is_too_large_is_said_also_while_rows_behind_it_are_written(kafka, headers):
+    topic = made(kafka.url, partitions=1, **{"max.message.bytes": "1000"})
+    mine = Ledger(kafka.url, topic, {})
+    mine.require(1)
+    entry = LedgerEntry("job", "out", "incarnation", 0, 0, "manifest", "fingerprint", 1_000_005, 0)
+    values = [pa.array([noise(100_000)] + [b"v"] * 200_000, pa.binary())]
+    rows = pa.RecordBatch.from_arrays(
+        [pa.nulls(200_001, pa.binary()), *values * (1 + len(headers))], names=["key", "value", *headers]
+    )
+    shard = Shard(mine, entry, 1, entry.rows, tuple(headers), Steps())
+
+    (answer,) = (batch.to_pylist()[0] for batch in shard.publish(itertools.repeat(rows, 5)))
+
+    assert (answer["entry"], answer["code"]) == (None, KafkaError.MSG_SIZE_TOO_LARGE)
+    assert received(kafka.url, topic) == []
 
 
 @pytest.mark.parametrize(

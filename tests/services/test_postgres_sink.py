@@ -13,6 +13,7 @@ import pytest
 
 from services.conftest import TABLE, Rows
 from spark.small_job import SUMS, SmallJob, dies, event
+from streamproof.connectors.postgres.database import opened
 from streamproof.connectors.postgres.transactions import Shard
 from streamproof.connectors.sink import entry_of
 from streamproof.connectors.steps import UNWATCHED
@@ -66,6 +67,12 @@ def test_r6_a_crash_between_publication_and_commit_does_not_double(job, rows):
 
     assert rows("select id from kept order by id") == [("a",), ("b",)]
     assert rows("select count(*) from streamproof_ledger") == [(1,)]
+
+
+@pytest.mark.parametrize(("asked", "given"), [("off", "on"), ("local", "local")])
+def test_r6_a_commit_outlives_a_crash_of_the_server(postgres, asked, given):
+    with opened(f"{postgres.url}?options=-csynchronous_commit%3D{asked}") as connection:
+        assert connection.execute("SHOW synchronous_commit").fetchone() == (given,)
 
 
 def test_r6_a_crash_before_the_transaction_loses_nothing(job, rows):

@@ -172,6 +172,17 @@ def test_r1_keys_of_another_checkpoint_are_refused_and_replaced_when_asked(job, 
     assert client.keys("kept:*") == ["kept:b"]
 
 
+@pytest.mark.parametrize("prefix", ["kept:limits:", "ke"])
+def test_what_another_output_may_have_written_is_not_replaced(job, client, prefix):
+    client.hset(f"streamproof:ledger:{prefix}", "entry", "of another")
+    client.hset("kept:limits:1", "v", "another's")
+    small = job()
+    small.feed([event("a", 0)])
+
+    assert f"the output with the prefix {prefix} lies there too" in small.stopped(OutputInUse, replace_output=True).message
+    assert client.exists("kept:limits:1")
+
+
 def test_r8_a_server_that_is_down_is_caught_up_with(job, server, client, monkeypatch):
     small = job()
     small.feed([event("a", 0)])

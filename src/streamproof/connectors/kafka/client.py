@@ -107,6 +107,9 @@ def records(
 ) -> Iterator[Message]:
     """The records of some partitions that a reader with read_committed sees, to their end.
 
+    The end is the one that each partition's leader tells when it is asked: what comes with a fetch, librdkafka's end of a partition, may
+    be that of a leader which has just been elected, and lag behind what is committed (KIP-207).
+
     Parameters
     ----------
     since
@@ -125,10 +128,16 @@ def records(
         "enable.partition.eof": True,
         "fetch.wait.max.ms": 5,
         "auto.offset.reset": "earliest",
+        "client.rack": "",  # else brokers may name a follower to read from
     }
     consumer = Consumer({**settings(servers, options), "group.id": "streamproof", **reading})
     try:
-        left = set(partitions)
+        told = {
+            number: consumer.get_watermark_offsets(TopicPartition(topic, number), SECONDS, cached=False)[1] for number in partitions
+        }
+        left = {number for number, end in told.items() if since.get(number, 0) != end}
+        if ends is not None:
+            ends.update({number: end for number, end in told.items() if number not in left})
         consumer.assign([TopicPartition(topic, number, since.get(number, 0)) for number in left])
         while left:
             message = consumer.poll(SECONDS)
@@ -138,9 +147,12 @@ def records(
             if problem is None:
                 yield message
             elif problem.code() == KafkaError._PARTITION_EOF:
-                left.discard(message.partition() or 0)
+                number, offset = message.partition() or 0, message.offset() or 0
+                if offset < told[number]:
+                    continue
+                left.discard(number)
                 if ends is not None:
-                    ends[message.partition() or 0] = message.offset() or 0
+                    ends[number] = offset
             else:
                 raise KafkaException(problem)
     finally:

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[attr-defined]
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from streamproof.connectors.kafka.client import SECONDS, records, settings, topics
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import LedgerEntry
+from streamproof.errors import SinkError
 
 KEPT = 10_000
 """So many batches of an output stay in its ledger; a checkpoint that is restored from an older backup than that is refused."""
@@ -43,13 +44,17 @@ class Ledger:
         ------
         KafkaException
             If the topic it is the ledger of is not there, or the brokers do not answer in time.
+        SinkError
+            If the ledger is there, and Kafka deletes from it what has become old.
         """
         known = topics(self.servers, self.options)
         if self.topic not in known:
             raise KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, f"{self.topic} is not there"))
+        admin = AdminClient(settings(self.servers, self.options))
+        if self.name in known:
+            self._require_compaction(admin)
         if self._partitions(known) >= shards:
             return
-        admin = AdminClient(settings(self.servers, self.options))
         try:
             if self.name in known:
                 admin.create_partitions([NewPartitions(self.name, shards)])[self.name].result(SECONDS)
@@ -65,6 +70,23 @@ class Ledger:
             if monotonic_seconds() > end:
                 raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{self.name} is not known to every broker"))
             threading.Event().wait(_LOOK_SECONDS)
+
+    def _require_compaction(self, admin: AdminClient) -> None:
+        topic = ConfigResource(ConfigResource.Type.TOPIC, self.name)
+        try:
+            policy = admin.describe_configs([topic])[topic].result(SECONDS)["cleanup.policy"].value
+        except KafkaException as problem:
+            if problem.args[0].code() != KafkaError.TOPIC_AUTHORIZATION_FAILED:  # who may not ask has to know by himself
+                raise
+            return
+        except TimeoutError:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"the settings of {self.name} were not told in time")) from None
+        if policy != "compact":
+            raise SinkError(
+                f"The ledger {self.name} has cleanup.policy = {policy}.",
+                required="compact, and nothing else: a batch whose entry Kafka has deleted could be published twice.",
+                remedy=f"kafka-configs.sh --alter --topic {self.name} --add-config cleanup.policy=compact",
+            )
 
     def _partitions(self, known: Mapping[str, Any]) -> int:
         return len(known[self.name].partitions) if self.name in known else 0

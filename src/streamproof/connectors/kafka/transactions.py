@@ -31,6 +31,7 @@ _PRODUCER = {
     "batch.size": 1_000_000,
     "queue.buffering.max.messages": 1_000_000,
     "compression.type": "lz4",
+    "delivery.report.only.error": True,
 }
 
 
@@ -70,22 +71,28 @@ class Shard:
         """
         row: dict[str, Any] = {name: None for name, _ in _FIELDS}
         try:
-            producer = fenced(self.entry, self.ledger)
+            refused: list[KafkaError] = []
+            producer = fenced(self.entry, self.ledger, refused)
             reading = self.ledger.read([self.entry.shard], {self.entry.shard: self.since})
             row["read"], row["position"] = [known.to_json() for known in reading.entries], reading.ends[self.entry.shard]
-            entry, row["rows"] = self._published(producer, reading, batches)
+            entry, row["rows"] = self._published(producer, reading, batches, refused)
             row["entry"] = entry.to_json() if entry is not None else None
         except KafkaException as problem:
             row["code"], row["message"] = (said := Said.by(problem)).code, said.message
         yield answer([row], _FIELDS)
 
-    def _published(self, producer: Producer, reading: Reading, batches: Iterator[pa.RecordBatch]) -> tuple[LedgerEntry | None, int]:
+    def _published(
+        self, producer: Producer, reading: Reading, batches: Iterator[pa.RecordBatch], refused: list[KafkaError]
+    ) -> tuple[LedgerEntry | None, int]:
         entry, number = self.entry, self.entry.shard
         for known in reading.entries:
             if key_of(known) == key_of(entry):
                 return known, 0
         producer.begin_transaction()
-        rows = self._produce(producer, batches)
+        try:
+            rows = self._produce(producer, batches)
+        except KafkaException as problem:
+            raise _first_of(refused, producer, problem) from None
         if rows != self.rows:
             producer.abort_transaction(SECONDS)
             return None, rows
@@ -150,11 +157,25 @@ class Shard:
                     producer.poll(0.05)
 
 
-def fenced(entry: LedgerEntry, ledger: Ledger) -> Producer:
-    """A producer under the transactional id of a shard: whoever had it before cannot commit any more, what it left open is aborted."""
+def _first_of(refused: list[KafkaError], producer: Producer, problem: KafkaException) -> KafkaException:
+    """What broke a transaction: of the rows behind the one that the broker refused librdkafka says "erroneous state" only."""
+    if problem.args[0].code() != KafkaError._STATE:
+        return problem
+    producer.flush(SECONDS)
+    first = next((error for error in refused if error.code() not in (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)), None)
+    return problem if first is None else KafkaException(first)
+
+
+def fenced(entry: LedgerEntry, ledger: Ledger, refused: list[KafkaError] | None = None) -> Producer:
+    """A producer under the transactional id of a shard: whoever had it before cannot commit any more, what it left open is aborted.
+
+    `refused` is told why a broker does not take a row.
+    """
+    heard = [] if refused is None else refused
     producer = Producer(
         {
             **_PRODUCER,
+            "on_delivery": lambda error, _: heard.append(error) if error else None,
             "transaction.timeout.ms": 5 * _COMMIT_SECONDS * 1000,
             **settings(ledger.servers, ledger.options),
             "transactional.id": transactional_id(entry, ledger.topic),

@@ -46,9 +46,9 @@ class Said:
 
 
 def opened(url: str) -> psycopg.Connection:
-    """A connection, in UTC, that does not wait for ever: not for an answer, not for a lock."""
+    """A connection, in UTC, that does not wait for ever: not for an answer, not for a lock; what it commits outlives a crash of the server."""
     own = f"-c lock_timeout={_LOCK_TIMEOUT} -c timezone=UTC -c client_min_messages=warning"
-    return psycopg.connect(
+    connection = psycopg.connect(
         url,
         connect_timeout=_CONNECT_SECONDS,
         application_name="streamproof",
@@ -59,6 +59,15 @@ def opened(url: str) -> psycopg.Connection:
         keepalives_interval=5,
         keepalives_count=3,
     )
+    try:
+        connection.execute(
+            "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+        )
+        connection.commit()
+    except psycopg.Error:
+        connection.close()
+        raise
+    return connection
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from streamproof.connectors.keys import key_text, require_key
 from streamproof.connectors.redis.writing import DELETED, RESULT, Writing, client, sink_error, where_of
 from streamproof.connectors.sink import LaggingSink, SinkPlace, entry_of, gone, require_whole, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import ConfigurationError, StoreEmptied
+from streamproof.errors import ConfigurationError, OutputInUse, StoreEmptied
 
 if TYPE_CHECKING:
     from streamproof.config import RedisSink
@@ -106,12 +106,25 @@ class HashSink(LaggingSink):
             raise _emptied(self.place.where, manifest.batch if self._last is None else self._last)
 
     def clear(self) -> None:
+        """Removes the hashes of this prefix; OutputInUse where they may be another output's too."""
         with self._answers() as connection:
+            self._require_prefix_of_its_own(connection)
             for begins in (self._config.prefix, f"{DELETED}{self._config.prefix}"):
                 for key in connection.scan_iter(f"{_escaped(begins)}*", count=1_000):
                     connection.delete(key)
             connection.delete(self._ledger)
         super().clear()
+
+    def _require_prefix_of_its_own(self, connection: redis.Redis) -> None:
+        mine = self._config.prefix
+        for ledger in map(str, connection.scan_iter(f"{LEDGER}*", count=1_000)):
+            other = ledger.removeprefix(LEDGER)
+            if other != mine and (other.startswith(mine) or mine.startswith(other)):
+                raise OutputInUse(
+                    f"What begins with {mine} in {self.place.where} cannot be replaced: the output with the prefix {other} lies there too.",
+                    required="Prefixes of which none begins like the other: else the hashes of both would go.",
+                    remedy="Delete the hashes of this output by hand, with its ledger, or give one of them another prefix.",
+                )
 
     @property
     def _whose(self) -> list[str]:
