@@ -8,7 +8,7 @@ import pytest
 
 from spark.small_job import KEPT, Binding, SmallJob, dies, event
 from streamproof.connectors.http.calls import Calls
-from streamproof.errors import ConfigurationError, NondeterministicReplay, OutputInUse, SinkError, SinkUnavailable
+from streamproof.errors import ConfigurationError, NondeterministicReplay, OutputInUse, SinkError, SinkUnavailable, TwoDrivers
 from streamproof.lab import PaymentsApi
 from streamproof.runtime import run
 
@@ -212,6 +212,21 @@ def test_a_call_whose_look_up_is_not_answered_is_not_made_again(job, api):
     small.stopped(SinkUnavailable)
 
     assert keys(api, "/careless") == ["a"], "it was done, and nobody could tell"
+
+
+def test_a_driver_that_finds_another_at_the_same_try_makes_no_call(job, api, monkeypatch):
+    small = job()
+    small.feed([event("a", 0)])
+    begin = Calls.begin
+
+    def another_was_first(self: Calls, batch: int, number: int) -> bool:
+        begin(self, batch, number)
+        return begin(self, batch, number)
+
+    with monkeypatch.context() as racing:
+        racing.setattr(Calls, "begin", another_was_first)
+        assert "Another driver makes the calls of batch 0" in small.stopped(TwoDrivers).message
+    assert api.effects("/payments") == []
 
 
 def test_a_configuration_that_is_wrong_decides_nothing(job, api):

@@ -18,6 +18,7 @@ from streamproof.connectors.postgres.transactions import Shard
 from streamproof.connectors.sink import entry_of
 from streamproof.connectors.steps import UNWATCHED
 from streamproof.errors import (
+    ConfigurationError,
     NondeterministicReplay,
     SinkError,
     SinkUnavailable,
@@ -316,6 +317,24 @@ def test_of_several_rows_of_a_key_in_a_batch_the_greatest_counts_or_they_are_ref
     small.run()
 
     assert rows("select id, v from kept order by id") == [("a", 3.0), ("b", 1.0)]
+
+
+def test_a_row_that_deletes_beside_one_that_writes_the_same_key_is_refused(job, rows):
+    rows(f"create table kept ({TABLE})")
+    small = job(mode="upsert", key=["id"], delete="v = 0")
+    small.feed([event("a", 1, 3.0), event("a", 2, 0.0), event("b", 1)])
+
+    assert "several rows of one key" in str(small.stopped(SinkError))
+    assert rows("select count(*) from kept") == [(0,)]
+
+
+@pytest.mark.parametrize("says", [{"delete": "v = 0"}, {"order_by": "ts"}])
+def test_what_depends_on_all_rows_of_a_key_does_not_go_with_shards(job, rows, says):
+    rows(f"create table kept ({TABLE})")
+    small = job(mode="upsert", key=["id"], shards=2, **says)
+    small.feed([event("a", 1)])
+
+    assert "shards = 2 does not go with" in str(small.stopped(ConfigurationError))
 
 
 def test_rows_that_say_so_delete_their_key(job, rows):

@@ -27,7 +27,7 @@ _FIELDS: list[Any] = [
 _REFUSED = (400, 402, 403, 406, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 424, 426, 428, 431, 451)
 """What an API says of a call that it will not do. All else may be otherwise the next time: 409 is said of a key whose first call is still
 under way, and 401, 404, 405 or a redirect of a configuration that is to be mended."""
-_NOT_DONE = (404, 410)
+_NOT_DONE = 404
 _IN_A_HEADER = " !#$&'()*+,/:;=?@[]|~"
 _OF_THE_CONNECTION = {
     "content-type",
@@ -101,7 +101,7 @@ class Calling:
                     asked = await client.get(self.lookup.replace("{key}", quote(key, safe="")), headers=dict(self.headers))
                     if asked.is_success:
                         return _result(key, CONFIRMED, asked.status_code, attempt, "")
-                    if asked.status_code not in _NOT_DONE:  # nobody can tell, so the call is not made
+                    if asked.status_code != _NOT_DONE:  # nobody can tell, so the call is not made
                         return _result(key, PENDING, asked.status_code, attempt, "when it is asked whether the call was done")
                 response = await client.request(self.method, self.url, content=body, headers=self._headers(key, values))
             except httpx.TimeoutException:

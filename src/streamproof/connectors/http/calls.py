@@ -40,9 +40,9 @@ class Calls:
         """Whether a call of the batch may have been made by an earlier try."""
         return bool(self.storage.list(self._folder(batch)))
 
-    def begin(self, batch: int, number: int) -> None:
-        """Says, before the first call, that there is a try: what it does is not known if it dies."""
-        self.storage.create_atomic(f"{self._folder(batch)}/try-{number}-begun.json", json.dumps({"try": number}))
+    def begin(self, batch: int, number: int) -> bool:
+        """Says, before the first call, that there is a try: what it does is not known if it dies. False if another driver has said so."""
+        return self.storage.create_atomic(f"{self._folder(batch)}/try-{number}-begun.json", json.dumps({"try": number}))
 
     def next_try(self, batch: int) -> int:
         """A number that no try has had."""

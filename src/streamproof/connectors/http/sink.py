@@ -13,7 +13,7 @@ from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.keys import key_text, require_key
 from streamproof.connectors.sink import LaggingSink, SinkPlace, entry_of, gone, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import SinkError, SinkUnavailable
+from streamproof.errors import SinkError, SinkUnavailable, TwoDrivers
 from streamproof.stream.plan import HIDDEN
 
 if TYPE_CHECKING:
@@ -68,7 +68,12 @@ class CallSink(LaggingSink):
         calls = self._outbox(self.place.staged_rows(section), batch)
         if not again:
             self._require_keys_apart(calls)
-        self._calls.begin(batch, number)
+        if not self._calls.begin(batch, number):
+            raise TwoDrivers(
+                f"Another driver makes the calls of batch {batch} of {self.place.output}.",
+                required="One driver works on a checkpoint at a time.",
+                remedy="Stop one of them; the other asks what became of the calls before it makes one again.",
+            )
         known = self._calls.known(batch)
         if known is not None:
             calls = calls.join(known.filter(F.col("status") != PENDING).select("key"), "key", "left_anti")

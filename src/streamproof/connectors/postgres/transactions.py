@@ -134,6 +134,8 @@ class Shard:
         self._require_keys(connection)
         if self.order_by:
             connection.execute(_only_newest(self.key, self.order_by))
+        elif self.deletes:
+            self._require_one_of_each_key(connection)
         into = sql.SQL("INSERT INTO {} ({}) SELECT {} FROM {}").format(table, names, names, _STAGE)
         if self.deletes:
             connection.execute(_deleted(table, self.key))
@@ -149,6 +151,13 @@ class Shard:
             if is_null:
                 connection.rollback()
                 raise NoKey(name)
+
+    def _require_one_of_each_key(self, connection: psycopg.Connection) -> None:
+        """What PostgreSQL refuses of rows that are upserted, also of one that deletes beside one that writes: which came last is not known."""
+        key = sql.SQL(", ").join(map(sql.Identifier, self.key))
+        several = sql.SQL("SELECT FROM {} GROUP BY {} HAVING count(*) > 1 LIMIT 1").format(_STAGE, key)
+        if connection.execute(several).fetchone() is not None:
+            raise psycopg.errors.CardinalityViolation("several rows of one key")
 
 
 def entry_in(row: Sequence[Any]) -> LedgerEntry:
