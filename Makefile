@@ -6,6 +6,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 ONLY ?= *+*
 THEN ?= :
+ALSO ?= :
 UV := $(shell command -v uv 2>/dev/null || echo .tools/uv/bin/uv)
 RUN := $(UV) run --locked --all-extras --no-sync
 export UV_SYSTEM_CERTS ?= 1
@@ -60,13 +61,15 @@ check: setup
 	@$(RUN) pytest -q tests/architecture tests/unit
 
 # Three runs side by side, each with a JVM of its own: small jobs, and services that are waited for, leave one of two cores idle. A fourth
-# would take more than 20 GB. What the first two say comes at the end; THEN is done behind the first, whether it passed or not.
+# would take more than 20 GB. What the first two say comes at the end; THEN is done behind the first and ALSO behind the second, whether they
+# passed or not.
 test: setup
 	@mkdir -p reports
 	@{ failed=0; $(RUN) pytest -m "proof and not service" || failed=$$?; $(THEN) || failed=$$?; exit $$failed; } \
 	    > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
-	  $(RUN) pytest -m "proof and service" > reports/tests-of-proofs-on-services.txt 2>&1 & services=$$!; \
-	  failed=0; $(RUN) pytest -m "not proof" || failed=$$?; \
+	  { failed=0; $(RUN) pytest -m "service and (proof or not spark)" || failed=$$?; $(ALSO) || failed=$$?; exit $$failed; } \
+	    > reports/tests-of-proofs-on-services.txt 2>&1 & services=$$!; \
+	  failed=0; $(RUN) pytest -m "not proof and (spark or not service)" || failed=$$?; \
 	  wait $$proofs || failed=$$?; wait $$services || failed=$$?; \
 	  cat reports/tests-of-proofs.txt reports/tests-of-proofs-on-services.txt; exit $$failed
 
