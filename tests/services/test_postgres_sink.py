@@ -18,7 +18,6 @@ from streamproof.connectors.postgres.transactions import Shard
 from streamproof.connectors.sink import entry_of
 from streamproof.connectors.steps import UNWATCHED
 from streamproof.errors import (
-    ConfigurationError,
     NondeterministicReplay,
     SinkError,
     SinkUnavailable,
@@ -326,15 +325,6 @@ def test_a_row_that_deletes_beside_one_that_writes_the_same_key_is_refused(job, 
 
     assert "several rows of one key" in str(small.stopped(SinkError))
     assert rows("select count(*) from kept") == [(0,)]
-
-
-@pytest.mark.parametrize("says", [{"delete": "v = 0"}, {"order_by": "ts"}])
-def test_what_depends_on_all_rows_of_a_key_does_not_go_with_shards(job, rows, says):
-    rows(f"create table kept ({TABLE})")
-    small = job(mode="upsert", key=["id"], shards=2, **says)
-    small.feed([event("a", 1)])
-
-    assert "shards = 2 does not go with" in str(small.stopped(ConfigurationError))
 
 
 def test_rows_that_say_so_delete_their_key(job, rows):

@@ -17,6 +17,7 @@ from streamproof.config.registry import RegistryConfig, with_registry
 from streamproof.config.secret import SecretText, UnreadableReference, redact, shown, strings, substitute
 from streamproof.config.sinks import CUSTOM_SINK, SINKS, SinkConfig
 from streamproof.config.sources import SOURCES, SourceConfig
+from streamproof.config.upserts import check_upserts
 from streamproof.errors import ConfigurationError
 
 FILE_NAME = "streamproof.toml"
@@ -220,6 +221,8 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
             found = _connected(kind, name, table, problems)
             if found is not None:
                 sections[kind][name] = with_registry((kind, name), found, registry, origin.file.absolute().parent, problems)
+    for name, sink in sections["sink"].items():
+        problems.extend(check_upserts(("sink", name), sink))
     for name, source in sections["source"].items():
         assert isinstance(source, SourceConfig)
         problems.extend(check_columns(("source", name), source))

@@ -25,7 +25,7 @@ from streamproof.connectors.sink import (
     stands,
 )
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import ConfigurationError, SinkError
+from streamproof.errors import SinkError
 
 if TYPE_CHECKING:
     from streamproof.config import PostgresSink
@@ -63,19 +63,6 @@ class TableSink(LaggingSink):
     # -- before the first batch
 
     def require(self, columns: StructType) -> None:
-        if self._config.mode == "upsert" and not self._config.key:
-            raise ConfigurationError(
-                f'[sink.{self.place.output}] mode = "upsert" needs the key.',
-                remedy='key = ["client", "window_start"], the table\'s primary key.',
-            )
-        if self._config.mode == "insert" and (self._config.delete or self._config.order_by):
-            raise ConfigurationError(f'[sink.{self.place.output}] delete and order_by are for mode = "upsert".')
-        if self.shards > 1 and (self._config.delete or self._config.order_by):
-            raise ConfigurationError(
-                f"[sink.{self.place.output}] shards = {self.shards} does not go with delete or order_by.",
-                required="Rows of one key may be in two shards, which are two transactions: the one that ends last would count.",
-                remedy="shards = 1; or one row of a key in a batch, as windows have, without delete and order_by.",
-            )
         with self._connected() as connection:
             if not tables.exists(connection, self._config.table):
                 made = tables.declared(columns, self._config.table, self._config.key)
