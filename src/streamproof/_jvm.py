@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _JARS = Path(__file__).parent / "_jars"
 PRODUCTION_JAR = _JARS / "streamproof-production.jar"
 PROOF_JAR = _JARS / "streamproof-proof.jar"
+_NO_TOPIC_ID = "A" * 22
+"""How Kafka writes the id of zeros, which is what brokers before 2.8 give."""
 
 
 def jars(*, proof: bool = False) -> list[str]:
@@ -182,8 +185,16 @@ def text_behind_record(spark: "SparkSession", line: "Column") -> "Column":
     return Column(_class(spark, "TextBehindRecord").column(line._jc))
 
 
-def kafka_partitions(spark: "SparkSession", settings: "Mapping[str, str]", topics: "Sequence[str]") -> dict[str, int | str]:
-    """By topic how many partitions it has, or what the broker said instead, by Kafka's own client.
+@dataclass(frozen=True)
+class KafkaTopic:
+    """A topic that is there: how many partitions it has, and the id that no topic made later under its name has; "" of old brokers."""
+
+    partitions: int
+    id: str
+
+
+def kafka_topics(spark: "SparkSession", settings: "Mapping[str, str]", topics: "Sequence[str]") -> dict[str, KafkaTopic | str]:
+    """By name what is known of each topic, or what the broker said instead, by Kafka's own client.
 
     Raises
     ------
@@ -204,7 +215,7 @@ def kafka_partitions(spark: "SparkSession", settings: "Mapping[str, str]", topic
     properties = jvm.java.util.Properties()
     for key, value in settings.items():
         properties.setProperty(key, value)
-    found: dict[str, int | str] = {}
+    found: dict[str, KafkaTopic | str] = {}
     try:
         admin = admin_class.create(properties)
     except Py4JJavaError as problem:
@@ -213,7 +224,9 @@ def kafka_partitions(spark: "SparkSession", settings: "Mapping[str, str]", topic
         answers = admin.describeTopics(list(topics)).topicNameValues()
         for topic in topics:
             try:
-                found[topic] = int(answers.get(topic).get().partitions().size())
+                told = answers.get(topic).get()
+                topic_id = str(told.topicId().toString())
+                found[topic] = KafkaTopic(int(told.partitions().size()), "" if topic_id == _NO_TOPIC_ID else topic_id)
             except Py4JJavaError as problem:
                 found[topic] = java_causes(problem.java_exception)[-1]
     finally:
@@ -227,16 +240,17 @@ def kafka_ends(
     """By topic and partition the offset behind the last record, of those that are committed if asked; or what the broker said instead."""
     from py4j.protocol import Py4JJavaError
 
-    counts = kafka_partitions(spark, settings, topics)
-    refused = next((count for count in counts.values() if isinstance(count, str)), None)
-    if refused is not None:
-        return refused
+    counts: dict[str, int] = {}
+    for topic, told in kafka_topics(spark, settings, topics).items():
+        if isinstance(told, str):
+            return told
+        counts[topic] = told.partitions
     jvm: Any = spark._jvm
     kafka = "org.apache.kafka"
     partition = getattr(jvm, f"{kafka}.common.TopicPartition")
     level = getattr(getattr(jvm, f"{kafka}.common.IsolationLevel"), "READ_COMMITTED" if committed else "READ_UNCOMMITTED")
     wanted, latest = jvm.java.util.HashMap(), getattr(jvm, f"{kafka}.clients.admin.OffsetSpec").latest()
-    names = {(topic, number): partition(topic, number) for topic, count in counts.items() for number in range(int(count))}
+    names = {(topic, number): partition(topic, number) for topic, count in counts.items() for number in range(count)}
     for name in names.values():
         wanted.put(name, latest)
     properties = jvm.java.util.Properties()

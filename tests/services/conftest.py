@@ -146,17 +146,18 @@ class Dying(Steps):
             raise OSError("the task dies here")
 
 
+@contextmanager
+def told(steps: Steps) -> Iterator[None]:
+    """Runs tell these steps, which are a test's own, also in their tasks."""
+    written_in = sys.modules[type(steps).__module__]
+    cloudpickle.register_pickle_by_value(written_in)  # workers cannot import tests
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(run, "Start", partial(Start, steps=steps))
+        yield
+    cloudpickle.unregister_pickle_by_value(written_in)
+
+
 @pytest.fixture
 def dying_tasks() -> Callable[[str], AbstractContextManager[None]]:
     """`with dying_tasks("publish/kept@0:before"):` the task that takes the step dies there."""
-
-    @contextmanager
-    def dying(at: str) -> Iterator[None]:
-        this = sys.modules[__name__]
-        cloudpickle.register_pickle_by_value(this)  # workers cannot import tests
-        with pytest.MonkeyPatch.context() as broken:
-            broken.setattr(run, "Start", partial(Start, steps=Dying(at)))
-            yield
-        cloudpickle.unregister_pickle_by_value(this)
-
-    return dying
+    return lambda at: told(Dying(at))

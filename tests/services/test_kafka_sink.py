@@ -4,7 +4,7 @@ import itertools
 import json
 import random
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +12,7 @@ import pytest
 from confluent_kafka import KafkaError, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from services.conftest import told
 from services.topics import made, received
 from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
 from streamproof._jvm import Storage
@@ -21,6 +22,7 @@ from streamproof.connectors.kafka.transactions import Shard, fenced, transaction
 from streamproof.connectors.sink import entry_of
 from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LedgerEntry
+from streamproof.core.phases import StepName
 from streamproof.errors import (
     CheckpointError,
     ConfigurationError,
@@ -28,9 +30,12 @@ from streamproof.errors import (
     OutputInUse,
     SinkError,
     SinkUnavailable,
+    StoreEmptied,
     StreamproofError,
+    WrongCheckpoint,
 )
 from streamproof.lab import KafkaCluster
+from streamproof.lab.process import until
 from streamproof.runtime import run
 from streamproof.runtime.binding import bind
 
@@ -259,6 +264,45 @@ def test_r1_a_topic_of_another_checkpoint_is_refused(job, ids):
     assert "belongs to another run of this job" in other.stopped(OutputInUse).message
     assert ids() == ["a"]
     assert "cannot empty the topic" in other.stopped(ConfigurationError, replace_output=True).message
+
+
+def test_r1_an_older_copy_of_the_checkpoint_is_refused(job, ids):
+    small = job()
+    small.put_back_an_older_copy()
+
+    assert "has batch 2 of the checkpoint" in small.stopped(WrongCheckpoint).message
+    assert ids() == ["a", "b"]
+
+
+@dataclass(frozen=True)
+class Losing(Steps):
+    """At a step the ledger of a topic loses what it holds."""
+
+    servers: str
+    ledger: str
+    at: str
+
+    def reached(self, step: StepName) -> None:
+        from confluent_kafka.admin import AdminClient, NewTopic  # this class is pickled by value, and those cannot be
+
+        if str(step) == self.at:
+            admin = AdminClient({"bootstrap.servers": self.servers})
+            admin.delete_topics([self.ledger])[self.ledger].result(20)
+            until(lambda: self.ledger not in admin.list_topics(timeout=10).topics, "the ledger to be gone", 20)
+            admin.create_topics([NewTopic(self.ledger, 1, 1, config={"cleanup.policy": "compact"})])[self.ledger].result(20)
+
+
+@pytest.mark.parametrize("batch", [0, 1])
+def test_a_ledger_that_loses_newest_entries_while_the_job_runs_stops_it(job, kafka, topic, ids, batch):
+    small = job()
+    for number in range(3):
+        small.feed([event(str(number), number)])
+
+    with told(Losing(kafka.url, f"{topic}-streamproof-ledger", f"publish/kept@{batch}:after")):
+        problem = small.stopped(StoreEmptied)
+
+    assert "lacks newest entries of its ledger" in problem.message
+    assert ids() == [str(number) for number in range(batch + 1)]
 
 
 @pytest.mark.parametrize("policy", ["delete", "compact,delete"])

@@ -182,7 +182,9 @@ def test_records_that_retention_has_taken_stop_the_job(job, send, topic, kafka):
     assert small.ids() == ["a"]
 
 
-def test_a_topic_that_was_made_anew_stops_the_job(job, send, topic, kafka):
+@pytest.mark.parametrize("records", [1, 3])
+def test_a_topic_that_was_made_anew_stops_the_job(job, send, topic, kafka, records):
+    """With fewer records than were read Spark would say so; with as many or more the first ones would never be read."""
     small = job()
     send(topic, [event("a", 0), event("b", 1)])
     small.run()
@@ -190,9 +192,17 @@ def test_a_topic_that_was_made_anew_stops_the_job(job, send, topic, kafka):
     admin.delete_topics([topic])[topic].result(20)
     until(lambda: topic not in admin.list_topics(timeout=10).topics, "the topic to be gone", 20)
     admin.create_topics([NewTopic(topic, 2, 1)])[topic].result(20)
-    send(topic, [event("c", 2)])
+    send(topic, [event(f"new {number}", 2) for number in range(records)])
 
-    assert "are gone that the job has not read" in small.stopped(DataError).message
+    problem = small.stopped(WrongCheckpoint)
+
+    assert f"The topic {topic} is not the one that the checkpoint" in problem.message
+    assert small.ids() == ["a", "b"]
+    if records == 3:  # somebody says that the offsets are the same: once is enough
+        assert f"--accept-topic {topic}" in problem.remedy
+        small.run(accept_topics=[topic])
+        assert small.ids() == ["a", "b", "new 2"]
+        small.run()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -11,20 +11,23 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from services.conftest import TABLE, Rows
+from services.conftest import TABLE, Rows, told
 from spark.small_job import SUMS, SmallJob, dies, event
 from streamproof.connectors.postgres.database import opened
 from streamproof.connectors.postgres.transactions import Shard
 from streamproof.connectors.sink import entry_of
-from streamproof.connectors.steps import UNWATCHED
+from streamproof.connectors.steps import UNWATCHED, Steps
+from streamproof.core.phases import StepName
 from streamproof.errors import (
     NondeterministicReplay,
     SinkError,
     SinkUnavailable,
     StagedRowsGone,
+    StoreEmptied,
     StreamproofError,
     TornCheckpoint,
     TwoDrivers,
+    WrongCheckpoint,
 )
 from streamproof.runtime import run
 
@@ -204,6 +207,42 @@ def test_r7_shards_that_a_replay_splits_otherwise_are_not_mixed_unless_that_is_a
     small.run(accept_replay=0)
     assert rows("select shard from streamproof_ledger order by shard") == [(0,), (1,)]
     assert small.run().batches == 0
+
+
+def test_r1_an_older_copy_of_the_checkpoint_is_refused(job, rows):
+    small = job(create=True)
+    small.put_back_an_older_copy()
+
+    assert "has batch 2 of the checkpoint" in small.stopped(WrongCheckpoint).message
+    assert rows("select id from kept order by id") == [("a",), ("b",)]
+
+
+@dataclass(frozen=True)
+class GoingBack(Steps):
+    """At a step the database loses what was committed last, as by a failover to a standby that lagged behind."""
+
+    url: str
+    schema: str
+    at: str
+
+    def reached(self, step: StepName) -> None:
+        if str(step) == self.at:
+            with psycopg.connect(self.url) as connection:
+                connection.execute(f"delete from {self.schema}.streamproof_ledger where batch = {step.batch}")
+                connection.execute(f"delete from {self.schema}.kept where id = '{step.batch}'")
+
+
+def test_a_database_that_loses_its_newest_commit_while_the_job_runs_stops_it_and_gets_it_again(job, rows, postgres, schema):
+    small = job(create=True)
+    for number in range(3):
+        small.feed([event(str(number), number)])
+    with told(GoingBack(postgres.url, schema, "publish/kept@1:after")):
+        problem = small.stopped(StoreEmptied)
+
+    assert "knows nothing of batch 1, which this driver has published there" in problem.message
+    assert rows("select id from kept") == [("0",)]
+    small.run()
+    assert rows("select id from kept order by id") == [("0",), ("1",), ("2",)]
 
 
 def test_r8_rows_that_are_gone_of_an_older_batch_are_no_second_driver(job, own_postgres, monkeypatch):

@@ -24,6 +24,7 @@ from streamproof.errors import (
     StoreEmptied,
     StreamproofError,
     TwoDrivers,
+    WrongCheckpoint,
 )
 from streamproof.lab import Redis
 from streamproof.runtime import run
@@ -196,6 +197,14 @@ def test_r8_a_server_that_is_down_is_caught_up_with(job, server, client, monkeyp
     server.restart()
     small.run()
 
+    assert sorted(client.keys("kept:*")) == ["kept:a", "kept:b"]
+
+
+def test_r1_an_older_copy_of_the_checkpoint_is_refused(job, client):
+    small = job()
+    small.put_back_an_older_copy()
+
+    assert "has batch 2 of the checkpoint" in small.stopped(WrongCheckpoint).message
     assert sorted(client.keys("kept:*")) == ["kept:a", "kept:b"]
 
 

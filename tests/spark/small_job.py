@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -147,6 +148,18 @@ class SmallJob:
     def out(self, output: str) -> Path:
         """Where an output lies: where it is bound to, else beside the checkpoint."""
         return self.folder / (f"out/{output}" if output in self.binding.sinks else f"{self.binding.checkpoint}-{output}")
+
+    def put_back_an_older_copy(self) -> None:
+        """Runs three batches, the second without rows for `kept`, then puts the checkpoint back to where it was behind the first."""
+        copy = self.folder / "backup"
+        self.feed([event("a", 0)])
+        self.run()
+        shutil.copytree(self.folder / self.binding.checkpoint, copy)
+        for row in (event("refused", 1, -1.0), event("b", 2)):
+            self.feed([row])
+            self.run()
+        shutil.rmtree(self.folder / self.binding.checkpoint)
+        copy.rename(self.folder / self.binding.checkpoint)
 
     def rows(self, output: str, where: Path | None = None) -> list[dict[str, Any]]:
         """The published rows, batch by batch."""

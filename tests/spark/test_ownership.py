@@ -118,6 +118,18 @@ def test_r1_an_output_bound_back_to_a_copy_without_the_newest_batch_stops(small_
     assert job.ids() == ["e1"]
 
 
+def test_r1_an_older_copy_of_the_checkpoint_is_refused(small_job):
+    """Its batch 1 would be without rows again, or hold those of batch 2: both are published a second time under another number."""
+    job = small_job(KEPT)
+    job.put_back_an_older_copy()
+
+    error = job.stopped(WrongCheckpoint)
+
+    assert f"The output {job.out('kept')} has batch 2 of the checkpoint" in error.message
+    assert "whose newest batch is 0: it is an older copy" in error.message
+    assert job.ids() == ["a", "b"]
+
+
 def test_r1_an_output_bound_to_another_kind_of_system_stops(small_job):
     job = small_job(KEPT)
     job.feed([event("e1", 1)])

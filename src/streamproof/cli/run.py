@@ -42,6 +42,13 @@ def run(
         int | None,
         typer.Option(metavar="BATCH", min=0, help="Let the published rows of BATCH stand although its replay computed others."),
     ] = None,
+    accept_topic: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TOPIC",
+            help="Go on in TOPIC although it is not the one that was read (another id): each record has the same offset. Repeatable.",
+        ),
+    ] = None,
     replay_last: Annotated[
         bool,
         typer.Option(
@@ -68,6 +75,7 @@ def run(
                 new_output=new_output,
                 replace_output=replace_output,
                 accept_replay=accept_replay,
+                accept_topics=accept_topic or (),
                 replay_last=replay_last,
                 told=told,
             )

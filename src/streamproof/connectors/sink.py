@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import SinkUnavailable, StagedRowsGone, TwoDrivers
+from streamproof.errors import SinkUnavailable, StagedRowsGone, StoreEmptied, TwoDrivers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -128,7 +128,7 @@ class Sink(ABC):
         """
 
     def owner(self) -> LedgerEntry | None:
-        """Any ledger entry found at the output; tells whose output it is (R1)."""
+        """The newest ledger entry found at the output, one of this checkpoint where there is any; tells whose output it is (R1)."""
         return None
 
     def contents(self) -> Iterable[tuple[int | None, Mapping[str, Any]]] | None:
@@ -293,6 +293,16 @@ def require_whole(place: SinkPlace, found: int, expected: int) -> None:
             f"{place.where}: {found:,} of {expected:,} rows were read back from where they are staged.",
             required="Nothing of the batch is published; it is tried again.",
         )
+
+
+def behind_us(what: str) -> StoreEmptied:
+    """The error for a store that has gone back behind what this driver has published there, in one place; `what` says what it lacks."""
+    return StoreEmptied(
+        f"{what}, which this driver has published there.",
+        required="What was committed there is gone: it failed over to a copy that lagged behind, was restored from a backup, or emptied.",
+        remedy="Run the job again: it publishes again what is still staged, and names the batches of which nothing is staged any more. "
+        "Those come back from a backup of the store, or with a new checkpoint and a new output.",
+    )
 
 
 def gone(manifest: Manifest, section: Section) -> StagedRowsGone:

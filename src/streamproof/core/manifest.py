@@ -120,7 +120,8 @@ class Fingerprint:
 class Manifest:
     """What one batch of one query has staged; created if absent, never overwritten.
 
-    `places` says where each output of the query lies, as seen from the checkpoint, `connectors` how each is written, as configured.
+    `places` says where each output of the query lies, as seen from the checkpoint, `connectors` how each is written, as configured,
+    `topics` by name the ids of the topics that are read, as they were when the driver started.
     """
 
     id: str
@@ -136,6 +137,7 @@ class Manifest:
     counts: Mapping[str, int]
     places: Mapping[str, str] = field(default_factory=dict)
     connectors: Mapping[str, str] = field(default_factory=dict)
+    topics: Mapping[str, str] = field(default_factory=dict)
 
     def section(self, output: str) -> Section | None:
         return next((section for section in self.sections if section.output == output), None)

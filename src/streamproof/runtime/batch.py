@@ -46,13 +46,14 @@ _DIGEST_KEYS = ("input", "emitted", "late", "rejected", "duplicate", "filtered")
 
 @dataclass(frozen=True)
 class Identity:
-    """Who runs: job, query, incarnation of the checkpoint, and this start of the driver."""
+    """Who runs: job, query, incarnation of the checkpoint, and this start of the driver; what it reads, by name the ids of topics."""
 
     job: str
     query: str
     incarnation: str
     run: str
     spark_name: str
+    topics: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -222,6 +223,7 @@ class BatchProtocol:
             counts={**counts, **totals},
             places={output: seen_from(self.manifests.checkpoint, sink.place.where) for output, sink in self.sinks.items()},
             connectors={output: sink.place.connector for output, sink in self.sinks.items()},
+            topics=self.identity.topics,
         )
 
     def _before(self, batch: int) -> Manifest | None:

@@ -1,7 +1,7 @@
 """What stops a batch whose replay, ledger and manifest contradict each other, in one place: what was found, and the ways out (R2, R4, R7)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from streamproof.connectors import Sink
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
@@ -29,13 +29,17 @@ def may_be_visible(known: Manifest, sinks: Mapping[str, Sink]) -> bool:
     sections = [section for section in known.sections if section.digest.rows and section.output in sinks]
     if any(sinks[section.output].begun(known.batch) for section in sections):
         return True
-    for section in sections:
-        sinks[section.output].fence(known, section)
-    begun = any(sinks[section.output].begun(known.batch) for section in sections)
-    if begun:
+    discarded = False
+    try:
         for section in sections:
-            sinks[section.output].unfence(known)
-    return begun
+            sinks[section.output].fence(known, section)
+        discarded = not any(sinks[section.output].begun(known.batch) for section in sections)
+    finally:
+        if not discarded:  # something is visible, or cannot be asked: the manifest stays
+            for section in sections:
+                with suppress(SinkUnavailable):
+                    sinks[section.output].unfence(known)
+    return not discarded
 
 
 def require_same(staged: Manifest, section: Section, entry: LedgerEntry, *, accepted: bool) -> None:

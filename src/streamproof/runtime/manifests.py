@@ -57,9 +57,13 @@ class ManifestStore:
         return str(found["incarnation"])
 
     def begun(self) -> bool:
-        """Whether a batch was ever planned here. Of its logs Spark removes old entries, batch 0 among them, but never all."""
+        """Whether a batch was ever planned here."""
+        return self.newest_planned() >= 0
+
+    def newest_planned(self) -> int:
+        """The newest batch that was ever planned here, -1 before the first. Of its logs Spark removes old entries, but never all."""
         folders = (f"{self.checkpoint}/offsets", f"{self.checkpoint}/commits", f"{self._folder}/manifests")
-        return any(name.isdigit() for folder in folders for name in self._storage.list(folder))
+        return max((int(name) for folder in folders for name in self._storage.list(folder) if name.isdigit()), default=-1)
 
     def _from_manifests(self) -> str | None:
         """The incarnation that the newest whole manifest names; None where there is none."""

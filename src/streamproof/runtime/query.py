@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Start:
-    """How a query is started: with the hidden trace column of proofs, going on after a contradiction, taking a commit back; `steps`
-    is told of what becomes durable in services.
+    """How a query is started: with the hidden trace column of proofs, going on after a contradiction, with topics that stand in for
+    those that were read, taking a commit back; `steps` is told of what becomes durable in services.
     """
 
     trace: bool = False
     accept_replay: int | None = None
+    accept_topics: tuple[str, ...] = ()
     replay_last: bool = False
     steps: Steps = UNWATCHED
 
@@ -93,15 +94,22 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     incarnation = manifests.incarnation(bound.name, query)
     outputs = (query, *sides.values())
     sinks = {output: bound.sink(output, spark, storage, incarnation=incarnation, steps=start.steps) for output in outputs}
-    ownership.check_owner({name: sink for name, sink in sinks.items() if not sink.may_lag}, incarnation, bound.name, manifests)
+    planned = manifests.newest_planned()
+
+    def check_owner(*outputs: str) -> None:
+        ownership.check_owner({output: sinks[output] for output in outputs}, incarnation, bound.name, manifests, planned)
+
+    check_owner(*(output for output, sink in sinks.items() if not sink.may_lag))
     notes = recovery.restore_logs(storage, logs, manifests, sinks)
     ownership.require_places(manifests, sinks)
     source = bound.config.source[bound.outputs.main[query].source]
+    topics: dict[str, str] = {}
     if isinstance(source, FilesSource):
         ownership.require_source(manifests, bound.config.resolve(source.path))
     elif isinstance(source, KafkaSource):
         ownership.require_topics(manifests, source.topic)
-        kafka.require(spark, bound.outputs.main[query].source, source)
+        topics = kafka.require(spark, bound.outputs.main[query].source, source)
+        ownership.require_same_topics(manifests, topics, start.accept_topics)
     interrupted = recovery.open_manifest(logs, manifests)
     if interrupted is not None:
         ownership.require_outputs(interrupted, sinks)
@@ -115,7 +123,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
 
     def admit(output: str) -> None:
         sinks[output].require(columns[output])
-        ownership.check_owner({output: sinks[output]}, incarnation, bound.name, manifests)
+        check_owner(output)
 
     limits = {output: place.service.backlog for output, place in bound.places.items() if place.service is not None}
     publisher = Publisher(manifests, sinks, admit, limits, notes, accepted=start.accept_replay)
@@ -125,7 +133,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     recovery.remove_orphans(storage, manifests, sinks, publisher.open_batches)
 
     run = short(new_id())
-    identity = Identity(bound.name, query, incarnation, run, f"{bound.name}.{query}.{run}")
+    identity = Identity(bound.name, query, incarnation, run, f"{bound.name}.{query}.{run}", topics)
     jvm_doors = _jvm.Doors(spark, checkpoint, run)
     doors = SideDoors(jvm_doors, {kind: _side_directory(sinks[name], manifests) for kind, name in sides.items()})
     stateful = bound.outputs.main[query].aggregate is not None

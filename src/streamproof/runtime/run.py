@@ -1,6 +1,6 @@
 """`streamproof run`: starts the queries of a job, waits, and says where every record is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -84,6 +84,7 @@ def run_job(
     new_output: str | None = None,
     replace_output: bool = False,
     accept_replay: int | None = None,
+    accept_topics: Sequence[str] = (),
     replay_last: bool = False,
     told: Callable[[str], None] | None = None,
 ) -> RunResult:
@@ -99,6 +100,8 @@ def run_job(
         Deletes what the outputs hold before a new checkpoint starts (R1).
     accept_replay
         Goes on after `NondeterministicReplay` of this batch with what is published.
+    accept_topics
+        Goes on in these topics although they are not those that the checkpoint has read: their records have the same offsets.
     replay_last
         Computes the newest batch again from its recorded input, after the checkpoint was damaged.
     told
@@ -117,7 +120,7 @@ def run_job(
     if replace_output:
         delete_outputs(bound, session)
     started = monotonic_seconds()
-    start = Start(accept_replay=accept_replay, replay_last=replay_last)
+    start = Start(accept_replay=accept_replay, accept_topics=tuple(accept_topics), replay_last=replay_last)
     queries: list[RunningQuery] = []
     try:
         for query in bound.outputs.main:

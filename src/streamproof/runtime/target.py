@@ -1,5 +1,6 @@
 """Running a job from Python: `sp.run("my_job")`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ def run(
     new_output: str | None = None,
     replace_output: bool = False,
     accept_replay: int | None = None,
+    accept_topics: Sequence[str] = (),
 ) -> "RunResult":
     """Run a job on what its sources hold, and return what went where.
 
@@ -27,6 +29,8 @@ def run(
         The two ways out when the outputs belong to another checkpoint: publish to another path, or delete what is there.
     accept_replay
         The number of a batch whose published rows stand although its replay computed others; its account is then unknown.
+    accept_topics
+        Topics that stand in for those that the checkpoint has read, with the same records at the same offsets.
 
     Raises
     ------
@@ -37,4 +41,6 @@ def run(
     from streamproof.runtime.run import run_job
 
     config = load(target, profile=profile)
-    return run_job(config, new_output=new_output, replace_output=replace_output, accept_replay=accept_replay)
+    return run_job(
+        config, new_output=new_output, replace_output=replace_output, accept_replay=accept_replay, accept_topics=accept_topics
+    )

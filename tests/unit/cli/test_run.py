@@ -89,10 +89,11 @@ def test_json_is_one_object_and_nothing_else(ran):
 
 
 def test_the_ways_out_are_passed_on(ran):
-    assert ran("--new-output", "out/x", "--accept-replay", "7")[1] == {
+    assert ran("--new-output", "out/x", "--accept-replay", "7", "--accept-topic", "trades")[1] == {
         "new_output": "out/x",
         "replace_output": False,
         "accept_replay": 7,
+        "accept_topics": ["trades"],
         "replay_last": False,
     }
     assert ran("--replace-output")[1]["replace_output"] is True

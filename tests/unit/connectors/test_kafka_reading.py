@@ -71,5 +71,10 @@ def test_r6_a_partition_that_never_comes_to_its_end_is_not_read(read: Any) -> No
         read(Polled(0), Polled(2, end=True))
 
 
+def test_a_partition_that_ends_before_what_was_read_of_it_has_lost_entries(read: Any) -> None:
+    with pytest.raises(KafkaException, match="ends at 5 and was read to 6 before"):
+        read(since=6)
+
+
 def test_nothing_is_fetched_where_nothing_is_new(read: Any) -> None:
     assert read(since=5) == ([], {PARTITION: 5})

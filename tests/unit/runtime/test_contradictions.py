@@ -3,8 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import pytest
+
 from streamproof.connectors import Sink
 from streamproof.core.manifest import Digest, Fingerprint, Manifest, Section
+from streamproof.errors import SinkUnavailable
 from streamproof.runtime.contradictions import may_be_visible
 
 
@@ -13,12 +16,15 @@ class Store:
     """A sink that says whether it has begun, and what it was told."""
 
     answers: list[bool]
+    is_down: bool = False
     told: list[str] = field(default_factory=list)
 
     def begun(self, batch: int) -> bool:
         return self.answers.pop(0)
 
     def fence(self, manifest: Manifest, section: Section) -> None:
+        if self.is_down:
+            raise SinkUnavailable("it does not answer")
         self.told.append("fence")
 
     def unfence(self, manifest: Manifest) -> None:
@@ -57,6 +63,15 @@ def test_r4_where_none_has_begun_all_are_fenced():
 
     assert not visible(table, files)
     assert (table.told, files.told) == (["fence"], ["fence"])
+
+
+def test_r4_a_fence_is_taken_back_where_another_output_cannot_be_fenced():
+    """The manifest stays then, too."""
+    table, files = Store([False]), Store([False], is_down=True)
+
+    with pytest.raises(SinkUnavailable):
+        visible(table, files)
+    assert table.told == ["fence", "unfence"]
 
 
 def test_r4_a_fence_is_taken_back_where_a_publication_was_faster():

@@ -109,10 +109,10 @@ class FileSink(Sink):
 
     def owner(self) -> LedgerEntry | None:
         names = self.place.storage.list(self.place.path)
-        batches = [name for name in names if name.startswith("batch=") and name.removeprefix("batch=").isdigit()]
-        for name in batches:
+        numbers = (name.removeprefix("batch=") for name in names if name.startswith("batch="))
+        for batch in sorted((int(number) for number in numbers if number.isdigit()), reverse=True):
             with suppress(TornCheckpoint):  # it cannot tell whose it is; the next one may, and publishing stops at it
-                found = self.published(int(name.removeprefix("batch=")))
+                found = self.published(batch)
                 if found is not None:
                     return found
         return None

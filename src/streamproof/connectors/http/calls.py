@@ -30,10 +30,10 @@ class Calls:
         text = self.storage.read(f"{self._folder(batch)}/{_LEDGER}")
         return LedgerEntry.from_json(text) if text else None
 
-    def first(self) -> LedgerEntry | None:
-        """Any entry: it tells whose calls these are."""
+    def newest(self) -> LedgerEntry | None:
+        """The entry of the newest batch of which every call is decided."""
         names = self.storage.list(f"{self.path}/{FOLDER}")
-        batches = (int(name.removeprefix("batch=")) for name in names if name.startswith("batch="))
+        batches = sorted((int(name.removeprefix("batch=")) for name in names if name.startswith("batch=")), reverse=True)
         return next((found for batch in batches if (found := self.entry(batch)) is not None), None)
 
     def begun(self, batch: int) -> bool:

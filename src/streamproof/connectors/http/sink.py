@@ -54,7 +54,7 @@ class CallSink(LaggingSink):
         return self._calls.begun(batch)
 
     def owner(self) -> LedgerEntry | None:
-        return self._calls.first()
+        return self._calls.newest()
 
     def publish(self, manifest: Manifest, section: Section) -> None:
         batch = manifest.batch

@@ -8,6 +8,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from streamproof.connectors.sink import behind_us
 from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers
 
@@ -38,7 +39,7 @@ _PASSING = (
     KafkaError._PURGE_QUEUE,
     KafkaError._PURGE_INFLIGHT,
 )
-_FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
+FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
 _REFUSED = (
     KafkaError._AUTHENTICATION,
     KafkaError._SSL,
@@ -113,14 +114,14 @@ def records(
     Parameters
     ----------
     since
-        By partition, the offset to begin at; where the topic does not have that, it is read whole.
+        By partition, the offset to begin at, to which it was read before.
     ends
         Is told, by partition, the offset behind the last record.
 
     Raises
     ------
     KafkaException
-        If the broker does not answer, or says anything but that a partition is at its end.
+        If the broker does not answer, says anything but that a partition is at its end, or a partition ends before it is to begin.
     """
     reading = {
         "enable.auto.commit": False,
@@ -135,6 +136,10 @@ def records(
         told = {
             number: consumer.get_watermark_offsets(TopicPartition(topic, number), SECONDS, cached=False)[1] for number in partitions
         }
+        for number, end in told.items():
+            if end < since.get(number, 0):
+                lost = f"{topic}, partition {number}, ends at {end} and was read to {since[number]} before"
+                raise KafkaException(KafkaError(KafkaError.OFFSET_OUT_OF_RANGE, lost))
         left = {number for number, end in told.items() if since.get(number, 0) != end}
         if ends is not None:
             ends.update({number: end for number, end in told.items() if number not in left})
@@ -162,11 +167,18 @@ def records(
 def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | ConfigurationError:
     """The error for what Kafka said, in one place."""
     message = said.message.rstrip(".")
-    if said.code in _FENCED:
+    if said.code in FENCED:
         return TwoDrivers(
             f"Another publisher has taken over {where}: {message}.",
             required="One driver works on a checkpoint at a time; the last one that began counts.",
             remedy="Stop one of them; the ledger decides what is published, nothing is doubled.",
+        )
+    if said.code == KafkaError.INVALID_TRANSACTION_TIMEOUT:
+        return SinkError(
+            f"A batch takes too long for {where}: {message}.",
+            required="The brokers abort an older transaction. Nothing of the batch is seen, and nothing is lost.",
+            remedy='Raise options = { "transaction.timeout.ms" = ... } (brokers allow 15 minutes, by transaction.max.timeout.ms), publish in more '
+            "shards, or take less at once: records_per_batch, files_per_batch.",
         )
     if said.code in _REFUSED:
         return SinkError(
@@ -175,6 +187,8 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | Configuration
         )
     if said.code in _MISSING:
         return SinkError(f"There is no topic {where}.", remedy="Make it, or mend the name in the configuration.")
+    if said.code == KafkaError.OFFSET_OUT_OF_RANGE:
+        return behind_us(f"{where} lacks newest entries of its ledger ({message})")
     if said.code == KafkaError._BAD_MSG:
         return SinkError(
             f"The ledger of {where} cannot be read: {message}.",

@@ -147,6 +147,8 @@ class Remembered:
     is_mine: Callable[[LedgerEntry], bool]
     ends: dict[int, int] = field(default_factory=dict)
     other: LedgerEntry | None = None
+    written: dict[int, LedgerEntry] = field(default_factory=dict)
+    """By shard, the entry that this driver has written last."""
     _mine: dict[tuple[int, int], LedgerEntry] = field(default_factory=dict)
     _newest: dict[int, int] = field(default_factory=dict)
 
@@ -166,12 +168,17 @@ class Remembered:
     def entry(self, batch: int, shard: int) -> LedgerEntry | None:
         return self._mine.get((batch, shard))
 
+    def expected(self, shard: int) -> LedgerEntry | None:
+        """The entry that this driver has written last and not read since: it must be among what is new."""
+        last = self.written.get(shard)
+        return None if last is None or self.entry(last.batch, shard) is not None else last
+
     def of_batch(self, batch: int) -> list[LedgerEntry]:
         return [entry for (number, _), entry in sorted(self._mine.items()) if number == batch]
 
-    def any(self) -> LedgerEntry | None:
-        """An entry of ours, else the newest of the others."""
-        return next(iter(self._mine.values()), self.other)
+    def newest(self) -> LedgerEntry | None:
+        """The entry of our newest batch, else the one of the others that was written last."""
+        return max(self._mine.values(), key=lambda entry: entry.batch, default=self.other)
 
     def has_forgotten(self, batch: int, shard: int) -> bool:
         """Whether an entry of this batch, if there was one, may have been dropped."""

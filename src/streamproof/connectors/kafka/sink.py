@@ -106,7 +106,7 @@ class TopicSink(LaggingSink, _Topic):
         return self._look().of_batch(batch)
 
     def owner(self) -> LedgerEntry | None:
-        return self._look().any()
+        return self._look().newest()
 
     def fence(self, manifest: Manifest, section: Section) -> None:
         with self._answers():
@@ -137,7 +137,7 @@ class TopicSink(LaggingSink, _Topic):
         entry = replace(entry_of(manifest, section), shard=number)
         count = section.digest.rows if section.shards == 1 else rows.count()
         shown = tuple(map(_header_name, headers))
-        outdated = self._known.outdated(manifest.batch, number)
+        outdated, expected = self._known.outdated(manifest.batch, number), self._known.expected(number)
         shard = Shard(
             self._ledger,
             entry,
@@ -146,6 +146,7 @@ class TopicSink(LaggingSink, _Topic):
             shown,
             self.place.steps,
             since=self._known.ends.get(number, 0),
+            expected=None if expected is None else key_of(expected),
             outdated=[key_of(old) for old in outdated],
         )
         (said,) = rows.coalesce(1).mapInArrow(shard.publish, RESULT).collect()
@@ -156,7 +157,9 @@ class TopicSink(LaggingSink, _Topic):
             raise sink_error(Said(said["code"], said["message"]), self.place.where)
         if said["entry"] is None:
             require_whole(self.place, said["rows"], count)
-        same_publication(LedgerEntry.from_json(said["entry"]), manifest, section)
+        known = LedgerEntry.from_json(said["entry"])
+        same_publication(known, manifest, section)
+        self._known.written[number] = known
         self._known.forget(outdated)
 
     def _require_remembered(self, batch: int, section: Section) -> None:
@@ -200,7 +203,7 @@ class PlainTopicSink(_Topic):
     def require(self, columns: StructType) -> None:
         require_key(self.place, self._config.key, columns)
         settings = {**self._config.options, "bootstrap.servers": self._config.servers}
-        for topic, found in _jvm.kafka_partitions(self.place.spark, settings, [self._config.topic]).items():
+        for topic, found in _jvm.kafka_topics(self.place.spark, settings, [self._config.topic]).items():
             if isinstance(found, str):
                 raise refused(f"[sink.{self.place.output}]", topic, self._config.servers, found)
 

@@ -51,8 +51,8 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
     return parsed if id_as is None else parsed.withColumn(id_as, F.lit(None).cast("int"))
 
 
-def require(spark: SparkSession, name: str, source: "KafkaSource") -> None:
-    """Looks, before anything is planned, whether the topics are there.
+def require(spark: SparkSession, name: str, source: "KafkaSource") -> dict[str, str]:
+    """Looks, before anything is planned, whether the topics are there; gives their ids by their names.
 
     Raises
     ------
@@ -62,9 +62,12 @@ def require(spark: SparkSession, name: str, source: "KafkaSource") -> None:
         If no broker answers.
     """
     settings = {**_TIMEOUTS, **source.options, "bootstrap.servers": source.servers}
-    for topic, found in _jvm.kafka_partitions(spark, settings, source.topic).items():
+    ids: dict[str, str] = {}
+    for topic, found in _jvm.kafka_topics(spark, settings, source.topic).items():
         if isinstance(found, str):
             raise refused(f"[source.{name}]", topic, source.servers, found)
+        ids[topic] = found.id
+    return ids
 
 
 def refused(who: str, topic: str, servers: str, said: str) -> ConfigurationError | DataError:

@@ -9,9 +9,10 @@ import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from streamproof.connectors.answers import answer
-from streamproof.connectors.kafka.client import SECONDS, Said, settings
+from streamproof.connectors.kafka.client import FENCED, SECONDS, Said, settings
 from streamproof.connectors.kafka.ledger import Ledger, Reading, key_of
 from streamproof.connectors.steps import Steps
+from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import LedgerEntry
 
 RESULT = "entry string, rows bigint, code int, message string, read array<string>, position bigint"
@@ -24,6 +25,7 @@ _FIELDS: list[Any] = [
     ("position", pa.int64()),
 ]
 _COMMIT_SECONDS = 60
+_TIMEOUT_MS = 5 * _COMMIT_SECONDS * 1000
 _PRODUCER = {
     "enable.idempotence": True,
     "partitioner": "murmur2_random",  # the same partition for a key as Kafka's own clients
@@ -51,6 +53,8 @@ class Shard:
         The names of the headers.
     since
         The position in the ledger up to which the driver has read it, and found no entry of this shard.
+    expected
+        The key of an entry behind that position that the driver has written, if any: it must be there still.
     outdated
         Keys of entries that are dropped in the same transaction.
     """
@@ -62,6 +66,7 @@ class Shard:
     headers: tuple[str, ...]
     steps: Steps
     since: int = 0
+    expected: str | None = None
     outdated: Sequence[str] = ()
 
     def publish(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -70,15 +75,19 @@ class Shard:
         The columns are `key` and `value` (binary), then one binary column for each header.
         """
         row: dict[str, Any] = {name: None for name, _ in _FIELDS}
+        began = monotonic_seconds()
         try:
             refused: list[KafkaError] = []
             producer = fenced(self.entry, self.ledger, refused)
             reading = self.ledger.read([self.entry.shard], {self.entry.shard: self.since})
+            if self.expected is not None and self.expected not in map(key_of, reading.entries):
+                raise KafkaException(KafkaError(KafkaError.OFFSET_OUT_OF_RANGE, f"the entry {self.expected}"))
             row["read"], row["position"] = [known.to_json() for known in reading.entries], reading.ends[self.entry.shard]
             entry, row["rows"] = self._published(producer, reading, batches, refused)
             row["entry"] = entry.to_json() if entry is not None else None
         except KafkaException as problem:
-            row["code"], row["message"] = (said := Said.by(problem)).code, said.message
+            said = said_behind(Said.by(problem), monotonic_seconds() - began, timeout_seconds(self.ledger))
+            row["code"], row["message"] = said.code, said.message
         yield answer([row], _FIELDS)
 
     def _published(
@@ -157,6 +166,20 @@ class Shard:
                     producer.poll(0.05)
 
 
+def timeout_seconds(ledger: Ledger) -> float:
+    """How long a transaction may stay open before the brokers abort it."""
+    return float(ledger.options.get("transaction.timeout.ms", _TIMEOUT_MS)) / 1000
+
+
+def said_behind(said: Said, seconds: float, timeout: float) -> Said:
+    """What Kafka said of a publication that took so many seconds: one that the brokers aborted for its age they call fenced."""
+    if said.code not in FENCED or seconds < timeout:
+        return said
+    return Said(
+        KafkaError.INVALID_TRANSACTION_TIMEOUT, f"the transaction was open for {seconds:.0f} s, and {timeout:.0f} s are allowed"
+    )
+
+
 def _first_of(refused: list[KafkaError], producer: Producer, problem: KafkaException) -> KafkaException:
     """What broke a transaction: of the rows behind the one that the broker refused librdkafka says "erroneous state" only."""
     if problem.args[0].code() != KafkaError._STATE:
@@ -176,7 +199,7 @@ def fenced(entry: LedgerEntry, ledger: Ledger, refused: list[KafkaError] | None 
         {
             **_PRODUCER,
             "on_delivery": lambda error, _: heard.append(error) if error else None,
-            "transaction.timeout.ms": 5 * _COMMIT_SECONDS * 1000,
+            "transaction.timeout.ms": _TIMEOUT_MS,
             **settings(ledger.servers, ledger.options),
             "transactional.id": transactional_id(entry, ledger.topic),
         }

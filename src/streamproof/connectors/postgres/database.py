@@ -9,13 +9,14 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
+from streamproof.connectors.sink import behind_us
 from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers
 
 _CONNECT_SECONDS, _SILENCE_SECONDS = 10, 30
 _LOCK_TIMEOUT = "30s"
 _PASSING = ("08", "57P", "53", "25006", "40", "55P03")
 """SQLSTATE classes of what passes: connection, shutdown and start-up, resources, a read-only standby, deadlocks, locks."""
-DISCARDED, NO_KEY = "discarded", "no key"
+DISCARDED, NO_KEY, WENT_BACK = "discarded", "no key", "went back"
 """What we say ourselves, where PostgreSQL would say a SQLSTATE."""
 _REFUSED = re.compile(
     r"authentication failed|no pg_hba|role \S+ does not exist|database \S+ does not exist|not support SSL|certificate",
@@ -127,6 +128,8 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers:
             required="One driver works on a checkpoint at a time.",
             remedy="Stop the other driver. If there is none, run again with --replay-last: the batch is computed and staged anew.",
         )
+    if said.sqlstate == WENT_BACK:
+        return behind_us(f"{where} knows nothing of {said.message}")
     if said.sqlstate == NO_KEY:
         return SinkError(
             f"A row for {where} has no value in {said.column}, a column of its key.",

@@ -37,6 +37,9 @@ CREATE TABLE IF NOT EXISTS {} (
   published timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (job, output, incarnation, batch, shard))
 """
 _MAKE_FENCED = "CREATE TABLE IF NOT EXISTS {} (manifest text PRIMARY KEY, discarded timestamptz NOT NULL DEFAULT now())"
+_QUOTED = "(SELECT string_agg(quote_ident(part), '.') FROM unnest(string_to_array(target, '.')) part)"
+_SAME_TABLE = f"(target = %s OR to_regclass({_QUOTED}) = to_regclass(%s))"
+"""Whether an entry is of this table: it may have been written with its schema or without."""
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('streamproof'))"
 
 
@@ -53,6 +56,7 @@ class TableSink(LaggingSink):
         self._ledger = identifier(f"{self._beside}{LEDGER}")
         self._fenced = identifier(f"{self._beside}{FENCED}")
         self._has_ledger = False
+        self._last: int | None = None
         self.shards = config.shards
 
     @staticmethod
@@ -88,11 +92,11 @@ class TableSink(LaggingSink):
             return self._of_batch(connection, batch)
 
     def owner(self) -> LedgerEntry | None:
-        """An entry of this table, one of this checkpoint's first."""
-        order = "ORDER BY (job, output, incarnation) = (%s, %s, %s) DESC, published DESC LIMIT 1"
+        order = "ORDER BY (job, output, incarnation) = (%s, %s, %s) DESC, batch DESC LIMIT 1"
         with self._connected() as connection:
             self._require_ledger(connection)
-            return next(iter(self._found(connection, f"target = %s {order}", (self._config.table, *self._whose))), None)
+            mine = self._names(connection)
+            return next(iter(self._found(connection, f"{_SAME_TABLE} {order}", (*mine, *self._whose))), None)
 
     def fence(self, manifest: Manifest, section: Section) -> None:
         """Waits for who publishes it, and writes down, unless that has been done, that it is not published any more."""
@@ -108,6 +112,10 @@ class TableSink(LaggingSink):
         with self._connected() as connection:
             self._require_ledger(connection)
             connection.execute(sql.SQL("DELETE FROM {} WHERE manifest = %s").format(self._fenced), (manifest.id,))
+
+    def _names(self, connection: psycopg.Connection) -> tuple[str, str]:
+        """What `_SAME_TABLE` compares with."""
+        return self._config.table, identifier(self._config.table).as_string(connection)
 
     @property
     def _whose(self) -> tuple[str, str, str]:
@@ -135,12 +143,14 @@ class TableSink(LaggingSink):
     def publish(self, manifest: Manifest, section: Section) -> None:
         found, whole = self.entries(manifest.batch), self.staged_whole(section)
         if stands(found, manifest, section):
+            self._last = manifest.batch
             return
         if found:  # before a part is published: which rows another manifest's parts hold is not known
             same_publication(found[0], manifest, section)
         if not whole:
             raise gone(manifest, section)
         for_each_shard(section, lambda number: self._publish(manifest, section, number))
+        self._last = manifest.batch
 
     def _publish(self, manifest: Manifest, section: Section, number: int) -> None:
         """One shard, by one task."""
@@ -160,6 +170,7 @@ class TableSink(LaggingSink):
             order_by=self._config.order_by,
             deletes=self._config.delete is not None,
             steps=self.place.steps,
+            before=self._last,
         )
         (said,) = self._written(rows).coalesce(1).mapInArrow(shard.publish, RESULT).collect()
         if said["message"] is not None:
@@ -178,7 +189,8 @@ class TableSink(LaggingSink):
             self._require_ledger(connection)
             if tables.exists(connection, self._config.table):
                 connection.execute(sql.SQL("DELETE FROM {}").format(identifier(self._config.table)))
-            connection.execute(sql.SQL("DELETE FROM {} WHERE target = %s").format(self._ledger), (self._config.table,))
+            of_table = sql.SQL("DELETE FROM {} WHERE {}").format(self._ledger, sql.SQL(_SAME_TABLE))
+            connection.execute(of_table, self._names(connection))
         super().clear()
 
     def _connected(self) -> AbstractContextManager[psycopg.Connection]:

@@ -11,7 +11,7 @@ from psycopg import sql
 from pyarrow import csv
 
 from streamproof.connectors.answers import answer
-from streamproof.connectors.postgres.database import DISCARDED, NO_KEY, Said, identifier, opened
+from streamproof.connectors.postgres.database import DISCARDED, NO_KEY, WENT_BACK, Said, identifier, opened
 from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LedgerEntry
 
@@ -50,6 +50,8 @@ class Shard:
         The columns of the table, as the rows have them; behind them `_delete` (boolean) if `deletes`.
     key, order_by, deletes
         Of an upsert; without a key rows are inserted.
+    before
+        The batch that this driver has published before this one, if any: the ledger must know it still.
     """
 
     url: str
@@ -64,6 +66,7 @@ class Shard:
     order_by: str | None
     deletes: bool
     steps: Steps
+    before: int | None = None
 
     def publish(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Publishes; gives the entry that the shard has in the ledger, or what PostgreSQL said."""
@@ -74,6 +77,8 @@ class Shard:
             row["entry"] = entry.to_json() if entry is not None else None
         except Discarded:
             row.update(sqlstate=DISCARDED, message="its manifest was discarded")
+        except WentBack:
+            row.update(sqlstate=WENT_BACK, message=f"batch {self.before}")
         except NoKey as missing:
             row.update(sqlstate=NO_KEY, message="a key column is null", column=missing.column)
         except psycopg.Error as problem:
@@ -81,6 +86,7 @@ class Shard:
         yield answer([row], _FIELDS)
 
     def _published(self, connection: psycopg.Connection, batches: Iterator[pa.RecordBatch]) -> tuple[LedgerEntry | None, int]:
+        self._require_the_one_before(connection)
         known = self._claim(connection)
         if known is not None:
             return known, 0
@@ -111,6 +117,15 @@ class Shard:
             connection.rollback()
             raise Discarded
         return entry_in(found)
+
+    def _require_the_one_before(self, connection: psycopg.Connection) -> None:
+        """WentBack if the database has lost what this driver has committed there."""
+        mine = sql.SQL(" AND ").join(sql.SQL("{} = %s").format(sql.Identifier(name)) for name in _KEY[:4])
+        look = sql.SQL("SELECT FROM {} WHERE {} LIMIT 1").format(identifier(self.ledger), mine)
+        values = (self.entry.job, self.entry.output, self.entry.incarnation, self.before)
+        if self.before is not None and connection.execute(look, values).fetchone() is None:
+            connection.rollback()
+            raise WentBack
 
     def _copied(self, connection: psycopg.Connection, into: sql.Identifier, batches: Iterator[pa.RecordBatch]) -> int:
         columns = (*self.columns, DELETE) if self.deletes else self.columns
@@ -168,6 +183,10 @@ def entry_in(row: Sequence[Any]) -> LedgerEntry:
 
 class Discarded(Exception):
     """The manifest that is to be published was discarded by a driver that came later (R4)."""
+
+
+class WentBack(Exception):
+    """The ledger does not know any more what it has known."""
 
 
 class NoKey(Exception):

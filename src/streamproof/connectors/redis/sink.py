@@ -66,9 +66,9 @@ class HashSink(LaggingSink):
 
     def owner(self) -> LedgerEntry | None:
         with self._answers() as connection:
-            fields = connection.hkeys(self._ledger)
-            mine = [field for field in fields if json.loads(field)[:3] == self._whose]
-            text = connection.hget(self._ledger, (mine or fields)[-1]) if fields else None
+            fields = {field: json.loads(field) for field in connection.hkeys(self._ledger)}
+            newest = max(fields, key=lambda field: (fields[field][:3] == self._whose, fields[field][3]), default=None)
+            text = None if newest is None else connection.hget(self._ledger, newest)
         return LedgerEntry.from_json(str(text)) if text else None
 
     def publish(self, manifest: Manifest, section: Section) -> None:
