@@ -210,7 +210,7 @@ def test_a_topic_that_was_made_anew_stops_the_job(job, send, topic, kafka, recor
     [
         ({"topic": "no-such-topic"}, ConfigurationError, "there is no such topic at"),
         ({"servers": "127.0.0.1:1"}, DataError, "no broker answers at 127.0.0.1:1"),
-        ({"servers": "nowhere"}, ConfigurationError, "servers is nowhere"),
+        ({"servers": "nowhere.invalid:9092"}, ConfigurationError, "servers is nowhere"),
         ({"options": {"security.protocol": "SSL"}}, (ConfigurationError, DataError), "TLS"),
         ({"options": {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}}, ConfigurationError, "credentials"),
     ],

@@ -1,5 +1,6 @@
 """The kinds of values that a table of `streamproof.toml` takes, each with what is said of a wrong one."""
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated
@@ -89,6 +90,12 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(text(each) for each in value)
 
 
+def _servers(value: object) -> str:
+    if not all(_SERVER.fullmatch(server.strip()) for server in text(value).split(",")):
+        raise wrong(f"is {shown(value)}", 'It must be "host:9092", several with commas; TLS and passwords belong into options.')
+    return text(value)
+
+
 def _options(value: object) -> dict[str, str]:
     if not isinstance(value, Mapping):
         raise wrong(f"is {shown(value)}", 'It must be a table of texts, such as { "security.protocol" = "SSL" }.')
@@ -105,12 +112,16 @@ def _options(value: object) -> dict[str, str]:
     return flat
 
 
+_SERVER = re.compile(r"(\[[0-9a-fA-F:.]+\]|[\w.\-]+):\d{1,5}")
+"""A host by its name or address, an IPv6 address in brackets, and a port."""
 Text = Annotated[str, PlainValidator(text)]
 Duration = Annotated[timedelta, PlainValidator(_duration), PlainSerializer(format_duration)]
 Zone = Annotated[str, PlainValidator(_zone)]
 Count = Annotated[int, PlainValidator(count)]
 Texts = Annotated[tuple[str, ...], PlainValidator(_texts)]
 """One text, or a list of texts."""
+Servers = Annotated[str, PlainValidator(_servers)]
+"""Kafka's bootstrap servers."""
 Options = Annotated[dict[str, str], PlainValidator(_options)]
 """Settings of a client library, passed on as they are."""
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from streamproof.config.fields import Count, Duration, Options, Table, Text, Texts, choice
+from streamproof.config.fields import Count, Duration, Options, Servers, Table, Text, Texts, choice
 from streamproof.config.registry import RegistryConfig
 from streamproof.config.sources import RecordFormat
 
@@ -112,7 +112,7 @@ class KafkaSink(ServiceSink):
         Settings of the producer, by librdkafka's names.
     """
 
-    servers: Text
+    servers: Servers
     topic: Text
     format: RecordFormat = "json"
     registry: RegistryConfig | None = None

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from streamproof.config.fields import Count, Duration, Options, Table, Text, Texts, Zone, choice, some_of
+from streamproof.config.fields import Count, Duration, Options, Servers, Table, Text, Texts, Zone, choice, some_of
 from streamproof.config.registry import RegistryConfig
 
 
@@ -118,7 +118,7 @@ class KafkaSource(SourceConfig):
         Settings of Kafka's own client: "security.protocol", "sasl.jaas.config", "ssl.truststore.location".
     """
 
-    servers: Text
+    servers: Servers
     topic: Texts
     format: RecordFormat
     registry: RegistryConfig | None = None

@@ -141,6 +141,18 @@ table = "exposure"
     assert loaded().source["trades"].path
 
 
+@pytest.mark.parametrize("servers", ["localhost", "http://x:9092", "a:9092;b:9092", "a:9092,", "SASL_SSL://a:9092"])
+def test_servers_of_kafka_are_hosts_with_ports(loaded, servers):
+    source = 'connector = "kafka"\nservers = "{}"\ntopic = "t"'
+    for good in ("localhost:9092", "10.0.0.1:9092, broker-2.example:9092", "[::1]:9092"):
+        assert loaded(('connector = "files"\npath = "data/trades"', source.format(good))).source["trades"].servers == good
+    with pytest.raises(ConfigurationError) as raised:
+        loaded(('connector = "files"\npath = "data/trades"', source.format(servers)))
+
+    assert f'servers is "{servers}"' in raised.value.message
+    assert '"host:9092"' in (raised.value.required or "")
+
+
 def test_settings_of_a_client_may_be_written_with_dots(loaded):
     source = 'connector = "kafka"\nservers = "s:1"\ntopic = "t"\noptions = { security.protocol = "SSL", "ssl.key.password" = "x", retries = 3 }'
     config = loaded(('connector = "files"\npath = "data/trades"', source))

@@ -183,7 +183,10 @@ def required(given: Mapping[str, str], needed: Collection[str], stores: Collecti
             KINDS[name](url).ask()
         except Exception as problem:  # noqa: BLE001 -- clients of services raise what they like
             said = str(problem).strip().splitlines() or [type(problem).__name__]
-            raise LabError(f"{name} at {KINDS[name](url).shown} cannot be used for a proof: {said[0]}") from None
+            raise LabError(
+                f"{name} at {KINDS[name](url).shown} cannot be used for a proof: {said[0].rstrip('.')}.",
+                remedy=f"Look whether it runs and is reached from here, or leave --service {name} out: one is started for the proof.",
+            ) from None
 
 
 def _usable(name: str, url: str, needed: Collection[str], stores: Collection[str]) -> None:
