@@ -49,8 +49,6 @@ SETTINGS = {
     "spark.master": "local[2]",
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.memory": "6g",
-    "spark.hadoop.fs.AbstractFileSystem.file.impl": "io.streamproof.proof.ForklessFs",
-    "spark.hadoop.fs.file.impl": "io.streamproof.proof.ForklessFileSystem$WithChecksums",
 }
 
 JOB = """

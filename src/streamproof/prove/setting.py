@@ -11,6 +11,7 @@ from streamproof.prove.outside.places import sink_at, source_at
 from streamproof.prove.outside.stores import in_environment
 from streamproof.prove.record.paths import Layout
 from streamproof.runtime.binding import BoundJob, bind
+from streamproof.runtime.session import LOCAL_DISK
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig, SourceConfig
@@ -24,8 +25,7 @@ SPARK: Mapping[str, str] = {
     "spark.sql.shuffle.partitions": "2",
     "spark.master": "local[2]",
     "spark.sql.streaming.stateStore.maintenanceInterval": "3600s",
-    "spark.hadoop.fs.AbstractFileSystem.file.impl": "io.streamproof.proof.ForklessFs",
-    "spark.hadoop.fs.file.impl": "io.streamproof.proof.ForklessFileSystem$WithChecksums",
+    **LOCAL_DISK,
     "spark.hadoop.fs.sp-record.impl": "io.streamproof.proof.RecordingFileSystem",
     "spark.hadoop.fs.AbstractFileSystem.sp-record.impl": "io.streamproof.proof.RecordingFs",
     "spark.python.worker.reuse": "false",
@@ -40,8 +40,7 @@ SPARK: Mapping[str, str] = {
     "spark.broadcast.compress": "false",
     "spark.shuffle.compress": "false",
 }
-"""Settings of the proof's Spark: two state partitions, no child processes for file permissions, fresh guarded Python workers, and
-small pages for small batches."""
+"""Settings of the proof's Spark: two state partitions, fresh guarded Python workers, and small pages for small batches."""
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,13 @@ _PROCESS: Mapping[str, str] = {
 }
 
 
+LOCAL_DISK: Mapping[str, str] = {
+    "spark.hadoop.fs.file.impl": "io.streamproof.ForklessFileSystem$WithChecksums",
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "io.streamproof.ForklessFs",
+}
+"""Without Hadoop's native library Spark starts a process for each file it creates or renames on a local disk; by these it does not."""
+
+
 def start_session(
     name: str, settings: Mapping[str, str], *, proof: bool = False, java_options: str = "", jars: Sequence[str] = ()
 ) -> "SparkSession":
@@ -77,12 +84,11 @@ def start_session(
         PySparkLogger.getLogger(logger).disabled = True
     given_outside = "MASTER" in os.environ or "PYSPARK_SUBMIT_ARGS" in os.environ
     master = settings.get("spark.master") or (None if given_outside else "local[*]")
-    if (master or os.environ.get("MASTER", "")).startswith("local"):
+    if _is_local(master or os.environ.get("MASTER", "")):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # elsewhere executors could not reach the driver there
     builder = SparkSession.builder.appName(name)
-    if master is not None:
-        builder = builder.master(master)
-    for key, value in process_settings(settings, [*_jvm.jars(proof=proof), *jars], java_options).items():
+    own = {**settings, "spark.master": master} if master is not None else settings
+    for key, value in process_settings(own, [*_jvm.jars(proof=proof), *jars], java_options).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
@@ -95,7 +101,13 @@ def process_settings(settings: Mapping[str, str], jars: Sequence[str], java_opti
         "spark.driver.extraJavaOptions": (" ", (_QUIET, java_options, settings.get("spark.driver.extraJavaOptions"))),
     }
     joined = {key: separator.join(filter(None, values)) for key, (separator, values) in beside.items()}
-    return {**_PROCESS, **STREAMING, **settings, **joined}
+    disk = LOCAL_DISK if _is_local(settings.get("spark.master", "")) else {}
+    return {**_PROCESS, **STREAMING, **disk, **settings, **joined}
+
+
+def _is_local(master: str) -> bool:
+    """Whether Spark runs on this machine alone."""
+    return master.startswith("local")
 
 
 def refuse_settings(settings: Mapping[str, str], file: str) -> None:

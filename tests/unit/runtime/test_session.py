@@ -26,6 +26,15 @@ def test_without_a_jobs_own_there_is_no_empty_entry():
     assert process_settings({}, ["ours.jar"])["spark.jars"] == "ours.jar"
 
 
+def test_on_one_machine_files_are_made_without_child_processes():
+    key = "spark.hadoop.fs.file.impl"
+
+    assert "Forkless" in process_settings({"spark.master": "local[2]"}, [])[key]
+    assert process_settings({"spark.master": "local[2]", key: "own"}, [])[key] == "own"
+    assert key not in process_settings({"spark.master": "yarn"}, []), "executors may need it before they have our jar"
+    assert key not in process_settings({}, [])
+
+
 def test_a_query_takes_only_the_sql_settings_of_its_job():
     settings = settings_of_query({"spark.sql.ansi.enabled": "false", "spark.executor.memory": "2g"})
 

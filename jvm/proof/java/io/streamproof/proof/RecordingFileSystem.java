@@ -1,5 +1,6 @@
 package io.streamproof.proof;
 
+import io.streamproof.ForklessFileSystem;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,4 +1,4 @@
-package io.streamproof.proof;
+package io.streamproof;
 
 import java.io.IOException;
 import java.net.URI;
@@ -20,7 +20,11 @@ public class ForklessFileSystem extends RawLocalFileSystem {
   @Override
   public void setPermission(Path path, FsPermission permission) throws IOException {
     String mode = permission.getUserAction().SYMBOL + permission.getGroupAction().SYMBOL + permission.getOtherAction().SYMBOL;
-    Files.setPosixFilePermissions(pathToFile(path).toPath(), PosixFilePermissions.fromString(mode));
+    try {
+      Files.setPosixFilePermissions(pathToFile(path).toPath(), PosixFilePermissions.fromString(mode));
+    } catch (UnsupportedOperationException notPosix) {
+      super.setPermission(path, permission);
+    }
   }
 
   @Override

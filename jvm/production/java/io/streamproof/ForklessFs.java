@@ -1,4 +1,4 @@
-package io.streamproof.proof;
+package io.streamproof;
 
 import java.io.IOException;
 import java.net.URI;
