@@ -18,10 +18,11 @@ from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
 from streamproof._jvm import Storage
 from streamproof.config import load
 from streamproof.connectors.kafka.ledger import Ledger, Remembered, key_of
+from streamproof.connectors.kafka.sink import TopicSink
 from streamproof.connectors.kafka.transactions import Shard, fenced, transactional_id
 from streamproof.connectors.sink import entry_of
 from streamproof.connectors.steps import Steps
-from streamproof.core.manifest import LedgerEntry
+from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.core.phases import StepName
 from streamproof.errors import (
     CheckpointError,
@@ -274,6 +275,24 @@ def test_r1_an_older_copy_of_the_checkpoint_is_refused(job, ids):
     assert ids() == ["a", "b"]
 
 
+def test_a_ledger_that_is_gone_is_not_taken_for_the_topic(job, kafka, topic, monkeypatch):
+    small = job()
+    small.feed([event("a", 0)])
+    small.run()
+    small.feed([event("b", 1)])
+    publish = TopicSink.publish
+
+    def behind_a_deletion(sink: TopicSink, manifest: Manifest, section: Section) -> None:
+        admin, name = AdminClient({"bootstrap.servers": kafka.url}), f"{topic}-streamproof-ledger"
+        admin.delete_topics([name])[name].result(20)
+        until(lambda: name not in admin.list_topics(timeout=10).topics, "the ledger to be gone", 20)
+        publish(sink, manifest, section)
+
+    monkeypatch.setattr(TopicSink, "publish", behind_a_deletion)
+
+    assert "lacks newest entries of its ledger" in small.stopped(StoreEmptied).message
+
+
 @dataclass(frozen=True)
 class Losing(Steps):
     """At a step the ledger of a topic loses what it holds."""
@@ -303,6 +322,50 @@ def test_a_ledger_that_loses_newest_entries_while_the_job_runs_stops_it(job, kaf
 
     assert "lacks newest entries of its ledger" in problem.message
     assert ids() == [str(number) for number in range(batch + 1)]
+
+
+@dataclass(frozen=True)
+class Waiting(Steps):
+    """Waits at a step until the brokers have aborted what is open in a topic."""
+
+    servers: str
+    topic: str
+    at: str
+
+    def reached(self, step: StepName) -> None:
+        from confluent_kafka import Consumer, TopicPartition
+
+        if str(step) == self.at:
+            ends = [
+                Consumer({"bootstrap.servers": self.servers, "group.id": "waiting", "isolation.level": level})
+                for level in ("read_committed", "read_uncommitted")
+            ]
+            places = [TopicPartition(self.topic, number) for number in range(2)]
+
+            def aborted() -> bool:
+                committed, written = ([end.get_watermark_offsets(place, 20)[1] for place in places] for end in ends)
+                return sum(written) > 0 and committed == written
+
+            until(aborted, "the brokers to abort the transaction", 60)
+
+
+def test_a_transaction_that_brokers_abort_for_its_age_is_said_to_be_too_long(job, kafka, topic, ids):
+    small = job(options={"transaction.timeout.ms": "1000", "socket.timeout.ms": "1000"})
+    small.feed([event("a", 0)])
+    with told(Waiting(kafka.url, topic, "publish/kept@0:before")):
+        problem = small.stopped(SinkError)
+
+    assert "takes too long" in problem.message
+    assert "1 s are allowed" in problem.message
+    small.run()
+    assert ids() == ["a"]
+
+
+def test_a_timeout_beyond_what_brokers_allow_is_refused(job):
+    small = job(options={"transaction.timeout.ms": "3600000"})
+    small.feed([event("a", 0)])
+
+    assert "Lower options" in small.stopped(SinkError).remedy
 
 
 @pytest.mark.parametrize("policy", ["delete", "compact,delete"])

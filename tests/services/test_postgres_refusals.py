@@ -95,13 +95,11 @@ def test_a_value_that_does_not_fit_is_said_without_it(job, rows):
     assert "confidential" not in str(problem)
 
 
-@pytest.mark.parametrize("spelled", ["with its schema", "without"])
-def test_r1_a_table_of_another_checkpoint_is_refused_and_replaced_when_asked(job, rows, postgres, schema, spelled):
+def test_r1_a_table_of_another_checkpoint_is_refused_and_replaced_when_asked(job, rows):
     small = job(create=True)
     small.feed([event("a", 0)])
     small.run()
-    searching = {"url": f"{postgres.url}?options=-csearch_path%3D{schema}", "table": "kept"}
-    other = job(create=True, folder="other", **(searching if spelled == "without" else {}))
+    other = job(create=True, folder="other")
     other.feed([event("b", 0)])
 
     assert "belongs to another run of this job" in str(other.stopped(OutputInUse))

@@ -14,9 +14,11 @@ import pytest
 from services.conftest import TABLE, Rows, told
 from spark.small_job import SUMS, SmallJob, dies, event
 from streamproof.connectors.postgres.database import opened
+from streamproof.connectors.postgres.sink import TableSink
 from streamproof.connectors.postgres.transactions import Shard
 from streamproof.connectors.sink import entry_of
 from streamproof.connectors.steps import UNWATCHED, Steps
+from streamproof.core.manifest import Manifest, Section
 from streamproof.core.phases import StepName
 from streamproof.errors import (
     NondeterministicReplay,
@@ -217,6 +219,26 @@ def test_r1_an_older_copy_of_the_checkpoint_is_refused(job, rows):
     assert rows("select id from kept order by id") == [("a",), ("b",)]
 
 
+def test_r1_an_older_copy_is_refused_also_if_the_database_was_down_when_it_ran_first(job, own_postgres, monkeypatch):
+    """What was staged behind the copy is left alone: who puts the checkpoint back as it was needs it."""
+    small = job(create=True, url=own_postgres.url, table="kept")
+    small.put_back_an_older_copy()
+    staged = small.out("kept") / "_staging" / "000007-other"
+    staged.mkdir(parents=True)
+    own_postgres.kill()
+    with monkeypatch.context() as impatient:
+        impatient.setattr(run, "_PATIENCE_SECONDS", 0)
+        small.stopped(SinkUnavailable)
+    own_postgres.restart()
+
+    problem = small.stopped(WrongCheckpoint)
+
+    assert "has batch 2 of the checkpoint" in problem.message
+    assert staged.exists()
+    with psycopg.connect(own_postgres.url) as connection:
+        assert connection.execute("select id from kept order by id").fetchall() == [("a",), ("b",)]
+
+
 @dataclass(frozen=True)
 class GoingBack(Steps):
     """At a step the database loses what was committed last, as by a failover to a standby that lagged behind."""
@@ -232,6 +254,34 @@ class GoingBack(Steps):
                 connection.execute(f"delete from {self.schema}.kept where id = '{step.batch}'")
 
 
+@pytest.mark.parametrize("lost", ["batch = 1", "batch = 1 and shard = 1"])
+def test_a_commit_that_is_lost_behind_the_start_of_a_run_is_missed(job, rows, monkeypatch, lost):
+    """What the ledger held when the run began must be there at the first publication, with every shard."""
+    small = job(create=True, shards=2)
+    small.binding = replace(small.binding, files_per_batch=2, spark={"spark.sql.files.maxPartitionBytes": "300"})
+    small.write()
+    for number in range(6):
+        small.feed([event(f"{number}-{row}", number) for row in range(4)])
+        if number % 2:
+            if number == 5:
+                monkeypatch.setattr(TableSink, "publish", behind(lambda: rows(f"delete from streamproof_ledger where {lost}")))
+                assert "knows nothing of batch 1" in small.stopped(StoreEmptied).message
+            else:
+                small.run()
+    assert rows("select count(*) from kept") == [(16,)]
+
+
+def behind(first: Callable[[], object]) -> Callable[..., None]:
+    """A sink's publication, behind something else."""
+    publish = TableSink.publish
+
+    def behind(sink: TableSink, manifest: Manifest, section: Section) -> None:
+        first()
+        publish(sink, manifest, section)
+
+    return behind
+
+
 def test_a_database_that_loses_its_newest_commit_while_the_job_runs_stops_it_and_gets_it_again(job, rows, postgres, schema):
     small = job(create=True)
     for number in range(3):
@@ -239,7 +289,7 @@ def test_a_database_that_loses_its_newest_commit_while_the_job_runs_stops_it_and
     with told(GoingBack(postgres.url, schema, "publish/kept@1:after")):
         problem = small.stopped(StoreEmptied)
 
-    assert "knows nothing of batch 1, which this driver has published there" in problem.message
+    assert "knows nothing of batch 1, which was published there" in problem.message
     assert rows("select id from kept") == [("0",)]
     small.run()
     assert rows("select id from kept order by id") == [("0",), ("1",), ("2",)]

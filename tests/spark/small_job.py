@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -150,16 +150,19 @@ class SmallJob:
         return self.folder / (f"out/{output}" if output in self.binding.sinks else f"{self.binding.checkpoint}-{output}")
 
     def put_back_an_older_copy(self) -> None:
-        """Runs three batches, the second without rows for `kept`, then puts the checkpoint back to where it was behind the first."""
+        """Runs three batches, the second without rows, then puts the checkpoint back to where it was behind the first; what comes next is
+        one batch."""
         copy = self.folder / "backup"
         self.feed([event("a", 0)])
         self.run()
         shutil.copytree(self.folder / self.binding.checkpoint, copy)
-        for row in (event("refused", 1, -1.0), event("b", 2)):
-            self.feed([row])
+        for rows in ([], [event("b", 2)]):
+            self.feed(rows)
             self.run()
         shutil.rmtree(self.folder / self.binding.checkpoint)
         copy.rename(self.folder / self.binding.checkpoint)
+        self.binding = replace(self.binding, files_per_batch=None)
+        self.write()
 
     def rows(self, output: str, where: Path | None = None) -> list[dict[str, Any]]:
         """The published rows, batch by batch."""

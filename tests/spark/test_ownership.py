@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -119,14 +120,24 @@ def test_r1_an_output_bound_back_to_a_copy_without_the_newest_batch_stops(small_
 
 
 def test_r1_an_older_copy_of_the_checkpoint_is_refused(small_job):
-    """Its batch 1 would be without rows again, or hold those of batch 2: both are published a second time under another number."""
+    """Its batch 1, which had no rows, would hold those of batch 2, and they would be published a second time."""
     job = small_job(KEPT)
     job.put_back_an_older_copy()
 
     error = job.stopped(WrongCheckpoint)
 
     assert f"The output {job.out('kept')} has batch 2 of the checkpoint" in error.message
-    assert "whose newest batch is 0: it is an older copy" in error.message
+    assert "and not batch 1, which has rows for it now: the checkpoint is an older copy" in error.message
+    assert job.ids() == ["a", "b"]
+
+
+def test_r1_an_older_copy_whose_batches_are_cut_as_before_comes_to_the_same(small_job):
+    job = small_job(KEPT)
+    job.put_back_an_older_copy()
+    job.binding = replace(job.binding, files_per_batch=1)
+    job.write()
+
+    assert job.run().account == Account(emitted=2)
     assert job.ids() == ["a", "b"]
 
 

@@ -298,7 +298,7 @@ def require_whole(place: SinkPlace, found: int, expected: int) -> None:
 def behind_us(what: str) -> StoreEmptied:
     """The error for a store that has gone back behind what this driver has published there, in one place; `what` says what it lacks."""
     return StoreEmptied(
-        f"{what}, which this driver has published there.",
+        f"{what}, which was published there.",
         required="What was committed there is gone: it failed over to a copy that lagged behind, was restored from a backup, or emptied.",
         remedy="Run the job again: it publishes again what is still staged, and names the batches of which nothing is staged any more. "
         "Those come back from a backup of the store, or with a new checkpoint and a new output.",

@@ -5,7 +5,15 @@ from contextlib import contextmanager, suppress
 
 from streamproof.connectors import Sink
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import FingerprintMismatch, NondeterministicReplay, SinkUnavailable, StagedRowsGone, TwoDrivers
+from streamproof.errors import (
+    FingerprintMismatch,
+    NondeterministicReplay,
+    SinkError,
+    SinkUnavailable,
+    StagedRowsGone,
+    TwoDrivers,
+    WrongCheckpoint,
+)
 
 
 @contextmanager
@@ -37,7 +45,7 @@ def may_be_visible(known: Manifest, sinks: Mapping[str, Sink]) -> bool:
     finally:
         if not discarded:  # something is visible, or cannot be asked: the manifest stays
             for section in sections:
-                with suppress(SinkUnavailable):
+                with suppress(SinkError):
                     sinks[section.output].unfence(known)
     return not discarded
 
@@ -58,6 +66,16 @@ def require_same(staged: Manifest, section: Section, entry: LedgerEntry, *, acce
         required="A batch that runs again reads what it read the first time.",
         remedy=f"Restore the checkpoint from a backup, or move batch={batch:06d} of {output} away and run again."
         + (f" To go on with what is published: run --accept-replay {batch}" if same_input else ""),
+    )
+
+
+def older_copy(checkpoint: str, where: str, newest: int, but: str) -> WrongCheckpoint:
+    """The error for an output that has a batch of a checkpoint which does not fit to what the checkpoint has now."""
+    return WrongCheckpoint(
+        f"The output {where} has batch {newest} of the checkpoint {checkpoint}, {but}: the checkpoint is an older copy.",
+        required="Its batches are cut otherwise now than those that are published; rows would be published twice.",
+        remedy="Put the checkpoint back as it was when it published last: what is staged for it is kept. Without it start over: another [job] "
+        "checkpoint, and another folder, table or topic.",
     )
 
 

@@ -1,40 +1,26 @@
 """Before a query starts: do its checkpoint, its source and its outputs belong together (R1)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from streamproof.checkpoint.logs import positions_in
 from streamproof.connectors.sink import Sink
-from streamproof.core.manifest import LedgerEntry, Manifest
+from streamproof.core.manifest import Manifest
 from streamproof.errors import OutputInUse, WrongCheckpoint
 from streamproof.runtime.failures import path_of
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.places import is_below, resolved, seen_from
 
 
-def check_owner(sinks: Mapping[str, Sink], incarnation: str, job: str, manifests: ManifestStore, planned: int) -> None:
-    """Looks whether outputs and checkpoint belong together (R1).
-
-    Parameters
-    ----------
-    planned
-        The newest batch that the checkpoint had planned when the driver started, -1 before the first.
-
-    Raises
-    ------
-    OutputInUse
-        If a checkpoint meets an output of another incarnation.
-    WrongCheckpoint
-        If the output has batches that the checkpoint has never planned: it is an older copy. A power failure can take the plan of the one
-        batch that had no commit yet, which is compared with the ledger when it runs again.
-    """
-    for sink in sinks.values():
+def check_owner(sinks: Iterable[Sink], incarnation: str, job: str, manifests: ManifestStore) -> int:
+    """OutputInUse if a checkpoint meets an output of another incarnation (R1); else its newest batch that an output has, -1 without one."""
+    newest = -1
+    for sink in sinks:
         owner = sink.owner()
         if owner is None:
             continue
         if owner.incarnation == incarnation:
-            if owner.batch > planned + 1:
-                raise _behind_its_output(sink, owner, manifests, planned)
+            newest = max(newest, owner.batch)
             continue
         whose = "another run of this job" if owner.job == job else f"the job {owner.job}"
         belongs = f"The output {sink.place.where} belongs to {whose} (incarnation {owner.incarnation[:4]}); the checkpoint "
@@ -49,15 +35,7 @@ def check_owner(sinks: Mapping[str, Sink], incarnation: str, job: str, manifests
             required="Going on would publish rows twice.",
             remedy=f"Either restore the checkpoint, or start over:\n{_start_over(sink)}",
         )
-
-
-def _behind_its_output(sink: Sink, owner: LedgerEntry, manifests: ManifestStore, planned: int) -> WrongCheckpoint:
-    newest = f"whose newest batch is {planned}" if planned >= 0 else "which has no batch"
-    return WrongCheckpoint(
-        f"The output {sink.place.where} has batch {owner.batch} of the checkpoint {manifests.checkpoint}, {newest}: it is an older copy.",
-        required="Its next batches would be cut otherwise than those that are published, and their rows published twice.",
-        remedy=f"Restore the checkpoint as it was behind batch {owner.batch}, or later. Without it start over:\n{_start_over(sink)}",
-    )
+    return newest
 
 
 def _start_over(sink: Sink) -> str:
@@ -139,16 +117,19 @@ def require_same_topics(manifests: ManifestStore, ids: Mapping[str, str], accept
         Topics that stand in for those that were read: their records have the same offsets.
     """
     newest = next(manifests.newest_first(), None)
-    for topic, before in newest.topics.items() if newest is not None else ():
-        now = ids.get(topic)
-        if before and now and now != before and topic not in accepted:
-            raise WrongCheckpoint(
-                f"The topic {topic} is not the one that the checkpoint {manifests.checkpoint} has read: that one had the id {before}, this "
-                f"one has {now}. It was deleted and made again, or lies in another cluster.",
-                required="Offsets go on only in the topic they were reached in: of another, what lies before them would never be read.",
-                remedy="Start over with a new checkpoint and new outputs. If each record has the offset here that it had there, as in a topic "
-                f"that was linked or restored: run --accept-topic {topic}",
-            )
+    read = newest.topics if newest is not None else {}
+    others = [
+        topic for topic, before in read.items() if before and ids.get(topic, "") not in ("", before) and topic not in accepted
+    ]
+    if others:
+        told = ", ".join(f"{topic} (its id was {read[topic]}, and is {ids[topic]})" for topic in others)
+        raise WrongCheckpoint(
+            f"What stands under the name of a topic that the checkpoint {manifests.checkpoint} has read is another one: {told}. It was deleted "
+            "and made again, or lies in another cluster.",
+            required="Offsets go on only in the topic they were reached in: of another, what lies before them would never be read.",
+            remedy="Start over with a new checkpoint and new outputs. If each record has the offset here that it had there, as in a topic "
+            f"that was linked or restored, until a batch was done: run {' '.join(f'--accept-topic {topic}' for topic in others)}",
+        )
 
 
 def require_outputs(manifest: Manifest, sinks: Mapping[str, Sink]) -> None:

@@ -2,12 +2,14 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from streamproof.connectors.sink import Sink
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import Manifest, Section
-from streamproof.errors import CheckpointError, SinkError, SinkUnavailable, StagedRowsGone, TwoDrivers
+from streamproof.errors import CheckpointError, SinkError, SinkUnavailable, StagedRowsGone, TwoDrivers, WrongCheckpoint
+from streamproof.runtime.contradictions import older_copy
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.pauses import Pause
 
@@ -32,7 +34,8 @@ class Publisher:
     Parameters
     ----------
     admit
-        Looks, before the first publication to an output, whether it is ours and takes our rows; SinkUnavailable where it cannot.
+        Looks, before the first publication to an output, whether it is ours and takes our rows; gives the newest batch that it has of
+        ours, -1 without one. SinkUnavailable where it cannot.
     limits
         How many batches may wait for an output, by its name.
     notes
@@ -45,7 +48,7 @@ class Publisher:
 
     manifests: ManifestStore
     sinks: Mapping[str, Sink]
-    admit: Callable[[str], None]
+    admit: Callable[[str], int]
     limits: Mapping[str, int]
     notes: list[str]
     accepted: int | None = None
@@ -55,7 +58,10 @@ class Publisher:
     reasons: dict[str, SinkUnavailable] = field(default_factory=dict)
     _pauses: dict[str, Pause] = field(default_factory=dict)
     _most: dict[str, int] = field(default_factory=dict)
-    _admitted: set[str] = field(default_factory=set)
+    _newest: dict[str, int] = field(default_factory=dict)
+    """Of each output that was admitted, the newest batch that it had then."""
+    _just_published: dict[str, Section] = field(default_factory=dict)
+    """Of outputs that catch up, what they have taken last: it stays staged until they have taken the next one."""
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def look_back(self, committed: Sequence[int]) -> None:
@@ -95,8 +101,8 @@ class Publisher:
 
         Raises
         ------
-        SinkError, OutputInUse
-            If an output is not ours, or does not take our rows. One that is down is looked at when it answers.
+        SinkError, OutputInUse, WrongCheckpoint
+            If an output is not ours, has batches that we have not, or does not take our rows. One that is down is looked at when it answers.
         """
         for output, sink in self.sinks.items():
             if sink.may_lag:
@@ -119,6 +125,8 @@ class Publisher:
             for section in manifest.sections:
                 if section.digest.rows:
                     self._publish_or_wait(manifest, section)
+                else:
+                    self._require_nothing_published(manifest, section.output)
 
     def catch_up(self, *, at_once: bool = False) -> None:
         """Publishes what waits, in order, as far as the stores answer; one that is left alone for a while is not asked, unless `at_once`.
@@ -139,7 +147,7 @@ class Publisher:
                         raise _lost(self.manifests.path(batches[0]), output)
                     try:
                         self._publish(manifest, section)
-                        self.sinks[output].abort(section.directory)
+                        self._drop_the_one_before(output, section)
                     except SinkUnavailable as problem:
                         self._is_down(output, problem)
                         break
@@ -173,6 +181,8 @@ class Publisher:
                 )
             self.wait(max(0.01, min(left, *[each.seconds for each in behind])))
         self._tell()
+        for output in tuple(self._just_published):
+            self._drop_the_one_before(output)
 
     def drop_published(self, batch: int) -> None:
         """Removes what is staged of a batch that Spark has committed and a service has taken: files are moved, those are copied."""
@@ -221,7 +231,9 @@ class Publisher:
 
     def _publish(self, manifest: Manifest, section: Section) -> None:
         self._admit(section.output)
-        sink = self.sinks[section.output]
+        sink, newest = self.sinks[section.output], self._newest[section.output]
+        if manifest.batch < newest and not sink.entries(manifest.batch):
+            raise self._older_copy(section.output, newest, f"and not batch {manifest.batch}, which has rows for it now")
         sink.prepare(manifest, section)
         try:
             sink.publish(manifest, section)
@@ -237,9 +249,33 @@ class Publisher:
             )
 
     def _admit(self, output: str) -> None:
-        if output not in self._admitted:
-            self.admit(output)
-            self._admitted.add(output)
+        if output in self._newest:
+            return
+        newest = self.admit(output)
+        manifest = self._manifest(newest) if newest >= 0 else None
+        self._newest[output] = newest
+        if manifest is not None:
+            self._require_nothing_published(manifest, output)
+
+    def _require_nothing_published(self, manifest: Manifest, output: str) -> None:
+        """WrongCheckpoint if a batch without rows for an output is published there: batches are published in order, each once (R1)."""
+        section, newest = manifest.section(output), self._newest.get(output, -1)
+        if manifest.batch > newest or section is None or section.digest.rows:
+            return
+        with suppress(SinkUnavailable):
+            if self.sinks[output].entries(manifest.batch):
+                raise self._older_copy(output, manifest.batch, "which has no rows for it now")
+
+    def _older_copy(self, output: str, newest: int, but: str) -> WrongCheckpoint:
+        return older_copy(self.manifests.checkpoint, self.sinks[output].place.where, newest, but)
+
+    def _drop_the_one_before(self, output: str, taken: Section | None = None) -> None:
+        """Removes what is staged of the batch that an output took last; what it has taken now stays, should the store lose it again."""
+        before = self._just_published.pop(output, None)
+        if before is not None:
+            self.sinks[output].abort(before.directory)
+        if taken is not None:
+            self._just_published[output] = taken
 
     def _is_down(self, output: str, problem: SinkUnavailable) -> None:
         self.reasons[output] = problem

@@ -94,12 +94,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     incarnation = manifests.incarnation(bound.name, query)
     outputs = (query, *sides.values())
     sinks = {output: bound.sink(output, spark, storage, incarnation=incarnation, steps=start.steps) for output in outputs}
-    planned = manifests.newest_planned()
-
-    def check_owner(*outputs: str) -> None:
-        ownership.check_owner({output: sinks[output] for output in outputs}, incarnation, bound.name, manifests, planned)
-
-    check_owner(*(output for output, sink in sinks.items() if not sink.may_lag))
+    ownership.check_owner([sink for sink in sinks.values() if not sink.may_lag], incarnation, bound.name, manifests)
     notes = recovery.restore_logs(storage, logs, manifests, sinks)
     ownership.require_places(manifests, sinks)
     source = bound.config.source[bound.outputs.main[query].source]
@@ -121,9 +116,9 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     recovery.publish_open(manifests, sinks, logs.batches("commits"))
     columns: dict[str, StructType] = {}
 
-    def admit(output: str) -> None:
+    def admit(output: str) -> int:
         sinks[output].require(columns[output])
-        check_owner(output)
+        return ownership.check_owner([sinks[output]], incarnation, bound.name, manifests)
 
     limits = {output: place.service.backlog for output, place in bound.places.items() if place.service is not None}
     publisher = Publisher(manifests, sinks, admit, limits, notes, accepted=start.accept_replay)

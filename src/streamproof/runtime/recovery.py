@@ -143,8 +143,11 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
 
 
 def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[str, Sink], waiting: Collection[int] = ()) -> None:
-    """Removes staged rows of earlier attempts that no open manifest names; `waiting` are older batches that an output still waits for."""
-    named = set()
+    """Removes staged rows of earlier attempts that no open manifest names; `waiting` are older batches that an output still waits for.
+
+    Batches that this checkpoint has never planned are another copy's of it: who puts that back needs them.
+    """
+    named, planned = set(), manifests.newest_planned()
     for number in {*manifests.batches()[-_LOOK_BACK:], *waiting}:
         manifest = manifests.read(number)
         if manifest is not None:
@@ -152,7 +155,8 @@ def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[
     for output, sink in sinks.items():
         for folder in (sink.place.staging, manifests.side_directory(output)):
             for name in storage.list(folder):
-                if name not in named:
+                batch = name.partition("-")[0]
+                if name not in named and not (batch.isdigit() and int(batch) > planned):
                     storage.delete(f"{folder}/{name}")
 
 

@@ -1,7 +1,7 @@
 """Outputs that are down are asked ever less often, and what waits for them is published in order (R8); no Spark is started."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from streamproof.core.manifest import Digest, Fingerprint, LedgerEntry, Manifest, Section
-from streamproof.errors import SinkUnavailable, StagedRowsGone, TwoDrivers
+from streamproof.errors import SinkUnavailable, StagedRowsGone, TwoDrivers, WrongCheckpoint
 from streamproof.runtime.pauses import FIRST_SECONDS, LONGEST_SECONDS, Pause
 
 publishing = pytest.importorskip("streamproof.runtime.publishing")
@@ -36,7 +36,8 @@ class Store:
     taken: list[int] = field(default_factory=list)
     found: Sequence[LedgerEntry] = ()
     may_lag: bool = True
-    place: Any = field(default_factory=lambda: SimpleNamespace(staging="out/_staging"))
+    place: Any = field(default_factory=lambda: SimpleNamespace(staging="out/_staging", where="kafka://h/kept"))
+    dropped: list[str] = field(default_factory=list)
 
     def prepare(self, manifest: Manifest, section: Section) -> None:
         """Nothing to prepare."""
@@ -53,11 +54,11 @@ class Store:
         return self.found
 
     def abort(self, directory: str) -> None:
-        """Nothing is staged."""
+        self.dropped.append(directory)
 
 
-def manifest(batch: int) -> Manifest:
-    section = Section("kept", "main", f"_staging/{batch}", (), Digest(rows=1, hash=batch))
+def manifest(batch: int, rows: int = 1) -> Manifest:
+    section = Section("kept", "main", f"_staging/{batch}", (), Digest(rows=rows, hash=batch))
     return Manifest(f"m{batch}", "job", "kept", "i", batch, "a", Fingerprint(0, (), {}), "", {}, (section,), {"input": 1})
 
 
@@ -86,7 +87,7 @@ def store() -> Store:
 
 @pytest.fixture
 def publisher(clock, store):
-    return publishing.Publisher(Manifests(), {"kept": store}, lambda _: None, {"kept": 100}, [], clock=clock, wait=clock.wait)
+    return publishing.Publisher(Manifests(), {"kept": store}, lambda _: -1, {"kept": 100}, [], clock=clock, wait=clock.wait)
 
 
 def test_r8_batches_go_straight_to_waiting_while_an_output_is_left_alone(publisher, store, clock):
@@ -101,6 +102,58 @@ def test_r8_batches_go_straight_to_waiting_while_an_output_is_left_alone(publish
     publisher.publish(manifest(50))
     assert store.taken == list(range(51))
     assert publisher.notes == ["The output kept had to wait (50 batches at most, asked 2 times, with growing pauses): it is down."]
+
+
+def test_r8_what_a_store_has_taken_after_a_pause_stays_staged_until_it_has_taken_the_next(publisher, store, clock):
+    """It may go down again and have lost it."""
+    store.down = True
+    for batch in range(3):
+        publisher.publish(manifest(batch))
+    clock.now += FIRST_SECONDS
+    store.down = False
+
+    publisher.catch_up()
+    assert (store.taken, store.dropped) == ([0, 1, 2], ["_staging/0", "_staging/1"])
+    publisher.finish(1)
+    assert store.dropped == ["_staging/0", "_staging/1", "_staging/2"]
+
+
+ENTRY = LedgerEntry("job", "kept", "i", 5, 0, "m5", "f", 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("batch", "rows", "found", "refused"),
+    [
+        (4, 1, (), "has batch 5 .* and not batch 4, which has rows for it now"),
+        (4, 1, (ENTRY,), None),
+        (5, 1, (ENTRY,), None),
+        (6, 1, (), None),
+        (4, 0, (), None),
+        (4, 0, (ENTRY,), "has batch 4 .* which has no rows for it now"),
+        (6, 0, (), None),
+    ],
+)
+def test_r1_batches_are_in_an_outputs_ledger_in_order(store, batch, rows, found, refused):
+    """One with rows that is not there, before one that is, or one without that is, belongs to an older copy of the checkpoint."""
+    publisher = publishing.Publisher(Manifests(), {"kept": store}, lambda _: 5, {"kept": 100}, [])
+    publisher.begin()
+    store.found = tuple(replace(entry, manifest=f"m{batch}") for entry in found)
+
+    if refused is None:
+        publisher.publish(manifest(batch, rows))
+    else:
+        with pytest.raises(WrongCheckpoint, match=refused):
+            publisher.publish(manifest(batch, rows))
+
+
+def test_r1_the_newest_batch_of_an_output_has_rows_in_the_checkpoint_too(store, monkeypatch):
+    """Seen when the store answers for the first time, also if that is behind the batches of a whole run."""
+    store.found = (ENTRY,)
+    monkeypatch.setattr(Manifests, "read", lambda _, batch: manifest(batch, rows=0))
+    publisher = publishing.Publisher(Manifests(), {"kept": store}, lambda _: 5, {"kept": 100}, [])
+
+    with pytest.raises(WrongCheckpoint, match=r"has batch 5 .* which has no rows for it now"):
+        publisher.begin()
 
 
 def test_r8_pauses_grow_to_half_a_minute_and_begin_anew_once_it_has_answered(publisher, store, clock):

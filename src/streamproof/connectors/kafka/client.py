@@ -39,6 +39,8 @@ _PASSING = (
     KafkaError._PURGE_QUEUE,
     KafkaError._PURGE_INFLIGHT,
 )
+TOO_LONG = -1_000
+"""What we say ourselves, where brokers say that a transaction which they aborted for its age is fenced."""
 FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
 _REFUSED = (
     KafkaError._AUTHENTICATION,
@@ -48,7 +50,7 @@ _REFUSED = (
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
     KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 )
-_MISSING = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
+MISSING = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,11 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | Configuration
         )
     if said.code == KafkaError.INVALID_TRANSACTION_TIMEOUT:
         return SinkError(
+            f"{where} does not let a transaction stay open for so long: {message}.",
+            remedy='Lower options = { "transaction.timeout.ms" = ... }, or raise transaction.max.timeout.ms of the brokers.',
+        )
+    if said.code == TOO_LONG:
+        return SinkError(
             f"A batch takes too long for {where}: {message}.",
             required="The brokers abort an older transaction. Nothing of the batch is seen, and nothing is lost.",
             remedy='Raise options = { "transaction.timeout.ms" = ... } (brokers allow 15 minutes, by transaction.max.timeout.ms), publish in more '
@@ -185,7 +192,7 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | Configuration
             f"{where} refuses us: {message}.",
             remedy='Mend options ("security.protocol", "sasl.username", ...), or what this user may do there.',
         )
-    if said.code in _MISSING:
+    if said.code in MISSING:
         return SinkError(f"There is no topic {where}.", remedy="Make it, or mend the name in the configuration.")
     if said.code == KafkaError.OFFSET_OUT_OF_RANGE:
         return behind_us(f"{where} lacks newest entries of its ledger ({message})")

@@ -13,7 +13,7 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[attr-defined]
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
-from streamproof.connectors.kafka.client import SECONDS, records, settings, topics
+from streamproof.connectors.kafka.client import MISSING, SECONDS, records, settings, topics
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import LedgerEntry
 from streamproof.errors import SinkError
@@ -105,10 +105,15 @@ class Ledger:
     def read(self, shards: Iterable[int], since: Mapping[int, int]) -> "Reading":
         """What these shards hold from a position on, to the end."""
         found, ends = [], dict(since)
-        for message in records(self.servers, self.options, self.name, shards, since=since, ends=ends):
-            entry = self._read(message)
-            if entry is not None:
-                found.append(entry)
+        try:
+            for message in records(self.servers, self.options, self.name, shards, since=since, ends=ends):
+                entry = self._read(message)
+                if entry is not None:
+                    found.append(entry)
+        except KafkaException as problem:
+            if problem.args[0].code() not in MISSING:
+                raise
+            raise KafkaException(KafkaError(KafkaError.OFFSET_OUT_OF_RANGE, f"{self.name} is gone")) from None
         return Reading(tuple(found), ends)
 
     def _read(self, message: Message) -> LedgerEntry | None:
@@ -172,6 +177,10 @@ class Remembered:
         """The entry that this driver has written last and not read since: it must be among what is new."""
         last = self.written.get(shard)
         return None if last is None or self.entry(last.batch, shard) is not None else last
+
+    def lost(self) -> list[LedgerEntry]:
+        """What this driver has written last, by shard, and did not find when it looked."""
+        return [entry for shard in self.written if (entry := self.expected(shard)) is not None]
 
     def of_batch(self, batch: int) -> list[LedgerEntry]:
         return [entry for (number, _), entry in sorted(self._mine.items()) if number == batch]

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError, KafkaException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -116,7 +116,9 @@ class TopicSink(LaggingSink, _Topic):
 
     def publish(self, manifest: Manifest, section: Section) -> None:
         whole = self.staged_whole(section)
-        found = self.entries(manifest.batch) if section.shards > 1 or not whole else self._known.of_batch(manifest.batch)
+        if self.shards > 1 or section.shards > 1 or not whole:  # else the task looks, which reads its own shard
+            self._require_all(self._look())
+        found = self._known.of_batch(manifest.batch)
         if stands(found, manifest, section):
             return
         if found:  # before a part is published: which rows another manifest's parts hold is not known
@@ -161,6 +163,11 @@ class TopicSink(LaggingSink, _Topic):
         same_publication(known, manifest, section)
         self._known.written[number] = known
         self._known.forget(outdated)
+
+    def _require_all(self, known: Remembered) -> None:
+        """StoreEmptied where an entry that this driver has written is not in the ledger any more."""
+        if lost := known.lost():
+            raise sink_error(Said(KafkaError.OFFSET_OUT_OF_RANGE, f"the entry {key_of(lost[0])}"), self.place.where)
 
     def _require_remembered(self, batch: int, section: Section) -> None:
         """CheckpointError where the ledger no longer tells whether a batch is published: its checkpoint is older than that."""

@@ -9,7 +9,7 @@ import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from streamproof.connectors.answers import answer
-from streamproof.connectors.kafka.client import FENCED, SECONDS, Said, settings
+from streamproof.connectors.kafka.client import FENCED, SECONDS, TOO_LONG, Said, settings
 from streamproof.connectors.kafka.ledger import Ledger, Reading, key_of
 from streamproof.connectors.steps import Steps
 from streamproof.core.clock import monotonic_seconds
@@ -75,7 +75,6 @@ class Shard:
         The columns are `key` and `value` (binary), then one binary column for each header.
         """
         row: dict[str, Any] = {name: None for name, _ in _FIELDS}
-        began = monotonic_seconds()
         try:
             refused: list[KafkaError] = []
             producer = fenced(self.entry, self.ledger, refused)
@@ -86,18 +85,27 @@ class Shard:
             entry, row["rows"] = self._published(producer, reading, batches, refused)
             row["entry"] = entry.to_json() if entry is not None else None
         except KafkaException as problem:
-            said = said_behind(Said.by(problem), monotonic_seconds() - began, timeout_seconds(self.ledger))
-            row["code"], row["message"] = said.code, said.message
+            row["code"], row["message"] = (said := Said.by(problem)).code, said.message
         yield answer([row], _FIELDS)
 
     def _published(
         self, producer: Producer, reading: Reading, batches: Iterator[pa.RecordBatch], refused: list[KafkaError]
     ) -> tuple[LedgerEntry | None, int]:
-        entry, number = self.entry, self.entry.shard
         for known in reading.entries:
-            if key_of(known) == key_of(entry):
+            if key_of(known) == key_of(self.entry):
                 return known, 0
         producer.begin_transaction()
+        began = monotonic_seconds()
+        try:
+            return self._committed(producer, batches, refused)
+        except KafkaException as problem:
+            raise behind_age(problem, monotonic_seconds() - began, timeout_seconds(self.ledger)) from None
+
+    def _committed(
+        self, producer: Producer, batches: Iterator[pa.RecordBatch], refused: list[KafkaError]
+    ) -> tuple[LedgerEntry | None, int]:
+        """Writes the rows and the entry in the transaction that has begun."""
+        entry, number = self.entry, self.entry.shard
         try:
             rows = self._produce(producer, batches)
         except KafkaException as problem:
@@ -171,13 +179,11 @@ def timeout_seconds(ledger: Ledger) -> float:
     return float(ledger.options.get("transaction.timeout.ms", _TIMEOUT_MS)) / 1000
 
 
-def said_behind(said: Said, seconds: float, timeout: float) -> Said:
-    """What Kafka said of a publication that took so many seconds: one that the brokers aborted for its age they call fenced."""
-    if said.code not in FENCED or seconds < timeout:
-        return said
-    return Said(
-        KafkaError.INVALID_TRANSACTION_TIMEOUT, f"the transaction was open for {seconds:.0f} s, and {timeout:.0f} s are allowed"
-    )
+def behind_age(problem: KafkaException, seconds: float, timeout: float) -> KafkaException:
+    """What broke a transaction that was open for so many seconds: one that brokers abort for its age they call fenced."""
+    if problem.args[0].code() not in FENCED or seconds < timeout:
+        return problem
+    return KafkaException(KafkaError(TOO_LONG, f"the transaction was open for {seconds:.0f} s, and {timeout:.0f} s are allowed"))
 
 
 def _first_of(refused: list[KafkaError], producer: Producer, problem: KafkaException) -> KafkaException:

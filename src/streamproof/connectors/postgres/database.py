@@ -16,6 +16,7 @@ _CONNECT_SECONDS, _SILENCE_SECONDS = 10, 30
 _LOCK_TIMEOUT = "30s"
 _PASSING = ("08", "57P", "53", "25006", "40", "55P03")
 """SQLSTATE classes of what passes: connection, shutdown and start-up, resources, a read-only standby, deadlocks, locks."""
+LEDGER = "streamproof_ledger"
 DISCARDED, NO_KEY, WENT_BACK = "discarded", "no key", "went back"
 """What we say ourselves, where PostgreSQL would say a SQLSTATE."""
 _REFUSED = re.compile(
@@ -138,6 +139,8 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers:
             remedy=f'Reject such rows in the job: require({said.column}="{said.column} is not null").',
         )
     state, message = said.sqlstate, said.message.splitlines()[0] if said.message else ""
+    if state == "42P01" and LEDGER in message:
+        return behind_us(f"{where} has no ledger any more ({message})")
     if not state and _REFUSED.search(said.message):
         reason = next(line for line in said.message.splitlines() if _REFUSED.search(line)).rpartition("failed: ")[2]
         return SinkError(

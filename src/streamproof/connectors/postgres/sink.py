@@ -12,8 +12,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 
 from streamproof.connectors.postgres import tables
-from streamproof.connectors.postgres.database import Said, connected, identifier, sink_error, where_of
-from streamproof.connectors.postgres.transactions import DELETE, ENTRY, FENCED, LEDGER, RESULT, Shard, entry_in, lock
+from streamproof.connectors.postgres.database import LEDGER, Said, connected, identifier, sink_error, where_of
+from streamproof.connectors.postgres.transactions import DELETE, ENTRY, FENCED, RESULT, Shard, entry_in, lock
 from streamproof.connectors.sink import (
     LaggingSink,
     SinkPlace,
@@ -37,9 +37,6 @@ CREATE TABLE IF NOT EXISTS {} (
   published timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (job, output, incarnation, batch, shard))
 """
 _MAKE_FENCED = "CREATE TABLE IF NOT EXISTS {} (manifest text PRIMARY KEY, discarded timestamptz NOT NULL DEFAULT now())"
-_QUOTED = "(SELECT string_agg(quote_ident(part), '.') FROM unnest(string_to_array(target, '.')) part)"
-_SAME_TABLE = f"(target = %s OR to_regclass({_QUOTED}) = to_regclass(%s))"
-"""Whether an entry is of this table: it may have been written with its schema or without."""
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('streamproof'))"
 
 
@@ -56,7 +53,7 @@ class TableSink(LaggingSink):
         self._ledger = identifier(f"{self._beside}{LEDGER}")
         self._fenced = identifier(f"{self._beside}{FENCED}")
         self._has_ledger = False
-        self._last: int | None = None
+        self._last: int | None = None  # the newest batch that is known to be published
         self.shards = config.shards
 
     @staticmethod
@@ -95,8 +92,10 @@ class TableSink(LaggingSink):
         order = "ORDER BY (job, output, incarnation) = (%s, %s, %s) DESC, batch DESC LIMIT 1"
         with self._connected() as connection:
             self._require_ledger(connection)
-            mine = self._names(connection)
-            return next(iter(self._found(connection, f"{_SAME_TABLE} {order}", (*mine, *self._whose))), None)
+            found = next(iter(self._found(connection, f"target = %s {order}", (self._config.table, *self._whose))), None)
+        if found is not None and found.incarnation == self.place.incarnation and self._last is None:
+            self._last = found.batch
+        return found
 
     def fence(self, manifest: Manifest, section: Section) -> None:
         """Waits for who publishes it, and writes down, unless that has been done, that it is not published any more."""
@@ -112,10 +111,6 @@ class TableSink(LaggingSink):
         with self._connected() as connection:
             self._require_ledger(connection)
             connection.execute(sql.SQL("DELETE FROM {} WHERE manifest = %s").format(self._fenced), (manifest.id,))
-
-    def _names(self, connection: psycopg.Connection) -> tuple[str, str]:
-        """What `_SAME_TABLE` compares with."""
-        return self._config.table, identifier(self._config.table).as_string(connection)
 
     @property
     def _whose(self) -> tuple[str, str, str]:
@@ -170,7 +165,7 @@ class TableSink(LaggingSink):
             order_by=self._config.order_by,
             deletes=self._config.delete is not None,
             steps=self.place.steps,
-            before=self._last,
+            before=self._last if self._last is not None and self._last < manifest.batch else None,
         )
         (said,) = self._written(rows).coalesce(1).mapInArrow(shard.publish, RESULT).collect()
         if said["message"] is not None:
@@ -189,8 +184,7 @@ class TableSink(LaggingSink):
             self._require_ledger(connection)
             if tables.exists(connection, self._config.table):
                 connection.execute(sql.SQL("DELETE FROM {}").format(identifier(self._config.table)))
-            of_table = sql.SQL("DELETE FROM {} WHERE {}").format(self._ledger, sql.SQL(_SAME_TABLE))
-            connection.execute(of_table, self._names(connection))
+            connection.execute(sql.SQL("DELETE FROM {} WHERE target = %s").format(self._ledger), (self._config.table,))
         super().clear()
 
     def _connected(self) -> AbstractContextManager[psycopg.Connection]:

@@ -15,7 +15,6 @@ from streamproof.connectors.postgres.database import DISCARDED, NO_KEY, WENT_BAC
 from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LedgerEntry
 
-LEDGER = "streamproof_ledger"
 DELETE = "_delete"
 """The column of staged rows that says whether a row deletes its key."""
 ENTRY = ("job", "output", "incarnation", "batch", "shard", "manifest", "fingerprint", "rows", "hash", "shards")
@@ -51,7 +50,7 @@ class Shard:
     key, order_by, deletes
         Of an upsert; without a key rows are inserted.
     before
-        The batch that this driver has published before this one, if any: the ledger must know it still.
+        The batch that was published before this one, where that is known: the ledger must have all its shards still.
     """
 
     url: str
@@ -86,10 +85,10 @@ class Shard:
         yield answer([row], _FIELDS)
 
     def _published(self, connection: psycopg.Connection, batches: Iterator[pa.RecordBatch]) -> tuple[LedgerEntry | None, int]:
-        self._require_the_one_before(connection)
         known = self._claim(connection)
         if known is not None:
             return known, 0
+        self._require_the_one_before(connection)
         rows = self._upserted(connection, batches) if self.key else self._copied(connection, identifier(self.table), batches)
         if rows != self.rows:
             connection.rollback()
@@ -119,11 +118,13 @@ class Shard:
         return entry_in(found)
 
     def _require_the_one_before(self, connection: psycopg.Connection) -> None:
-        """WentBack if the database has lost what this driver has committed there."""
+        """WentBack if the database has lost a part of what was committed there. Behind the claim: a pooler asks the primary server then."""
+        if self.before is None:
+            return
         mine = sql.SQL(" AND ").join(sql.SQL("{} = %s").format(sql.Identifier(name)) for name in _KEY[:4])
-        look = sql.SQL("SELECT FROM {} WHERE {} LIMIT 1").format(identifier(self.ledger), mine)
+        look = sql.SQL("SELECT count(*) >= max(shards) FROM {} WHERE {}").format(identifier(self.ledger), mine)
         values = (self.entry.job, self.entry.output, self.entry.incarnation, self.before)
-        if self.before is not None and connection.execute(look, values).fetchone() is None:
+        if connection.execute(look, values).fetchone() != (True,):
             connection.rollback()
             raise WentBack
 

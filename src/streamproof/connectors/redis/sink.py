@@ -12,7 +12,7 @@ from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 
 from streamproof.connectors.keys import key_text, require_key
 from streamproof.connectors.redis.writing import DELETED, RESULT, Writing, client, sink_error, where_of
-from streamproof.connectors.sink import LaggingSink, SinkPlace, entry_of, gone, require_whole, same_publication
+from streamproof.connectors.sink import LaggingSink, SinkPlace, behind_us, entry_of, gone, require_whole, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import ConfigurationError, OutputInUse, StoreEmptied
 
@@ -69,6 +69,8 @@ class HashSink(LaggingSink):
             fields = {field: json.loads(field) for field in connection.hkeys(self._ledger)}
             newest = max(fields, key=lambda field: (fields[field][:3] == self._whose, fields[field][3]), default=None)
             text = None if newest is None else connection.hget(self._ledger, newest)
+        if self._last is None:
+            self._last = max((key[3] for key in fields.values() if key[:3] == self._whose and len(key) == 4), default=None)
         return LedgerEntry.from_json(str(text)) if text else None
 
     def publish(self, manifest: Manifest, section: Section) -> None:
@@ -173,8 +175,4 @@ def _escaped(prefix: str) -> str:
 
 
 def _emptied(where: str, batch: int) -> StoreEmptied:
-    return StoreEmptied(
-        f"{where} knows nothing of batch {batch}, which was written there.",
-        required="What was published there is gone: it was emptied, or it is another server.",
-        remedy="Bring a backup of it back. Without one, write everything anew: a new checkpoint, and --replace-output.",
-    )
+    return behind_us(f"{where} knows nothing of batch {batch}")

@@ -9,8 +9,8 @@ from psycopg import sql
 from psycopg.rows import dict_row
 
 from streamproof.config import PostgresSink, ServiceSink
-from streamproof.connectors.postgres.database import identifier
-from streamproof.connectors.postgres.transactions import ENTRY, LEDGER
+from streamproof.connectors.postgres.database import LEDGER, identifier
+from streamproof.connectors.postgres.transactions import ENTRY
 from streamproof.core.manifest import LedgerEntry
 from streamproof.prove.outside.services import Published, Reader
 
