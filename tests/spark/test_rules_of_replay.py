@@ -99,7 +99,7 @@ def test_r2_a_batch_that_reads_other_input_than_the_published_one_stops(small_jo
 
     error = job.stopped(FingerprintMismatch)
 
-    assert "Batch 1 of kept was published with 1 rows, others than it gives now" in error.message
+    assert "Batch 1 of kept was published with 1 rows of other input than it reads now" in error.message
     assert "batch=000001" in error.remedy
     assert job.ids() == ["e0", "e1"]
 

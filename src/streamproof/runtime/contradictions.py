@@ -15,6 +15,11 @@ from streamproof.errors import (
     WrongCheckpoint,
 )
 
+_PUT_BACK = (
+    "Put the checkpoint back as it was when it published last: what is staged for it is kept. Without it start over: another [job] checkpoint, and "
+    "another folder, table or topic."
+)
+
 
 @contextmanager
 def needed_to_decide(known: Manifest) -> Iterator[None]:
@@ -58,14 +63,20 @@ def require_same(staged: Manifest, section: Section, entry: LedgerEntry, *, acce
             f"Batch {batch} of {output} was published by another incarnation ({entry.incarnation[:8]}; this is {staged.incarnation[:8]}).",
             remedy="Restore the checkpoint that published it, or start over with --new-output or --replace-output.",
         )
-    same_input = entry.fingerprint == staged.fingerprint.hash
-    if same_input and (accepted or (section.digest.rows, section.digest.hash) == (entry.rows, entry.hash)):
+    if entry.fingerprint != staged.fingerprint.hash:
+        raise FingerprintMismatch(
+            f"Batch {batch} of {output} was published with {entry.rows} rows of other input than it reads now, and its manifest is not here: "
+            "the checkpoint is an older copy, or has lost its newest plans.",
+            required="A batch that runs again reads what it read the first time; else rows would be published twice, or not at all.",
+            remedy=f"{_PUT_BACK} Where the output is a folder and this is the newest batch in it, batch={batch:06d} may be moved away instead.",
+        )
+    if accepted or (section.digest.rows, section.digest.hash) == (entry.rows, entry.hash):
         return
     raise FingerprintMismatch(
         f"Batch {batch} of {output} was published with {entry.rows} rows, others than it gives now; its manifest is lost.",
         required="A batch that runs again reads what it read the first time.",
         remedy=f"Restore the checkpoint from a backup, or move batch={batch:06d} of {output} away and run again."
-        + (f" To go on with what is published: run --accept-replay {batch}" if same_input else ""),
+        f" To go on with what is published: run --accept-replay {batch}",
     )
 
 
@@ -74,8 +85,7 @@ def older_copy(checkpoint: str, where: str, newest: int, but: str) -> WrongCheck
     return WrongCheckpoint(
         f"The output {where} has batch {newest} of the checkpoint {checkpoint}, {but}: the checkpoint is an older copy.",
         required="Its batches are cut otherwise now than those that are published; rows would be published twice.",
-        remedy="Put the checkpoint back as it was when it published last: what is staged for it is kept. Without it start over: another [job] "
-        "checkpoint, and another folder, table or topic.",
+        remedy=_PUT_BACK,
     )
 
 

@@ -6,15 +6,13 @@ from confluent_kafka import KafkaError, KafkaException
 from streamproof.connectors.kafka.client import Said, sink_error
 from streamproof.connectors.kafka.ledger import Ledger
 from streamproof.connectors.kafka.transactions import behind_age, timeout_seconds
-from streamproof.errors import SinkError, TwoDrivers
+from streamproof.errors import SinkError, StreamproofError, TwoDrivers
 
 FENCED = KafkaException(KafkaError(KafkaError.INVALID_PRODUCER_EPOCH, "Producer attempted an operation with an old epoch"))
 
 
-def error(problem: KafkaException) -> SinkError:
-    found = sink_error(Said.by(problem), "kafka://h:1/trades")
-    assert isinstance(found, SinkError)
-    return found
+def error(problem: KafkaException) -> StreamproofError:
+    return sink_error(Said.by(problem), "kafka://h:1/trades")
 
 
 @pytest.mark.parametrize(("options", "seconds"), [({}, 300.0), ({"transaction.timeout.ms": "900000"}, 900.0)])
