@@ -15,7 +15,6 @@ from streamproof.errors import (
     SinkError,
     SinkUnavailable,
     TwoDrivers,
-    WrongCheckpoint,
 )
 from streamproof.lab import PaymentsApi
 from streamproof.runtime import run
@@ -72,14 +71,6 @@ def test_each_row_is_one_call_with_its_key_and_its_columns(job, api):
     }
     assert known(small) == {"a": [("confirmed", 201)], "b": [("confirmed", 201)]}
     assert "Idempotency-Key" in next(output for output in result.outputs if output.name == "kept").guarantee
-
-
-def test_r1_an_older_copy_of_the_checkpoint_is_refused(job, api):
-    small = job()
-    small.put_back_an_older_copy()
-
-    assert "has batch 2 of the checkpoint" in small.stopped(WrongCheckpoint).message
-    assert keys(api) == ["a", "b"]
 
 
 def test_a_crash_after_the_calls_has_no_second_effect(job, api):

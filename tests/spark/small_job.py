@@ -16,9 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from streamproof._jvm import Storage
 from streamproof.config import load
+from streamproof.connectors import Sink
 from streamproof.core.manifest import LedgerEntry, Manifest
 from streamproof.errors import StreamproofError
+from streamproof.runtime.binding import bind
+from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.run import RunResult, run_job
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -192,6 +196,11 @@ class SmallJob:
 
     def ledger(self, batch: int, output: str = "kept") -> LedgerEntry:
         return LedgerEntry.from_json((self.out(output) / f"batch={batch:06d}/_ledger.json").read_text())
+
+    def sink(self, output: str = "kept") -> Sink:
+        """The sink of an output, as a run of its checkpoint has it."""
+        incarnation = next(ManifestStore(Storage(self.spark), str(self.checkpoint())).newest_first()).incarnation
+        return bind(load(self.folder)).sink(output, self.spark, Storage(self.spark), incarnation=incarnation)
 
     def staged(self, output: str = "kept") -> list[Path]:
         return [path for path in (self.out(output) / "_staging").glob("*/*") if not path.name.startswith(".")]

@@ -145,7 +145,8 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
 def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[str, Sink], waiting: Collection[int] = ()) -> None:
     """Removes staged rows of earlier attempts that no open manifest names; `waiting` are older batches that an output still waits for.
 
-    Batches that this checkpoint has never planned are another copy's of it: who puts that back needs them.
+    Batches beyond the next one that this checkpoint plans are another copy's of it: who puts that back needs them. The next one may be ours, if a
+    power failure has taken its plan; it can be computed again.
     """
     named, planned = set(), manifests.newest_planned()
     for number in {*manifests.batches()[-_LOOK_BACK:], *waiting}:
@@ -156,7 +157,7 @@ def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[
         for folder in (sink.place.staging, manifests.side_directory(output)):
             for name in storage.list(folder):
                 batch = name.partition("-")[0]
-                if name not in named and not (batch.isdigit() and int(batch) > planned):
+                if name not in named and not (batch.isdigit() and int(batch) > planned + 1):
                     storage.delete(f"{folder}/{name}")
 
 
