@@ -17,8 +17,10 @@ from pyspark import cloudpickle
 
 from spark.conftest import small_job, spark
 from spark.small_job import KEPT, Binding, SmallJob
+from streamproof.connectors.sink import Sink
 from streamproof.connectors.steps import Steps
 from streamproof.core.ids import new_id, short
+from streamproof.core.manifest import Manifest, Section
 from streamproof.core.phases import StepName
 from streamproof.errors import EnvironmentProblem, LabError, MissingExtra
 from streamproof.lab import KafkaCluster, Postgres
@@ -153,8 +155,25 @@ def told(steps: Steps) -> Iterator[None]:
     cloudpickle.register_pickle_by_value(written_in)  # workers cannot import tests
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(run, "Start", partial(Start, steps=steps))
+        try:
+            yield
+        finally:
+            cloudpickle.unregister_pickle_by_value(written_in)
+
+
+@contextmanager
+def before_publication(of: type[Sink], batch: int, happens: Callable[[], object]) -> Iterator[None]:
+    """Something happens on the driver, just before sinks of a class publish a batch."""
+    publish = of.publish
+
+    def behind(sink: Sink, manifest: Manifest, section: Section) -> None:
+        if manifest.batch == batch:
+            happens()
+        publish(sink, manifest, section)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(of, "publish", behind)
         yield
-    cloudpickle.unregister_pickle_by_value(written_in)
 
 
 @pytest.fixture

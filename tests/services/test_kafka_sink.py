@@ -12,15 +12,15 @@ import pytest
 from confluent_kafka import KafkaError, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from services.conftest import told
-from services.topics import made, received
+from services.conftest import before_publication, told
+from services.topics import deleted, ledger_of, made, received
 from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
 from streamproof.connectors.kafka.ledger import Ledger, Remembered, key_of
 from streamproof.connectors.kafka.sink import TopicSink
 from streamproof.connectors.kafka.transactions import Shard, fenced, transactional_id
 from streamproof.connectors.sink import entry_of
 from streamproof.connectors.steps import Steps
-from streamproof.core.manifest import LedgerEntry, Manifest, Section
+from streamproof.core.manifest import LedgerEntry
 from streamproof.core.phases import StepName
 from streamproof.errors import (
     CheckpointError,
@@ -209,7 +209,7 @@ def test_entries_that_no_restart_asks_for_are_dropped_and_what_would_need_them_i
     for number in range(4):
         small.feed([event(str(number), number)])
     small.run()
-    records = received(kafka.url, f"{topic}-streamproof-ledger")
+    records = received(kafka.url, ledger_of(topic))
     assert [json.loads(message.key())[3] for message in records if message.value() is None] == [0, 1]
 
     sink = small.sink()
@@ -227,14 +227,14 @@ def test_a_foreign_record_in_the_ledger_is_passed_over_and_a_broken_entry_is_nam
     small.feed([event("a", 0)])
     small.run()
     producer = Producer({"bootstrap.servers": kafka.url})
-    producer.produce(f"{topic}-streamproof-ledger", b"hello", b"somebody")
-    producer.produce(f"{topic}-streamproof-ledger", b"hello")
+    producer.produce(ledger_of(topic), b"hello", b"somebody")
+    producer.produce(ledger_of(topic), b"hello")
     producer.flush(20)
     small.feed([event("b", 1)])
     small.run()
     assert ids() == ["a", "b"]
 
-    producer.produce(f"{topic}-streamproof-ledger", b"{}", json.dumps(["small", "kept", "i", 2, 0]))
+    producer.produce(ledger_of(topic), b"{}", json.dumps(["small", "kept", "i", 2, 0]))
     producer.flush(20)
     small.feed([event("c", 2)])
     problem = small.stopped(SinkError)
@@ -264,40 +264,15 @@ def test_r1_a_topic_of_another_checkpoint_is_refused(job, ids):
     assert "cannot empty the topic" in other.stopped(ConfigurationError, replace_output=True).message
 
 
-def test_a_ledger_that_is_gone_is_not_taken_for_the_topic(job, kafka, topic, monkeypatch):
+def test_a_ledger_that_is_gone_is_not_taken_for_the_topic(job, kafka, topic):
     small = job()
-    small.feed([event("a", 0)])
-    small.run()
-    small.feed([event("b", 1)])
-    publish = TopicSink.publish
+    for number in range(2):
+        small.feed([event(str(number), number)])
 
-    def behind_a_deletion(sink: TopicSink, manifest: Manifest, section: Section) -> None:
-        admin, name = AdminClient({"bootstrap.servers": kafka.url}), f"{topic}-streamproof-ledger"
-        admin.delete_topics([name])[name].result(20)
-        until(lambda: name not in admin.list_topics(timeout=10).topics, "the ledger to be gone", 20)
-        publish(sink, manifest, section)
+    with before_publication(TopicSink, 1, lambda: deleted(kafka.url, ledger_of(topic))):
+        problem = small.stopped(StoreEmptied)
 
-    monkeypatch.setattr(TopicSink, "publish", behind_a_deletion)
-
-    assert "lacks newest entries of its ledger" in small.stopped(StoreEmptied).message
-
-
-@dataclass(frozen=True)
-class Losing(Steps):
-    """At a step the ledger of a topic loses what it holds."""
-
-    servers: str
-    ledger: str
-    at: str
-
-    def reached(self, step: StepName) -> None:
-        from confluent_kafka.admin import AdminClient, NewTopic  # this class is pickled by value, and those cannot be
-
-        if str(step) == self.at:
-            admin = AdminClient({"bootstrap.servers": self.servers})
-            admin.delete_topics([self.ledger])[self.ledger].result(20)
-            until(lambda: self.ledger not in admin.list_topics(timeout=10).topics, "the ledger to be gone", 20)
-            admin.create_topics([NewTopic(self.ledger, 1, 1, config={"cleanup.policy": "compact"})])[self.ledger].result(20)
+    assert "lacks newest entries of its ledger" in problem.message
 
 
 def test_a_ledger_that_loses_newest_entries_while_the_job_runs_stops_it(job, kafka, topic, ids):
@@ -305,7 +280,11 @@ def test_a_ledger_that_loses_newest_entries_while_the_job_runs_stops_it(job, kaf
     for number in range(2):
         small.feed([event(str(number), number)])
 
-    with told(Losing(kafka.url, f"{topic}-streamproof-ledger", "publish/kept@0:after")):
+    def lost() -> None:
+        deleted(kafka.url, ledger_of(topic))
+        made(kafka.url, 1, ledger_of(topic), **{"cleanup.policy": "compact"})
+
+    with before_publication(TopicSink, 1, lost):
         problem = small.stopped(StoreEmptied)
 
     assert "lacks newest entries of its ledger" in problem.message
@@ -359,7 +338,7 @@ def test_a_timeout_beyond_what_brokers_allow_is_refused(job):
 @pytest.mark.parametrize("policy", ["delete", "compact,delete"])
 def test_a_ledger_that_kafka_deletes_from_is_refused(job, kafka, policy):
     topic = made(kafka.url)
-    name = f"{topic}-streamproof-ledger"
+    name = ledger_of(topic)
     admin = AdminClient({"bootstrap.servers": kafka.url})
     admin.create_topics([NewTopic(name, 1, -1, config={"cleanup.policy": policy})])[name].result(20)
     small = job(topic=topic)

@@ -10,12 +10,11 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
-from services.topics import made, received, sent
+from services.topics import deleted, made, received, sent
 from spark.small_job import KEPT, Binding, SmallJob, assert_readable, dies, event
 from streamproof.config import load
 from streamproof.errors import ConfigurationError, DataError, WrongCheckpoint
 from streamproof.lab import KafkaCluster
-from streamproof.lab.process import until
 from streamproof.runtime.lag import lag_of
 
 pytestmark = [pytest.mark.service, pytest.mark.spark]
@@ -187,10 +186,8 @@ def test_a_topic_that_was_made_anew_stops_the_job(job, send, topic, kafka):
     small = job()
     send(topic, [event("a", 0), event("b", 1)])
     small.run()
-    admin = AdminClient({"bootstrap.servers": kafka.url})
-    admin.delete_topics([topic])[topic].result(20)
-    until(lambda: topic not in admin.list_topics(timeout=10).topics, "the topic to be gone", 20)
-    admin.create_topics([NewTopic(topic, 2, 1)])[topic].result(20)
+    deleted(kafka.url, topic)
+    made(kafka.url, 2, topic)
     send(topic, [event(f"new {number}", 2) for number in range(3)])
 
     problem = small.stopped(WrongCheckpoint)

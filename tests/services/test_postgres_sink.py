@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -11,15 +11,13 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from services.conftest import TABLE, Rows, told
+from services.conftest import TABLE, Rows, before_publication
 from spark.small_job import SUMS, SmallJob, dies, event
 from streamproof.connectors.postgres.database import opened
 from streamproof.connectors.postgres.sink import TableSink
 from streamproof.connectors.postgres.transactions import Shard
 from streamproof.connectors.sink import entry_of
-from streamproof.connectors.steps import UNWATCHED, Steps
-from streamproof.core.manifest import Manifest, Section
-from streamproof.core.phases import StepName
+from streamproof.connectors.steps import UNWATCHED
 from streamproof.errors import (
     NondeterministicReplay,
     SinkError,
@@ -231,55 +229,36 @@ def test_r1_an_older_copy_is_refused_also_if_the_database_was_down_when_it_ran_f
         assert connection.execute("select id from kept order by id").fetchall() == [("a",), ("b",)]
 
 
-@dataclass(frozen=True)
-class GoingBack(Steps):
-    """At a step the database loses what was committed last, as by a failover to a standby that lagged behind."""
-
-    url: str
-    schema: str
-    at: str
-
-    def reached(self, step: StepName) -> None:
-        if str(step) == self.at:
-            with psycopg.connect(self.url) as connection:
-                connection.execute(f"delete from {self.schema}.streamproof_ledger where batch = {step.batch}")
-                connection.execute(f"delete from {self.schema}.kept where id = '{step.batch}'")
-
-
-def test_a_commit_that_is_lost_behind_the_start_of_a_run_is_missed(job, rows, monkeypatch):
+def test_a_commit_that_is_lost_behind_the_start_of_a_run_is_missed(job, rows):
     """What the ledger held when the run began must be there at the first publication, with every shard."""
     small = job(create=True, shards=2)
     small.binding = replace(small.binding, files_per_batch=2, spark={"spark.sql.files.maxPartitionBytes": "300"})
     small.write()
-    for number in range(6):
+    for number in range(4):
         small.feed([event(f"{number}-{row}", number) for row in range(4)])
         if number % 2:
-            if number == 5:
-                monkeypatch.setattr(
-                    TableSink, "publish", behind(lambda: rows("delete from streamproof_ledger where batch = 1 and shard = 1"))
-                )
-                assert "knows nothing of batch 1" in small.stopped(StoreEmptied).message
-            else:
-                small.run()
+            small.run()
+    for number in range(4, 6):
+        small.feed([event(f"{number}-{row}", number) for row in range(4)])
+
+    with before_publication(TableSink, 2, lambda: rows("delete from streamproof_ledger where batch = 1 and shard = 1")):
+        problem = small.stopped(StoreEmptied)
+
+    assert "knows nothing of batch 1" in problem.message
     assert rows("select count(*) from kept") == [(16,)]
 
 
-def behind(first: Callable[[], object]) -> Callable[..., None]:
-    """A sink's publication, behind something else."""
-    publish = TableSink.publish
-
-    def behind(sink: TableSink, manifest: Manifest, section: Section) -> None:
-        first()
-        publish(sink, manifest, section)
-
-    return behind
-
-
-def test_a_database_that_loses_its_newest_commit_while_the_job_runs_stops_it_and_gets_it_again(job, rows, postgres, schema):
+def test_a_database_that_loses_its_newest_commit_while_the_job_runs_stops_it_and_gets_it_again(job, rows):
     small = job(create=True)
     for number in range(3):
         small.feed([event(str(number), number)])
-    with told(GoingBack(postgres.url, schema, "publish/kept@1:after")):
+
+    def fallen_back() -> None:
+        """As by a failover to a standby that lagged behind."""
+        rows("delete from streamproof_ledger where batch = 1")
+        rows("delete from kept where id = '1'")
+
+    with before_publication(TableSink, 2, fallen_back):
         problem = small.stopped(StoreEmptied)
 
     assert "knows nothing of batch 1, which was published there" in problem.message

@@ -8,14 +8,26 @@ import confluent_kafka
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamproof.core.ids import new_id, short
+from streamproof.lab.process import until
 
 
-def made(servers: str, partitions: int = 2, **settings: str) -> str:
+def made(servers: str, partitions: int = 2, name: str | None = None, **settings: str) -> str:
     """A new topic, by its name."""
-    name = f"events-{short(new_id())}"
+    name = name or f"events-{short(new_id())}"
     admin = AdminClient({"bootstrap.servers": servers})  # its answers end with it
     admin.create_topics([NewTopic(name, partitions, -1, config=settings)])[name].result(20)
     return name
+
+
+def ledger_of(topic: str) -> str:
+    return f"{topic}-streamproof-ledger"
+
+
+def deleted(servers: str, topic: str) -> None:
+    """Deletes a topic, and comes back when no broker knows it."""
+    admin = AdminClient({"bootstrap.servers": servers})
+    admin.delete_topics([topic])[topic].result(20)
+    until(lambda: topic not in admin.list_topics(timeout=10).topics, f"{topic} to be gone", 20)
 
 
 def sent(servers: str, topic: str, values: Sequence[Mapping[str, Any] | bytes | None], partition: int = 0, **more: Any) -> None:

@@ -128,7 +128,10 @@ class Sink(ABC):
         """
 
     def owner(self) -> LedgerEntry | None:
-        """The newest ledger entry found at the output, one of this checkpoint where there is any; tells whose output it is (R1)."""
+        """The newest ledger entry found at the output, one of this checkpoint where there is any; tells whose output it is (R1).
+
+        A store that may lose what it has taken remembers the batch: it must still be there when the next one is published.
+        """
         return None
 
     def contents(self) -> Iterable[tuple[int | None, Mapping[str, Any]]] | None:

@@ -16,8 +16,7 @@ from streamproof.errors import (
 )
 
 _PUT_BACK = (
-    "Put the checkpoint back as it was when it published last: what is staged for it is kept. Without it start over: another [job] checkpoint, and "
-    "another folder, table or topic."
+    "Put the checkpoint back as it was when it published last. Without it start over: another [job] checkpoint, and another folder, table or topic."
 )
 
 
