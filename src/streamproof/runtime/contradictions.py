@@ -16,7 +16,8 @@ from streamproof.errors import (
 )
 
 _PUT_BACK = (
-    "Put the checkpoint back as it was when it published last. Without it start over: another [job] checkpoint, and another folder, table or topic."
+    "Put the checkpoint back as it was when it published last. Without it start over: another [job] checkpoint, and "
+    "another folder, table or topic."
 )
 
 

@@ -144,10 +144,11 @@ class Shard:
         table, names = identifier(self.table), _listed(self.columns)
         like = sql.SQL("CREATE TEMPORARY TABLE {} ON COMMIT DROP AS SELECT {} FROM {} WITH NO DATA")
         connection.execute(like.format(_STAGE, names, table))
+        changes = [sql.SQL("ALTER {} SET NOT NULL").format(sql.Identifier(name)) for name in self.key]
         if self.deletes:
-            connection.execute(sql.SQL("ALTER TABLE {} ADD COLUMN {} boolean").format(_STAGE, sql.Identifier(DELETE)))
-        rows = self._copied(connection, _STAGE, batches)
-        self._require_keys(connection)
+            changes.append(sql.SQL("ADD {} boolean").format(sql.Identifier(DELETE)))
+        connection.execute(sql.SQL("ALTER TABLE {} {}").format(_STAGE, sql.SQL(", ").join(changes)))
+        rows = self._copied_with_keys(connection, batches)
         if self.order_by:
             connection.execute(_only_newest(self.key, self.order_by))
         elif self.deletes:
@@ -159,14 +160,13 @@ class Shard:
         connection.execute(sql.SQL("{} {}").format(into, _on_conflict(self.columns, self.key)))
         return rows
 
-    def _require_keys(self, connection: psycopg.Connection) -> None:
+    def _copied_with_keys(self, connection: psycopg.Connection, batches: Iterator[pa.RecordBatch]) -> int:
         """NoKey if a row has a null in its key: an index takes it for another row each time, so that it would be inserted again."""
-        columns = [sql.SQL("bool_or({} IS NULL)").format(sql.Identifier(name)) for name in self.key]
-        found = connection.execute(sql.SQL("SELECT {} FROM {}").format(sql.SQL(", ").join(columns), _STAGE)).fetchone()
-        for name, is_null in zip(self.key, found or (), strict=False):
-            if is_null:
-                connection.rollback()
-                raise NoKey(name)
+        try:
+            return self._copied(connection, _STAGE, batches)
+        except psycopg.errors.NotNullViolation as problem:
+            connection.rollback()
+            raise NoKey(problem.diag.column_name or "") from None
 
     def _require_one_of_each_key(self, connection: psycopg.Connection) -> None:
         """What PostgreSQL refuses of rows that are upserted, also of one that deletes beside one that writes: which came last is not known."""
