@@ -63,6 +63,8 @@ check: setup
 # Three runs side by side, each with a JVM of its own: small jobs, and services that are waited for, leave one of two cores idle. A fourth
 # would take more than 20 GB. What the first two say comes at the end; THEN is done behind the first and ALSO behind the second, whether they
 # passed or not.
+# JVMs of tests live for minutes: what the second compiler takes it does not give back.
+test: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1
 test: setup
 	@mkdir -p reports
 	@{ failed=0; $(RUN) pytest -m "proof and not service" || failed=$$?; $(THEN) || failed=$$?; exit $$failed; } \

@@ -375,6 +375,14 @@ def plain(cause: str) -> str:
     return said or "no reason given"
 
 
+def is_of_spark(problem: BaseException) -> bool:
+    """Whether PySpark or py4j raised it."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    return isinstance(problem, PySparkException | Py4JError)
+
+
 def causes_of(problem: BaseException) -> list[str]:
     """The messages of what PySpark or py4j raised and of its causes in the JVM, outermost first."""
     java = getattr(problem, "java_exception", None) or getattr(problem, "_origin", None)

@@ -1,5 +1,6 @@
 """A table of PostgreSQL holds each row once, with its type, whatever is repeated."""
 
+import itertools
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -265,6 +266,24 @@ def test_a_database_that_loses_its_newest_commit_while_the_job_runs_stops_it_and
     assert rows("select id from kept") == [("0",)]
     small.run()
     assert rows("select id from kept order by id") == [("0",), ("1",), ("2",)]
+
+
+def test_a_task_that_dies_when_only_what_waits_is_left_to_publish_is_told_like_any_other(job, rows, dying_tasks):
+    small = job(create=True)
+    small.feed([event("a", 0)])
+    tries = itertools.count()
+
+    def down_at_first() -> None:
+        if next(tries) == 0:
+            raise SinkUnavailable("It is down.")
+
+    with before_publication(TableSink, 0, down_at_first), dying_tasks("publish/kept@0:before"):
+        problem = small.stopped(StreamproofError)
+
+    assert "The query stopped: OSError in reached" in problem.message
+    assert next(tries) == 2, "it is tried again behind the query"
+    small.run()
+    assert rows("select id from kept") == [("a",)]
 
 
 def test_r8_rows_that_are_gone_of_an_older_batch_are_no_second_driver(job, own_postgres, monkeypatch):

@@ -16,6 +16,7 @@ from streamproof.errors import (
     TornCheckpoint,
     TwoDrivers,
 )
+from streamproof.runtime.task_failures import of_a_task
 
 _FILE = re.compile(r"(?:^|[\s'\"\[(=:])(?:file:|sp-[a-z]+:)?(/[^\s'\",:;)]+)")
 _NO_MODULE = re.compile(r"Traceback.*No module named '([\w.]+)'", re.DOTALL)
@@ -30,7 +31,19 @@ def translated(problem: BaseException) -> StreamproofError:
     if isinstance(problem, StreamproofError):
         return problem
     causes = _jvm.causes_of(problem)
-    for known in (_registry, _row, _offsets_lost, _vanished, _not_parquet, _disk, _two_drivers, _damaged, _not_in_workers, _divert):
+    for known in (
+        _registry,
+        _row,
+        _offsets_lost,
+        _vanished,
+        _not_parquet,
+        _disk,
+        _two_drivers,
+        _damaged,
+        _not_in_workers,
+        _divert,
+        of_a_task,
+    ):
         found = known(causes)
         if found is not None:
             return found

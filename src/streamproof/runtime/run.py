@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from streamproof import _jvm
 from streamproof.checkpoint.state import OpenWindows, open_windows
 from streamproof.config import KafkaSource
 from streamproof.core.account import Account
@@ -13,6 +14,7 @@ from streamproof.core.manifest import Manifest
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.binding import BoundJob, bind
 from streamproof.runtime.connector_jars import connector_jars
+from streamproof.runtime.failures import translated
 from streamproof.runtime.lag import PartitionLag, lag_of
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.query import RunningQuery, Start, start_query
@@ -130,9 +132,11 @@ def run_job(
         for running in queries:
             tell(f"waiting for what {running.name} still has to publish")
             running.protocol.finish(_PATIENCE_SECONDS)
-    except BaseException:  # Ctrl-C too: nothing goes on behind an error
+    except BaseException as problem:  # Ctrl-C too: nothing goes on behind an error
         for running in queries:
             running.stop()
+        if _jvm.is_of_spark(problem):  # what waits for a service is published beside the queries, too
+            raise translated(problem) from problem
         raise
     return _result(bound, queries, session, monotonic_seconds() - started)
 
@@ -181,8 +185,6 @@ def with_new_output(bound: BoundJob, path: str) -> BoundJob:
 
 def delete_outputs(bound: BoundJob, spark: "SparkSession") -> None:
     """Empties the outputs, for a checkpoint that is new; ConfigurationError if the checkpoint has batches."""
-    from streamproof import _jvm
-
     storage = _jvm.Storage(spark)
     for query in bound.outputs.main:
         if ManifestStore(storage, bound.checkpoint(query)).begun():

@@ -1,5 +1,7 @@
 """What Spark says, in our words: the pattern that decides, the file that is named, no class names."""
 
+import re
+
 import pytest
 
 from streamproof._jvm import plain, storage_error
@@ -60,6 +62,57 @@ def test_the_error_of_what_was_said(said, kind, message):
     assert type(error) is kind
     assert message in error.message
     assert error.required or error.remedy
+
+
+IN_LIBRARY = """An exception was thrown from the Python worker:
+Traceback (most recent call last):
+  File "/v/site-packages/pyspark/worker.py", line 1, in main
+    process()
+  File "/jobs/a b/job.py", line 11, in rate
+    raise table.lookup(f"{name}")
+          ^^^^^^^^^^^^
+  File "/v/site-packages/rates/table.py", line 7, in lookup
+    raise ValueError(f"no rate for {name}")
+rates.errors.NoRate: no rate for Smith
+of Smith street
+"""
+TWO_TRACES = """Traceback (most recent call last):
+  File "/jobs/job.py", line 3, in first
+KeyError: 'Smith'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/jobs/job.py", line 5, in second
+AssertionError
+"""
+BY_CALL = """SparkNumberFormatException: [CAST_INVALID_INPUT] The value 'Smith' of the type "STRING" cannot be cast. SQLSTATE: 22018
+== DataFrame ==
+"cast" was called from
+/jobs/job.py:19
+"""
+BY_SQL = """[DIVIDE_BY_ZERO] Division by zero. Use `try_divide` instead. SQLSTATE: 22012
+== SQL (line 1, position 1) ==
+notional / size
+^^^^^^^^^^^^^^^
+"""
+
+
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        (IN_LIBRARY, "NoRate in rate (/jobs/a b/job.py, line 11)"),
+        (TWO_TRACES, "AssertionError in second (/jobs/job.py, line 5)"),
+        (BY_CALL, "CAST_INVALID_INPUT in cast (/jobs/job.py, line 19)"),
+        (BY_SQL, "DIVIDE_BY_ZERO in notional / size"),
+        ("[CAST_OVERFLOW] The value 7000 overflows. SQLSTATE: 22003", "CAST_OVERFLOW"),
+    ],
+)
+def test_what_a_task_raised_is_named_with_its_place_and_without_values(cause, said):
+    error = translated(RuntimeError(cause))
+    assert error.message == f"The query stopped: {said}."
+    assert not re.search("Smith|7000", str(error))
+    assert "spark.log.level" in error.remedy
 
 
 def test_our_own_errors_stay_as_they_are():
