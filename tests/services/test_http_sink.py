@@ -17,6 +17,7 @@ from streamproof.errors import (
     TwoDrivers,
 )
 from streamproof.lab import PaymentsApi
+from streamproof.lab.api import tries_at
 from streamproof.runtime import run
 
 pytestmark = [pytest.mark.service, pytest.mark.spark]
@@ -79,7 +80,9 @@ def test_a_crash_after_the_calls_has_no_second_effect(job, api):
     dies(small, "rename", "checkpoint/kept/commits/0")
     small.run()
 
-    assert keys(api) == ["a", "b"]
+    assert tries_at(f"{api.url}/payments") == {"/payments a": 1, "/payments b": 1}, (
+        "what is known to be done is not asked for again"
+    )
 
 
 @pytest.mark.parametrize("step", ["_calls/batch=000000/try-1.json", "_calls/batch=000000/_ledger.json"])
@@ -152,8 +155,26 @@ def test_r1_a_new_checkpoint_is_refused_at_the_calls_of_another_and_else_calls_u
     assert keys(api) == ["a"], "the key is that of the row, and the API knows it"
 
 
+@pytest.mark.parametrize("key", ["", ".", ".."])
+def test_a_key_that_names_nothing_is_refused_before_a_call_is_made(job, api, key):
+    small = job(idempotent=False, lookup=f"{api.url}/payments/{{key}}")
+    small.feed([event("a", 0), event(key, 1)])
+
+    problem = small.stopped(SinkError)
+
+    assert "idempotency key that is empty" in problem.message
+    assert keys(api) == []
+
+
+def test_a_call_that_cannot_be_sent_as_it_is_does_not_wait_for_ever(job):
+    small = job(headers={"X-Api": "a\nb"})
+    small.feed([event("a", 0)])
+
+    assert "cannot be sent: it is no request that HTTP allows" in small.stopped(SinkError).message
+
+
 def test_without_idempotency_the_api_is_asked_before_a_call_is_made_again(job, api):
-    small = job("/careless", idempotent=False, lookup=f"{api.url}/careless/{{key}}", guarantee="exactly-once")
+    small = job("/careless", idempotent=False, lookup=f"{api.url}/careless/{{key}}")
     small.feed([event("a", 0), event("b", 1)])
     dies(small, "rename", "checkpoint-kept/_calls/batch=000000/try-1.json$")
     small.run()
@@ -161,11 +182,14 @@ def test_without_idempotency_the_api_is_asked_before_a_call_is_made_again(job, a
     assert keys(api, "/careless") == ["a", "b"]
 
 
-def test_without_either_the_claim_is_refused_and_the_repetition_is_seen(job, api):
-    claims = job("/careless", idempotent=False, guarantee="exactly-once")
+@pytest.mark.parametrize("asked", [{}, {"lookup": "http://127.0.0.1:1/{key}"}])
+def test_without_idempotency_a_claim_is_refused_since_two_tasks_may_call_at_a_time(job, asked):
+    claims = job("/careless", idempotent=False, guarantee="exactly-once", **asked)
     claims.feed([event("a", 0)])
     assert "cannot be kept by http" in claims.stopped(ConfigurationError).message
 
+
+def test_without_either_the_repetition_is_seen(job, api):
     small = job("/careless", folder="other", idempotent=False)
     small.feed([event("a", 0)])
     dies(small, "rename", "checkpoint-kept/_calls/batch=000000/try-1.json$")

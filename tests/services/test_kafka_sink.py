@@ -3,7 +3,8 @@
 import itertools
 import json
 import random
-from collections.abc import Callable, Iterable
+import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from services.topics import deleted, ledger_of, made, received
 from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
 from streamproof.connectors.kafka.ledger import Ledger, Remembered, key_of
 from streamproof.connectors.kafka.sink import TopicSink
-from streamproof.connectors.kafka.transactions import Shard, fenced, transactional_id
+from streamproof.connectors.kafka.transactions import Shard, fenced
 from streamproof.connectors.sink import entry_of
 from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LedgerEntry
@@ -25,12 +26,12 @@ from streamproof.core.phases import StepName
 from streamproof.errors import (
     CheckpointError,
     ConfigurationError,
-    NondeterministicReplay,
     OutputInUse,
     SinkError,
     SinkUnavailable,
     StoreEmptied,
     StreamproofError,
+    TwoDrivers,
 )
 from streamproof.lab import KafkaCluster
 from streamproof.lab.process import until
@@ -131,13 +132,11 @@ def test_r7_shards_are_fixed_by_the_manifest_and_only_those_that_are_missing_are
 def test_r6_a_second_publisher_fences_the_first(kafka, topic):
     entry = LedgerEntry("job", "kept", "i", 0, 0, "m", "f", 1, 1)
     Ledger(kafka.url, topic, {}).require(1)
-    first = Producer({"bootstrap.servers": kafka.url, "transactional.id": transactional_id(entry, topic), "log_level": 0})
-    first.init_transactions(20)
+    first = fenced(entry, Ledger(kafka.url, topic, {}))
     first.begin_transaction()
     first.produce(topic, b"of a zombie")
     first.flush(20)
-    second = Producer({"bootstrap.servers": kafka.url, "transactional.id": transactional_id(entry, topic), "log_level": 0})
-    second.init_transactions(20)
+    fenced(entry, Ledger(kafka.url, topic, {}))
 
     with pytest.raises(Exception, match=r"FENCED|fenced"):
         first.commit_transaction(20)
@@ -149,9 +148,10 @@ def test_r7_another_manifests_record_for_the_batch_stops_the_publisher(job, kafk
     small.feed([event("a", 0)])
     dies(small, "rename", "checkpoint/kept/commits/0")
     small.change_manifest(0, lambda manifest: manifest.update(id="of another driver"))
-    small.change_manifest(0, lambda manifest: manifest["sections"][0]["digest"].update(hash=1))
+    (entry,) = ledger(kafka, topic)
+    written(kafka, Ledger(kafka.url, topic, {}), [replace(entry, rows=7)])
 
-    assert "was published" in small.stopped(NondeterministicReplay).message
+    assert "was published by the manifest" in small.stopped(TwoDrivers).message
     assert ids() == ["a"]
 
 
@@ -191,11 +191,12 @@ def test_r4_a_zombie_cannot_commit_a_manifest_that_was_discarded(job, kafka, top
 def test_a_ledger_is_read_on_from_where_it_was_read_to(kafka, topic):
     ledger = Ledger(kafka.url, topic, {})
     ledger.require(1)
-    written(kafka, ledger, range(30))
+    one = LedgerEntry("job", "kept", "i", 0, 0, "m", "f", 1, 1)
+    written(kafka, ledger, [replace(one, batch=batch) for batch in range(30)])
     known = Remembered(ledger, lambda entry: entry.job == "job")
     known.look()
     assert known.entry(29, 0).batch == 29
-    written(kafka, ledger, [30])
+    written(kafka, ledger, [replace(one, batch=30)])
 
     reading = ledger.read([0], known.ends)
 
@@ -241,12 +242,10 @@ def test_a_foreign_record_in_the_ledger_is_passed_over_and_a_broken_entry_is_nam
     assert "has the key of an entry and is none" in problem.message
 
 
-def written(kafka: KafkaCluster, ledger: Ledger, batches: Iterable[int]) -> None:
-    """Entries as publications of these batches would have left them."""
-    one = LedgerEntry("job", "kept", "i", 0, 0, "m", "f", 1, 1)
-    producer = fenced(one, ledger)
-    for batch in batches:
-        entry = replace(one, batch=batch)
+def written(kafka: KafkaCluster, ledger: Ledger, entries: Sequence[LedgerEntry]) -> None:
+    """Entries as publications would have left them."""
+    producer = fenced(entries[0], ledger)
+    for entry in entries:
         producer.begin_transaction()
         producer.produce(ledger.name, entry.to_json(), key_of(entry), partition=0)
         producer.commit_transaction(20)
@@ -261,7 +260,24 @@ def test_r1_a_topic_of_another_checkpoint_is_refused(job, ids):
 
     assert "belongs to another run of this job" in other.stopped(OutputInUse).message
     assert ids() == ["a"]
+    assert "--replace-output" not in other.stopped(OutputInUse).remedy
     assert "cannot empty the topic" in other.stopped(ConfigurationError, replace_output=True).message
+
+
+def test_r1_no_output_is_emptied_if_one_of_them_cannot_be(small_job, kafka, topic):
+    table = {"connector": "kafka", "servers": kafka.url, "topic": topic}
+    small = small_job(KEPT, Binding(sinks={"kept": "json"}, tables={"sink.rejected": table}))
+    small.feed([event("a", 0), event("bad", 1, -1.0)])
+    small.run()
+    shutil.rmtree(small.folder / "checkpoint")
+
+    assert "No output is emptied" in small.stopped(ConfigurationError, replace_output=True).message
+    assert small.ids() == ["a"]
+    table["topic"] = made(kafka.url)
+    small.write()
+    small.run(replace_output=True)
+    assert small.ids() == ["a"]
+    assert len(received(kafka.url, table["topic"])) == 1
 
 
 def test_a_ledger_that_is_gone_is_not_taken_for_the_topic(job, kafka, topic):

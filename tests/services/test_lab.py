@@ -1,5 +1,6 @@
 """The lab's services are real: each answers in its own protocol, can be killed and come back, and is gone with its parent."""
 
+import json
 import os
 import signal
 import socket
@@ -200,6 +201,8 @@ def test_toxiproxy_delays_and_cuts_a_line(tmp_path: Path):
 def test_a_spark_cluster_has_its_workers(tmp_path: Path):
     with SparkCluster(tmp_path, workers=2) as cluster:
         assert cluster.url.startswith("spark://127.0.0.1:")
+        with urlopen(f"{cluster.page}/json/") as answer:
+            assert json.load(answer)["aliveworkers"] == 2
 
 
 PARENT = """

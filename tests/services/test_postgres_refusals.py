@@ -84,6 +84,22 @@ def test_a_violated_key_is_said_without_its_values_and_nothing_is_lost(job, rows
     assert rows("select id from kept order by id") == [("b",), ("secret-id",)]
 
 
+def test_a_trigger_that_refuses_a_row_is_said_without_its_words(job, rows, schema):
+    rows(f"create table kept ({TABLE})")
+    rows(
+        "create function refuse() returns trigger language plpgsql as "
+        "$$ begin raise exception 'client % is over its limit', new.client; end $$"
+    )
+    rows("create trigger refuse before insert on kept for each row execute function refuse()")
+    small = job()
+    small.feed([event("a", 0, client="confidential")])
+
+    problem = small.stopped(SinkError)
+
+    assert "A trigger or a function of the database refuses a row" in problem.message
+    assert "confidential" not in str(problem)
+
+
 def test_a_value_that_does_not_fit_is_said_without_it(job, rows):
     rows("create table kept (id text, client varchar(3), v double precision, ts timestamptz)")
     small = job()

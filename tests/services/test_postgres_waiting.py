@@ -1,29 +1,36 @@
 """A database that does not take its rows is waited for: nothing is lost, the other outputs go on (R8)."""
 
+from dataclasses import replace
+
 import psycopg
 import pytest
 
-from spark.small_job import event
-from streamproof.connectors.postgres.sink import TableSink
-from streamproof.errors import CheckpointError, SinkError, SinkUnavailable
+from spark.small_job import KEPT, Binding, event
+from streamproof.connectors.sink import SinkPlace
+from streamproof.errors import CheckpointError, SinkError, SinkUnavailable, WrongCheckpoint
 from streamproof.runtime import run
 
 pytestmark = [pytest.mark.service, pytest.mark.spark]
 
 
-def test_rows_that_went_missing_on_their_way_are_noticed(job, rows, monkeypatch):
-    small = job(create=True, backlog=1)
-    small.feed([event("a", 0), event("b", 1)])
-    written = TableSink._written
+@pytest.mark.parametrize(("shards", "said"), [(1, "1 of 8"), (2, "1 of 4")])
+def test_r6_rows_that_went_missing_on_their_way_are_noticed(job, rows, monkeypatch, shards, said):
+    """The manifest says how many there are, also in a shard: what is read is not held against itself."""
+    small = job(create=True, backlog=1, shards=shards)
+    small.binding = replace(small.binding, files_per_batch=2, spark={"spark.sql.files.maxPartitionBytes": "300"})
+    small.write()
+    for half in (range(4), range(4, 8)):
+        small.feed([event(str(number), number) for number in half])
+    staged_rows = SinkPlace.staged_rows
     with monkeypatch.context() as lossy:
         lossy.setattr(run, "_PATIENCE_SECONDS", 0)
-        lossy.setattr(TableSink, "_written", lambda sink, found: written(sink, found.limit(1)))
-        assert "1 of 2 rows were read back" in str(small.stopped(SinkUnavailable))
+        lossy.setattr(SinkPlace, "staged_rows", lambda place, *which: staged_rows(place, *which).limit(1))
+        assert f"{said} rows were read back" in str(small.stopped(SinkUnavailable))
     assert rows("select count(*) from kept") == [(0,)]
 
     small.run()
 
-    assert rows("select count(*) from kept") == [(2,)]
+    assert rows("select count(*) from kept") == [(8,)]
 
 
 def test_r8_an_output_that_is_down_neither_stops_nor_doubles_the_others_and_catches_up(job, rows, own_postgres, monkeypatch):
@@ -62,6 +69,33 @@ def test_r8_no_more_batches_wait_than_are_allowed(job, own_postgres):
     small.run()
     with psycopg.connect(own_postgres.url) as connection:
         assert connection.execute("select count(*) from kept").fetchall() == [(4,)]
+
+
+def test_r8_rows_that_wait_for_an_output_the_job_has_no_more_stop_it(small_job, own_postgres, monkeypatch):
+    """Spark has gone beyond their batches: nobody would ask for them again."""
+    former = KEPT.replace("rejected=", "refused=")
+    table = {"connector": "postgres", "url": own_postgres.url, "table": "refused", "create": True}
+    small = small_job(former, Binding(sinks={"kept": "json"}, tables={"sink.refused": table}))
+    own_postgres.kill()
+    small.feed([event("a", 0), event("r0", 0, -1.0)])
+    with monkeypatch.context() as impatient:
+        impatient.setattr(run, "_PATIENCE_SECONDS", 0)
+        small.stopped(SinkUnavailable)
+    own_postgres.restart()
+    small.text, small.binding = KEPT, Binding(sinks={"kept": "json", "rejected": "json"})
+    small.write()
+
+    problem = small.stopped(WrongCheckpoint)
+
+    assert "1 batches with rows for the output refused" in problem.message
+    small.text, small.binding = former, Binding(sinks={"kept": "json"}, tables={"sink.refused": table})
+    small.write()
+    small.run()
+    with psycopg.connect(own_postgres.url) as connection:
+        assert connection.execute("select id from refused").fetchall() == [("r0",)]
+    small.text, small.binding = KEPT, Binding(sinks={"kept": "json", "rejected": "json"})
+    small.write()
+    small.run()
 
 
 def test_r8_what_waits_is_found_though_spark_has_removed_its_commits(job, own_postgres, monkeypatch):

@@ -17,6 +17,7 @@ from streamproof.connectors.redis.writing import Writing
 from streamproof.connectors.steps import Steps
 from streamproof.core.phases import StepName
 from streamproof.errors import (
+    ConfigurationError,
     NondeterministicReplay,
     OutputInUse,
     SinkError,
@@ -151,6 +152,22 @@ def test_r8_a_task_that_was_thought_dead_does_not_bring_a_deleted_key_back(serve
     written(3, delete=False)
     assert client.hgetall("k") == {"_batch": "3", "v": "of 3"}
     assert not client.exists("streamproof:deleted:k")
+
+
+def test_several_rows_of_a_key_are_refused_where_nothing_says_which_counts(job, client):
+    """The batch may be written twice, and each time another one would be the last."""
+    small = job()
+    small.feed([event("a", 0), event("a", 1, 2.0)])
+
+    assert "several rows of one key" in small.stopped(SinkError).message
+    assert not client.keys("*")
+
+
+def test_a_claim_of_exactly_once_is_refused(job):
+    small = job(guarantee="exactly-once")
+    small.feed([event("a", 0)])
+
+    assert "cannot be kept by redis" in small.stopped(ConfigurationError).message
 
 
 def test_keys_of_several_columns_that_look_alike_stay_apart(job, client):

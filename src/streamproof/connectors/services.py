@@ -40,7 +40,9 @@ def guarantee(config: ServiceSink) -> str:
 
 def keeps_claim(config: ServiceSink) -> bool:
     """Whether the sink of a service keeps what the configuration claims of it (K8)."""
-    return config.guarantee != "exactly-once" or not isinstance(config, HttpSink) or config.idempotent or bool(config.lookup)
+    if config.guarantee != "exactly-once":
+        return True
+    return config.idempotent if isinstance(config, HttpSink) else not isinstance(config, RedisSink)
 
 
 def _kind(config: ServiceSink) -> Any:

@@ -76,6 +76,8 @@ class Sink(ABC):
     """Whether every row is in the store once, whatever happens; a claim of the configuration is held against it (K8)."""
     shards = 1
     """In how many parts a batch is published, each with a ledger entry of its own."""
+    clearable = True
+    """Whether `run --replace-output` can empty it."""
     may_lag = False
     """Whether the job goes on while the store is down: batches wait with their manifests (R8)."""
 
@@ -165,6 +167,10 @@ class Sink(ABC):
     def encoded(self, rows: "DataFrame") -> "DataFrame":
         """The rows as they are staged: what can be done to each alone is done by all tasks side by side, before one publishes."""
         return rows
+
+    def require_clearable(self) -> None:
+        """Raises what `clear` would be refused for. Asked of every output before the first one is emptied."""
+        return
 
     def clear(self) -> None:
         """Deletes what the output holds and its ledger: `run --replace-output`."""
@@ -287,6 +293,15 @@ def for_each_shard(section: Section, publish: Callable[[int], None]) -> None:
         return
     with ThreadPoolExecutor(section.shards, thread_name_prefix="shard") as side_by_side:
         list(side_by_side.map(publish, range(section.shards)))
+
+
+def rows_of(section: Section, shard: int, staged: "DataFrame") -> int:
+    """How many rows a shard has, by its manifest; where that does not say it of each file, as many as are staged."""
+    if section.shards == 1:
+        return section.digest.rows
+    digests = [file.digest for file in section.files_of(shard)]
+    counted = [digest.rows for digest in digests if digest is not None]
+    return sum(counted) if len(counted) == len(digests) else staged.count()
 
 
 def require_whole(place: SinkPlace, found: int, expected: int) -> None:

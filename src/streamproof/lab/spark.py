@@ -27,6 +27,11 @@ class SparkCluster(Service):
         """What a session has as its master."""
         return f"spark://127.0.0.1:{self._ports[0]}"
 
+    @property
+    def page(self) -> str:
+        """The master's page."""
+        return f"http://127.0.0.1:{self._ports[1]}"
+
     def start(self) -> Self:
         port, page = free_ports(2)
         self._ports = port, page
@@ -50,7 +55,7 @@ class SparkCluster(Service):
     def _complete(self) -> bool:
         """Whether the master counts every worker as alive."""
         try:
-            with urlopen(f"http://127.0.0.1:{self._ports[1]}/json/", timeout=2) as answer:
+            with urlopen(f"{self.page}/json/", timeout=2) as answer:  # noqa: S310 -- a service of our own
                 return bool(json.load(answer)["aliveworkers"] == self.workers)
         except (URLError, OSError, ValueError, KeyError):
             return False

@@ -343,7 +343,8 @@ class BatchProtocol:
                 sink.abort(old.directory)
         again = replace(staged, id=known.id, sections=tuple(sections))
         self.manifests.discard(staged.batch)
-        self.manifests.create(again)
+        if not self.manifests.create(again):
+            raise other_manifest(staged)
         return again
 
     def _is_whole(self, known: Manifest, section: Section) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.logs import positions_in
 from streamproof.connectors.sink import Sink
@@ -10,6 +11,9 @@ from streamproof.errors import OutputInUse, WrongCheckpoint
 from streamproof.runtime.failures import path_of
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.places import is_below, resolved, seen_from
+
+if TYPE_CHECKING:
+    from streamproof._jvm import Storage
 
 
 def check_owner(sinks: Iterable[Sink], incarnation: str, job: str, manifests: ManifestStore) -> int:
@@ -41,7 +45,8 @@ def check_owner(sinks: Iterable[Sink], incarnation: str, job: str, manifests: Ma
 def _start_over(sink: Sink) -> str:
     replace_it = "streamproof run TARGET --replace-output"
     if sink.place.where != sink.place.path:
-        return f"bind [sink.{sink.place.output}] to another table or topic      or      {replace_it}"
+        elsewhere = f"bind [sink.{sink.place.output}] to another table, topic or prefix"
+        return f"{elsewhere}      or      {replace_it}" if sink.clearable else elsewhere
     return f"streamproof run TARGET --new-output {sink.place.path.rsplit('/', 1)[-1]}-2      or      {replace_it}"
 
 
@@ -142,6 +147,44 @@ def require_outputs(manifest: Manifest, sinks: Mapping[str, Sink]) -> None:
                 required=f"The outputs now are {', '.join(sinks)}.",
                 remedy="Run the job once with its former outputs, then change them.",
             )
+
+
+def require_nothing_waits(storage: "Storage", checkpoints: str, manifests: ManifestStore, outputs: Collection[str]) -> None:
+    """WrongCheckpoint if rows still wait for an output that the job does not have any more: Spark has gone beyond their batches (R8).
+
+    Parameters
+    ----------
+    checkpoints
+        What [job] checkpoint is; what is staged for services lies beside it, in a folder for each output.
+    outputs
+        All that the job has.
+    """
+    beside, _, name = checkpoints.rstrip("/").rpartition("/")
+    for folder in storage.list(beside):
+        output = folder.removeprefix(f"{name}-")
+        if output == folder or output in outputs:
+            continue
+        staging = f"{beside}/{folder}/_staging"
+        waiting = [directory for directory in storage.list(staging) if _has_rows_in(directory, output, manifests)]
+        if waiting:
+            raise WrongCheckpoint(
+                f"{len(waiting)} batches with rows for the output {output}, which the job does not have any more, are still staged in {staging}.",
+                required="What waits for an output is published before the job goes on without it.",
+                remedy="Run the job once with its former outputs, then change them. If nobody wants these rows, delete that folder.",
+            )
+
+
+def _has_rows_in(directory: str, output: str, manifests: ManifestStore) -> bool:
+    """Whether a manifest names a staged directory, with rows for an output."""
+    number = directory.partition("-")[0]
+    if not number.isdigit():
+        return False
+    try:
+        manifest = manifests.read(int(number))
+    except ValueError:
+        return False
+    section = manifest.section(output) if manifest is not None else None
+    return section is not None and bool(section.digest.rows) and section.directory == f"_staging/{directory}"
 
 
 def _class_of(connector: str) -> str:

@@ -62,6 +62,8 @@ class Publisher:
     """Of each output that was admitted, the newest batch that it had then."""
     _just_published: dict[str, Section] = field(default_factory=dict)
     """Of outputs that catch up, what they have taken last: it stays staged until they have taken the next one."""
+    _unseen: dict[str, Sequence[int]] = field(default_factory=dict)
+    """Of outputs that were down when the run began, the batches that Spark had committed then."""
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def look_back(self, committed: Sequence[int]) -> None:
@@ -75,26 +77,40 @@ class Publisher:
             If the manifest of a batch that may wait is torn or missing.
         """
         for output, sink in self.sinks.items():
+            self.waiting[output] = []
             if not sink.may_lag:
                 continue
-            left: list[int] = []
             try:
-                for number in reversed(committed):
-                    manifest = self._manifest(number)
-                    section = manifest.section(output) if manifest is not None else None
-                    if manifest is None and sink.has_staged(number) and sink.published(number) is None:
-                        raise _lost(self.manifests.path(number), output)
-                    if manifest is None or section is None or not section.digest.rows:
-                        continue
-                    if sink.complete(manifest, section):
-                        break
-                    left.append(number)
+                self.waiting[output] = self._left_behind(output, committed)
             except SinkUnavailable as problem:
-                left = [number for number in reversed(committed) if self._is_staged(number, output)]
+                self.waiting[output] = [number for number in committed if self._is_staged(number, output)]
+                self._unseen[output] = committed
                 self._is_down(output, problem)
-            self.waiting[output] = left[::-1]
         for number in committed[-2:]:
             self.drop_published(number)
+
+    def _left_behind(self, output: str, committed: Sequence[int]) -> list[int]:
+        """The batches that an output waits for, oldest first: those behind the newest that is published whole."""
+        sink, left = self.sinks[output], []
+        for number in reversed(committed):
+            manifest = self._manifest(number)
+            section = manifest.section(output) if manifest is not None else None
+            if manifest is None and sink.has_staged(number) and sink.published(number) is None:
+                raise _lost(self.manifests.path(number), output)
+            if manifest is None or section is None or not section.digest.rows:
+                continue
+            if sink.complete(manifest, section):
+                break
+            left.append(number)
+        return left[::-1]
+
+    def _look_back_again(self, output: str) -> None:
+        """Asks an output what could not be asked when the run began: it may have come back without what it had."""
+        committed = self._unseen.get(output)
+        if committed is not None:
+            since = [number for number in self.waiting[output] if number not in committed]
+            self.waiting[output][:] = [*self._left_behind(output, committed), *since]
+            del self._unseen[output]
 
     def begin(self) -> None:
         """Looks at every output that may lag, and publishes what waits for it.
@@ -139,6 +155,11 @@ class Publisher:
         with self._lock:
             for output, batches in self.waiting.items():
                 if self.pauses(output) and not at_once:
+                    continue
+                try:
+                    self._look_back_again(output)
+                except SinkUnavailable as problem:
+                    self._is_down(output, problem)
                     continue
                 while batches:
                     manifest = self._manifest(batches[0])
@@ -210,7 +231,7 @@ class Publisher:
         waiting = self.waiting.setdefault(section.output, [])
         if manifest.batch in waiting:
             return
-        if not waiting and not self.pauses(section.output):
+        if not waiting and not self.pauses(section.output) and section.output not in self._unseen:
             try:
                 self._publish(manifest, section)
                 self._is_up(section.output)

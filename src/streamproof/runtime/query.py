@@ -109,6 +109,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     if interrupted is not None:
         ownership.require_outputs(interrupted, sinks)
         notes += recovery.mend_publications(interrupted, sinks)
+    ownership.require_nothing_waits(storage, bound.config.resolve(bound.config.checkpoint), manifests, bound.places)
     recovery.require_published_whole(manifests, sinks, logs.batches("commits"))
     if start.replay_last:
         taken_back = recovery.roll_back(storage, logs, manifests, sinks)

@@ -176,7 +176,7 @@ def with_new_output(bound: BoundJob, path: str) -> BoundJob:
         if place.service is not None:
             raise ConfigurationError(
                 f"--new-output is for folders, and {name} goes to {place.where}.",
-                remedy=f"Bind [sink.{name}] to another table or topic, or run with --replace-output.",
+                remedy=f"Bind [sink.{name}] to another table, topic or prefix.",
             )
         target = bound.config.resolve(path) if name == first else f"{bound.config.resolve(path)}-{name}"
         places[name] = replace(place, path=target)
@@ -192,8 +192,11 @@ def delete_outputs(bound: BoundJob, spark: "SparkSession") -> None:
                 f"--replace-output would delete the output of the checkpoint {bound.checkpoint(query)}, which has batches.",
                 remedy="Delete that checkpoint too if you want to start over.",
             )
-    for output in bound.places:
-        bound.sink(output, spark, storage).clear()
+    sinks = [bound.sink(output, spark, storage) for output in bound.places]
+    for sink in sinks:  # all, or none
+        sink.require_clearable()
+    for sink in sinks:
+        sink.clear()
 
 
 def account_of(query: str, newest: Manifest | None, opened: OpenWindows) -> QueryAccount:

@@ -38,6 +38,16 @@ class Store:
     may_lag: bool = True
     place: Any = field(default_factory=lambda: SimpleNamespace(staging="out/_staging", where="kafka://h/kept"))
     dropped: list[str] = field(default_factory=list)
+    newest: int = -1
+    staged: tuple[int, ...] = ()
+
+    def complete(self, manifest: Manifest, section: Section) -> bool:
+        if self.down:
+            raise SinkUnavailable("it is down.", required="Nothing is lost.")
+        return manifest.batch <= self.newest
+
+    def has_staged(self, batch: int) -> bool:
+        return batch in self.staged
 
     def prepare(self, manifest: Manifest, section: Section) -> None:
         """Nothing to prepare."""
@@ -116,6 +126,33 @@ def test_r8_what_a_store_has_taken_after_a_pause_stays_staged_until_it_has_taken
     assert (store.taken, store.dropped) == ([0, 1, 2], ["_staging/0", "_staging/1"])
     publisher.finish(1)
     assert store.dropped == ["_staging/0", "_staging/1", "_staging/2"]
+
+
+@pytest.mark.parametrize("staged", [(), (4,)])
+def test_a_store_that_was_down_when_the_run_began_is_asked_what_it_has_before_it_gets_more(publisher, store, clock, staged):
+    """A copy that lagged behind may stand in for it: of what is not staged any more the sink then says that it is gone."""
+    store.down, store.newest, store.staged = True, 2, staged
+    publisher.look_back(range(5))
+    assert publisher.waiting["kept"] == list(staged), "more cannot be known"
+    publisher.publish(manifest(5))
+    assert store.asked == 0
+    clock.now += FIRST_SECONDS
+    store.down = False
+
+    publisher.publish(manifest(6))
+
+    assert store.taken == [3, 4, 5, 6]
+
+
+def test_an_output_that_has_everything_when_it_comes_back_gets_nothing_again(publisher, store, clock):
+    store.down, store.newest, store.staged = True, 4, (4,)
+    publisher.look_back(range(5))
+    clock.now += FIRST_SECONDS
+    store.down = False
+
+    publisher.publish(manifest(5))
+
+    assert store.taken == [5]
 
 
 ENTRY = LedgerEntry("job", "kept", "i", 5, 0, "m5", "f", 1, 1)

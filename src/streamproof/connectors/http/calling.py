@@ -1,6 +1,7 @@
 """The calls of a batch, from Spark's tasks: some at a time, again after a pause that grows, each under its own idempotency key."""
 
 import asyncio
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,10 @@ _REFUSED = (400, 402, 403, 406, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421
 """What an API says of a call that it will not do. All else may be otherwise the next time: 409 is said of a key whose first call is still
 under way, and 401, 404, 405 or a redirect of a configuration that is to be mended."""
 _NOT_DONE = 404
+NO_REQUEST = "it is no request that HTTP allows"
+"""What is said of a call that cannot be sent as it is: no waiting mends that."""
+NO_NAMES = ("", ".", "..")
+"""Keys that stand for no thing of their own in a path: asking for one of them asks for what is around it."""
 _IN_A_HEADER = " !#$&'()*+,/:;=?@[]|~"
 _OF_THE_CONNECTION = {
     "content-type",
@@ -106,7 +111,9 @@ class Calling:
                 response = await client.request(self.method, self.url, content=body, headers=self._headers(key, values))
             except httpx.TimeoutException:
                 said, status = f"no answer within {self.timeout:g} seconds", None
-            except (httpx.HTTPError, httpx.InvalidURL) as problem:
+            except (httpx.LocalProtocolError, httpx.InvalidURL):
+                return _result(key, PENDING, None, attempt, NO_REQUEST)
+            except httpx.HTTPError as problem:
                 said, status = f"no connection: {type(problem).__name__}", None
             else:
                 status, said = response.status_code, response.reason_phrase
@@ -125,14 +132,24 @@ class Calling:
         extra = {
             name: value.decode()
             for name, value in zip(self.extra, values, strict=True)
-            if value is not None and all(0x20 <= byte < 0x7F for byte in value) and name.lower() not in self._ours
+            if value is not None and _fits_a_header(value) and name.lower() not in self._ours
         }
-        return {"Content-Type": "application/json", **extra, **self.headers, "Idempotency-Key": quote(key, safe=_IN_A_HEADER)}
+        return {"Content-Type": "application/json", **extra, **self.headers, "Idempotency-Key": _in_a_header(key)}
 
     @property
     def _ours(self) -> set[str]:
         """Names, in lower case as HTTP compares them, that a record may not set: those that we send, and those of the connection."""
         return _OF_THE_CONNECTION | {name.lower() for name in self.headers}
+
+
+def _fits_a_header(value: bytes) -> bool:
+    """Visible ASCII and spaces, none of them outside (RFC 9110, 5.5)."""
+    return all(0x20 <= byte < 0x7F for byte in value) and value == value.strip(b" ")
+
+
+def _in_a_header(key: str) -> str:
+    """A key as the value of a header: what has no place in one in percent, outer spaces too."""
+    return re.sub("^ +| +$", lambda spaces: "%20" * len(spaces[0]), quote(key, safe=_IN_A_HEADER))
 
 
 def _result(key: str, status: str, http_status: int | None, attempts: int, said: str) -> dict[str, Any]:

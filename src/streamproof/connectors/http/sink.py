@@ -7,11 +7,11 @@ from pyspark.sql import functions as F
 
 from streamproof.connectors import carried
 from streamproof.connectors.addresses import address_of
-from streamproof.connectors.http.calling import PENDING, RESULT, Calling
+from streamproof.connectors.http.calling import NO_NAMES, NO_REQUEST, PENDING, RESULT, Calling
 from streamproof.connectors.http.calls import Calls
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.keys import key_text, require_key
-from streamproof.connectors.sink import LaggingSink, SinkPlace, entry_of, gone, same_publication
+from streamproof.connectors.sink import LaggingSink, SinkPlace, entry_of, gone, require_whole, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import SinkError, SinkUnavailable, TwoDrivers
 from streamproof.stream.plan import HIDDEN
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BY_KEY = (
     "exactly once, as far as the API honours Idempotency-Key (every call has one, of its row alone, and what became of it is kept)"
 )
-BY_LOOKUP = "exactly once, as far as the API tells which calls it has done (asked before a call is made again)"
+BY_LOOKUP = "exactly once, as far as the API tells which calls it has done (asked before a call is made again) and no two processes call at a time"
 AT_LEAST = "at least once: a call that was cut off is made again, and the API would do it twice"
 
 
@@ -35,7 +35,7 @@ class CallSink(LaggingSink):
         super().__init__(place)
         self._config = config
         self.guarantee = guarantee_of(config)
-        self.exactly_once = config.idempotent or bool(config.lookup)
+        self.exactly_once = config.idempotent
         self._calls = Calls(place.spark, place.storage, config.ledger or place.path)
 
     @staticmethod
@@ -66,8 +66,7 @@ class CallSink(LaggingSink):
             raise gone(manifest, section)  # they are the outbox: which calls are still to be made is known from them alone
         again, number = self._calls.begun(batch), self._calls.next_try(batch)
         calls = self._outbox(self.place.staged_rows(section), batch)
-        if not again:
-            self._require_keys_apart(calls)
+        require_whole(self.place, self._require_keys_apart(calls), section.digest.rows)
         if not self._calls.begin(batch, number):
             raise TwoDrivers(
                 f"Another driver makes the calls of batch {batch} of {self.place.output}.",
@@ -118,16 +117,34 @@ class CallSink(LaggingSink):
             steps=self.place.steps,
         )
 
-    def _require_keys_apart(self, calls: DataFrame) -> None:
-        """SinkError if two rows of a batch have one idempotency key: the API would do one of them, and call it both."""
-        twice = calls.groupBy("key").count().filter("count > 1").agg(F.count(F.lit(1)).alias("keys"), F.sum("count").alias("rows"))
-        (found,) = twice.collect()
+    def _require_keys_apart(self, calls: DataFrame) -> int:
+        """SinkError if two rows of a batch have one idempotency key: the API would do one of them, and call it both. Gives their number."""
+        twice, no_name = F.col("count") > 1, F.col("key").isin(*NO_NAMES)
+        (found,) = (
+            calls.groupBy("key")
+            .count()
+            .agg(
+                F.count_if(twice).alias("keys"),
+                F.sum(F.when(twice, F.col("count"))).alias("rows"),
+                F.count_if(no_name).alias("no_names"),
+                F.coalesce(F.sum("count"), F.lit(0)).alias("all"),
+            )
+            .collect()
+        )
+        if found["no_names"]:
+            raise SinkError(
+                f'A row for {self.place.where} has an idempotency key that is empty, "." or "..".',
+                required="A key names one effect; of an empty one APIs take no notice, and asking for it asks for what is around it. "
+                "No call is made.",
+                remedy="Reject such rows in the job with require(), or take more columns into the key.",
+            )
         if found["keys"]:
             raise SinkError(
                 f"A batch for {self.place.where} has {found['rows']:,} rows that share {found['keys']:,} idempotency keys.",
                 required="A key stands for one effect: of several rows with one key an API that honours it does one. No call is made.",
                 remedy=f"Take more columns into [sink.{self.place.output}] key, so that it tells rows apart, or deduplicate in the job.",
             )
+        return int(found["all"])
 
     def _require_decided(self, batch: int) -> None:
         """SinkUnavailable while a call is neither confirmed nor refused; the others are not made again."""
@@ -136,6 +153,12 @@ class CallSink(LaggingSink):
         decided = known.filter(F.col("status") != PENDING).select("key")
         pending = known.join(decided, "key", "left_anti").groupBy("http_status", "said").agg(F.countDistinct("key").alias("calls"))
         left = pending.orderBy(F.desc("calls")).limit(1).collect()
+        if left and left[0]["said"] == NO_REQUEST:
+            raise SinkError(
+                f"{left[0]['calls']:,} calls to {self.place.where} cannot be sent: {NO_REQUEST}.",
+                required="Nothing is lost: their rows are staged, and every call keeps its idempotency key.",
+                remedy=f"Mend url, lookup and headers of [sink.{self.place.output}], and run again.",
+            )
         if left:
             why = f"it answers {left[0]['http_status']} {left[0]['said']}" if left[0]["http_status"] else left[0]["said"]
             raise SinkUnavailable(

@@ -29,6 +29,7 @@ from streamproof.connectors.sink import (
     for_each_shard,
     gone,
     require_whole,
+    rows_of,
     same_publication,
     stands,
 )
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 class _Topic(Sink):
     """What both ways of writing a topic share."""
+
+    clearable = False
 
     def __init__(self, place: SinkPlace, config: "KafkaSink") -> None:
         super().__init__(place)
@@ -74,11 +77,15 @@ class _Topic(Sink):
         records = rows.select(key_bytes(rows, self._config.key).alias("key"), value.alias("value"), *own)
         return records if self._values is None else self._values.finished(records)
 
-    def clear(self) -> None:
+    def require_clearable(self) -> None:
         raise ConfigurationError(
-            f"--replace-output cannot empty the topic {self.place.where}: others may have read it.",
+            f"--replace-output cannot empty the topic {self.place.where}: others may have read it. No output is emptied.",
             remedy=f"Bind [sink.{self.place.output}] to another topic, or delete this one together with its ledger, {self._config.topic}-streamproof-ledger.",
         )
+
+    def clear(self) -> None:
+        self.require_clearable()
+        super().clear()
 
 
 class TopicSink(LaggingSink, _Topic):
@@ -107,6 +114,11 @@ class TopicSink(LaggingSink, _Topic):
 
     def owner(self) -> LedgerEntry | None:
         return self._look().newest()
+
+    def require_clearable(self) -> None:
+        """A topic that nothing of ours is in needs not be emptied."""
+        if self.owner() is not None:
+            super().require_clearable()
 
     def fence(self, manifest: Manifest, section: Section) -> None:
         with self._answers():
@@ -137,9 +149,10 @@ class TopicSink(LaggingSink, _Topic):
         rows = self.place.staged_rows(section, number)
         headers = tuple(rows.columns[2:])
         entry = replace(entry_of(manifest, section), shard=number)
-        count = section.digest.rows if section.shards == 1 else rows.count()
+        count = rows_of(section, number, rows)
         shown = tuple(map(_header_name, headers))
-        outdated, expected = self._known.outdated(manifest.batch, number), self._known.expected(number)
+        with self._lock:  # other shards learn meanwhile
+            outdated, expected = self._known.outdated(manifest.batch, number), self._known.expected(number)
         shard = Shard(
             self._ledger,
             entry,
@@ -161,8 +174,9 @@ class TopicSink(LaggingSink, _Topic):
             require_whole(self.place, said["rows"], count)
         known = LedgerEntry.from_json(said["entry"])
         same_publication(known, manifest, section)
-        self._known.written[number] = known
-        self._known.forget(outdated)
+        with self._lock:
+            self._known.written[number] = known
+            self._known.forget(outdated)
 
     def _require_all(self, known: Remembered) -> None:
         """StoreEmptied where an entry that this driver has written is not in the ledger any more."""

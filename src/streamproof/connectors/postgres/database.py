@@ -42,8 +42,8 @@ class Said:
         if not column and diagnosis.context and (named := _COLUMN.search(diagnosis.context)):
             column = named[1]
         state = problem.sqlstate or ""
-        # The words of data errors quote the data.
-        message = "" if state[:2] in ("22", "23") else (diagnosis.message_primary or str(problem)).strip()
+        # The words of data errors quote the data, those of a trigger what its author wanted.
+        message = "" if state[:2] in ("22", "23", "P0") else (diagnosis.message_primary or str(problem)).strip()
         return cls(state, message, diagnosis.constraint_name or "", column)
 
 
@@ -161,7 +161,7 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers:
     if state == "42501":
         return SinkError(
             f"{where} cannot be written: {message}.",
-            remedy="Grant this user INSERT, UPDATE, DELETE there, and CREATE on its schema.",
+            remedy="Grant this user SELECT, INSERT, UPDATE and DELETE there, CREATE on its schema, and for upserts TEMPORARY on the database.",
         )
     if state == "23505":
         return SinkError(
@@ -181,5 +181,11 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers:
             f"A row for {where} does not fit {of} (SQLSTATE {state}).",
             required="Nothing of its batch is published, and nothing is lost.",
             remedy="Reject such rows in the job with require(), or widen the column.",
+        )
+    if state.startswith("P0"):
+        return SinkError(
+            f"A trigger or a function of the database refuses a row for {where} (SQLSTATE {state}).",
+            required="Nothing of its batch is published, and nothing is lost.",
+            remedy="Its words, which may hold values of rows, are in the server's log. Reject such rows in the job with require().",
         )
     return SinkError(f"{where} cannot be written: {message} (SQLSTATE {state})")

@@ -21,6 +21,7 @@ from streamproof.connectors.sink import (
     for_each_shard,
     gone,
     require_whole,
+    rows_of,
     same_publication,
     stands,
 )
@@ -127,11 +128,11 @@ class TableSink(LaggingSink):
 
     def _require_ledger(self, connection: psycopg.Connection) -> None:
         if not self._has_ledger:
-            if not tables.exists(connection, f"{self._beside}{FENCED}"):  # which is made last
-                connection.execute(_ONE_AT_A_TIME)
-                connection.execute(sql.SQL(_MAKE_LEDGER).format(self._ledger))
-                connection.execute(sql.SQL(_MAKE_FENCED).format(self._fenced))
-            self._has_ledger = True
+            self._has_ledger = tables.exists(connection, f"{self._beside}{FENCED}")  # which is made last
+        if not self._has_ledger:  # nor is it known to be there before the commit
+            connection.execute(_ONE_AT_A_TIME)
+            connection.execute(sql.SQL(_MAKE_LEDGER).format(self._ledger))
+            connection.execute(sql.SQL(_MAKE_FENCED).format(self._fenced))
 
     # -- publishing
 
@@ -151,7 +152,7 @@ class TableSink(LaggingSink):
         """One shard, by one task."""
         rows = self.place.staged_rows(section, number)
         entry = replace(entry_of(manifest, section), shard=number)
-        count = section.digest.rows if section.shards == 1 else rows.count()
+        count = rows_of(section, number, rows)
         shard = Shard(
             url=self._config.url,
             table=self._config.table,
@@ -178,6 +179,10 @@ class TableSink(LaggingSink):
         """The rows in types whose CSV PostgreSQL reads, and which of them delete their key."""
         columns = [_as_text(rows, name) for name in rows.columns]
         return rows.select(*columns, F.expr(self._config.delete).alias(DELETE)) if self._config.delete else rows.select(*columns)
+
+    def require_clearable(self) -> None:
+        with self._connected() as connection:
+            self._require_ledger(connection)
 
     def clear(self) -> None:
         with self._connected() as connection:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import redis
 from pyspark.sql import Column, DataFrame, Window
@@ -14,7 +14,7 @@ from streamproof.connectors.keys import key_text, require_key
 from streamproof.connectors.redis.writing import DELETED, RESULT, Writing, client, sink_error, where_of
 from streamproof.connectors.sink import LaggingSink, SinkPlace, behind_us, entry_of, gone, require_whole, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import ConfigurationError, OutputInUse, StoreEmptied
+from streamproof.errors import ConfigurationError, OutputInUse, SinkError, StoreEmptied
 
 if TYPE_CHECKING:
     from streamproof.config import RedisSink
@@ -38,6 +38,7 @@ class HashSink(LaggingSink):
     """Writes `PREFIX + key`; the hash `streamproof:ledger:PREFIX` says which batches are begun, and which are published."""
 
     guarantee = "effectively once (each key holds its newest row whatever is repeated; a reader can see a batch half written)"
+    exactly_once = False
 
     def __init__(self, place: SinkPlace, config: "RedisSink") -> None:
         super().__init__(place)
@@ -66,7 +67,7 @@ class HashSink(LaggingSink):
 
     def owner(self) -> LedgerEntry | None:
         with self._answers() as connection:
-            fields = {field: json.loads(field) for field in connection.hkeys(self._ledger)}
+            fields = {field: key for field in connection.hkeys(self._ledger) if (key := _key_in(str(field)))}
             newest = max(fields, key=lambda field: (fields[field][:3] == self._whose, fields[field][3]), default=None)
             text = None if newest is None else connection.hget(self._ledger, newest)
         if self._last is None:
@@ -80,15 +81,17 @@ class HashSink(LaggingSink):
             return
         if not self.staged_whole(section):
             raise gone(manifest, section) if self.begun(manifest.batch) else _emptied(self.place.where, manifest.batch)
+        rows = self.place.staged_rows(section)
+        keyed = self._keyed(rows)
+        self._require_one_of_each_key(keyed)
         entry, begun = entry_of(manifest, section).to_json(), self._field(manifest.batch, "begun")
         before = "" if self._last is None else self._field(self._last)
         self._require(
             _BEGIN, [begun, entry, before], manifest
         )  # before the first hash: from here on a part of the batch may be seen
         self.place.steps.after(f"{self.place.output}.begun", manifest.batch)
-        rows = self.place.staged_rows(section)
         writing = Writing(self._config.url, manifest.batch, tuple(rows.columns), self._ttl_ms)
-        said = self._keyed(rows).mapInArrow(writing.write, RESULT).collect()
+        said = keyed.mapInArrow(writing.write, RESULT).collect()
         for row in said:
             if row["message"] is not None:
                 raise sink_error(row["kind"], row["message"], self.place.where)
@@ -107,10 +110,15 @@ class HashSink(LaggingSink):
         if not done:
             raise _emptied(self.place.where, manifest.batch if self._last is None else self._last)
 
-    def clear(self) -> None:
-        """Removes the hashes of this prefix; OutputInUse where they may be another output's too."""
+    def require_clearable(self) -> None:
+        """OutputInUse where hashes of this prefix may be another output's too."""
         with self._answers() as connection:
             self._require_prefix_of_its_own(connection)
+
+    def clear(self) -> None:
+        """Removes the hashes of this prefix."""
+        self.require_clearable()
+        with self._answers() as connection:
             for begins in (self._config.prefix, f"{DELETED}{self._config.prefix}"):
                 for key in connection.scan_iter(f"{_escaped(begins)}*", count=1_000):
                     connection.delete(key)
@@ -149,18 +157,38 @@ class HashSink(LaggingSink):
         newest = F.row_number().over(Window.partitionBy(key).orderBy(F.desc_nulls_last(self._config.order_by)))
         return rows.withColumn("_n", newest).filter("_n = 1").select(*columns)
 
+    def _require_one_of_each_key(self, keyed: DataFrame) -> None:
+        """SinkError if nothing says which of several rows of a key counts: each time a batch is written it could be another one."""
+        if not self._config.order_by and keyed.groupBy("_key").count().filter("count > 1").limit(1).count():
+            raise SinkError(
+                f"A batch for {self.place.where} has several rows of one key.",
+                required="A hash holds one row of a key. None of the batch is written.",
+                remedy="Say which counts: order_by = a column, the greatest value wins. Or deduplicate in the job.",
+            )
+
     @contextmanager
     def _answers(self) -> Iterator[redis.Redis]:
         try:
-            with client(self._config.url) as connection:
-                yield connection
-        except redis.RedisError as problem:
-            raise sink_error(type(problem).__name__, str(problem), self.place.where) from None
+            connection = client(self._config.url)
         except ValueError:
             raise ConfigurationError(
                 f"[sink.{self.place.output}] url cannot be read.",
                 required='It is written "redis://user:password@host:6379/0", with TLS "rediss://...".',
             ) from None
+        try:
+            with connection:
+                yield connection
+        except redis.RedisError as problem:
+            raise sink_error(type(problem).__name__, str(problem), self.place.where) from None
+
+
+def _key_in(field: str) -> list[Any] | None:
+    """Job, output, incarnation, batch and its state of a field of the ledger; None where somebody else has written it."""
+    try:
+        found = json.loads(field)
+    except ValueError:
+        return None
+    return found if isinstance(found, list) and len(found) >= 4 and isinstance(found[3], int) else None
 
 
 def _text(rows: DataFrame, name: str) -> Column:

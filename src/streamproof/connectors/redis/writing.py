@@ -110,7 +110,7 @@ def sink_error(kind: str, message: str, where: str) -> SinkError:
         return SinkUnavailable(
             f"{where} is out of memory.",
             required="Nothing is lost: what it has not taken is kept with its manifests, and it catches up once there is room.",
-            remedy="Raise maxmemory, let keys expire with ttl, or choose an eviction policy.",
+            remedy="Raise maxmemory, or let keys expire with ttl. Evicted keys would be gone unseen: keep maxmemory-policy noeviction.",
         )
     if kind in ("AuthenticationError", "AuthorizationError", "NoPermissionError") or "WRONGPASS" in message or "NOAUTH" in message:
         return SinkError(f"{where} refuses us: {first}", remedy="Mend user and password in the url: ${env:...}.")
