@@ -1,6 +1,5 @@
 """`streamproof check TARGET`: configuration, job, scenario, Java, Spark and folders, without starting any of them."""
 
-import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,7 +42,7 @@ def check(target: Target = ".", profile: Profile = None) -> None:
         out.print(f"{bad} of {len(found)} to mend")
         raise typer.Exit(2)
     out.print(
-        f"all is there; what the job's expressions say, Spark reads when it runs; next: streamproof run {shlex.quote(target)}"
+        f"all is there; what the job's expressions say, Spark reads when it runs; next: streamproof run {screen.typed(target, profile)}"
     )
 
 

@@ -121,7 +121,7 @@ def prove(
                     listener=progress,
                 )
     except StreamproofError as problem:
-        screen.print_error(problem, target=target)
+        screen.print_error(problem, target=target, profile=profile)
         raise typer.Exit(problem.exit_code) from None
     except KeyboardInterrupt:
         screen.print_problem(

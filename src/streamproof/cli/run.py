@@ -1,7 +1,6 @@
 """`streamproof run TARGET`: run the job; say where each output went, what is guaranteed, and the account."""
 
 import json
-import shlex
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -80,12 +79,12 @@ def run(
                 told=told,
             )
     except StreamproofError as problem:
-        screen.print_error(problem, target=target)
+        screen.print_error(problem, target=target, profile=profile)
         raise typer.Exit(problem.exit_code) from None
     except KeyboardInterrupt:
         screen.print_problem(
             "Stopped. Every batch that was published stays, with its ledger; the one that was under way is done again.\n"
-            f"Go on with: streamproof run {shlex.quote(target)}"
+            f"Go on with: streamproof run {screen.typed(target, profile)}"
         )
         raise typer.Exit(130) from None
     out = screen.console()

@@ -57,13 +57,18 @@ def sign(good: bool) -> str:
     return "✓" if good else "✗"
 
 
-def print_error(problem: StreamproofError, *, target: str | None = None) -> None:
+def typed(target: str, profile: str | None) -> str:
+    """A target and its profile as they are typed behind a command."""
+    return shlex.quote(target) if profile is None else f"{shlex.quote(target)} --profile {shlex.quote(profile)}"
+
+
+def print_error(problem: StreamproofError, *, target: str | None = None, profile: str | None = None) -> None:
     """Print where, what was found, what is required and what to do; the first word says that it is an error.
 
-    Commands in it name the target as it was typed, so that they can be copied.
+    Commands in it name the target and the profile as they were typed, so that they can be copied.
     """
     text = str(problem)
-    print_problem(text if target is None else _PLACEHOLDER.sub(lambda _: shlex.quote(target), text))
+    print_problem(text if target is None else _PLACEHOLDER.sub(lambda _: typed(target, profile), text))
 
 
 def print_problem(text: str) -> None:

@@ -48,6 +48,13 @@ def test_all_is_there(streamproof, my_job, java):
     assert not (my_job / "out").exists(), "check makes nothing"
 
 
+def test_what_is_next_names_the_profile_too(streamproof, my_job, java):
+    with (my_job / "streamproof.toml").open("a") as file:
+        file.write("[profile.small]\n")
+
+    assert streamproof("check", "my_job", "--profile", "small").out.endswith("next: streamproof run my_job --profile small\n")
+
+
 @pytest.mark.parametrize(
     ("says", "message"),
     [

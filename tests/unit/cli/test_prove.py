@@ -141,3 +141,10 @@ def test_commands_in_an_error_name_the_target_as_it_was_typed(proved):
     result, _ = proved(problem=ScenarioError("No such scenario.", remedy="streamproof prove TARGET --list shows them."))
 
     assert (result.code, result.err.split()[-6:]) == (2, ["streamproof", "prove", "my_job", "--list", "shows", "them."])
+
+
+def test_commands_in_an_error_name_the_profile_too(proved):
+    problem = ScenarioError("No such scenario.", remedy="streamproof prove TARGET --list")
+    result, _ = proved("--profile", "small", problem=problem)
+
+    assert result.err.split()[-6:] == ["streamproof", "prove", "my_job", "--profile", "small", "--list"]

@@ -193,7 +193,9 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | Configuration
             remedy='Mend options ("security.protocol", "sasl.username", ...), or what this user may do there.',
         )
     if said.code in MISSING:
-        return SinkError(f"There is no topic {where}.", remedy="Make it, or mend the name in the configuration.")
+        servers, _, topic = where.removeprefix("kafka://").rpartition("/")
+        make = f"kafka-topics.sh --bootstrap-server {servers} --create --topic {topic} --partitions 2"
+        return SinkError(f"There is no topic {where}.", remedy=f"Make it ({make}), or mend the name in the configuration.")
     if said.code == KafkaError.OFFSET_OUT_OF_RANGE:
         return behind_us(f"{where} lacks newest entries of its ledger ({message})")
     if said.code == KafkaError._BAD_MSG:
