@@ -14,7 +14,7 @@ from confluent_kafka import KafkaError, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from services.conftest import before_publication, told
-from services.topics import deleted, ledger_of, made, received
+from services.topics import deleted, ledger_of, made, made_late, received
 from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
 from streamproof.connectors.kafka.ledger import Ledger, Remembered, key_of
 from streamproof.connectors.kafka.sink import TopicSink
@@ -63,7 +63,7 @@ def ids(kafka: KafkaCluster, topic: str) -> Callable[..., list[str]]:
 
 
 def ledger(kafka: KafkaCluster, topic: str, shards: int = 1) -> list[LedgerEntry]:
-    return list(Ledger(kafka.url, topic, {}).entries(range(shards)))
+    return list(Ledger(kafka.url, topic, {}).read(range(shards), {}).entries)
 
 
 def noise(length: int) -> str:
@@ -278,6 +278,18 @@ def test_r1_no_output_is_emptied_if_one_of_them_cannot_be(small_job, kafka, topi
     small.run(replace_output=True)
     assert small.ids() == ["a"]
     assert len(received(kafka.url, table["topic"])) == 1
+
+
+def test_a_topic_and_a_ledger_that_a_broker_does_not_know_yet_are_asked_for_again(kafka):
+    with made_late(kafka.url) as topic:
+        ledger = Ledger(kafka.url, topic, {})
+        ledger.require(1)
+
+    deleted(kafka.url, ledger.name)
+    for shards in (None, [0]):
+        with made_late(kafka.url, ledger.name, **{"cleanup.policy": "compact"}):
+            assert ledger.read(shards, {}).entries == ()
+        deleted(kafka.url, ledger.name)
 
 
 def test_a_ledger_that_is_gone_is_not_taken_for_the_topic(job, kafka, topic):

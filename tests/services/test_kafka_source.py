@@ -10,9 +10,10 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
-from services.topics import deleted, made, received, sent
+from services.topics import deleted, made, made_late, received, sent
 from spark.small_job import KEPT, Binding, SmallJob, assert_readable, dies, event
-from streamproof.config import load
+from streamproof.config import KafkaSource, load
+from streamproof.connectors.kafka.source import require
 from streamproof.errors import ConfigurationError, DataError, WrongCheckpoint
 from streamproof.lab import KafkaCluster
 from streamproof.runtime.lag import lag_of
@@ -199,6 +200,13 @@ def test_a_topic_that_was_made_anew_stops_the_job(job, send, topic, kafka):
     small.run(accept_topics=[topic])
     assert small.ids() == ["a", "b", "new 2"]
     small.run()  # once is enough
+
+
+def test_a_topic_that_a_broker_does_not_know_yet_is_asked_for_again(spark, kafka):
+    with made_late(kafka.url) as topic:
+        source = KafkaSource(connector="kafka", servers=kafka.url, topic=topic, format="json", schema="id string")
+
+        assert list(require(spark, "events", source)) == [topic]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """Topics of a real broker: made, written and read by tests."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import Timer
 from typing import Any
 
 import confluent_kafka
@@ -17,6 +19,18 @@ def made(servers: str, partitions: int = 2, name: str | None = None, **settings:
     admin = AdminClient({"bootstrap.servers": servers})  # its answers end with it
     admin.create_topics([NewTopic(name, partitions, -1, config=settings)])[name].result(20)
     return name
+
+
+@contextmanager
+def made_late(servers: str, name: str | None = None, seconds: float = 0.3, **settings: str) -> Iterator[str]:
+    """A topic that brokers know some time after the block was entered, by its name."""
+    name = name or f"events-{short(new_id())}"
+    making = Timer(seconds, made, (servers, 2, name), settings)
+    making.start()
+    try:
+        yield name
+    finally:
+        making.join()
 
 
 def ledger_of(topic: str) -> str:

@@ -1,13 +1,14 @@
 """librdkafka as a sink needs it: settings, and what its errors mean."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from streamproof.connectors.kafka.settling import settled
 from streamproof.connectors.sink import behind_us
 from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers
@@ -16,6 +17,7 @@ SECONDS = 20
 """How long a single request may take before the broker counts as down."""
 
 _LOOK_SECONDS = 2
+T = TypeVar("T")
 
 _PASSING = (
     KafkaError._TRANSPORT,
@@ -97,6 +99,29 @@ def topics(servers: str, options: Mapping[str, str]) -> Mapping[str, Any]:
                 raise KafkaException(refusal) from None
             if monotonic_seconds() > end:
                 raise
+
+
+def once_known(ask: Callable[[], T]) -> T:
+    """The answer about a topic; who says that there is none is asked again for a while, since it may not know it yet.
+
+    Raises
+    ------
+    KafkaException
+        Of an answer that stays "there is none" (`MISSING`), and at once of any other.
+    """
+
+    def answered() -> T | KafkaException:
+        try:
+            return ask()
+        except KafkaException as problem:
+            if problem.args[0].code() not in MISSING:
+                raise
+            return problem
+
+    answer = settled(answered, lambda answer: isinstance(answer, KafkaException))
+    if isinstance(answer, KafkaException):
+        raise answer
+    return answer
 
 
 def records(

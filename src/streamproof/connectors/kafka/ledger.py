@@ -5,7 +5,7 @@ Each partition is written under one transactional id alone, so that behind its f
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[attr-defined]
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
-from streamproof.connectors.kafka.client import MISSING, SECONDS, records, settings, topics
+from streamproof.connectors.kafka.client import MISSING, SECONDS, once_known, records, settings, topics
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import LedgerEntry
 from streamproof.errors import SinkError
@@ -47,9 +47,7 @@ class Ledger:
         SinkError
             If the ledger is there, and Kafka deletes from it what has become old.
         """
-        known = topics(self.servers, self.options)
-        if self.topic not in known:
-            raise KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, f"{self.topic} is not there"))
+        known = once_known(lambda: self._topics_with(self.topic))
         admin = AdminClient(settings(self.servers, self.options))
         if self.name in known:
             self._require_compaction(admin)
@@ -91,30 +89,30 @@ class Ledger:
     def _partitions(self, known: Mapping[str, Any]) -> int:
         return len(known[self.name].partitions) if self.name in known else 0
 
-    def partitions(self) -> range:
-        """Every shard that there ever was."""
-        return range(self._partitions(topics(self.servers, self.options)))
+    def _topics_with(self, name: str) -> Mapping[str, Any]:
+        """The topics that the brokers know; KafkaException (`MISSING`) if this one is not among them."""
+        known = topics(self.servers, self.options)
+        if name not in known:
+            raise KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, f"{name} is not there"))
+        return known
 
-    def entries(self, shards: Iterable[int]) -> Iterator[LedgerEntry]:
-        """The entries of these shards in the order they were written, to the end; KafkaException where the broker does not answer."""
-        for message in records(self.servers, self.options, self.name, shards):
-            entry = self._read(message)
-            if entry is not None:
-                yield entry
+    def read(self, shards: Sequence[int] | None, since: Mapping[int, int]) -> "Reading":
+        """What these shards, else every shard that there ever was, hold from a position on, to the end.
 
-    def read(self, shards: Iterable[int], since: Mapping[int, int]) -> "Reading":
-        """What these shards hold from a position on, to the end."""
-        found, ends = [], dict(since)
+        KafkaException if a broker does not answer, or the ledger, which `require` has seen, is there no more (`OFFSET_OUT_OF_RANGE`).
+        """
         try:
-            for message in records(self.servers, self.options, self.name, shards, since=since, ends=ends):
-                entry = self._read(message)
-                if entry is not None:
-                    found.append(entry)
+            return once_known(lambda: self._read_once(shards, since))
         except KafkaException as problem:
             if problem.args[0].code() not in MISSING:
                 raise
             raise KafkaException(KafkaError(KafkaError.OFFSET_OUT_OF_RANGE, f"{self.name} is gone")) from None
-        return Reading(tuple(found), ends)
+
+    def _read_once(self, shards: Sequence[int] | None, since: Mapping[int, int]) -> "Reading":
+        of = range(self._partitions(self._topics_with(self.name))) if shards is None else shards
+        ends = dict(since)
+        read = map(self._read, records(self.servers, self.options, self.name, of, since=since, ends=ends))
+        return Reading(tuple(entry for entry in read if entry is not None), ends)
 
     def _read(self, message: Message) -> LedgerEntry | None:
         """The entry in a record; None of a tombstone, and of a record with another key than ours: entries are found by their keys.
@@ -159,7 +157,7 @@ class Remembered:
 
     def look(self) -> None:
         """Reads what is new in every shard."""
-        self.learn(self.ledger.read(self.ledger.partitions(), self.ends))
+        self.learn(self.ledger.read(None, self.ends))
 
     def learn(self, reading: Reading) -> None:
         for entry in reading.entries:

@@ -18,7 +18,7 @@ from streamproof.connectors.extras import library
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.kafka.client import Said, sink_error
 from streamproof.connectors.kafka.ledger import KEPT, Ledger, Reading, Remembered, key_of
-from streamproof.connectors.kafka.source import refused
+from streamproof.connectors.kafka.source import refused, told
 from streamproof.connectors.kafka.transactions import RESULT, Shard, fenced
 from streamproof.connectors.keys import key_bytes, require_key
 from streamproof.connectors.sink import (
@@ -224,7 +224,7 @@ class PlainTopicSink(_Topic):
     def require(self, columns: StructType) -> None:
         require_key(self.place, self._config.key, columns)
         settings = {**self._config.options, "bootstrap.servers": self._config.servers}
-        for topic, found in _jvm.kafka_topics(self.place.spark, settings, [self._config.topic]).items():
+        for topic, found in told(self.place.spark, settings, [self._config.topic]).items():
             if isinstance(found, str):
                 raise refused(f"[sink.{self.place.output}]", topic, self._config.servers, found)
 

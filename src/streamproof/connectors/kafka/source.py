@@ -1,5 +1,6 @@
 """Topics of Kafka as a stream, by Spark's own connector (S1; R9)."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -9,6 +10,7 @@ from streamproof import _jvm
 from streamproof.config.registry import FORMATS as REGISTRY_FORMATS
 from streamproof.connectors import carried, json_records, schemas
 from streamproof.connectors.extras import library
+from streamproof.connectors.kafka.settling import settled
 from streamproof.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -63,11 +65,23 @@ def require(spark: SparkSession, name: str, source: "KafkaSource") -> dict[str, 
     """
     settings = {**_TIMEOUTS, **source.options, "bootstrap.servers": source.servers}
     ids: dict[str, str] = {}
-    for topic, found in _jvm.kafka_topics(spark, settings, source.topic).items():
+    for topic, found in told(spark, settings, source.topic).items():
         if isinstance(found, str):
             raise refused(f"[source.{name}]", topic, source.servers, found)
         ids[topic] = found.id
     return ids
+
+
+def told(spark: SparkSession, settings: Mapping[str, str], names: Sequence[str]) -> dict[str, _jvm.KafkaTopic | str]:
+    """By name what the brokers tell of each topic, or what they say instead."""
+    return settled(
+        lambda: _jvm.kafka_topics(spark, settings, names),
+        lambda found: any(isinstance(said, str) and _is_unknown(said) for said in found.values()),
+    )
+
+
+def _is_unknown(said: str) -> bool:
+    return any(words in said for words in ("UnknownTopicOrPartition", "does not host this topic", "UNKNOWN_TOPIC"))
 
 
 def refused(who: str, topic: str, servers: str, said: str) -> ConfigurationError | DataError:
@@ -75,7 +89,7 @@ def refused(who: str, topic: str, servers: str, said: str) -> ConfigurationError
     words = _jvm.plain(said)
     if "JAAS" in said:
         words = "no credentials are given"
-    if "UnknownTopicOrPartition" in said or "does not host this topic" in said or "UNKNOWN_TOPIC" in said:
+    if _is_unknown(said):
         return ConfigurationError(
             f"{who} topic is {topic}, and there is no such topic at {servers}.",
             remedy="Make it, or mend the name in the configuration.",
