@@ -1,6 +1,7 @@
 """Redis holds the newest row of each key, whatever is repeated, or the reason is said."""
 
 import json
+import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pytest
 import redis
 
-from services.conftest import needs
+from services.conftest import needs, told
 from spark.small_job import KEPT, Binding, SmallJob, dies, event
 from streamproof.connectors.redis.writing import Writing
 from streamproof.connectors.steps import Steps
@@ -99,7 +100,7 @@ def test_a_crash_between_publication_and_commit_changes_nothing(job, client):
 def test_a_task_that_was_thought_dead_does_not_bring_an_old_row_back(server, client):
     def written(batch: int, value: str) -> None:
         rows = pa.RecordBatch.from_pylist([{"key": "k", "delete": False, "v": value}])
-        list(Writing(server.url, batch, ("v",), 0).write(iter([rows])))
+        list(Writing(server.url, batch, ("v",), 0, "counts").write(iter([rows])))
 
     written(2, "new")
     written(1, "old")
@@ -141,7 +142,7 @@ def test_r4_a_batch_that_is_half_written_counts_as_begun(job, client, dying_task
 def test_r8_a_task_that_was_thought_dead_does_not_bring_a_deleted_key_back(server, client):
     def written(batch: int, *, delete: bool) -> None:
         rows = pa.RecordBatch.from_pylist([{"key": "k", "delete": delete, "v": f"of {batch}"}])
-        list(Writing(server.url, batch, ("v",), 0).write(iter([rows])))
+        list(Writing(server.url, batch, ("v",), 0, "counts").write(iter([rows])))
 
     written(1, delete=False)
     written(2, delete=True)
@@ -252,6 +253,51 @@ def test_a_server_that_is_emptied_while_the_job_runs_stops_it(job, server, at, m
     small.feed([event("b", 1)])
 
     assert "knows nothing of batch 0" in small.stopped(StoreEmptied).message
+
+
+@dataclass(frozen=True)
+class FailingOver(Steps):
+    """Once, before a batch is entered, what is there is what there was when it was begun: a copy without the last hashes."""
+
+    url: str
+    copied: Path
+
+    def reached(self, step: StepName) -> None:
+        with redis.Redis.from_url(self.url) as server:
+            if str(step) == "publish/kept.begun@1:after" and not self.copied.exists():
+                self.copied.write_bytes(pickle.dumps({key: server.dump(key) for key in server.scan_iter()}))
+            if str(step) == "publish/kept@1:before" and self.copied.stat().st_size:
+                server.flushall()
+                for key, value in pickle.loads(self.copied.read_bytes()).items():
+                    server.restore(key, 0, value)
+                self.copied.write_bytes(b"")
+
+
+def test_r8_a_batch_whose_hashes_a_failover_has_lost_is_written_again(job, server, client, tmp_path):
+    small = job()
+    small.feed([event("a", 0)])
+    small.feed([event("b", 1)])
+
+    with told(FailingOver(server.url, tmp_path / "copied")):
+        said = small.run()
+
+    assert (tmp_path / "copied").read_bytes() == b"", "the fault has fired"
+    assert sorted(client.keys()) == ["kept:a", "kept:b", "streamproof:ledger:kept:"]
+    assert "lost rows while a batch was written" in " ".join(said.notes)
+
+
+def test_r8_a_task_notices_that_rows_it_has_written_are_gone(server, client):
+    rows = [{"key": f"k{number}", "delete": False, "v": "v"} for number in range(1_500)]
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield pa.RecordBatch.from_pylist(rows[:1_000])
+        client.flushall()
+        yield pa.RecordBatch.from_pylist(rows[1_000:])
+
+    (said,) = list(Writing(server.url, 0, ("v",), 0, "counts").write(batches()))
+
+    assert said.column("kind").to_pylist() == ["LostWrites"]
+    assert said.column("message").to_pylist() == ["it has 0 of the 1 parts that a task wrote before"]
 
 
 def test_a_server_without_memory_is_waited_for(job, client, monkeypatch):

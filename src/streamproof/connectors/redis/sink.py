@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 
 from streamproof.connectors.keys import key_text, require_key
-from streamproof.connectors.redis.writing import DELETED, RESULT, Writing, client, sink_error, where_of
+from streamproof.connectors.redis.writing import DELETED, RESULT, LostWrites, Writing, client, sink_error, where_of
 from streamproof.connectors.sink import LaggingSink, SinkPlace, behind_us, entry_of, gone, require_whole, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import ConfigurationError, OutputInUse, SinkError, StoreEmptied
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from streamproof.config import RedisSink
 
 LEDGER = "streamproof:ledger:"
+COUNTS = "streamproof:writing:"
+"""What the name of the hash begins with that counts, task by task, what a batch that is being written has sent."""
 _BEGIN = """
 if ARGV[3] ~= '' and redis.call('HEXISTS', KEYS[1], ARGV[3]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
@@ -27,11 +29,17 @@ return 1
 """
 """Marks a batch as begun, unless the entry of the one before it is gone: then so are its rows."""
 _END = """
-if redis.call('HDEL', KEYS[1], ARGV[3]) == 0 then return 0 end
+if redis.call('HEXISTS', KEYS[1], ARGV[3]) == 0 then return 0 end
+for task, sent in pairs(cjson.decode(ARGV[4])) do
+  if tonumber(redis.call('HGET', KEYS[2], task)) ~= sent then return -1 end
+end
+redis.call('DEL', KEYS[2])
+redis.call('HDEL', KEYS[1], ARGV[3])
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1
 """
-"""Enters a batch, unless its mark is gone."""
+"""Enters a batch, unless its mark is gone (0), or rows that its tasks have written (-1)."""
+_LACKS_ROWS = -1
 
 
 class HashSink(LaggingSink):
@@ -44,6 +52,7 @@ class HashSink(LaggingSink):
         super().__init__(place)
         self._config = config
         self._ledger = f"{LEDGER}{config.prefix}"
+        self._counts = f"{COUNTS}{config.prefix}"
         self._last: int | None = None
 
     @staticmethod
@@ -86,11 +95,10 @@ class HashSink(LaggingSink):
         self._require_one_of_each_key(keyed)
         entry, begun = entry_of(manifest, section).to_json(), self._field(manifest.batch, "begun")
         before = "" if self._last is None else self._field(self._last)
-        self._require(
-            _BEGIN, [begun, entry, before], manifest
-        )  # before the first hash: from here on a part of the batch may be seen
+        # Before the first hash: from here on a part of the batch may be seen.
+        self._require(_BEGIN, [begun, entry, before], manifest)
         self.place.steps.after(f"{self.place.output}.begun", manifest.batch)
-        writing = Writing(self._config.url, manifest.batch, tuple(rows.columns), self._ttl_ms)
+        writing = Writing(self._config.url, manifest.batch, tuple(rows.columns), self._ttl_ms, self._counts)
         said = keyed.mapInArrow(writing.write, RESULT).collect()
         for row in said:
             if row["message"] is not None:
@@ -99,14 +107,17 @@ class HashSink(LaggingSink):
         if not self._config.order_by:  # which leaves some of them out
             require_whole(self.place, written, section.digest.rows)
         self.place.steps.before(self.place.output, manifest.batch)
-        self._require(_END, [self._field(manifest.batch), entry, begun], manifest)
+        sent = {row["task"]: row["sent"] for row in said if row["sent"]}
+        self._require(_END, [self._field(manifest.batch), entry, begun, json.dumps(sent)], manifest)
         self._last = manifest.batch
         self.place.steps.after(self.place.output, manifest.batch)
 
     def _require(self, script: str, arguments: list[str], manifest: Manifest) -> None:
-        """Takes a step in the ledger; StoreEmptied where what was there before is there no more."""
+        """Takes a step in the ledger; StoreEmptied where earlier batches are gone, SinkUnavailable where rows of this one are."""
         with self._answers() as connection:
-            done = connection.eval(script, 1, self._ledger, *arguments)
+            done = connection.eval(script, 2, self._ledger, self._counts, *arguments)
+        if done == _LACKS_ROWS:
+            raise sink_error(LostWrites.__name__, f"parts of batch {manifest.batch} are gone", self.place.where)
         if not done:
             raise _emptied(self.place.where, manifest.batch if self._last is None else self._last)
 
@@ -122,7 +133,7 @@ class HashSink(LaggingSink):
             for begins in (self._config.prefix, f"{DELETED}{self._config.prefix}"):
                 for key in connection.scan_iter(f"{_escaped(begins)}*", count=1_000):
                     connection.delete(key)
-            connection.delete(self._ledger)
+            connection.delete(self._ledger, self._counts)
         super().clear()
 
     def _require_prefix_of_its_own(self, connection: redis.Redis) -> None:

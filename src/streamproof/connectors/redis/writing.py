@@ -1,7 +1,8 @@
 """Rows into hashes, from Spark's tasks, in pipelines; an older batch never takes the place of a newer one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 import pyarrow as pa
@@ -9,10 +10,17 @@ import redis
 
 from streamproof.connectors.addresses import address_of
 from streamproof.connectors.answers import answer
+from streamproof.core.ids import new_id
 from streamproof.errors import SinkError, SinkUnavailable
 
-RESULT = "rows bigint, kind string, message string"
-_FIELDS: list[Any] = [("rows", pa.int64()), ("kind", pa.string()), ("message", pa.string())]
+RESULT = "rows bigint, kind string, message string, task string, sent bigint"
+_FIELDS: list[Any] = [
+    ("rows", pa.int64()),
+    ("kind", pa.string()),
+    ("message", pa.string()),
+    ("task", pa.string()),
+    ("sent", pa.int64()),
+]
 _PIPELINE = 1_000
 SECONDS = 10
 BATCH = "_batch"
@@ -49,37 +57,53 @@ class Writing:
         The names of the fields; in the rows they stand behind the key and whether the row deletes it.
     ttl_ms
         How long a key lives, 0 for ever.
+    counts
+        The hash that says how many pipelines of each task Redis has taken. Copies follow in order: one that lacks rows lacks the count of
+        their pipeline too.
     """
 
     url: str
     batch: int
     columns: tuple[str, ...]
     ttl_ms: int
+    counts: str
 
     def write(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Writes, and gives the number of rows, or what Redis said."""
-        rows, kind, message = 0, None, None
+        """Writes; gives the number of rows, what the task is called and how many pipelines it has sent, or what Redis said."""
+        row: dict[str, Any] = {"rows": 0, "kind": None, "message": None, "task": new_id(), "sent": 0}
         try:
             with client(self.url) as connection:
-                script = connection.register_script(_WRITE)
-                pipeline = connection.pipeline(transaction=False)
-                for batch in batches:
-                    for key, deletes, *values in zip(*[column.to_pylist() for column in batch.columns], strict=True):
-                        fields = [
-                            part
-                            for name, value in zip(self.columns, values, strict=True)
-                            if value is not None
-                            for part in (name, value)
-                        ]
-                        does = "delete" if deletes or not fields else "write"
-                        script(keys=[key, f"{DELETED}{key}"], args=[BATCH, self.batch, does, self.ttl_ms, *fields], client=pipeline)
-                        rows += 1
-                        if rows % _PIPELINE == 0:
-                            pipeline.execute()
-                pipeline.execute()
+                for rows in _by(_PIPELINE, batches):
+                    row["sent"] += 1
+                    self._send(connection, rows, row["task"], row["sent"])
+                    row["rows"] += len(rows)
         except redis.RedisError as problem:
-            kind, message = type(problem).__name__, str(problem)
-        yield answer([{"rows": rows, "kind": kind, "message": message}], _FIELDS)
+            row["kind"], row["message"] = type(problem).__name__, str(problem)
+        yield answer([row], _FIELDS)
+
+    def _send(self, connection: redis.Redis, rows: Sequence[tuple[Any, ...]], task: str, number: int) -> None:
+        script = connection.register_script(_WRITE)
+        pipeline = connection.pipeline(transaction=False)
+        for key, deletes, *values in rows:
+            named = zip(self.columns, values, strict=True)
+            fields = [part for name, value in named if value is not None for part in (name, value)]
+            does = "delete" if deletes or not fields else "write"
+            script(keys=[key, f"{DELETED}{key}"], args=[BATCH, self.batch, does, self.ttl_ms, *fields], client=pipeline)
+        pipeline.hincrby(self.counts, task, 1)
+        *_, taken = pipeline.execute()
+        if taken != number:
+            raise LostWrites(f"it has {taken - 1} of the {number - 1} parts that a task wrote before")
+
+
+class LostWrites(redis.RedisError):
+    """Redis lacks what it has taken before."""
+
+
+def _by(size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[list[tuple[Any, ...]]]:
+    """The rows, so many at a time."""
+    rows = chain.from_iterable(zip(*[column.to_pylist() for column in batch.columns], strict=True) for batch in batches)
+    while some := list(islice(rows, size)):
+        yield some
 
 
 def client(url: str) -> redis.Redis:
@@ -117,6 +141,11 @@ def sink_error(kind: str, message: str, where: str) -> SinkError:
     if "WRONGTYPE" in message:
         return SinkError(
             f"A key of {where} is no hash: somebody else writes there.", remedy="Choose another prefix for the keys of this output."
+        )
+    if kind == LostWrites.__name__:
+        return SinkUnavailable(
+            f"{where} lost rows while a batch was written: {first}.",
+            required="It failed over to a copy that lagged behind, or was emptied. Nothing is lost: the batch is staged, and written again.",
         )
     if kind in ("ConnectionError", "TimeoutError", "BusyLoadingError", "ReadOnlyError", "ClusterDownError", "TryAgainError"):
         return SinkUnavailable(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from streamproof.config import RedisSink, ServiceSink
-from streamproof.connectors.redis.sink import LEDGER
+from streamproof.connectors.redis.sink import COUNTS, LEDGER
 from streamproof.connectors.redis.writing import BATCH, client
 from streamproof.core.manifest import LedgerEntry
 from streamproof.prove.outside.services import Published, Reader
@@ -35,7 +35,7 @@ class Hashes(Reader):
     def close(self, sink: ServiceSink) -> None:
         assert isinstance(sink, RedisSink), "the reader of hashes is asked about hashes"
         with client(sink.url) as connection:
-            keys = [f"{LEDGER}{sink.prefix}", *connection.scan_iter(f"{sink.prefix}*", count=1_000)]
+            keys = [f"{LEDGER}{sink.prefix}", f"{COUNTS}{sink.prefix}", *connection.scan_iter(f"{sink.prefix}*", count=1_000)]
             connection.delete(*keys)
 
 
