@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass, field
@@ -25,6 +26,13 @@ class Proxy:
     name: str
     address: str
     _api: str
+
+    def carried(self) -> int:
+        """How many bytes came over this line, from either side, on connections that have ended."""
+        found = re.findall(
+            rf'^toxiproxy_proxy_received_bytes_total{{.*proxy="{self.name}".*}} (\S+)$', _text("GET", f"{self._api}/metrics"), re.M
+        )
+        return sum(int(float(count)) for count in found)
 
     def cut(self) -> None:
         """Closes every connection and takes no new one."""
@@ -56,7 +64,7 @@ class Toxiproxy(SingleProcess):
         return f"http://127.0.0.1:{self._port}"
 
     def _launch(self) -> None:
-        command = [program(), "-host", "127.0.0.1", "-port", str(self._port)]
+        command = [program(), "-host", "127.0.0.1", "-port", str(self._port), "-proxy-metrics"]
         self._process = Process("Toxiproxy", command, self.folder / "toxiproxy.log")
         self._process.ready(answers_http(f"{self.url}/version"))
         for name, (address, to) in self._lines.items():
@@ -87,7 +95,7 @@ def program() -> Path:
     if server is None:
         raise LabError(
             "Toxiproxy is not there.",
-            required="Its server is looked for on the PATH as toxiproxy-server.",
+            required="Its server, 2.5 or newer, is looked for on the PATH as toxiproxy-server.",
             remedy="Install it, or build it once: streamproof lab fetch toxiproxy (needs Go).",
         )
     return server
@@ -112,7 +120,10 @@ def build() -> Path:
 
 
 def _asked(method: str, url: str, body: dict[str, Any] | None = None) -> Any:
-    data = None if body is None else json.dumps(body).encode()
-    with urlopen(Request(url, data=data, method=method, headers={"User-Agent": "streamproof"}), timeout=10) as answer:  # noqa: S310
-        text = answer.read()
+    text = _text(method, url, None if body is None else json.dumps(body).encode())
     return json.loads(text) if text else None
+
+
+def _text(method: str, url: str, data: bytes | None = None) -> str:
+    with urlopen(Request(url, data=data, method=method, headers={"User-Agent": "streamproof"}), timeout=10) as answer:  # noqa: S310
+        return str(answer.read(), "utf-8")

@@ -56,6 +56,7 @@ class Striking:
 
         if self._unmended:
             raise StreamproofError(f"An earlier fault could not be mended: {self._unmended}")
+        strike.fault.make_ready(struck)
         try:
             with self._desk.expecting(hit) as call:
                 try:
@@ -71,7 +72,7 @@ class Striking:
             self._mend(strike.fault, struck)
         if call.problem:
             raise StreamproofError(f"The fault failed: {call.problem}")
-        return call.fired
+        return call.fired and strike.fault.met(struck)
 
     def _mend(self, fault: ServiceFault, struck: Struck) -> None:
         """Ends a fault, and sees to it that its service runs; where that fails, no other fault is tried."""

@@ -72,6 +72,11 @@ def nothing(_: Struck) -> None:
     """Nothing has to be done."""
 
 
+def at_once(_: Struck) -> bool:
+    """What was done to the service itself was met when it was done."""
+    return True
+
+
 @dataclass(frozen=True)
 class ServiceFault:
     """One fault.
@@ -88,6 +93,10 @@ class ServiceFault:
         Does it, while the step waits.
     mend
         Ends it once the job has ended.
+    make_ready
+        Done before the job is started.
+    met
+        Whether the job has met it, asked behind `mend`: a slow line that nobody used proves nothing.
     by_line
         Whether the job goes through the proxy.
     on_cluster
@@ -105,6 +114,8 @@ class ServiceFault:
     words: str
     strike: Callable[[Struck], None]
     mend: Callable[[Struck], None] = nothing
+    make_ready: Callable[[Struck], None] = nothing
+    met: Callable[[Struck], bool] = at_once
     by_line: bool = False
     on_cluster: bool = False
     brokers: int = 1

@@ -1,13 +1,23 @@
 """The network between a job and a service, by Toxiproxy: slow, narrow, cut, and the answer that never comes."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from streamproof.core.phases import Side
+from streamproof.errors import LabError
+from streamproof.lab.process import until
+from streamproof.lab.toxiproxy import Proxy
 from streamproof.prove.faults.fault import OUTAGE_SECONDS, ServiceFault, Struck
 
 _SERVICES = {"kafka": "Kafka", "postgres": "PostgreSQL", "redis": "Redis", "api": "the API", "registry": "the registry"}
 _NARROW = 64
 """KB in a second."""
+_CLOSED_MS = 500
+"""So long a connection stays open on which no answer comes."""
+
+
+_SETTLED_SECONDS = 1.0
+"""In so long the proxy has counted what went over connections that have ended."""
 
 
 def faults() -> Iterator[ServiceFault]:
@@ -17,68 +27,85 @@ def faults() -> Iterator[ServiceFault]:
         yield _slow(service, "jitter", f"answers of {called} take up to 200 ms longer, each another time", latency=100, jitter=100)
         yield _slow(service, "bandwidth", f"the line to {called} carries {_NARROW} KB in a second", kind="bandwidth", rate=_NARROW)
         away = f"for {OUTAGE_SECONDS:g} seconds"
-        yield ServiceFault(
-            f"{service}-reset", service, f"{called} resets every connection {away}", _reset(service), _mended(service), by_line=True
-        )
-        yield ServiceFault(
-            f"{service}-partition",
-            service,
-            f"the network loses {called} {away}",
-            _partition(service),
-            _mended(service),
-            by_line=True,
-        )
-        yield ServiceFault(
-            f"{service}-answer-lost",
-            service,
-            f"{called} does what it was told, and its answer is lost",
-            _answer_lost(service),
-            _mended(service),
-            by_line=True,
-            sides=(Side.BEFORE, Side.AFTER) if service == "api" else (Side.BEFORE,),  # a transaction is one answer, calls are many
-        )
+        yield _away(service, "reset", f"{called} resets every connection {away}", lambda line: line.toxic("reset_peer", timeout=0))
+        yield _away(service, "partition", f"the network loses {called} {away}", _lose)
+        # A transaction is one answer, calls are many.
+        sides = (Side.BEFORE, Side.AFTER) if service == "api" else (Side.BEFORE,)
+        lost = f"{called} does what it was told, and its answer is lost"
+        yield _away(service, "answer-lost", lost, lambda line: line.toxic("timeout", timeout=_CLOSED_MS), sides)
 
 
 def _slow(service: str, name: str, words: str, kind: str = "latency", **attributes: int) -> ServiceFault:
+    """Until the job has ended."""
+
     def strike(struck: Struck) -> None:
-        for line in struck.lines[service]:
-            line.toxic(kind, **attributes)  # type: ignore[arg-type]  # they are whole numbers, `towards` is none of them
+        _on_lines(struck, service, lambda line: line.toxic(kind, **attributes))  # type: ignore[arg-type]  # whole numbers, no `towards`
 
-    return ServiceFault(f"{service}-{name}", service, words, strike, _mended(service), by_line=True)
+    return ServiceFault(f"{service}-{name}", service, words, strike, _mended(service), _unused(service), _met, by_line=True)
 
 
-def _reset(service: str) -> Callable[[Struck], None]:
+def _away(
+    service: str, name: str, words: str, does: Callable[[Proxy], None], sides: tuple[Side, ...] = (Side.BEFORE, Side.AFTER)
+) -> ServiceFault:
+    """For a while."""
+
     def strike(struck: Struck) -> None:
-        for line in struck.lines[service]:
-            line.toxic("reset_peer", timeout=0)
+        _on_lines(struck, service, does)
         struck.later(lambda: _mended(service)(struck))
 
-    return strike
+    return ServiceFault(
+        f"{service}-{name}", service, words, strike, _mended(service), _unused(service), _met, by_line=True, sides=sides
+    )
 
 
-def _partition(service: str) -> Callable[[Struck], None]:
-    def strike(struck: Struck) -> None:
+def _lose(line: Proxy) -> None:
+    """What either side sends goes nowhere; who connects anew finds it so too."""
+    for towards in ("downstream", "upstream"):
+        line.toxic("timeout", towards=towards, timeout=_CLOSED_MS)
+
+
+def _on_lines(struck: Struck, service: str, does: Callable[[Proxy], None]) -> None:
+    struck.kept["carried"] = _carried(struck, service)
+    for line in struck.lines[service]:
+        does(line)
+
+
+def _unused(service: str) -> Callable[[Struck], None]:
+    """Ends what other jobs in this process have left open."""
+
+    def make_ready(struck: Struck) -> None:
         for line in struck.lines[service]:
             line.cut()
-        struck.later(lambda: _mended(service)(struck))
+            line.mend()
 
-    return strike
-
-
-def _answer_lost(service: str) -> Callable[[Struck], None]:
-    """What the job sends arrives; what comes back is swallowed, and the connection closed half a second later."""
-
-    def strike(struck: Struck) -> None:
-        for line in struck.lines[service]:
-            line.toxic("timeout", timeout=500)
-        struck.later(lambda: _mended(service)(struck))
-
-    return strike
+    return make_ready
 
 
 def _mended(service: str) -> Callable[[Struck], None]:
     def mend(struck: Struck) -> None:
+        if "met" not in struck.kept:
+            struck.kept["met"] = _was_used(struck, service)
         for line in struck.lines[service]:
             line.mend()
 
     return mend
+
+
+def _was_used(struck: Struck, service: str) -> bool:
+    """Whether a connection of the job was there when the fault was done, or came during it, and carried anything; ends them all."""
+    before: int | None = struck.kept.get("carried")
+    if before is None:
+        return False
+    for line in struck.lines[service]:
+        line.cut()  # what a connection carries is counted when it ends
+    with suppress(LabError):
+        until(lambda: _carried(struck, service) > before, "a connection to end", _SETTLED_SECONDS)
+    return _carried(struck, service) > before
+
+
+def _met(struck: Struck) -> bool:
+    return bool(struck.kept.get("met"))
+
+
+def _carried(struck: Struck, service: str) -> int:
+    return sum(line.carried() for line in struck.lines[service])
