@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -18,10 +19,12 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
 from services.conftest import needs
+from streamproof.cli.main import main
 from streamproof.errors import LabError
-from streamproof.lab import KafkaCluster, PaymentsApi, Postgres, Redis, Registry, SparkCluster, Toxiproxy
+from streamproof.lab import KafkaCluster, PaymentsApi, Postgres, Redis, Registry, SparkCluster, Toxiproxy, supervisor
 from streamproof.lab.process import Process, free_ports, until
 from streamproof.lab.service import SingleProcess
+from streamproof.lab.services import silent
 
 pytestmark = pytest.mark.service
 
@@ -140,7 +143,13 @@ def test_redis_keeps_its_keys_through_a_kill(tmp_path: Path):
 
 
 def answers(service: SingleProcess) -> bool:
-    """Whether a service speaks its protocol within a second or two."""
+    """Whether a client of its protocol reaches a service within a second or two; the lab itself says the same."""
+    reached = _reached(service)
+    assert service.answers(service.url) == reached
+    return reached
+
+
+def _reached(service: SingleProcess) -> bool:
     try:
         if isinstance(service, Postgres):
             psycopg.connect(service.url, connect_timeout=2).close()
@@ -203,6 +212,63 @@ def test_a_spark_cluster_has_its_workers(tmp_path: Path):
         assert cluster.url.startswith("spark://127.0.0.1:")
         with urlopen(f"{cluster.page}/json/") as answer:
             assert json.load(answer)["aliveworkers"] == 2
+
+
+@pytest.fixture
+def streamproof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Callable[..., str]]:
+    """Runs `streamproof lab` in a folder of its own, expects an exit code, returns what it printed; whatever is up is taken down."""
+    monkeypatch.chdir(tmp_path)
+
+    def lab(*arguments: str, code: int = 0) -> str:
+        found = main(["lab", *arguments])
+        printed = capsys.readouterr()
+        assert found == code, printed
+        return printed.out
+
+    yield lab
+    main(["lab", "down"])
+
+
+def where(name: str) -> str:
+    state = supervisor.state_of(Path(".streamproof", "lab").absolute())
+    assert state is not None
+    return state.urls[name]
+
+
+def test_a_lab_comes_up_again_in_its_folder_and_is_empty(streamproof):
+    services = ("kafka", "postgres", "redis")
+    streamproof("up", *services)
+    with_topic(where("kafka"), "trades", 1)
+    redis.Redis.from_url(where("redis")).set("k", "v")
+    with psycopg.connect(where("postgres")) as connection:
+        connection.execute("create table t (v text)")
+    streamproof("down")
+    streamproof("up", *services)
+
+    assert all(name in streamproof("status") for name in services)
+    assert "trades" not in AdminClient({"bootstrap.servers": where("kafka")}).list_topics(timeout=10).topics
+    assert redis.Redis.from_url(where("redis")).get("k") is None
+    with psycopg.connect(where("postgres")) as connection, pytest.raises(psycopg.errors.UndefinedTable):
+        connection.execute("select * from t")
+
+
+def test_status_says_which_service_does_not_answer(streamproof):
+    streamproof("up", "redis", "api")
+    redis.Redis.from_url(where("redis")).shutdown(nosave=True)
+
+    found = streamproof("status", code=1).splitlines()
+
+    assert found[0].endswith("does not answer")
+    assert found[1].endswith(where("api"))
+
+
+def test_status_names_the_broker_that_does_not_answer(tmp_path: Path):
+    with KafkaCluster(tmp_path, brokers=3) as kafka:
+        kafka.kill(2)
+
+        assert silent({"kafka": kafka.url}) == {"kafka": [kafka.url.split(",")[1]]}
 
 
 PARENT = """

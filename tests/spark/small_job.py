@@ -69,6 +69,7 @@ class Binding:
     files_per_batch: int | None = 1
     base: str = ""
     checkpoint: str = "checkpoint"
+    trigger: str = "available-now"
     spark: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Whole tables by their headers, such as "sink.kept"; [source.events] takes the place of the folder."""
@@ -95,7 +96,13 @@ class SmallJob:
         """Writes job.py and streamproof.toml."""
         bound = self.binding
         (self.folder / "job.py").write_text(HEADER + self.text)
-        lines = ["[job]", 'entry = "job.py:small"', f'checkpoint = "{bound.base}{bound.checkpoint}"', "[source.events]"]
+        lines = [
+            "[job]",
+            'entry = "job.py:small"',
+            f'checkpoint = "{bound.base}{bound.checkpoint}"',
+            f'trigger = "{bound.trigger}"',
+            "[source.events]",
+        ]
         if "source.events" in bound.tables:
             lines += [f"{key} = {_toml(value)}" for key, value in bound.tables["source.events"].items()]
         else:

@@ -41,7 +41,7 @@ def up(
     brokers: Annotated[int, typer.Option("--brokers", min=1, max=3, help="Kafka brokers: 1 or 3.")] = 1,
     folder: Folder = DEFAULT,
 ) -> None:
-    """Start services and leave them running; each answers when the command ends."""
+    """Start services and leave them running; each answers when the command ends. They begin empty: what a lab before kept here goes."""
     from streamproof.lab import supervisor
 
     known = _known(names)
@@ -55,15 +55,17 @@ def up(
 
 @app.command("status", short_help="What runs, and where.")
 def status(folder: Folder = DEFAULT) -> int:
-    """Show what runs; the exit code is 1 where nothing does."""
-    from streamproof.lab import supervisor
+    """Ask each service whether it answers; the exit code is 1 where one does not, or nothing runs."""
+    from streamproof.lab import services, supervisor
 
     state = supervisor.state_of(folder.absolute())
     if state is None or not state.running:
-        screen.console().print("no lab is running here: streamproof lab up kafka postgres")
+        came_not = f"the last one did not come up: {state.problem}\n" if state is not None and state.problem else ""
+        screen.console().print(f"{came_not}no lab is running here: streamproof lab up kafka postgres")
         return 1
-    _print_services(state.urls)
-    return 0
+    silent = services.silent(state.urls)
+    _print_services(state.urls, silent)
+    return 1 if silent else 0
 
 
 @app.command("down", short_help="End it, with everything it has started.")
@@ -122,7 +124,9 @@ def _bar() -> "Iterator[Progress]":
         yield told
 
 
-def _print_services(urls: Mapping[str, str]) -> None:
+def _print_services(urls: Mapping[str, str], silent: Mapping[str, Sequence[str]] | None = None) -> None:
     out = screen.console()
     for name, url in urls.items():
-        out.print(f"  {name:<10} {url}")
+        quiet = (silent or {}).get(name, ())
+        which = "" if len(quiet) == len(url.split(",")) else f": {', '.join(quiet)}"
+        out.print(f"  {name:<10} {url}{f'   does not answer{which}' if quiet else ''}")

@@ -20,6 +20,7 @@ Begin:
 \b
 Exit codes:
   0  pass      1  fail      2  wrong usage or configuration      3  unknown: the proof was cut short or could not decide
+  130  ended by Ctrl-C      143  by SIGTERM
 """
 
 app = typer.Typer(
@@ -59,7 +60,7 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    It is 0 for pass, 1 for fail, 2 for wrong usage or configuration, 3 for unknown, and 130 when stopped by Ctrl-C.
+    It is 0 for pass, 1 for fail, 2 for wrong usage or configuration, 3 for unknown, 130 when ended by Ctrl-C and 143 by SIGTERM.
     """
     screen.never_fail()
     try:

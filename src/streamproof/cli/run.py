@@ -1,6 +1,7 @@
 """`streamproof run TARGET`: run the job; say where each output went, what is guaranteed, and the account."""
 
 import json
+import signal
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +11,7 @@ import typer
 
 from streamproof.cli import screen
 from streamproof.cli.check import Profile, Target
+from streamproof.cli.interrupting import Interruption, interruptible
 from streamproof.errors import StreamproofError
 
 if TYPE_CHECKING:
@@ -55,7 +57,10 @@ def run(
         ),
     ] = False,
 ) -> None:
-    """Run the job on what its sources hold; print each output, its guarantee, and where every event is."""
+    """Run the job on what its sources hold; print each output, its guarantee, and where every event is.
+
+    Ctrl-C and SIGTERM end it behind the batch that is under way, with the account so far and exit code 130 or 143; the second one at once.
+    """
     if new_output and replace_output:
         raise typer.BadParameter("--new-output and --replace-output exclude each other: the old output is kept, or it is deleted.")
     from streamproof.config import load
@@ -67,31 +72,40 @@ def run(
     find_spark()
     from streamproof.runtime.run import run_job
 
+    interruption = Interruption()
     try:
         with screen.waiting(f"running {config.name}") as told:
-            result = run_job(
-                config,
-                new_output=new_output,
-                replace_output=replace_output,
-                accept_replay=accept_replay,
-                accept_topics=accept_topic or (),
-                replay_last=replay_last,
-                told=told,
+            result = interruptible(
+                lambda end: run_job(
+                    config,
+                    new_output=new_output,
+                    replace_output=replace_output,
+                    accept_replay=accept_replay,
+                    accept_topics=accept_topic or (),
+                    replay_last=replay_last,
+                    end=end,
+                    told=told,
+                ),
+                interruption,
             )
     except StreamproofError as problem:
         screen.print_error(problem, target=target, profile=profile)
         raise typer.Exit(problem.exit_code) from None
     except KeyboardInterrupt:
         screen.print_problem(
-            "Stopped. Every batch that was published stays, with its ledger; the one that was under way is done again.\n"
+            "Stopped at once. Every batch that was published stays, with its ledger; the one that was under way is done again.\n"
             f"Go on with: streamproof run {screen.typed(target, profile)}"
         )
-        raise typer.Exit(130) from None
+        raise typer.Exit(interruption.exit_code) from None
     out = screen.console()
     if as_json:
         print_json(result, out)
     else:
         print_result(result, out)
+    if result.ended_early:
+        how = "SIGTERM" if interruption.signal is signal.SIGTERM else "Ctrl-C"
+        screen.print_note(f"Ended by {how}. Go on with: streamproof run {screen.typed(target, profile)}")
+        raise typer.Exit(interruption.exit_code)
 
 
 def print_json(result: "RunResult", out: "Console") -> None:

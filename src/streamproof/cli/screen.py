@@ -11,6 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
+from streamproof.core.clock import monotonic_seconds, now_utc
 from streamproof.errors import StreamproofError
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _INDENT = " " * len("error  ")
 _PLACEHOLDER = re.compile(r"(?<=streamproof run )TARGET\b|(?<=streamproof prove )TARGET\b")
+_NUMBER = re.compile(r"\d[\d,.]*")
+_SAID_AGAIN_SECONDS = 60
 LAST_ERROR = Path(".streamproof", "last-error.txt")
 
 
@@ -82,9 +85,30 @@ def print_problem(text: str) -> None:
     Console(stderr=True, highlight=False, emoji=False).print(shown, soft_wrap=True)
 
 
+def print_note(text: str) -> None:
+    """Print to standard error what is no error, and no result."""
+    from rich.console import Console
+
+    Console(stderr=True, highlight=False, markup=False, emoji=False).print(_redacted(text), soft_wrap=True)
+
+
+class _Lines:
+    """Says what is being done in lines with the time, for logs: at once what is new, what differs in its numbers alone once a minute."""
+
+    def __init__(self, doing: str, say: Callable[[str], None], clock: Callable[[], float] = monotonic_seconds) -> None:
+        self._doing, self._say, self._clock = doing, say, clock
+        self._last, self._again = "", 0.0
+
+    def __call__(self, text: str) -> None:
+        shape = _NUMBER.sub("", text)
+        if shape != self._last or self._clock() >= self._again:
+            self._last, self._again = shape, self._clock() + _SAID_AGAIN_SECONDS
+            self._say(f"{now_utc():%Y-%m-%dT%H:%M:%SZ}  {self._doing}: {text}")
+
+
 @contextmanager
 def waiting(doing: str) -> Iterator[Callable[[str], None]]:
-    """Show on standard error that something is being done, and what; only on a terminal, and gone when it ends."""
+    """Show on standard error that something is being done, and what: on a terminal in one place, and gone when it ends; else in lines."""
     from rich.console import Console
     from rich.live import Live
     from rich.spinner import Spinner
@@ -92,7 +116,7 @@ def waiting(doing: str) -> Iterator[Callable[[str], None]]:
 
     console = Console(stderr=True, highlight=False, emoji=False)
     if not console.is_terminal:
-        yield lambda _: None
+        yield _Lines(doing, print_note)
         return
     spinner = Spinner("dots", Text(_redacted(doing)))
     with Live(spinner, console=console, transient=True, redirect_stdout=False, redirect_stderr=False):

@@ -13,7 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.request import Request, urlopen
 
-from streamproof.lab.process import Process, answers_http
+from streamproof.lab.answering import by_http
+from streamproof.lab.process import Process
 from streamproof.lab.service import SingleProcess
 
 MODES = ("well", "429", "500", "403", "401", "hangs-after-work", "hangs-before-work")
@@ -31,10 +32,13 @@ class PaymentsApi(SingleProcess):
     def url(self) -> str:
         return f"http://127.0.0.1:{self._port}"
 
+    @staticmethod
+    def answers(address: str) -> bool:
+        return by_http(f"{address}/_up")
+
     def _launch(self) -> None:
         command = [sys.executable, "-m", "streamproof.lab.api", str(self._port)]
-        self._process = Process("payments API", command, self.folder / "api.log")
-        self._process.ready(answers_http(f"{self.url}/_up"))
+        self._run(Process("payments API", command, self.folder / "api.log"))
 
     def behave(self, mode: str, times: int, *, key: str | None = None) -> None:
         """So many of the next calls, of one key or of any, meet it in a mode of `MODES`."""

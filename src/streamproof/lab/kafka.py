@@ -1,18 +1,18 @@
 """Apache Kafka in KRaft mode, one to three brokers, each broker and controller in one process."""
 
 import base64
-import socket
-import struct
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Self
 
 from streamproof.core.ids import new_id
 from streamproof.errors import LabError
+from streamproof.lab.answering import by_kafka
 from streamproof.lab.process import Process, free_ports, java
-from streamproof.lab.service import Service
+from streamproof.lab.service import Service, empty
 from streamproof.lab.toxiproxy import Proxy, Toxiproxy
 from streamproof.runtime.artifacts import Progress, fetched
 
@@ -21,8 +21,6 @@ _JAVA = (
     *("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true"),
 )
 _PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
-_API_VERSIONS = struct.pack(">ihhih", 10, 18, 0, 1, -1)
-"""The first request of every client, protocol version 0: its length, its key, its version, a correlation id, no client id."""
 
 
 @dataclass
@@ -43,13 +41,17 @@ class Broker:
         return f"127.0.0.1:{self.port}"
 
     @property
+    def data(self) -> Path:
+        return self.folder / "kafka-data"
+
+    @property
     def properties(self) -> Path:
         return self.folder / "server.properties"
 
 
 @dataclass
 class KafkaCluster(Service):
-    """A cluster of its own.
+    """A cluster of its own, empty at its start; what its brokers keep survives `kill` and `restart`.
 
     Parameters
     ----------
@@ -99,13 +101,13 @@ class KafkaCluster(Service):
         ports = free_ports(4 * self.brokers)
         for number in range(1, self.brokers + 1):
             folder = self.folder / f"broker-{number}"
-            folder.mkdir(parents=True, exist_ok=True)
             broker = Broker(number, ports.pop(), ports.pop(), folder, behind_port=ports.pop(), login_port=ports.pop())
             if self.through is not None:
                 broker.line = self.through.line(f"kafka-{number}", f"127.0.0.1:{broker.behind_port}")
             self._members[number] = broker
         cluster = base64.urlsafe_b64encode(bytes.fromhex(new_id())).decode().rstrip("=")
         for broker in self._members.values():
+            empty(broker.data)
             broker.properties.write_text(self._properties(broker))
             self._format(broker, cluster)
         for broker in self._members.values():
@@ -113,6 +115,10 @@ class KafkaCluster(Service):
         for broker in self._members.values():
             self._ready(broker)
         return self
+
+    @staticmethod
+    def answers(address: str) -> bool:
+        return by_kafka(address)
 
     def stop(self) -> None:
         for broker in self._members.values():
@@ -172,7 +178,7 @@ class KafkaCluster(Service):
             ),
             "advertised.listeners": ",".join(f"{name}://{told}" for name, (_, told) in listeners.items()),
             "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LINE:PLAINTEXT,LOGIN:SASL_PLAINTEXT",
-            "log.dirs": broker.folder / "data",
+            "log.dirs": broker.data,
             "default.replication.factor": self.brokers,
             "min.insync.replicas": at_least,
             "offsets.topic.replication.factor": self.brokers,
@@ -211,19 +217,4 @@ class KafkaCluster(Service):
         assert broker.process is not None
         ports = [broker.port, *([broker.behind_port] if broker.line else []), *([broker.login_port] if self.users else [])]
         for port in ports:  # it opens them one by one, and ends where one is taken
-            broker.process.ready(answers_kafka(port))
-
-
-def answers_kafka(port: int) -> Callable[[], bool]:
-    """Whether a broker answers its clients' first request; it does once the cluster has let it in."""
-
-    def answers() -> bool:
-        try:
-            with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
-                connection.sendall(_API_VERSIONS)
-                head = connection.recv(10)
-        except OSError:
-            return False
-        return len(head) == 10 and struct.unpack(">iih", head)[1:] == (1, 0)
-
-    return answers
+            broker.process.ready(partial(by_kafka, f"127.0.0.1:{port}"))

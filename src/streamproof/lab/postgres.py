@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Self
 
 from streamproof.errors import LabError, MissingExtra
+from streamproof.lab.answering import by_postgres
 from streamproof.lab.process import Process
-from streamproof.lab.service import SingleProcess
+from streamproof.lab.service import SingleProcess, empty
 
 _SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -27,7 +28,7 @@ _NOBODY = "nobody"
 class Postgres(SingleProcess):
     """A database server with one database, `streamproof`, of a user of that name.
 
-    Its data survive `kill` and `restart`, and go with `stop`.
+    It is empty at its start; its data survive `kill` and `restart`.
     """
 
     _temporary: Path | None = field(default=None, init=False)
@@ -43,18 +44,23 @@ class Postgres(SingleProcess):
         if self._user is not None:
             self._temporary = Path(tempfile.mkdtemp(prefix="streamproof-postgres-"))
             self._copy_programs(self._temporary)
-            self._data.mkdir()
+        empty(self._data)
+        if self._user is not None and self._temporary is not None:
             for folder in (self._temporary, self._data):
                 shutil.chown(folder, self._user)
-        self._run("initdb", "-D", self._data, "-U", "streamproof", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
+        self._done("initdb", "-D", self._data, "-U", "streamproof", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
         super().start()
-        self._run("createdb", "-h", "127.0.0.1", "-p", self._port, "-U", "streamproof", "streamproof")
+        self._done("createdb", "-h", "127.0.0.1", "-p", self._port, "-U", "streamproof", "streamproof")
         return self
 
     def stop(self) -> None:
         super().stop()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
+
+    @staticmethod
+    def answers(address: str) -> bool:
+        return by_postgres(address.partition("@")[2].partition("/")[0])
 
     @property
     def _user(self) -> str | None:
@@ -63,7 +69,7 @@ class Postgres(SingleProcess):
 
     @property
     def _data(self) -> Path:
-        return (self._temporary or self.folder) / "data"
+        return (self._temporary or self.folder) / "postgres-data"
 
     @property
     def _programs(self) -> Path:
@@ -83,19 +89,9 @@ class Postgres(SingleProcess):
         settings = [part for key, value in _SETTINGS.items() for part in ("-c", f"{key}={value}")]
         command = [self._programs / "postgres", "-D", self._data, "-p", str(self._port), *settings]
         log = self.folder / "postgres.log"
-        self._process = Process("PostgreSQL", command, log, cwd=self._temporary, user=self._user, temporary=self._temporary)
-        self._process.ready(self._accepts)
+        self._run(Process("PostgreSQL", command, log, cwd=self._temporary, user=self._user, temporary=self._temporary))
 
-    def _accepts(self) -> bool:
-        asked = ["-q", "-h", "127.0.0.1", "-p", str(self._port), "-d", "postgres", "-U", "streamproof"]
-        return (
-            subprocess.run(
-                [str(self._programs / "pg_isready"), *asked], check=False, user=self._user, cwd=self._temporary
-            ).returncode
-            == 0
-        )
-
-    def _run(self, program: str, *arguments: object) -> None:
+    def _done(self, program: str, *arguments: object) -> None:
         command = [str(self._programs / program), *map(str, arguments)]
         done = subprocess.run(command, check=False, capture_output=True, text=True, user=self._user, cwd=self._temporary)
         if done.returncode:

@@ -23,6 +23,7 @@ _TAIL = 12
 _PORTS = range(15000, 32000)
 _STANDING = frozenset("TtZX")
 """Letters of ps for a thread that does nothing: stopped, or ended."""
+_GONE = frozenset("ZX")
 
 
 class Process:
@@ -138,6 +139,17 @@ def until(
         time.sleep(_POLL_SECONDS)
 
 
+def ended(group: int) -> bool:
+    """Whether nothing of a process group runs: what has ended but was not waited for by its parent is in the table still."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return _states(group) <= _GONE
+
+
 def _states(group: int) -> set[str]:
     """What the threads of a process group are doing, by the letters of ps; macOS tells it of processes alone."""
     if not Path("/proc/self/stat").exists():
@@ -179,21 +191,6 @@ def _binds(probe: socket.socket, port: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def answers_http(url: str) -> Callable[[], bool]:
-    """Whether the address answers with success."""
-    from urllib.error import URLError
-    from urllib.request import urlopen
-
-    def answers() -> bool:
-        try:
-            with urlopen(url, timeout=2) as response:  # noqa: S310 -- a service of our own
-                return bool(200 <= response.status < 300)
-        except (URLError, OSError):
-            return False
-
-    return answers
 
 
 def java() -> str:

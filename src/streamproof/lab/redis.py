@@ -1,18 +1,19 @@
 """Redis from a wheel, in memory or with a file that every write is appended to."""
 
-import socket
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Self
 
 from streamproof.errors import MissingExtra
+from streamproof.lab.answering import by_redis
 from streamproof.lab.process import Process
-from streamproof.lab.service import SingleProcess
+from streamproof.lab.service import SingleProcess, empty
 
 
 @dataclass
 class Redis(SingleProcess):
-    """A server of its own. Its data survive `kill` and `restart` if `durable`."""
+    """A server of its own, empty at its start. Its data survive `kill` and `restart` if `durable`."""
 
     durable: bool = True
 
@@ -20,6 +21,18 @@ class Redis(SingleProcess):
     def url(self) -> str:
         """What clients connect to."""
         return f"redis://127.0.0.1:{self._port}/0"
+
+    def start(self) -> Self:
+        empty(self._data)
+        return super().start()
+
+    @staticmethod
+    def answers(address: str) -> bool:
+        return by_redis(address.removeprefix("redis://").partition("/")[0])
+
+    @property
+    def _data(self) -> Path:
+        return self.folder / "redis-data"
 
     def _launch(self) -> None:
         appended = ["--appendonly", "yes", "--appendfsync", "always"] if self.durable else ["--appendonly", "no"]
@@ -30,23 +43,14 @@ class Redis(SingleProcess):
             "--bind",
             "127.0.0.1",
             "--dir",
-            self.folder,
+            self._data,
             "--save",
             "",
             "--databases",
             "64",
             *appended,
         ]
-        self._process = Process("Redis", command, self.folder / "redis.log")
-        self._process.ready(self._pongs)
-
-    def _pongs(self) -> bool:
-        try:
-            with socket.create_connection(("127.0.0.1", self._port), timeout=2) as connection:
-                connection.sendall(b"PING\r\n")
-                return connection.recv(7) == b"+PONG\r\n"
-        except OSError:
-            return False
+        self._run(Process("Redis", command, self.folder / "redis.log"))
 
 
 def _program() -> Path:

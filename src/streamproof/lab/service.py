@@ -1,5 +1,6 @@
 """What all services of the lab are: started, asked where they are, stopped; and those of one process, which can die and come back."""
 
+import shutil
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,6 +8,13 @@ from types import TracebackType
 from typing import Self
 
 from streamproof.lab.process import Process, free_ports
+
+
+def empty(folder: Path) -> None:
+    """Makes a folder that holds nothing, whatever an earlier service has left there."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
 
 
 class Service(ABC):
@@ -30,6 +38,11 @@ class Service(ABC):
     @abstractmethod
     def url(self) -> str:
         """What clients connect to."""
+
+    @staticmethod
+    @abstractmethod
+    def answers(address: str) -> bool:
+        """Whether it answers at its `url`, or at one address of several there, asked in its own protocol."""
 
     def __enter__(self) -> Self:
         try:
@@ -89,7 +102,12 @@ class SingleProcess(Service):
 
     @abstractmethod
     def _launch(self) -> None:
-        """Starts the process, keeps it in `_process`, and waits until it answers."""
+        """Starts the process by `_run`."""
+
+    def _run(self, process: Process) -> None:
+        """Keeps the process and waits until it answers."""
+        self._process = process
+        process.ready(lambda: self.answers(self.url))
 
     @property
     def _started(self) -> Process:

@@ -24,6 +24,22 @@ SERVICES: Mapping[str, Callable[[Path, int], Service]] = {
 }
 """From a name to what starts it in a folder, with a number of Kafka brokers."""
 
+_ANSWERS: Mapping[str, Callable[[str], bool]] = {
+    "kafka": KafkaCluster.answers,
+    "registry": Registry.answers,
+    "postgres": Postgres.answers,
+    "redis": Redis.answers,
+    "toxiproxy": toxiproxy.Toxiproxy.answers,
+    "api": PaymentsApi.answers,
+    "spark": SparkCluster.answers,
+}
+
+
+def silent(urls: Mapping[str, str]) -> dict[str, list[str]]:
+    """The addresses, of services by their names, where nothing answers: of three brokers each by its own."""
+    asked = {name: [at for at in url.split(",") if not _ANSWERS[name](at)] for name, url in urls.items()}
+    return {name: addresses for name, addresses in asked.items() if addresses}
+
 
 def service(name: str, folder: Path, *, brokers: int = 1) -> Service:
     """A service by its name, not started; its logs go below the folder."""

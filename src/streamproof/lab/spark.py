@@ -9,6 +9,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from streamproof.errors import EnvironmentProblem
+from streamproof.lab.answering import by_connection
 from streamproof.lab.process import Process, free_ports
 from streamproof.lab.service import Service
 
@@ -43,6 +44,10 @@ class SparkCluster(Service):
             self._launch(f"worker-{number}", "worker.Worker", *options, self.url)
         self._processes[0].ready(self._complete)
         return self
+
+    @staticmethod
+    def answers(address: str) -> bool:
+        return by_connection(address.removeprefix("spark://"))
 
     def stop(self) -> None:
         for process in reversed(self._processes):

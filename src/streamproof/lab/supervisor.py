@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from streamproof.errors import LabError, StreamproofError
-from streamproof.lab.process import until
+from streamproof.lab.process import ended, until
 from streamproof.lab.services import service
 
 STATE = "lab.json"
@@ -29,13 +29,7 @@ class LabState:
 
     @property
     def running(self) -> bool:
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
-        return True
+        return not self.problem and not ended(self.pid)
 
 
 def state_of(folder: Path) -> LabState | None:
@@ -73,6 +67,7 @@ def up(folder: Path, names: Sequence[str], brokers: int) -> LabState:
     state = state_of(folder)
     assert state is not None, "a lab that has decided has written it down"
     if state.problem:
+        holder.wait(_DOWN_SECONDS)
         raise LabError(state.problem)
     return state
 

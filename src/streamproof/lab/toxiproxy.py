@@ -11,7 +11,8 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from streamproof.errors import LabError
-from streamproof.lab.process import Process, answers_http, free_ports
+from streamproof.lab.answering import by_http
+from streamproof.lab.process import Process, free_ports
 from streamproof.lab.service import SingleProcess
 from streamproof.runtime.artifacts import cache
 
@@ -63,10 +64,13 @@ class Toxiproxy(SingleProcess):
         """Its HTTP interface."""
         return f"http://127.0.0.1:{self._port}"
 
+    @staticmethod
+    def answers(address: str) -> bool:
+        return by_http(f"{address}/version")
+
     def _launch(self) -> None:
         command = [program(), "-host", "127.0.0.1", "-port", str(self._port), "-proxy-metrics"]
-        self._process = Process("Toxiproxy", command, self.folder / "toxiproxy.log")
-        self._process.ready(answers_http(f"{self.url}/version"))
+        self._run(Process("Toxiproxy", command, self.folder / "toxiproxy.log"))
         for name, (address, to) in self._lines.items():
             self._open(name, address, to)
 

@@ -77,6 +77,10 @@ class Done:
         self.reasons.update({key.removeprefix(begins): n for key, n in manifest.counts.items() if key.startswith(begins)})
 
 
+class RunEnds(Exception):
+    """Raised instead of beginning a batch, when the run was asked to end."""
+
+
 @dataclass
 class BatchProtocol:
     """Called by Spark once per batch, in the thread of the query; one object per query and start."""
@@ -96,6 +100,7 @@ class BatchProtocol:
     whole_files: bool
     notes: list[str]
     accept_replay: int | None = None
+    ending: bool = False
     failure: Exception | None = None
     done: Done = field(default_factory=Done)
     _doors_checked: bool = False
@@ -111,6 +116,8 @@ class BatchProtocol:
 
     def run(self, rows: _jvm.BatchRows, batch: int) -> None:
         """Stages the batch, decides by manifest and ledger, publishes."""
+        if self.ending:
+            raise RunEnds
         attempt = f"{batch:06d}-{self.identity.run}"
         logs = self.logs.of(batch)
         self.logs.require_inputs(logs, batch, whole=self.whole_files)

@@ -10,10 +10,11 @@ from streamproof.connectors.files import source as files
 from streamproof.connectors.kafka import source as kafka
 from streamproof.connectors.sink import Sink
 from streamproof.connectors.steps import UNWATCHED, Steps
+from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id, short
 from streamproof.errors import StreamproofError
 from streamproof.runtime import ownership, recovery
-from streamproof.runtime.batch import BatchProtocol, Identity, merged_schema
+from streamproof.runtime.batch import BatchProtocol, Identity, RunEnds, merged_schema
 from streamproof.runtime.binding import BoundJob
 from streamproof.runtime.doors import SideDoors
 from streamproof.runtime.failures import translated
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from streamproof.config import SourceConfig
+
+_LOOK_EVERY_SECONDS = 1
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,29 @@ class RunningQuery:
             ended = self.stream.awaitTermination(seconds)
         except Exception as problem:  # noqa: BLE001 -- what PySpark raises for a query that died has no common type
             cause = self.protocol.failure
+            if isinstance(cause, RunEnds):
+                return True
             if isinstance(cause, StreamproofError):
                 raise cause from None
             raise translated(cause or problem) from (cause or problem)
         return ended is not False
+
+    def end(self, patience_seconds: float) -> bool:
+        """Ends the query between two batches, or in the middle of one that takes longer than this; whether it was between two.
+
+        Raises
+        ------
+        StreamproofError
+            What stopped it meanwhile.
+        """
+        self.protocol.ending = True
+        end = monotonic_seconds() + patience_seconds
+        while monotonic_seconds() < end:
+            if not self.stream.status["isTriggerActive"] or self.wait(_LOOK_EVERY_SECONDS):
+                self.stop()
+                return True
+        self.stop()
+        return False
 
     def stop(self) -> None:
         """Ends the query where it still runs; a batch under way is interrupted, and done again by the next start."""

@@ -1,5 +1,6 @@
 """`streamproof run`: starts the queries of a job, waits, and says where every record is."""
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,6 +18,7 @@ from streamproof.runtime.connector_jars import connector_jars
 from streamproof.runtime.failures import translated
 from streamproof.runtime.lag import PartitionLag, lag_of
 from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.publishing import Behind, Publisher
 from streamproof.runtime.query import RunningQuery, Start, start_query
 from streamproof.runtime.session import start_session
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 _LOOK_EVERY_SECONDS = 1
 _PATIENCE_SECONDS = 30.0
 """How long a run that has read everything waits for a store that is down."""
+_PATIENCE_AT_END_SECONDS = 10.0
+"""How long a run that is asked to end waits for the batch that is under way: whoever sends SIGTERM kills it some 30 seconds later."""
 _PLACES = ("emitted", "late", "rejected", "duplicate", "filtered")
 
 
@@ -61,7 +65,7 @@ class RunResult:
     """What a run did. `account` and `account_input` are those of the first query; `accounts` has all.
 
     `batches` counts those `without_input` too: Spark runs one when the watermark has gone on, to close windows. `lag` has the partitions
-    of the topics that are read.
+    of the topics that are read. `ended_early` says that it was asked to end: there may be more to read.
     """
 
     job: str
@@ -77,6 +81,7 @@ class RunResult:
     notes: list[str]
     accounts: list[QueryAccount]
     lag: list[PartitionLag] = field(default_factory=list)
+    ended_early: bool = False
 
 
 def run_job(
@@ -88,6 +93,7 @@ def run_job(
     accept_replay: int | None = None,
     accept_topics: Sequence[str] = (),
     replay_last: bool = False,
+    end: threading.Event | None = None,
     told: Callable[[str], None] | None = None,
 ) -> RunResult:
     """Runs a job until its input is worked through, or for ever with an interval trigger.
@@ -106,6 +112,9 @@ def run_job(
         Goes on in these topics although they are not those that the checkpoint has read: their records have the same offsets.
     replay_last
         Computes the newest batch again from its recorded input, after the checkpoint was damaged.
+    end
+        Is set by whoever wants the run to end: between two batches if that is within ten seconds, else in the middle of one, which is done
+        again by the next start.
     told
         Hears in a few words what is being done.
 
@@ -114,7 +123,7 @@ def run_job(
     StreamproofError
         What stopped the job, with the remedy.
     """
-    tell = told or _nobody
+    tell, end = told or _nobody, end or threading.Event()
     session = spark or _session(config, tell)
     bound = bind(config)
     if new_output is not None:
@@ -128,17 +137,21 @@ def run_job(
         for query in bound.outputs.main:
             tell(f"looking at checkpoint and outputs of {query}")
             queries.append(start_query(bound, query, session.newSession(), start))
-        _wait(queries, tell)
+        _wait(queries, tell, end)
         for running in queries:
-            tell(f"waiting for what {running.name} still has to publish")
-            running.protocol.finish(_PATIENCE_SECONDS)
+            if end.is_set():
+                tell(f"ending {running.name} behind the batch that is under way")
+                _end(running)
+            else:
+                tell(f"waiting for what {running.name} still has to publish")
+                running.protocol.finish(_PATIENCE_SECONDS)
     except BaseException as problem:  # Ctrl-C too: nothing goes on behind an error
         for running in queries:
             running.stop()
         if _jvm.is_of_spark(problem):  # what waits for a service is published beside the queries, too
             raise translated(problem) from problem
         raise
-    return _result(bound, queries, session, monotonic_seconds() - started)
+    return replace(_result(bound, queries, session, monotonic_seconds() - started), ended_early=end.is_set())
 
 
 def _session(config: "JobConfig", tell: Callable[[str], None]) -> "SparkSession":
@@ -147,10 +160,10 @@ def _session(config: "JobConfig", tell: Callable[[str], None]) -> "SparkSession"
     return start_session(config.name, config.spark, jars=jars)
 
 
-def _wait(queries: list[RunningQuery], tell: Callable[[str], None]) -> None:
-    """Waits for all queries, says how far they are, and notices the first that fails while others still run."""
+def _wait(queries: list[RunningQuery], tell: Callable[[str], None], end: threading.Event) -> None:
+    """Waits for all queries, or until asked to end; says how far they are, and notices the first that fails while others still run."""
     running = list(queries)
-    while running:
+    while running and not end.is_set():
         done = max(query.protocol.done.batches for query in queries)
         tell(f"batch {done}, {queries[0].protocol.done.input:,} rows in{_said_behind(queries)}")
         running = [query for query in running if not query.wait(_LOOK_EVERY_SECONDS)]
@@ -158,10 +171,28 @@ def _wait(queries: list[RunningQuery], tell: Callable[[str], None]) -> None:
             query.protocol.publisher.catch_up()
 
 
+def _end(running: RunningQuery) -> None:
+    """Ends a query, and notes what is left to do."""
+    whole = running.end(_PATIENCE_AT_END_SECONDS)
+    if not whole:
+        running.notes.append(f"A batch of {running.name} was under way; the next start does it again, and doubles nothing.")
+    publisher = running.protocol.publisher
+    running.notes += [f"{_waits(each, publisher)} The next start publishes them first." for each in publisher.behind]
+
+
 def _said_behind(queries: list[RunningQuery]) -> str:
-    """The outputs that are down, with what waits for them and when they are asked again."""
-    behind = [each for query in queries for each in query.protocol.publisher.behind]
-    return "".join(f"; {each.batches:,} wait for {each.output}, asked again in {max(1, round(each.seconds))} s" for each in behind)
+    """The outputs that are down, with what waits for them, when they are asked again, and why."""
+    publishers = [query.protocol.publisher for query in queries]
+    return "".join(
+        f"; {_waits(each, publisher)} Asked again in {max(1, round(each.seconds))} s"
+        for publisher in publishers
+        for each in publisher.behind
+    )
+
+
+def _waits(behind: Behind, publisher: Publisher) -> str:
+    batches = "1 batch waits" if behind.batches == 1 else f"{behind.batches:,} batches wait"
+    return f"{batches} for {behind.output}: {publisher.reasons[behind.output].message}"
 
 
 def _nobody(_: str) -> None:
@@ -213,9 +244,7 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
     ends: list[Manifest] = []
     first_open = OpenWindows(0, 0, None)
     for query in queries:
-        store = query.protocol.manifests
-        numbers = store.batches()
-        newest = store.read(numbers[-1]) if numbers else None
+        newest = _newest_committed(query)
         ends += [] if newest is None else [newest]
         stateful = query.protocol.stateful and newest is not None
         opened = open_windows(spark, bound.checkpoint(query.name)) if stateful else OpenWindows(0, 0, None)
@@ -246,6 +275,13 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
         accounts=accounts,
         lag=lag,
     )
+
+
+def _newest_committed(query: RunningQuery) -> Manifest | None:
+    """The manifest of the newest batch that Spark has committed: one that was interrupted is not in the state either."""
+    committed = query.protocol.logs.batches("commits")
+    numbers = [number for number in query.protocol.manifests.batches() if committed and number <= committed[-1]]
+    return query.protocol.manifests.read(numbers[-1]) if numbers else None
 
 
 def _outputs(bound: BoundJob, query: RunningQuery) -> list[OutputResult]:

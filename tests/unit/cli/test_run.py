@@ -1,6 +1,9 @@
 """What `run` prints, as UX.md draws it; no Spark is started."""
 
 import json
+import os
+import signal
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -44,12 +47,15 @@ def result(tmp_path: Path, *, read: int = 50_000):
 def ran(streamproof, my_job, monkeypatch, tmp_path):
     calls = []
 
-    def ran(*arguments: str, read: int = 50_000):
+    def ran(*arguments: str, read: int = 50_000, ends: int = 0):
         def run_job(config, **options):
-            told = options.pop("told")
+            told, end = options.pop("told"), options.pop("end")
+            if ends:
+                os.kill(os.getpid(), ends)
+                end.wait(10)
             told("batch 1, 50 rows in")
             calls.append(options)
-            return result(tmp_path, read=read)
+            return replace(result(tmp_path, read=read), ended_early=end.is_set())
 
         monkeypatch.setattr("streamproof.runtime.run.run_job", run_job)
         monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
@@ -79,6 +85,15 @@ def test_an_account_that_does_not_add_up_is_said(ran):
     shown, _ = ran(read=50_003)
 
     assert "3 missing: 50,003 were read" in shown.out
+
+
+@pytest.mark.parametrize(("sent", "called", "code"), [(signal.SIGINT, "Ctrl-C", 130), (signal.SIGTERM, "SIGTERM", 143)])
+def test_a_run_that_is_asked_to_end_still_says_where_every_event_is(ran, sent, called, code):
+    shown, _ = ran(ends=sent)
+
+    assert "account    emitted 47,912" in shown.out
+    assert shown.err.endswith(f"Ended by {called}. Go on with: streamproof run my_job\n")
+    assert shown.code == code
 
 
 def test_json_is_one_object_and_nothing_else(ran):

@@ -1,0 +1,103 @@
+"""A run that is asked to end: between two batches where it can, and the account says where every record is that was read."""
+
+import threading
+
+import pytest
+
+from spark.small_job import KEPT, SUMS, WINDOWED, Binding, SmallJob, event
+from streamproof.core.account import Account
+from streamproof.errors import DataError
+from streamproof.runtime import run
+from streamproof.runtime.publishing import Publisher
+from streamproof.runtime.run import RunResult
+
+pytestmark = pytest.mark.spark
+
+SLOW = """
+import time
+
+from pyspark.sql.types import DoubleType
+
+
+def slowly(value):
+    time.sleep(5)
+    return value
+
+
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    checked = events.require(v="v >= 0").transform(lambda rows: rows.withColumn("v", F.udf(slowly, DoubleType())("v")))
+    return sp.Outputs(kept=checked, rejected=checked.rejected)
+"""
+
+
+def run_until(job: SmallJob, batches: int) -> RunResult:
+    """Runs, and asks it to end when it says that it has done so many batches, or more."""
+    end = threading.Event()
+
+    def told(text: str) -> None:
+        if text.startswith("batch ") and int(text.split()[1].rstrip(",")) >= batches:
+            end.set()
+
+    return job.run(end=end, told=told)
+
+
+@pytest.mark.parametrize("trigger", ["100 milliseconds", "1 hour"])
+def test_a_run_that_would_go_on_for_ever_ends_behind_a_batch_and_accounts_for_what_it_read(small_job, trigger):
+    job = small_job(SUMS, Binding(**{**vars(WINDOWED), "trigger": trigger, "files_per_batch": 2}))
+    job.feed([event("e1", 1), event("bad", 2, v=-1)])
+    job.feed([event("e2", 2)])
+
+    result = run_until(job, 1)
+
+    assert result.ended_early
+    assert result.account == Account(open_state=2, rejected=1)
+    assert result.account_input == 3
+    assert not [note for note in result.notes if "under way" in note]
+
+
+def test_a_batch_that_takes_too_long_is_left_and_done_again_by_the_next_run(small_job, monkeypatch):
+    job = small_job(SLOW, Binding(sinks={"kept": "parquet", "rejected": "json"}, trigger="1 hour"))
+    job.feed([event("e1", 1)])
+    monkeypatch.setattr(run, "_PATIENCE_AT_END_SECONDS", 0)
+
+    result = run_until(job, 0)
+
+    assert "A batch of kept was under way; the next start does it again, and doubles nothing." in result.notes
+    assert (result.account_input, result.account.total) == (0, 0)
+    job.text, job.binding = KEPT, Binding()
+    job.write()
+    assert job.run().account == Account(emitted=1)
+    assert job.ids() == ["e1"]
+
+
+def test_a_query_that_dies_while_it_is_asked_to_end_is_still_an_error(small_job):
+    job = small_job(KEPT, Binding(trigger="1 hour", format="parquet"))
+    job.feed_bytes(b"no parquet", "parquet")
+
+    with pytest.raises(DataError):
+        run_until(job, 0)
+
+
+def test_the_account_is_that_of_the_newest_batch_that_spark_has_committed(small_job, monkeypatch):
+    """A batch that is cut off while it is published has its manifest; Spark counts its rows neither as read nor as in a window."""
+    job = small_job(SUMS, Binding(**{**vars(WINDOWED), "trigger": "1 hour", "files_per_batch": 2}))
+    job.feed([event("e1", 1), event("bad", 2, v=-1)])
+    publishing = threading.Event()
+
+    def cut_off(*_: object) -> None:
+        publishing.set()
+        threading.Event().wait(3)
+        raise OSError("cut off")
+
+    monkeypatch.setattr(run, "_PATIENCE_AT_END_SECONDS", 0)
+    with monkeypatch.context() as slow:
+        slow.setattr(Publisher, "publish", cut_off)
+        result = job.run(end=publishing)
+
+    assert (job.checkpoint("sums") / "_streamproof/manifests/0").exists()
+    assert result.account == Account()
+    assert result.accounts[0].adds_up
+    job.binding = WINDOWED
+    job.write()
+    assert job.run().account == Account(open_state=1, rejected=1)

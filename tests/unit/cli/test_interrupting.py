@@ -1,0 +1,60 @@
+"""Signals reach the work as an event; the second one leaves it where it is."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from streamproof.cli.interrupting import Interruption, interruptible
+
+
+def send(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_the_work_hears_of_a_signal_and_its_result_comes_back(number, code):
+    def work(end: threading.Event) -> bool:
+        send(number)
+        return end.wait(10)
+
+    interruption = Interruption()
+
+    assert interruptible(work, interruption) is True
+    assert (interruption.signal, interruption.exit_code) == (number, code)
+
+
+def test_the_second_signal_leaves_the_work_where_it_is():
+    left = threading.Event()
+
+    def work(end: threading.Event) -> None:
+        send(signal.SIGINT)
+        end.wait(10)
+        send(signal.SIGINT)
+        left.wait(10)
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(work, Interruption())
+    left.set()
+
+
+def test_what_the_work_raises_is_raised_here_and_handlers_are_put_back():
+    def work(_: threading.Event) -> None:
+        raise ValueError("no rows")
+
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(ValueError, match="no rows"):
+        interruptible(work, Interruption())
+
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_work_that_nobody_interrupts_runs_where_signals_cannot_be_handled():
+    """A command that is called in a thread of somebody's program."""
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.append(interruptible(lambda _: 7, Interruption())))
+    thread.start()
+    thread.join()
+
+    assert found == [7]
