@@ -47,6 +47,7 @@ prerequisites:
 setup: prerequisites $(if $(filter .tools/%,$(UV)),.tools/uv/bin/uv)
 	@$(UV) sync --quiet --locked --all-extras
 	@$(RUN) python hatch_build.py
+	@[[ "$(MAKECMDGOALS)" != setup ]] || echo "ready: .venv/bin/streamproof --help"
 
 demo: setup
 	@$(RUN) python examples/demo.py
@@ -86,6 +87,7 @@ benchmarks: setup
 
 wheel: setup
 	@$(UV) build --quiet --wheel --out-dir dist
+	@ls dist/*.whl
 
 clean:
 	rm -rf build dist reports src/streamproof/_jars .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log

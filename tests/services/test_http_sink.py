@@ -155,10 +155,10 @@ def test_r1_a_new_checkpoint_is_refused_at_the_calls_of_another_and_else_calls_u
     assert keys(api) == ["a"], "the key is that of the row, and the API knows it"
 
 
-@pytest.mark.parametrize("key", ["", ".", ".."])
+@pytest.mark.parametrize("key", ["", ".", "..", None])
 def test_a_key_that_names_nothing_is_refused_before_a_call_is_made(job, api, key):
     small = job(idempotent=False, lookup=f"{api.url}/payments/{{key}}")
-    small.feed([event("a", 0), event(key, 1)])
+    small.feed([event("a", 0), event("b", 1) | {"id": key}])
 
     problem = small.stopped(SinkError)
 

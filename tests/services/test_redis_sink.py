@@ -164,6 +164,19 @@ def test_several_rows_of_a_key_are_refused_where_nothing_says_which_counts(job, 
     assert not client.keys("*")
 
 
+@pytest.mark.parametrize("sink", [{}, {"order_by": "v"}, {"key": ["id", "client"]}])
+def test_rows_that_have_nothing_in_their_key_are_refused(job, client, sink):
+    """In other batches too: the second such row would take the place of the first, and one of them be nowhere."""
+    small = job(**sink)
+    small.feed([event("a", 0), event("b", 1, client=None) | {"id": None}])
+
+    problem = small.stopped(SinkError)
+
+    assert "has null in id" in problem.message
+    assert "[sink.kept] key" in str(problem)
+    assert not client.keys("*")
+
+
 def test_a_claim_of_exactly_once_is_refused(job):
     small = job(guarantee="exactly-once")
     small.feed([event("a", 0)])

@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import functions as F
 
-from streamproof.connectors.keys import key_bytes, key_text
+from streamproof.connectors.keys import key_bytes, key_text, null_key
 
 pytestmark = pytest.mark.spark
 
@@ -29,7 +29,7 @@ def test_a_key_of_one_column_is_the_value_itself_and_no_value_is_a_null(spark):
     texts = dict(zip(VALUES, [row[0] for row in found.select(key_text(found, ["a"])).collect()], strict=True))
 
     assert len(set(texts.values())) == len(VALUES)
-    assert texts[None] == r"\N"
+    assert texts[None] == r"\N" == null_key(["x"])
     assert texts["\\N"] == r"\\N"
     assert all(texts[value] == value for value in VALUES if value is not None and not value.endswith("\\N"))
     assert [row[0] for row in found.select(key_bytes(found, ["a"])).collect()] == [

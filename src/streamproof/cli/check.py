@@ -41,8 +41,10 @@ def check(target: Target = ".", profile: Profile = None) -> None:
     if bad:
         out.print(f"{bad} of {len(found)} to mend")
         raise typer.Exit(2)
+    unseen = [item.what for item in found if not item.looked_at]
+    there = f"all is there, as far as it can be seen from here (not {', '.join(unseen)})" if unseen else "all is there"
     out.print(
-        f"all is there; what the job's expressions say, Spark reads when it runs; next: streamproof run {screen.typed(target, profile)}"
+        f"{there}; what the job's expressions say, Spark reads when it runs; next: streamproof run {screen.typed(target, profile)}"
     )
 
 

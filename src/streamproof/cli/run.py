@@ -125,7 +125,9 @@ def print_result(result: "RunResult", out: "Console") -> None:
     if result.without_input:
         batches += f" ({result.without_input} without input, as the watermark went on)"
     out.print(f"{result.job} · {batches} · {number(result.rows_in)} rows in · {span(result.seconds)}")
-    columns = [(each.name, _shown_place(each.where), each.format, f"{number(each.rows)} rows") for each in result.outputs]
+    columns = [
+        (each.name, screen.redacted(_shown_place(each.where)), each.format, f"{number(each.rows)} rows") for each in result.outputs
+    ]
     widths = [max((len(row[column]) for row in columns), default=0) for column in range(4)]
     for output, row in zip(result.outputs, columns, strict=True):
         reasons = " · ".join(f"{number(count)} {reason}" for reason, count in output.reasons.items())
@@ -139,7 +141,8 @@ def print_result(result: "RunResult", out: "Console") -> None:
     for each in result.accounts:
         counts = " + ".join(f"{PLACES[place]} {number(count)}" for place, count in each.account.as_dict().items())
         of_query = "" if len(result.accounts) == 1 else f"{each.query}: "
-        out.print(f"  {'account':<{label}}   {of_query}{counts} = {number(each.account.total)}")
+        since = "" if each.input in (0, result.rows_in) else ", since the checkpoint began"
+        out.print(f"  {'account':<{label}}   {of_query}{counts} = {number(each.account.total)}{since}")
         if not each.adds_up:
             missing = each.input - each.account.total
             wrong = f"{number(abs(missing))} {'missing' if missing > 0 else 'too many'}: {number(each.input)} were read"

@@ -31,7 +31,7 @@ class _WithoutSecrets:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        return self._stream.write(_redacted(text))
+        return self._stream.write(redacted(text))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -79,7 +79,7 @@ def print_problem(text: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    first, *rest = _redacted(text).splitlines() or ["unknown"]
+    first, *rest = redacted(text).splitlines() or ["unknown"]
     shown = Text("error  ", style="bold red")
     shown.append("\n".join((first, *(_INDENT + line for line in rest))), style="default not bold")
     Console(stderr=True, highlight=False, emoji=False).print(shown, soft_wrap=True)
@@ -89,7 +89,7 @@ def print_note(text: str) -> None:
     """Print to standard error what is no error, and no result."""
     from rich.console import Console
 
-    Console(stderr=True, highlight=False, markup=False, emoji=False).print(_redacted(text), soft_wrap=True)
+    Console(stderr=True, highlight=False, markup=False, emoji=False).print(redacted(text), soft_wrap=True)
 
 
 class _Lines:
@@ -118,14 +118,14 @@ def waiting(doing: str) -> Iterator[Callable[[str], None]]:
     if not console.is_terminal:
         yield _Lines(doing, print_note)
         return
-    spinner = Spinner("dots", Text(_redacted(doing)))
+    spinner = Spinner("dots", Text(redacted(doing)))
     with Live(spinner, console=console, transient=True, redirect_stdout=False, redirect_stderr=False):
-        yield lambda text: spinner.update(text=Text(_redacted(f"{doing}: {text}")))
+        yield lambda text: spinner.update(text=Text(redacted(f"{doing}: {text}")))
 
 
 def keep_trace(problem: BaseException) -> Path | None:
     """Write the trace of an unexpected error to `.streamproof/`, secrets taken out, and return where; None if it cannot be written."""
-    text = _redacted("".join(traceback.format_exception(problem)))
+    text = redacted("".join(traceback.format_exception(problem)))
     try:
         LAST_ERROR.parent.mkdir(parents=True, exist_ok=True)
         LAST_ERROR.write_text(text, encoding="utf-8")
@@ -139,7 +139,7 @@ def silence_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _redacted(text: str) -> str:
+def redacted(text: str) -> str:
     """Values of `${env:NAME}` are known only if a configuration was read, and then the module is there."""
     secret = sys.modules.get("streamproof.config.secret")
     return str(secret.redact(text)) if secret else text

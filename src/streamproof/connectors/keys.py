@@ -40,6 +40,11 @@ def key_text(rows: "DataFrame", key: Sequence[str]) -> "Column":
     return F.concat_ws(SEPARATOR, *escaped)
 
 
+def null_key(key: Sequence[str]) -> str:
+    """The text that `key_text` makes of a row whose key columns are all null: such rows have a key in common, and no name."""
+    return SEPARATOR.join([NULL] * len(key))
+
+
 def key_bytes(rows: "DataFrame", key: Sequence[str]) -> "Column":
     """The key as bytes, for stores that have keys without a value: one column is its bytes or null, several are as in `key_text`."""
     if not key:

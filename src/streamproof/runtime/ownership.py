@@ -50,6 +50,9 @@ def _start_over(sink: Sink) -> str:
     return f"streamproof run TARGET --new-output {sink.place.path.rsplit('/', 1)[-1]}-2      or      {replace_it}"
 
 
+_ANOTHER_CHECKPOINT = 'another checkpoint; one for a profile alone stands in [profile.NAME.job] checkpoint = "..."'
+
+
 def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
     """OutputInUse if an output was bound elsewhere when the newest batch ran, and has not moved along, or is written by another sink."""
     numbers = manifests.batches()
@@ -62,7 +65,7 @@ def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
             raise OutputInUse(
                 f"The checkpoint {manifests.checkpoint} has published {output} by {connector}; it is bound to {sink.place.connector} now.",
                 required="The other sink knows of no batch that is published: the newest could be published twice, the earlier ones would miss.",
-                remedy=f"Bind {output} as it was. To start over: another checkpoint.",
+                remedy=f"Bind {output} as it was. To start over: {_ANOTHER_CHECKPOINT}.",
             )
         now = seen_from(manifests.checkpoint, sink.place.where)
         before = newest.places.get(output, now)
@@ -78,7 +81,8 @@ def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
                 f"The checkpoint {manifests.checkpoint} has published {output} at {there}; it is bound to {sink.place.where} now, "
                 "where that is not.",
                 required="Going on would tear the output in two, and could publish its newest batch twice.",
-                remedy=f"Bind {output} to where it was, or move what is there, with its ledger, to the new place. To start over: another checkpoint.",
+                remedy=f"Bind {output} to where it was, or move what is there, with its ledger, to the new place. "
+                f"To start over: {_ANOTHER_CHECKPOINT}.",
             )
 
 

@@ -27,6 +27,7 @@ from streamproof.runtime.environment import find_java, find_spark
 from streamproof.runtime.session import refuse_settings
 
 SIDE_OUTPUTS = ("late", "rejected")
+_NOT_FROM_HERE = ", not looked at from here"
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,11 @@ class Finding:
     what: str
     good: bool
     says: str
+
+    @property
+    def looked_at(self) -> bool:
+        """Whether it was looked at; services and remote folders are not."""
+        return not self.says.endswith(_NOT_FROM_HERE)
 
 
 def look_at(target: str | Path, *, profile: str | None = None) -> list[Finding]:
@@ -106,7 +112,7 @@ def _bindings(config: JobConfig) -> Iterator[Finding]:
 
 def _source(config: JobConfig, name: str, source: SourceConfig) -> str:
     if isinstance(source, KafkaSource):
-        return f"{', '.join(source.topic)} at {source.servers}{_registry(source)}, not looked at from here"
+        return f"{', '.join(source.topic)} at {source.servers}{_registry(source)}{_NOT_FROM_HERE}"
     assert isinstance(source, FilesSource), "every connector is looked at"
     return _readable(config, name, source.path)
 
@@ -118,7 +124,7 @@ def _registry(bound: KafkaSource | KafkaSink) -> str:
 def _readable(config: JobConfig, name: str, path: str) -> str:
     resolved = Path(config.resolve(path))
     if config.is_remote(path):
-        return f"{path}, not looked at from here"
+        return f"{path}{_NOT_FROM_HERE}"
     if any(character in path for character in "*?["):
         return f"{path}, {_counted(len(list(config.root.glob(path))) if not Path(path).is_absolute() else 0)}"
     where = config.where("source", name, "path")
@@ -138,7 +144,7 @@ def _counted(files: int) -> str:
 
 def _sink(config: JobConfig, name: str, sink: SinkConfig) -> str:
     if isinstance(sink, ServiceSink):
-        return f"{services.where(sink)}{_registry(sink) if isinstance(sink, KafkaSink) else ''}, not looked at from here"
+        return f"{services.where(sink)}{_registry(sink) if isinstance(sink, KafkaSink) else ''}{_NOT_FROM_HERE}"
     assert isinstance(sink, FilesSink), "every connector is looked at"
     if custom := CUSTOM_SINK.fullmatch(sink.connector):
         file = config.root / custom["file"]
@@ -153,7 +159,7 @@ def _sink(config: JobConfig, name: str, sink: SinkConfig) -> str:
 
 def _writable(config: JobConfig, path: str, where: str) -> str:
     if config.is_remote(path):
-        return f"{path}, not looked at from here"
+        return f"{path}{_NOT_FROM_HERE}"
     place = Path(config.resolve(path))
     there = next(folder for folder in (place, *place.parents) if folder.exists())
     if not there.is_dir():

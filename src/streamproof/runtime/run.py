@@ -192,7 +192,7 @@ def _said_behind(queries: list[RunningQuery]) -> str:
 
 def _waits(behind: Behind, publisher: Publisher) -> str:
     batches = "1 batch waits" if behind.batches == 1 else f"{behind.batches:,} batches wait"
-    return f"{batches} for {behind.output}: {publisher.reasons[behind.output].message}"
+    return f"{batches} for {behind.output}: {publisher.reasons[behind.output].message.rstrip('.')}."
 
 
 def _nobody(_: str) -> None:

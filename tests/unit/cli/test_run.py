@@ -81,6 +81,12 @@ def test_outputs_account_and_open_windows(ran):
     ]
 
 
+def test_an_account_of_more_than_this_run_says_so(ran):
+    shown, _ = ran(read=60_000)
+
+    assert "= 50,000, since the checkpoint began\n" in shown.out
+
+
 def test_an_account_that_does_not_add_up_is_said(ran):
     shown, _ = ran(read=50_003)
 
@@ -125,3 +131,14 @@ def test_what_came_from_the_environment_is_shown_nowhere(ran, monkeypatch, my_jo
         shown, _ = ran(*arguments)
         assert "something to know" not in shown.out
         assert "${env:HIDDEN}" in shown.out
+
+
+def test_columns_stay_aligned_where_an_address_is_hidden(ran, monkeypatch, my_job):
+    monkeypatch.setenv("HIDDEN", "s3a://b")
+    config = my_job / "streamproof.toml"
+    config.write_text(config.read_text().replace('path = "out/', 'path = "${env:HIDDEN}/'))
+
+    lines = ran()[0].out.splitlines()[1:3]
+
+    assert "${env:HIDDEN}/rejected" in lines[1]
+    assert len({line.index(" rows ") for line in lines}) == 1

@@ -36,7 +36,7 @@ def test_new_things_are_said_at_once_and_what_only_counts_on_once_a_minute():
 
 
 def test_lines_carry_the_time_and_no_secrets(capsys, monkeypatch):
-    monkeypatch.setattr(screen, "_redacted", lambda text: text.replace("s3cret", "***"))
+    monkeypatch.setattr(screen, "redacted", lambda text: text.replace("s3cret", "***"))
 
     with screen.waiting("running trades") as told:
         told("asking s3cret")

@@ -10,7 +10,7 @@ from streamproof.connectors.addresses import address_of
 from streamproof.connectors.http.calling import NO_NAMES, NO_REQUEST, PENDING, RESULT, Calling
 from streamproof.connectors.http.calls import Calls
 from streamproof.connectors.json_records import WRITTEN
-from streamproof.connectors.keys import key_text, require_key
+from streamproof.connectors.keys import key_text, null_key, require_key
 from streamproof.connectors.sink import LaggingSink, SinkPlace, entry_of, gone, require_whole, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import SinkError, SinkUnavailable, TwoDrivers
@@ -119,7 +119,7 @@ class CallSink(LaggingSink):
 
     def _require_keys_apart(self, calls: DataFrame) -> int:
         """SinkError if two rows of a batch have one idempotency key: the API would do one of them, and call it both. Gives their number."""
-        twice, no_name = F.col("count") > 1, F.col("key").isin(*NO_NAMES)
+        twice, no_name = F.col("count") > 1, F.col("key").isin(*NO_NAMES, null_key(self._config.key))
         (found,) = (
             calls.groupBy("key")
             .count()
@@ -133,9 +133,9 @@ class CallSink(LaggingSink):
         )
         if found["no_names"]:
             raise SinkError(
-                f'A row for {self.place.where} has an idempotency key that is empty, "." or "..".',
-                required="A key names one effect; of an empty one APIs take no notice, and asking for it asks for what is around it. "
-                "No call is made.",
+                f'A row for {self.place.where} has an idempotency key that is empty, "." or "..", or null in all columns of it.',
+                required="A key names one effect; of an empty one APIs take no notice, asking for it asks for what is around it, and rows "
+                "with null would share one effect. No call is made.",
                 remedy="Reject such rows in the job with require(), or take more columns into the key.",
             )
         if found["keys"]:

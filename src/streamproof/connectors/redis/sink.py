@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 
-from streamproof.connectors.keys import key_text, require_key
+from streamproof.connectors.keys import key_text, null_key, require_key
 from streamproof.connectors.redis.writing import DELETED, RESULT, LostWrites, Writing, client, sink_error, where_of
 from streamproof.connectors.sink import LaggingSink, SinkPlace, behind_us, entry_of, gone, require_whole, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
@@ -92,7 +92,7 @@ class HashSink(LaggingSink):
             raise gone(manifest, section) if self.begun(manifest.batch) else _emptied(self.place.where, manifest.batch)
         rows = self.place.staged_rows(section)
         keyed = self._keyed(rows)
-        self._require_one_of_each_key(keyed)
+        self._require_keys(keyed)
         entry, begun = entry_of(manifest, section).to_json(), self._field(manifest.batch, "begun")
         before = "" if self._last is None else self._field(self._last)
         # Before the first hash: from here on a part of the batch may be seen.
@@ -168,9 +168,22 @@ class HashSink(LaggingSink):
         newest = F.row_number().over(Window.partitionBy(key).orderBy(F.desc_nulls_last(self._config.order_by)))
         return rows.withColumn("_n", newest).filter("_n = 1").select(*columns)
 
-    def _require_one_of_each_key(self, keyed: DataFrame) -> None:
-        """SinkError if nothing says which of several rows of a key counts: each time a batch is written it could be another one."""
-        if not self._config.order_by and keyed.groupBy("_key").count().filter("count > 1").limit(1).count():
+    def _require_keys(self, keyed: DataFrame) -> None:
+        """SinkError if a row has nothing in its key, where one such row would take the place of the other unseen, or if nothing says which of
+        several rows of a key counts: each time a batch is written it could be another one.
+        """
+        config = self._config
+        unnamed = F.col("_key") == F.lit(f"{config.prefix}{null_key(config.key)}")
+        found = keyed.filter(unnamed) if config.order_by else keyed.groupBy("_key").count().filter(unnamed | (F.col("count") > 1))
+        first = found.select(unnamed.alias("unnamed")).orderBy(F.desc("unnamed")).first()
+        if first is not None and first["unnamed"]:
+            raise SinkError(
+                f"A row for {self.place.where} has null in {' and in '.join(config.key)}, which its key is made of.",
+                required="A hash holds one row of a key: such rows would take each other's place. None of the batch is written.",
+                remedy=f"Take a column into [sink.{self.place.output}] key that every row has (of records of Kafka that cannot be read: "
+                'include = ["partition", "offset"] in the source), or reject such rows in the job with require().',
+            )
+        if first is not None:
             raise SinkError(
                 f"A batch for {self.place.where} has several rows of one key.",
                 required="A hash holds one row of a key. None of the batch is written.",
