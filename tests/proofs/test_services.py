@@ -75,6 +75,7 @@ FAULTS = (
     "publish/*+database-restarted+live",
     "plan/*+kafka-partition+live",
     "plan/*+registry-partition+live",
+    "plan/*+registry-killed+live",
     "publish/*+executor-killed+live",
     "stage/*+two-drivers+live",
 )

@@ -120,6 +120,17 @@ def test_the_registry_refuses_an_incompatible_schema(tmp_path: Path):
         assert client.test_compatibility("trades-value", Schema(changed, "AVRO")) is False
 
 
+def test_the_registry_keeps_what_it_has_registered_through_a_kill(tmp_path: Path):
+    with Registry(tmp_path) as registry:
+        asked = SchemaRegistryClient({"url": registry.url})
+        number = asked.register_schema("trades-value", Schema('"string"', "AVRO"))
+        registry.kill()
+        registry.restart()
+
+        assert SchemaRegistryClient({"url": registry.url}).get_subjects() == ["trades-value"]
+        assert SchemaRegistryClient({"url": registry.url}).get_schema(number).schema_str == '"string"'
+
+
 def test_postgres_keeps_what_was_committed_and_nothing_else_through_a_kill(tmp_path: Path):
     with Postgres(tmp_path) as postgres:
         with psycopg.connect(postgres.url) as connection:

@@ -40,7 +40,9 @@ def test_a_fault_strikes_where_the_middle_batch_meets_its_service_first():
     assert "publish/exposure@1:before+connection-lost+live" in found
     assert "publish/late@1:before+broker-killed+live" in found
     assert "plan/offsets@1:after+broker-killed+live" in found
-    assert "plan/offsets@0:after+registry-partition+live" in found  # later it is not asked any more
+    assert {"plan/offsets@0:after+registry-partition+live", "plan/offsets@0:after+registry-killed+live"} <= set(
+        found
+    )  # later it is not asked
     assert not [
         name for name in found if "redis" in name or "api-" in name or ("@0" in name and "registry" not in name) or "@2" in name
     ]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 
 from streamproof.core.phases import Phase, Side, StepName
-from streamproof.prove.faults import network, processes
+from streamproof.prove.faults import network, processes, registry
 from streamproof.prove.faults.fault import ServiceFault
 
 _OF_LIBRARIES = ("brokers", "database", "stores")
@@ -13,7 +13,7 @@ _PLANNED, _STAGED = "offsets", "manifest"
 
 def all_faults() -> list[ServiceFault]:
     """Every fault; those of services whose library is not installed are left out: no job here can be bound to them."""
-    found = [*network.faults(), *processes.FAULTS]
+    found = [*network.faults(), *processes.FAULTS, *registry.FAULTS]
     for module in _OF_LIBRARIES:
         try:
             found += import_module(f"streamproof.prove.faults.{module}").FAULTS

@@ -1,0 +1,28 @@
+"""Faults on the schema registry: it is killed."""
+
+from streamproof.errors import RegistryError
+from streamproof.lab.registry import Registry
+from streamproof.prove.faults.fault import ServiceFault, Struck, revive
+
+
+def _kill(struck: Struck) -> None:
+    registry = struck.services["registry"]
+    assert isinstance(registry, Registry), "the lab's service of this name"
+    registry.kill()
+
+
+def _noticed(struck: Struck) -> bool:
+    """What the registry has said once is remembered: a job that asks it nothing more goes on without it."""
+    return struck.stopped_by == RegistryError.__name__
+
+
+FAULTS = (
+    ServiceFault(
+        "registry-killed",
+        "registry",
+        "the registry is killed with kill -9 and stays away until the job has stopped",
+        _kill,
+        lambda struck: revive(struck.services["registry"]),
+        met=_noticed,
+    ),
+)
