@@ -163,7 +163,8 @@ def _notes(world: World, request: Request, recording: Recording, outcomes: Seque
         notes.append(f"The plan was cut short: {request.cut_short}. What was not tried is not proved.")
     not_fired = [outcome.plan.id for outcome in outcomes if not outcome.fired]
     if not_fired:
-        notes.append(f"{len(not_fired)} faults did not fire, {not_fired[0]} among them: they prove nothing.")
+        more = f", and {len(not_fired) - 1} more" if len(not_fired) > 1 else ""
+        notes.append(f"A fault that did not fire proves nothing: {not_fired[0]}{more}.")
     if recording.steps.unknown:
         notes.append(f"Files that no step name knows: {', '.join(recording.steps.unknown[:5])}.")
     weaker = weaker_state(world.config.spark)
