@@ -5,10 +5,14 @@ import threading
 import pytest
 
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, SmallJob, event
+from streamproof.config import load
 from streamproof.core.account import Account
 from streamproof.errors import DataError
+from streamproof.lab.process import until
 from streamproof.runtime import run
+from streamproof.runtime.binding import bind
 from streamproof.runtime.publishing import Publisher
+from streamproof.runtime.query import Start, start_query
 from streamproof.runtime.run import RunResult
 
 pytestmark = pytest.mark.spark
@@ -77,6 +81,17 @@ def test_a_query_that_dies_while_it_is_asked_to_end_is_still_an_error(small_job)
 
     with pytest.raises(DataError):
         run_until(job, 0)
+
+
+def test_what_has_stopped_a_query_meanwhile_is_said(small_job):
+    """While another query of the job is being ended."""
+    job = small_job(KEPT, Binding(trigger="1 hour", format="parquet"))
+    job.feed_bytes(b"no parquet", "parquet")
+    query = start_query(bind(load(job.folder)), "kept", job.spark.newSession(), Start())
+    until(lambda: not query.stream.isActive, "the query to stop", 30)
+
+    with pytest.raises(DataError):
+        query.end(5)
 
 
 def test_the_account_is_that_of_the_newest_batch_that_spark_has_committed(small_job, monkeypatch):

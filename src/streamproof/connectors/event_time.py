@@ -1,5 +1,6 @@
 """Event time, and which records are usable at all: what every source hands to the job (S2)."""
 
+import re
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 _TOMBSTONE = "no value (a tombstone)"
 _LAST_MICROS = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z, the last instant that Spark can print
 _LAST_BIGINT = 2**63 - 2_000  # far enough from the end to be rounded down to whole microseconds
+_ZONE_LETTER = re.compile("[VzOXxZ]")
+"""Of Spark's patterns for times, the letters of a zone or an offset."""
+_ZONE_BEHIND = r"(?:[A-Za-z\]]|:\d{1,2}(?:\.\d*)?\s*[A-Za-z/_]*[+-]\d{1,2}(?::?\d{2}){0,2})\s*$"
+"""A name, or an offset behind hours and minutes; without them it would be the day of a date."""
 _TICKS = {"seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
 
 
@@ -54,15 +59,15 @@ def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
     """The event time as TIMESTAMP in UTC; null where it is missing or cannot be read."""
     column, type_ = F.col(declared.column), rows.schema[declared.column].dataType
     if isinstance(type_, TimestampType):
-        return column
+        micros = F.unix_micros(column)
+        return F.when(micros.between(F.lit(-_LAST_MICROS), F.lit(_LAST_MICROS)), column)
     if isinstance(type_, TimestampNTZType | DateType):
         return F.to_utc_timestamp(column.cast("timestamp"), declared.zone)
     if isinstance(type_, StringType):
         parsed = F.try_to_timestamp(column, F.lit(declared.format)) if declared.format else F.try_to_timestamp(column)
         if declared.zone == "UTC":
             return parsed
-        has_offset = column.rlike(r"([zZ]|[+-]\d\d:?\d\d|\b[A-Z]{3,4}|\])\s*$")
-        return F.when(has_offset, parsed).otherwise(F.to_utc_timestamp(parsed, declared.zone))
+        return F.when(_has_zone(column, declared.format), parsed).otherwise(F.to_utc_timestamp(parsed, declared.zone))
     if isinstance(type_, NumericType):
         if declared.unit is None:
             raise ConfigurationError(
@@ -77,6 +82,17 @@ def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
         f"[source.{name}] event_time: the column {declared.column} is a {type_.simpleString()}.",
         required="An event time is a number with a unit, a text with a format, or a timestamp.",
     )
+
+
+def _has_zone(text: Column, pattern: str | None) -> Column:
+    """Whether a text says its own zone, or offset: by its pattern where that decides it, else by what stands behind the time of day."""
+    if pattern is not None:
+        bare = re.sub(r"'[^']*'", "", pattern)
+        if _ZONE_LETTER.search(re.sub(r"\[[^\]]*\]", "", bare)):
+            return F.lit(True)
+        if not _ZONE_LETTER.search(bare):
+            return F.lit(False)
+    return text.rlike(_ZONE_BEHIND)
 
 
 def _from_number(column: Column, unit: str) -> Column:

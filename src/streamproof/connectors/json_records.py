@@ -10,7 +10,11 @@ from streamproof import _jvm
 from streamproof.errors import ConfigurationError
 from streamproof.stream.plan import CORRUPT, ORIGINAL
 
-WRITTEN = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"}
+WRITTEN = {
+    "ignoreNullFields": "false",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
 """How rows are written as JSON: with their nulls, and with whole microseconds; Spark's defaults drop the one and cut the other."""
 
 

@@ -231,10 +231,13 @@ class Executor:
         running = self._children.start(
             f"{setting.folder.name}-dies", setting, recording=recording, read_state=False, crash_at=str(step)
         )
-        with suppress(ChildDied):
+        died = False
+        try:
             running.result()
+        except ChildDied:
+            died = True
         self.world.engine.wait_until_ended(str(setting.folder))
-        return Path(f"{setting.folder / STEPS}.{FIRED}").exists()
+        return died and Path(f"{setting.folder / STEPS}.{FIRED}").exists()
 
 
 def agreement(live: Outcome, image: Outcome) -> CheckResult:

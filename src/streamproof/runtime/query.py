@@ -84,14 +84,18 @@ class RunningQuery:
         StreamproofError
             What stopped it meanwhile.
         """
-        self.protocol.ending = True
         end = monotonic_seconds() + patience_seconds
-        while monotonic_seconds() < end:
-            if not self.stream.status["isTriggerActive"] or self.wait(_LOOK_EVERY_SECONDS):
-                self.stop()
-                return True
+        between = False
+        while not between and monotonic_seconds() < end:
+            between = not self.stream.status["isTriggerActive"] or self.wait(_LOOK_EVERY_SECONDS)
+        if self.stream.exception() is not None:  # it has died by itself: at our asking, or of what `wait` raises
+            self.wait(_LOOK_EVERY_SECONDS)
         self.stop()
-        return False
+        return between
+
+    def begin_no_more(self) -> None:
+        """No batch begins from now on."""
+        self.protocol.ending = True
 
     def stop(self) -> None:
         """Ends the query where it still runs; a batch under way is interrupted, and done again by the next start."""

@@ -138,6 +138,8 @@ def run_job(
             tell(f"looking at checkpoint and outputs of {query}")
             queries.append(start_query(bound, query, session.newSession(), start))
         _wait(queries, tell, end)
+        for running in queries if end.is_set() else ():
+            running.begin_no_more()
         for running in queries:
             if end.is_set():
                 tell(f"ending {running.name} behind the batch that is under way")

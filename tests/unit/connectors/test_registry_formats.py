@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, IntegerType, MapType, StringType, StructType
 
 from streamproof.connectors.registry.client import Reference, RegisteredSchema, Registry
 from streamproof.connectors.registry.descriptors import compiled
@@ -170,6 +170,76 @@ def test_the_readers_own_file_reads_by_numbers_so_a_field_may_be_renamed():
     assert json.loads(ProtobufReader(new).opened(RegisteredSchema("PROTOBUF", old), {}).text(written)) == {"id": "a"}
 
 
+def proto(*fields: str, name: str = "Trade") -> str:
+    return f'syntax = "proto3";\nmessage {name} {{ {" ".join(fields)} }}\n'
+
+
+@pytest.mark.parametrize(
+    ("written", "read", "said"),
+    [
+        ("string v = 2;", "double v = 2;", "v is string, and double there"),
+        ("sint64 v = 2;", "int64 v = 2;", "v is sint64, and int64 there"),
+        ("int64 v = 2;", "int32 v = 2;", "v is int64, and int32 there"),
+        ("repeated string v = 2;", "string v = 2;", "v is repeated"),
+        ("message In { int64 x = 1; } In v = 2;", "message In { double x = 1; } In v = 2;", r"v\.x is int64, and double there"),
+    ],
+)
+def test_a_field_that_would_be_read_as_another_value_is_refused(written, read, said):
+    reader, content = ProtobufReader(proto(read)), indexed([0])
+
+    with pytest.raises(Broken, match=f"does not fit schema_file: {said}"):
+        reader.opened(RegisteredSchema("PROTOBUF", proto(written)), {}).text(content)
+
+
+def test_wider_types_repeated_fields_and_messages_that_hold_themselves_are_read():
+    write = ProtobufWriter(proto("int32 n = 1;", "string v = 2;", "Trade inner = 3;"), None).opened()
+    reader = ProtobufReader(proto("int64 n = 1;", "repeated string v = 2;", "Trade inner = 3;", "optional string new = 4;"))
+    records = reader.opened(RegisteredSchema("PROTOBUF", proto("int32 n = 1;", "string v = 2;", "Trade inner = 3;")), {})
+
+    inner = {"n": 2, "v": [], "inner": None, "new": None}
+    assert json.loads(records.text(write(b'{"n": 1, "v": "x", "inner": {"n": 2}}'))) == {
+        "n": 1,
+        "v": ["x"],
+        "inner": inner,
+        "new": None,
+    }
+
+
+def test_another_message_of_the_writers_file_is_not_taken_for_the_readers():
+    both = proto("string id = 1;", "double v = 2;") + "message Cancel { string id = 1; double fee = 2; }\n"
+    records = ProtobufReader(proto("string id = 1;", "double v = 2;")).opened(RegisteredSchema("PROTOBUF", both), {})
+
+    assert json.loads(records.text(indexed([0]) + b"\x0a\x01a")) == {"id": "a", "v": 0.0}
+    with pytest.raises(Broken, match="has Cancel at the record's indexes, not Trade"):
+        records.text(indexed([1]) + b"\x0a\x01a")
+    with pytest.raises(Broken, match="no message at the record's indexes"):
+        records.text(indexed([7]) + b"\x0a\x01a")
+
+
+def test_bytes_of_another_type_than_their_field_and_missing_fields_are_no_record():
+    records = ProtobufReader().opened(RegisteredSchema("PROTOBUF", proto("string id = 1;", "double v = 2;")), {})
+    with pytest.raises(Broken, match="bytes of another type"):
+        records.text(b"\0\x10\x05")
+    assert json.loads(records.text(b"\0\x18\x05")) == {"id": "", "v": 0.0}, "a field that nobody declares is left out"
+
+    needs = 'syntax = "proto2";\nmessage Trade { required string id = 1; enum Side { BUY = 0; } optional Side side = 2; }\n'
+    required = ProtobufReader().opened(RegisteredSchema("PROTOBUF", needs), {})
+    assert json.loads(required.text(b"\0\x0a\x01a")) == {"id": "a", "side": None}
+    with pytest.raises(Broken, match="a required field is missing"):
+        required.text(b"\0")
+    with pytest.raises(Broken, match="bytes of another type"):
+        required.text(b"\0\x0a\x01a\x10\x07")
+
+
+NUMBERS, COUNTS = ArrayType(IntegerType()), MapType(StringType(), IntegerType())
+
+
+@pytest.mark.parametrize("kind", [ArrayType(NUMBERS), ArrayType(COUNTS), MapType(StringType(), NUMBERS)])
+def test_columns_that_protobuf_has_no_type_for_are_refused_before_a_schema_is_made_of_them(kind):
+    with pytest.raises(Broken, match=f"nested: Protobuf has no {kind.simpleString()}"):
+        file_of(StructType().add("nested", kind), "row", None)
+
+
 def test_what_protoc_refuses_says_why():
     with pytest.raises(Broken, match=r"is no \.proto file that protoc takes: 1:"):
         compiled("message", {})
@@ -189,6 +259,38 @@ def test_rows_fit_the_json_schema_of_their_columns_and_nothing_else_does():
         with pytest.raises(Broken, match=said) as problem:
             check.text(wrong)
         assert "secret" not in str(problem.value)
+
+
+def checked(schema: str, record: bytes, referred: dict[str, str] | None = None) -> bool:
+    others = {name: RegisteredSchema("JSON", text) for name, text in (referred or {}).items()}
+    try:
+        JsonReader(validates=True).opened(RegisteredSchema("JSON", schema), others).text(record)
+    except Broken:
+        return False
+    return True
+
+
+def test_numbers_are_what_they_are_written_as():
+    """19.99 is a multiple of 0.01, although the binary fractions nearest to them are none."""
+    cents = '{"multipleOf": 0.01}'
+    for cent in range(10_000):
+        assert checked(cents, f"{cent // 100}.{cent % 100:02}".encode())
+    assert not checked(cents, b"0.075")
+    assert checked(cents, b"1e300")
+    assert checked('{"type": "integer"}', b"1.0")
+    assert not checked('{"type": "integer"}', b"1.5")
+    assert not checked('{"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer"}', b"1.0")
+    assert checked('{"enum": [1.5, 2.0], "maximum": 2.5}', b"2")
+    assert not checked('{"const": 1.5}', b"1.25")
+
+
+@pytest.mark.parametrize("own", ["", '"$id": "https://example.com/order.json", '])
+def test_a_reference_is_found_by_its_name_wherever_the_schema_says_it_lies(own):
+    schema = f'{{{own}"properties": {{"paid": {{"$ref": "money.json"}}}}}}'
+    money = {"money.json": '{"type": "object", "required": ["currency"]}'}
+
+    assert checked(schema, b'{"paid": {"currency": "EUR"}}', money)
+    assert not checked(schema, b'{"paid": {}}', money)
 
 
 def test_nothing_is_fetched_from_where_a_schema_points():

@@ -3,9 +3,13 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from functools import cache
 from typing import Any
+from urllib.parse import urljoin
 
 import jsonschema
+from jsonschema import validators
 from jsonschema.exceptions import SchemaError
 from jsonschema.validators import validator_for
 from pyspark.sql.types import (
@@ -26,6 +30,9 @@ from referencing.jsonschema import DRAFT7
 from streamproof.connectors.registry.client import RegisteredSchema
 from streamproof.connectors.registry.wire import Broken
 
+_DIGITS = 1_000
+"""Enough to divide the greatest number of a double by the smallest step."""
+
 
 @dataclass(frozen=True)
 class JsonReader:
@@ -39,17 +46,18 @@ class JsonReader:
         if not self.validates:
             return JsonCheck(None)
         try:
-            found = json.loads(schema.text)
-            kind = validator_for(found, default=jsonschema.Draft7Validator)
-            kind.check_schema(found)
+            plain, found = json.loads(schema.text), _exact(schema.text)
+            kind = validator_for(plain, default=jsonschema.Draft7Validator)
+            kind.check_schema(plain)
             # With resources of its own nothing is fetched from where a schema says that others lie.
             others = Referred().with_resources(
-                (name, Resource.from_contents(json.loads(each.text), default_specification=DRAFT7))
+                (uri, Resource.from_contents(_exact(each.text), default_specification=DRAFT7))
                 for name, each in referred.items()
+                for uri in {name, urljoin(_id(found), name)}  # a reference by its name begins at the schema's own id
             )
         except (ValueError, SchemaError):
             raise Broken("is no JSON Schema") from None
-        return JsonCheck(kind(found, registry=others))
+        return JsonCheck(_with_decimals(kind)(found, registry=others))
 
 
 @dataclass(frozen=True)
@@ -63,16 +71,38 @@ class JsonCheck:
         if self.validator is None:
             return payload
         try:
-            record = json.loads(payload)
+            record = _exact(payload)
         except (ValueError, RecursionError):
             raise Broken("broken record") from None
         try:
-            problem = next(self.validator.iter_errors(record), None)
+            with localcontext(prec=_DIGITS):
+                problem = next(self.validator.iter_errors(record), None)
         except Exception:  # noqa: BLE001 -- a reference that leads nowhere, a pattern that is none: each library has its own
             raise Broken("cannot be used to validate records") from None
         if problem is not None:
             raise Broken(f"does not take the record ({'.'.join(str(part) for part in problem.absolute_schema_path)})")
         return payload
+
+
+def _exact(text: str | bytes) -> Any:
+    """What a text of JSON says: 19.99 is a multiple of 0.01, which the binary fractions nearest to them are not."""
+    return json.loads(text, parse_float=Decimal)
+
+
+def _id(schema: Any) -> str:
+    return str(schema.get("$id", "")) if isinstance(schema, dict) else ""
+
+
+@cache
+def _with_decimals(kind: Any) -> Any:
+    """The validator of a draft; it takes 1.0 for a whole number if it takes the float for one."""
+
+    def is_whole(_: Any, value: Any) -> bool:
+        if isinstance(value, Decimal):
+            return bool(kind.TYPE_CHECKER.is_type(1.0, "integer")) and value.is_finite() and value == value.to_integral_value()
+        return bool(kind.TYPE_CHECKER.is_type(value, "integer"))
+
+    return validators.extend(kind, type_checker=kind.TYPE_CHECKER.redefine("integer", is_whole))
 
 
 def schema_of(columns: StructType, title: str) -> str:

@@ -3,14 +3,15 @@
 import base64
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from google.protobuf import json_format
 from google.protobuf.descriptor_pb2 import DescriptorProto
 from google.protobuf.message import DecodeError
+from google.protobuf.unknown_fields import UnknownFieldSet
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -27,6 +28,7 @@ from pyspark.sql.types import (
 
 from streamproof.connectors.registry.client import RegisteredSchema
 from streamproof.connectors.registry.descriptors import ProtoFile, class_of, compiled
+from streamproof.connectors.registry.resolving import require_readable
 from streamproof.connectors.registry.wire import Broken, indexed, unindexed
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -49,32 +51,55 @@ class ProtobufReader:
     def opened(self, schema: RegisteredSchema, referred: Mapping[str, RegisteredSchema]) -> "ProtobufRecords":
         """What the records of a schema are read by; Broken where protoc does not take it."""
         writer = compiled(schema.text, {name: each.text for name, each in referred.items()})
-        own = None if self.file is None else class_of(compiled(self.file, {}).named(self.message))
-        return ProtobufRecords(writer, own)
+        return ProtobufRecords(writer, None if self.file is None else compiled(self.file, {}).named(self.message))
 
 
 @dataclass(frozen=True)
 class ProtobufRecords:
-    """The records of one schema; `own` is the reader's class of messages."""
+    """The records of one schema; `own` is the reader's message."""
 
     writer: ProtoFile
     own: Any
+    _kinds: dict[Sequence[int], Any] = field(default_factory=dict)
 
     def text(self, payload: bytes) -> bytes:
         """The record as JSON; Broken where its bytes are no such message."""
         indexes, content = unindexed(payload)
-        kind = class_of(self.writer.at(indexes)) if self.own is None else self.own
-        message = kind()
+        message = self._kind(indexes)()
         try:
             message.MergeFromString(content)
+            if not message.IsInitialized():
+                raise Broken("does not take the record (a required field is missing)")
             return json.dumps(as_json(message), ensure_ascii=False, allow_nan=False).encode(errors="surrogateescape")
+        except Broken:
+            raise
         except (DecodeError, TypeError, ValueError, ArithmeticError, KeyError):
             # also what JSON has no words for: an Any of an unknown type, a Duration out of range, a Value that is no number
             raise Broken("broken record") from None
 
+    def _kind(self, indexes: Sequence[int]) -> Any:
+        """The class of messages that a record is read as; Broken where the writer's message is no other version of it."""
+        if indexes not in self._kinds:
+            written = self.writer.at(indexes)
+            if self.own is not None and self.own.name != written.name:
+                raise Broken(f"has {written.name} at the record's indexes, not {self.own.name}")
+            if self.own is not None:
+                require_readable(written, self.own)
+            self._kinds[indexes] = class_of(written if self.own is None else self.own)
+        return self._kinds[indexes]
+
 
 def as_json(message: Any) -> Any:
-    """A message as JSON has it, by the names of its fields; a field that tells whether it is set, and is not, is null."""
+    """A message as JSON has it, by the names of its fields; a field that tells whether it is set, and is not, is null.
+
+    Raises
+    ------
+    Broken
+        If a field's bytes are of another type than the field, or of an enum's value that it does not have: Protobuf puts them aside.
+    """
+    known = message.DESCRIPTOR.fields_by_number
+    if any(aside.field_number in known for aside in UnknownFieldSet(message)):
+        raise Broken("does not take the record (a field has bytes of another type)")
     name = message.DESCRIPTOR.full_name
     if name == _TIMESTAMP:
         return _instant(message)
@@ -181,6 +206,10 @@ def _typed(type_: DataType, name: str, known: Any, indent: str) -> tuple[str, st
     """How a field is declared, and the message that it needs."""
     if isinstance(type_, StructType):
         return f"optional {_nested(name)}", _message(type_, _nested(name), known, indent)
+    if isinstance(type_, ArrayType | MapType):
+        of = type_.elementType if isinstance(type_, ArrayType) else type_.valueType
+        if isinstance(of, ArrayType | MapType):
+            raise Broken(f"cannot be made of {name}: Protobuf has no {type_.simpleString()}; put a struct in between")
     if isinstance(type_, ArrayType):
         element, inner = _typed(type_.elementType, name, known, indent)
         return element.replace("optional", "repeated", 1), inner

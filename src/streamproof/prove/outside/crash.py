@@ -46,8 +46,9 @@ class WatchedSteps(Steps):
             report(self.desk, _jvm_of_task())
         else:
             Path(f"{self.journal}.{FIRED}").touch()
-            for process in {self.driver, os.getpid()}:
-                os.kill(process, signal.SIGKILL)
+            if self.driver != os.getpid():  # first: the driver must not see its task die
+                os.kill(self.driver, signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _jvm_of_task() -> int:

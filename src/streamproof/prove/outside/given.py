@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from streamproof.errors import ConfigurationError, LabError
 
 _HTTP_SECONDS = 10.0
+_NOT_THERE = 404
 
 
 @dataclass(frozen=True)
@@ -127,11 +128,11 @@ class GivenRedis(Given):
             connection.ping()
 
     def leave(self, begins: str) -> None:
-        from streamproof.connectors.redis.sink import LEDGER
+        from streamproof.connectors.redis.sink import COUNTS, LEDGER
         from streamproof.connectors.redis.writing import DELETED, client
 
         with client(self.url) as connection:
-            for before in ("", LEDGER, DELETED):
+            for before in ("", LEDGER, COUNTS, DELETED):
                 keys = list(connection.scan_iter(f"{before}{begins}*", count=1_000))
                 if keys:
                     connection.delete(*keys)
@@ -151,7 +152,9 @@ class GivenRegistry(Given):
         for subject in self._subjects():
             if subject.startswith(begins):
                 for query in ("", "?permanent=true"):
-                    httpx.delete(f"{self.url.rstrip('/')}/subjects/{subject}{query}", timeout=_HTTP_SECONDS)
+                    answer = httpx.delete(f"{self.url.rstrip('/')}/subjects/{subject}{query}", timeout=_HTTP_SECONDS)
+                    if answer.status_code != _NOT_THERE:
+                        answer.raise_for_status()
 
     def _subjects(self) -> list[str]:
         import httpx
