@@ -8,8 +8,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import confluent_kafka
 import psycopg
@@ -25,6 +27,8 @@ from streamproof.lab import KafkaCluster, PaymentsApi, Postgres, Redis, Registry
 from streamproof.lab.process import Process, free_ports, until
 from streamproof.lab.service import SingleProcess
 from streamproof.lab.services import silent
+from streamproof.prove.faults.fault import ServiceFault, Struck
+from streamproof.prove.faults.stores import FAULTS
 
 pytestmark = pytest.mark.service
 
@@ -193,6 +197,26 @@ def test_a_service_can_be_paused_and_killed_and_comes_back_where_it_was(kind: ty
     assert not answers(service)
 
 
+@pytest.mark.parametrize("fault", [each for each in FAULTS if each.service == "api"], ids=lambda each: each.name)
+def test_an_api_that_nobody_calls_while_it_is_overloaded_has_been_met_by_nobody(fault: ServiceFault, tmp_path: Path):
+    def called() -> None:
+        with suppress(HTTPError):
+            urlopen(Request(f"{api.url}/payments", data=b"{}", headers={"Idempotency-Key": "k"}, method="POST")).close()
+
+    with PaymentsApi(tmp_path) as api:
+        struck = Struck(services={"api": api}, lines={}, bound=None, second_driver=lambda: None)
+        called()
+        fault.strike(struck)
+        assert not fault.met(struck)
+        called()
+        struck.end()
+        fault.mend(struck)
+        called()
+
+        assert fault.met(struck)
+        assert api.met() == 1
+
+
 def test_the_lines_of_a_proxy_come_back_with_it(tmp_path: Path):
     with Redis(tmp_path / "redis") as server, Toxiproxy(tmp_path / "toxiproxy") as proxy:
         line = proxy.line("redis", server.url.split("/")[2])
@@ -263,6 +287,14 @@ def test_a_lab_comes_up_again_in_its_folder_and_is_empty(streamproof):
     assert redis.Redis.from_url(where("redis")).get("k") is None
     with psycopg.connect(where("postgres")) as connection, pytest.raises(psycopg.errors.UndefinedTable):
         connection.execute("select * from t")
+
+
+def test_a_second_lab_in_the_folder_is_refused_while_the_first_runs(streamproof, capsys):
+    streamproof("up", "api")
+
+    assert main(["lab", "up", "api"]) == 1
+    assert "A lab is running in" in capsys.readouterr().err
+    assert where("api") in streamproof("status")
 
 
 def test_status_says_which_service_does_not_answer(streamproof):

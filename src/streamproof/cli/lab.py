@@ -58,8 +58,9 @@ def status(folder: Folder = DEFAULT) -> int:
     """Ask each service whether it answers; the exit code is 1 where one does not, or nothing runs."""
     from streamproof.lab import services, supervisor
 
-    state = supervisor.state_of(folder.absolute())
-    if state is None or not state.running:
+    place = folder.absolute()
+    state = supervisor.state_of(place)
+    if state is None or state.problem or not supervisor.running(place):
         came_not = f"the last one did not come up: {state.problem}\n" if state is not None and state.problem else ""
         screen.console().print(f"{came_not}no lab is running here: streamproof lab up kafka postgres")
         return 1

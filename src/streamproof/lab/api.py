@@ -46,6 +46,11 @@ class PaymentsApi(SingleProcess):
         with urlopen(Request(f"{self.url}/_behave", data=told, method="POST")):  # noqa: S310
             pass
 
+    def met(self) -> int:
+        """How many calls the last mode but "well" has met so far."""
+        with urlopen(f"{self.url}/_met") as answer:  # noqa: S310 -- a service of our own
+            return int(json.load(answer))
+
     def effects(self, path: str) -> list[dict[str, Any]]:
         """What was done at a path, in order: `key`, `body`, `headers` (those that begin with Streamproof)."""
         return effects_at(f"{self.url}{path}")
@@ -72,14 +77,22 @@ class _State:
     mode: str = "well"
     times: int = 0
     key: str | None = None
+    met: int = 0
     tries: Counter[tuple[str, str]] = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def behave(self, mode: str, times: int, key: str | None) -> None:
+        with self.lock:
+            self.mode, self.times, self.key = mode, times, key
+            if mode != "well":
+                self.met = 0
 
     def next_mode(self, key: str) -> str:
         with self.lock:
             if self.times <= 0 or self.key not in (None, key):
                 return "well"
             self.times -= 1
+            self.met += self.mode != "well"
             return self.mode
 
     def do(self, path: str, key: str, body: Any, headers: Mapping[str, str]) -> bool:
@@ -100,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.path == "/_behave":
             told = json.loads(body)
-            self.state.mode, self.state.times, self.state.key = told["mode"], told["times"], told["key"]
+            self.state.behave(told["mode"], told["times"], told["key"])
             self._answer(200, {})
             return
         with self.state.lock:
@@ -122,6 +135,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/_up":
             self._answer(200, {})
+        elif self.path == "/_met":
+            self._answer(200, self.state.met)
         elif self.path.endswith("/_effects"):
             at = self.path.removesuffix("/_effects")
             self._answer(200, [each for each in self.state.effects if each["path"] == at])

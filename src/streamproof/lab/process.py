@@ -23,7 +23,6 @@ _TAIL = 12
 _PORTS = range(15000, 32000)
 _STANDING = frozenset("TtZX")
 """Letters of ps for a thread that does nothing: stopped, or ended."""
-_GONE = frozenset("ZX")
 
 
 class Process:
@@ -137,17 +136,6 @@ def until(
         if monotonic_seconds() > end:
             raise LabError(f"Waited {seconds:.0f} seconds for {what}, in vain.", required=said())
         time.sleep(_POLL_SECONDS)
-
-
-def ended(group: int) -> bool:
-    """Whether nothing of a process group runs: what has ended but was not waited for by its parent is in the table still."""
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return _states(group) <= _GONE
 
 
 def _states(group: int) -> set[str]:

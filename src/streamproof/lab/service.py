@@ -7,14 +7,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from streamproof.errors import LabError
 from streamproof.lab.process import Process, free_ports
 
 
 def empty(folder: Path) -> None:
-    """Makes a folder that holds nothing, whatever an earlier service has left there."""
+    """Makes a folder that holds nothing, whatever an earlier service of a lab has left there; LabError where it is somebody else's."""
+    mark = folder.with_name(f"{folder.name}.of-streamproof-lab")
+    if folder.exists() and any(folder.iterdir()) and not mark.exists():
+        raise LabError(f"{folder} is not empty, and no lab has made it.", remedy="Choose another folder: --dir.")
     if folder.exists():
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
+    mark.touch()
 
 
 class Service(ABC):

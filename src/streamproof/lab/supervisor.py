@@ -1,5 +1,6 @@
 """Services that stay when the command that started them ends: one process that holds them, and a file that says where they are."""
 
+import fcntl
 import json
 import os
 import signal
@@ -9,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 from streamproof.errors import LabError, StreamproofError
-from streamproof.lab.process import ended, until
+from streamproof.lab.process import until
 from streamproof.lab.services import service
 
-STATE = "lab.json"
+STATE, _LOCK = "lab.json", "lab.lock"
 _UP_SECONDS, _DOWN_SECONDS = 180, 60
 
 
@@ -27,10 +29,6 @@ class LabState:
     complete: bool = False
     problem: str = ""
 
-    @property
-    def running(self) -> bool:
-        return not self.problem and not ended(self.pid)
-
 
 def state_of(folder: Path) -> LabState | None:
     """The lab of a folder, None where there is none."""
@@ -40,23 +38,45 @@ def state_of(folder: Path) -> LabState | None:
         return None
 
 
+def running(folder: Path) -> bool:
+    """Whether a lab runs in a folder, or is being started: its process holds a lock as long as it lives, which its number would outlive."""
+    lock = _locked(folder)
+    if lock is not None:
+        lock.close()
+    return lock is None
+
+
+def _locked(folder: Path) -> TextIO | None:
+    """The lock of a folder, ours until it is closed; None where another process has it."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True)
+    lock = (folder / _LOCK).open("a")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        return None
+    return lock
+
+
 def up(folder: Path, names: Sequence[str], brokers: int) -> LabState:
     """Starts services that stay until `down`; LabError where one does not come up, or a lab runs in the folder."""
-    found = state_of(folder)
-    if found is not None and found.running:
+    lock = _locked(folder)
+    if lock is None:
+        found = state_of(folder)
         raise LabError(
-            f"A lab is running in {folder}: {', '.join(found.urls) or 'it is being started'}.",
+            f"A lab is running in {folder}: {', '.join(found.urls if found is not None else ()) or 'it is being started'}.",
             remedy="Take it down first: streamproof lab down",
         )
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / STATE).unlink(missing_ok=True)
-    with (folder / "supervisor.log").open("ab") as log:
+    with lock, (folder / "supervisor.log").open("ab") as log:
         holder = subprocess.Popen(
             [sys.executable, "-m", "streamproof.lab.supervisor", str(folder), str(brokers), *names],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
+            pass_fds=[lock.fileno()],  # the lock is the holder's from now on
         )
 
     def decided() -> bool:
@@ -74,12 +94,12 @@ def up(folder: Path, names: Sequence[str], brokers: int) -> LabState:
 
 def down(folder: Path) -> bool:
     """Ends the lab of a folder and everything it started; False where none runs."""
-    state = state_of(folder)
+    state, runs = state_of(folder), folder.is_dir() and running(folder)
     (folder / STATE).unlink(missing_ok=True)
-    if state is None or not state.running:
+    if state is None or not runs:
         return False
     os.kill(state.pid, signal.SIGTERM)
-    until(lambda: not state.running, "the lab to end", _DOWN_SECONDS)
+    until(lambda: not running(folder), "the lab to end", _DOWN_SECONDS)
     return True
 
 

@@ -3,8 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
+
+import pytest
+
+from streamproof.errors import LabError
+from streamproof.lab.service import empty
 
 
 def state(**values: object) -> None:
@@ -22,13 +26,29 @@ def test_a_lab_that_did_not_come_up_is_said_with_its_reason(streamproof):
     assert "did not come up: Kafka broker 1 ended." in found.out
 
 
-def test_a_lab_whose_process_has_died_is_not_running_although_nobody_has_waited_for_it(streamproof):
-    with subprocess.Popen([sys.executable, "-c", ""], start_new_session=True) as process:
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+def test_another_process_that_has_the_number_of_a_dead_lab_is_left_alone(streamproof):
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
         state(pid=process.pid, urls={"redis": "redis://127.0.0.1:1/0"}, complete=True)
 
         assert "no lab is running here" in streamproof("lab", "status").out
         assert "no lab was running here" in streamproof("lab", "down").out
+        assert process.poll() is None
+        process.kill()
+
+
+def test_a_folder_with_data_of_somebody_else_is_not_emptied(tmp_path):
+    data = tmp_path / "redis-data"
+    data.mkdir()
+    (data / "appendonly.aof").touch()
+
+    with pytest.raises(LabError, match="no lab has made it"):
+        empty(data)
+
+    (data / "appendonly.aof").unlink()
+    empty(data)
+    (data / "appendonly.aof").touch()
+    empty(data)
+    assert not any(data.iterdir())
 
 
 def test_nothing_runs_where_no_lab_was(streamproof):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from streamproof.core.phases import Side
+from streamproof.core.phases import Side, StepName
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.service import SingleProcess
 
@@ -107,6 +107,8 @@ class ServiceFault:
         Whether it can strike at the steps of a job's own sink too.
     sides
         On which sides of a step it can strike: what cuts a transaction needs one.
+    among
+        What the names of the steps hold that it can strike at; empty for all.
     """
 
     name: str
@@ -121,6 +123,11 @@ class ServiceFault:
     brokers: int = 1
     own_sinks: bool = True
     sides: tuple[Side, ...] = (Side.BEFORE, Side.AFTER)
+    among: str = ""
+
+    def strikes_at(self, step: StepName) -> bool:
+        """Whether it can strike at a step."""
+        return step.side in self.sides and self.among in step.kind
 
     @property
     def line(self) -> str:

@@ -10,6 +10,8 @@ from streamproof.lab.redis import Redis
 from streamproof.prove.faults.fault import OUTAGE_SECONDS, ServiceFault, Struck
 
 _EVERY = 1_000_000_000
+_CALLS = ".call"
+"""Behind the other steps of a batch there may be no call that could meet what the API does."""
 
 
 def _restart(struck: Struck) -> None:
@@ -48,17 +50,23 @@ def _databases(struck: Struck) -> list[int]:
         return [int(name.removeprefix("db")) for name in connection.info("keyspace")]
 
 
-def _behave(mode: str, struck: Struck) -> None:
+def _api(struck: Struck) -> PaymentsApi:
     api = struck.services["api"]
     assert isinstance(api, PaymentsApi), "the lab's service of this name"
-    api.behave(mode, _EVERY)
+    return api
+
+
+def _behave(mode: str, struck: Struck) -> None:
+    _api(struck).behave(mode, _EVERY)
     struck.later(lambda: _well(struck))
 
 
 def _well(struck: Struck) -> None:
-    api = struck.services["api"]
-    assert isinstance(api, PaymentsApi), "the lab's service of this name"
-    api.behave("well", 0)
+    _api(struck).behave("well", 0)
+
+
+def _met(struck: Struck) -> bool:
+    return _api(struck).met() > 0
 
 
 FAULTS = (
@@ -70,7 +78,9 @@ FAULTS = (
         f"the API answers every call with 429 for {OUTAGE_SECONDS:g} seconds",
         lambda struck: _behave("429", struck),
         _well,
+        met=_met,
         sides=(Side.AFTER,),
+        among=_CALLS,
     ),
     ServiceFault(
         "api-broken",
@@ -78,6 +88,8 @@ FAULTS = (
         f"the API answers every call with 500 for {OUTAGE_SECONDS:g} seconds",
         lambda struck: _behave("500", struck),
         _well,
+        met=_met,
         sides=(Side.AFTER,),
+        among=_CALLS,
     ),
 )
