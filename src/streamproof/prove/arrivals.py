@@ -17,7 +17,7 @@ from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
 from streamproof.prove.oracle.expectation import WindowKey
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.runtime.query import event_time_of, source_rows
-from streamproof.stream.plan import MADE, ORIGINAL, TRACE, aggregated, batch_deduplicated, row_wise
+from streamproof.stream.plan import HIDDEN, MADE, ORIGINAL, TRACE, aggregated, batch_deduplicated, row_wise
 
 if TYPE_CHECKING:
     from streamproof.runtime.binding import BoundJob
@@ -120,7 +120,7 @@ class Arrivals:
         return {row[0]: {name: plain(value) for name, value in zip(columns, row[1:], strict=True)} for row in collected}
 
     def batch_result(self, survivors: Sequence[str]) -> dict[WindowKey, dict[str, Any]]:
-        """The aggregates of each window by the job's own code as a batch query over the surviving records; kept per set of survivors."""
+        """The columns of each window's row by the job's own code as a batch query over the surviving records; kept per set of survivors."""
         identity = tuple(survivors)
         if identity not in self._kept:
             self._kept[identity] = self._aggregated(survivors)
@@ -137,5 +137,5 @@ class Arrivals:
         for row in _in_micros(aggregated(self._recipe, rows, time.column)).collect():
             values = {name: plain(value) for name, value in row.asDict().items()}
             key = (tuple(values[name] for name in self.shape.by), values["window_start"])
-            found[key] = {name: values[name] for name in self.shape.aggregates if name in values}
+            found[key] = {name: value for name, value in values.items() if name not in HIDDEN}
         return found

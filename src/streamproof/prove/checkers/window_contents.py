@@ -10,7 +10,10 @@ from streamproof.prove.checkers.wording import events, published, values, window
 from streamproof.prove.history import History, OutputRow, QueryView, total
 from streamproof.prove.oracle.arrived import plain
 from streamproof.prove.oracle.expectation import WindowKey
+from streamproof.prove.row_files import instant_of
 from streamproof.prove.scenario import Expect
+
+SCALARS = (str, int, float, Decimal)
 
 
 @checker("window-contents")
@@ -52,7 +55,7 @@ def _wrong(view: QueryView, key: WindowKey, rows: Sequence[OutputRow], due: int 
 
 
 def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], source: str, expect: Expect) -> Iterator[Finding]:
-    shape = view.model.shape
+    shape, keys = view.model.shape, (*view.model.shape.by, "window_start", "window_end")
     for key, rows in view.windows.items():
         if key not in view.model.emitted or len(rows) != 1:
             continue
@@ -60,9 +63,10 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
         if wanted is None:
             yield Finding(None, f"{source} has no such window", row.batch, "no row", _row(view, key), None, window(shape, key))
             continue
-        for column in shape.aggregates:
-            if column in wanted and not equal(wanted[column], row.values.get(column), column, expect):
-                said = f"{window(shape, key)}  {values(wanted, shape.aggregates)}"
+        compared = [name for name in wanted if name in shape.aggregates or (name not in keys and _is_plain(wanted[name]))]
+        for column in compared:
+            if not equal(wanted[column], row.values.get(column), column, expect):
+                said = f"{window(shape, key)}  {values(wanted, compared)}"
                 whole = view.sums[key] == view.model.emitted[key].vector
                 how = f"{row.file}; each of its events is in it once, and the value is another" if whole else row.file
                 what = f"{column} is not what {source} gives"
@@ -80,8 +84,15 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
         )
 
 
+def _is_plain(value: Any) -> bool:
+    """Whether all formats write a value in one way."""
+    return value is None or isinstance(value, SCALARS)
+
+
 def equal(wanted: Any, found: Any, column: str, expect: Expect) -> bool:
     """Whether two values of a column are equal in the way the scenario declares; floats by tolerance unless it says otherwise."""
+    if isinstance(wanted, int) and isinstance(found, str):
+        found = instant_of(found)  # JSON holds instants as text
     if wanted == found:
         return True
     wanted, found = plain(wanted), plain(found)

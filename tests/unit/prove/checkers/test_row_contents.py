@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from streamproof.core.verdict import Verdict
 from unit.prove.small import ONCE, PLAIN, at, changed, check, faultless, rows_of, with_rows
 
@@ -19,6 +21,25 @@ def test_another_value_is_found_and_named():
     assert result.total == 1
     assert result.findings[0].event == "e-1"
     assert "another total" in result.findings[0].what
+
+
+@pytest.mark.parametrize(
+    ("wanted", "published", "verdict"),
+    [
+        (None, None, Verdict.PASS),
+        (None, 0, Verdict.FAIL),
+        (None, "", Verdict.FAIL),
+        ([1], None, Verdict.FAIL),
+        ([1], "[1]", Verdict.PASS),  # as Redis has it
+    ],
+)
+def test_a_null_stays_one_and_nothing_else_becomes_one(wanted, published, verdict):
+    history = faultless(PLAIN, RECORDS)
+    first = rows_of(history, "rows")[0]
+    asked = {first.trace: {**history.queries[0].rows[first.trace], "more": wanted}}
+    history = replace(history, queries=[replace(history.queries[0], rows=asked)])
+
+    assert check("row-contents", with_rows(history, "rows", [changed(first, more=published)])).verdict is verdict
 
 
 def test_a_late_row_with_another_value_is_found():

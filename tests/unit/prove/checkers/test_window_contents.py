@@ -33,6 +33,19 @@ def test_r23_a_value_that_is_not_the_batch_querys_is_found(once):
     ]
 
 
+def test_a_column_that_a_transform_has_made_of_the_aggregates_is_compared_too(once):
+    view, rows = once.queries[0], rows_of(once, "totals")
+    doubled = {key: {"twice": 2.0, "window_start": key[1]} for key in view.equivalence}
+    history = replace(once, queries=[replace(view, equivalence=doubled, handwritten=None)])
+
+    right = with_rows(history, "totals", [changed(row, twice=2.0) for row in rows])
+    wrong = with_rows(history, "totals", [changed(row, twice=3.0) for row in rows])
+
+    assert check("window-contents", right).verdict is Verdict.PASS
+    assert check("window-contents", wrong).findings[0].what == "twice is not what the batch query gives"
+    assert check("window-contents", history).verdict is Verdict.FAIL, "the column is not there"
+
+
 def test_sums_within_the_tolerance_are_equal(once):
     rows = rows_of(once, "totals")
     rows[0] = changed(rows[0], total=rows[0].values["total"] * (1 + 1e-12))
