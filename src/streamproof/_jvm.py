@@ -234,10 +234,21 @@ def kafka_topics(spark: "SparkSession", settings: "Mapping[str, str]", topics: "
     return found
 
 
-def kafka_ends(
-    spark: "SparkSession", settings: "Mapping[str, str]", topics: "Sequence[str]", *, committed: bool
-) -> dict[tuple[str, int], int] | str:
-    """By topic and partition the offset behind the last record, of those that are committed if asked; or what the broker said instead."""
+@dataclass(frozen=True)
+class KafkaOffsets:
+    """Of a partition the offset of the first record that is there, the one behind the last that is committed, and the one behind the last of
+    all; what lies between these two is in transactions that are open, or behind one.
+    """
+
+    first: int
+    stable: int
+    end: int
+
+
+def kafka_offsets(
+    spark: "SparkSession", settings: "Mapping[str, str]", topics: "Sequence[str]"
+) -> dict[tuple[str, int], KafkaOffsets] | str:
+    """The offsets of each partition, by topic and number; or what the broker said instead."""
     from py4j.protocol import Py4JJavaError
 
     counts: dict[str, int] = {}
@@ -248,18 +259,25 @@ def kafka_ends(
     jvm: Any = spark._jvm
     kafka = "org.apache.kafka"
     partition = getattr(jvm, f"{kafka}.common.TopicPartition")
-    level = getattr(getattr(jvm, f"{kafka}.common.IsolationLevel"), "READ_COMMITTED" if committed else "READ_UNCOMMITTED")
-    wanted, latest = jvm.java.util.HashMap(), getattr(jvm, f"{kafka}.clients.admin.OffsetSpec").latest()
+    levels, spec = getattr(jvm, f"{kafka}.common.IsolationLevel"), getattr(jvm, f"{kafka}.clients.admin.OffsetSpec")
+    options = getattr(jvm, f"{kafka}.clients.admin.ListOffsetsOptions")
     names = {(topic, number): partition(topic, number) for topic, count in counts.items() for number in range(count)}
-    for name in names.values():
-        wanted.put(name, latest)
+
+    def asked(which: Any, level: Any) -> dict[tuple[str, int], int]:
+        wanted = jvm.java.util.HashMap()
+        for name in names.values():
+            wanted.put(name, which)
+        found = admin.listOffsets(wanted, options(level)).all().get()
+        return {name: int(found.get(java).offset()) for name, java in names.items()}
+
     properties = jvm.java.util.Properties()
     for key, value in settings.items():
         properties.setProperty(key, value)
     admin = getattr(jvm, f"{kafka}.clients.admin.AdminClient").create(properties)
     try:
-        found = admin.listOffsets(wanted, getattr(jvm, f"{kafka}.clients.admin.ListOffsetsOptions")(level)).all().get()
-        return {name: int(found.get(java).offset()) for name, java in names.items()}
+        first = asked(spec.earliest(), levels.READ_UNCOMMITTED)
+        stable, end = asked(spec.latest(), levels.READ_COMMITTED), asked(spec.latest(), levels.READ_UNCOMMITTED)
+        return {name: KafkaOffsets(first[name], stable[name], end[name]) for name in names}
     except Py4JJavaError as problem:
         return java_causes(problem.java_exception)[-1]
     finally:

@@ -151,6 +151,48 @@ def test_the_lag_of_each_partition_is_said(job, send, topic):
     assert (first.position, first.end, first.lag, second.lag) == (0, 1, 1, 0)
 
 
+def test_what_lies_behind_an_open_transaction_is_not_called_read(job, send, topic, kafka):
+    producer = confluent_kafka.Producer({"bootstrap.servers": kafka.url, "transactional.id": topic, "log_level": 0})
+    producer.init_transactions(20)
+    producer.begin_transaction()
+    producer.produce(topic, json.dumps(event("open", 0)), partition=0)
+    producer.flush(20)
+    send(topic, [event("a", 1), event("b", 2)])
+    small = job()
+
+    (first, second) = small.run().lag
+    producer.commit_transaction(20)
+    (after, _) = small.run().lag
+
+    assert (first.position, first.end, first.lag, first.undecided) == (0, 0, 0, 3)
+    assert (second.lag, second.undecided) == (0, 0)
+    assert (after.lag, after.undecided) == (0, 0)
+    assert small.ids() == ["a", "b", "open"]
+
+
+def test_the_lag_counts_what_is_there_and_what_the_next_run_will_read(job, send, topic, kafka):
+    """Of a topic that begins behind its first offset what is gone is no lag; of a new partition all is, also where the job began late."""
+    admin = AdminClient({"bootstrap.servers": kafka.url})
+    send(topic, [event("a", 0), event("b", 1), event("c", 2)])
+    admin.delete_records([TopicPartition(topic, 0, 2)])[TopicPartition(topic, 0)].result(20)
+    early = job(start="earliest")
+    assert [each.lag for each in lag_of(early.spark, {"events": load(early.folder).source["events"]}, [], [])] == [1, 0]
+    late = job(start="latest")
+    config = {"events": load(late.folder).source["events"]}
+    assert [each.lag for each in lag_of(late.spark, config, [], [])] == [0, 0]
+    late.run()
+    send(topic, [event("d", 3)])
+    late.run()
+
+    admin.create_partitions([NewPartitions(topic, 3)])[topic].result(20)
+    send(topic, [event("e", 4)], partition=2)
+
+    newest = max(int(path.name) for path in (late.checkpoint() / "_streamproof/manifests").glob("[0-9]*"))
+    assert [each.lag for each in lag_of(late.spark, config, [late.manifest(newest)], [])] == [0, 0, 1]
+    late.run()
+    assert late.ids() == ["d", "e"]
+
+
 def test_partitions_that_are_added_and_a_second_topic_are_read_from_their_start(job, send, topic, kafka):
     second = f"{topic}-more"
     admin = AdminClient({"bootstrap.servers": kafka.url})

@@ -164,11 +164,14 @@ def _lag(result: "RunResult") -> list[str]:
     lines: list[str] = []
     for source in dict.fromkeys(each.source for each in result.lag):
         partitions = [each for each in result.lag if each.source == source]
-        behind = [each for each in partitions if each.lag]
+        behind, undecided = [each for each in partitions if each.lag], sum(each.undecided for each in partitions)
+        waits = f"; {number(undecided)} more lie in or behind a transaction that is open" if undecided else ""
         if not behind:
-            lines.append(f"{source} is read to its end ({number(len(partitions))} partition{'' if len(partitions) == 1 else 's'})")
+            lines.append(
+                f"{source} is read to its end ({number(len(partitions))} partition{'' if len(partitions) == 1 else 's'}){waits}"
+            )
             continue
-        lines.append(f"{source} is {number(sum(each.lag for each in behind))} records behind, of these partitions:")
+        lines.append(f"{source} is {number(sum(each.lag for each in behind))} records behind{waits}, of these partitions:")
         rows = [(f"{each.topic}-{each.partition}", *map(number, (each.position, each.end, each.lag))) for each in behind]
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
         lines += [

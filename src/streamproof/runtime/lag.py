@@ -20,6 +20,9 @@ _TIMEOUTS = {"request.timeout.ms": "8000", "default.api.timeout.ms": "10000"}
 class PartitionLag:
     """One partition of a topic: the offset behind the last record that is published or waits staged, the end of the topic, and how many
     offsets lie between; the marks of transactions have offsets too.
+
+    Where only committed records are read the end is the one behind the last of them that can be read; `undecided` offsets lie behind it, in
+    a transaction that is open, or behind one.
     """
 
     source: str
@@ -28,6 +31,7 @@ class PartitionLag:
     position: int
     end: int
     lag: int
+    undecided: int = 0
 
 
 def lag_of(
@@ -47,13 +51,17 @@ def lag_of(
     found: list[PartitionLag] = []
     for name, source in sources.items():
         settings = {**_TIMEOUTS, **source.options, "bootstrap.servers": source.servers}
-        ends = _jvm.kafka_ends(spark, settings, source.topic, committed=source.read == "committed")
-        if isinstance(ends, str):
-            notes.append(f"How far [source.{name}] is behind could not be asked of {source.servers}: {_jvm.plain(ends)[:200]}")
+        asked = _jvm.kafka_offsets(spark, settings, source.topic)
+        if isinstance(asked, str):
+            notes.append(f"How far [source.{name}] is behind could not be asked of {source.servers}: {_jvm.plain(asked)[:200]}")
             continue
-        for (topic, number), end in sorted(ends.items()):
-            position = read.get((topic, number), end if source.start == "latest" else 0)
-            found.append(PartitionLag(name, topic, number, position, end, max(0, end - position)))
+        begun = any(topic in source.topic for topic, _ in read)
+        for (topic, number), offsets in sorted(asked.items()):
+            end = offsets.stable if source.read == "committed" else offsets.end
+            # Of a partition that is new while the job runs everything is read, wherever the job began.
+            unread = end if source.start == "latest" and not begun else offsets.first
+            position = read.get((topic, number), unread)
+            found.append(PartitionLag(name, topic, number, position, end, max(0, end - position), offsets.end - end))
     return found
 
 

@@ -38,7 +38,7 @@ def result(tmp_path: Path, *, read: int = 50_000):
         lag=[
             PartitionLag("trades", "trades", 0, 500, 1_500, 1_000),
             PartitionLag("trades", "trades", 1, 1_500, 1_500, 0),
-            PartitionLag("clients", "clients", 0, 7, 7, 0),
+            PartitionLag("clients", "clients", 0, 7, 7, 0, 3),
         ],
     )
 
@@ -76,7 +76,7 @@ def test_outputs_account_and_open_windows(ran):
         "             34 windows are open until the watermark passes 2026-01-05 10:05:00",
         "  lag        trades is 1,000 records behind, of these partitions:",
         "               trades-0   read to 500   of 1,500   1,000 behind",
-        "             clients is read to its end (1 partition)",
+        "             clients is read to its end (1 partition); 3 more lie in or behind a transaction that is open",
         "  note       something to know",
     ]
 
