@@ -132,6 +132,7 @@ def avro_record(
     columns: "StructType",
     beside: tuple[str, str],
     reader: str | None,
+    units: "Mapping[str, str]",
     url: str,
     headers: "Mapping[str, str]",
 ) -> "Column":
@@ -143,6 +144,8 @@ def avro_record(
         The names of two more fields: why a record cannot be read (string, null of the others), and the id of its schema (int).
     reader
         The reader's schema; None for one that follows from the columns.
+    units
+        By column what a number of it counts, such as "milliseconds": a writer that counts otherwise is not read.
 
     Raises
     ------
@@ -152,7 +155,7 @@ def avro_record(
     from pyspark.sql import Column
 
     made = _class(spark, "AvroRecord")
-    return Column(_avro(made.column, value._jc, columns.json(), *beside, reader, url, dict(headers)))
+    return Column(_avro(made.column, value._jc, columns.json(), *beside, reader, dict(units), url, dict(headers)))
 
 
 def avro_schema(spark: "SparkSession", columns: "StructType", name: str) -> str:

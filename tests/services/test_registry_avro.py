@@ -1,6 +1,7 @@
 """Avro through a registry: every record by the schema that it was written by, nothing lost that cannot be read (C1)."""
 
 import base64
+import json
 import struct
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -108,6 +109,24 @@ def test_what_cannot_be_read_is_rejected_with_its_bytes_and_a_reason(job, send, 
     assert {value: found[value] for value in broken if not found[value].startswith(broken[value])} == {}
     assert [row["reason"] for row in small.rows("rejected") if row["original_base64"] is None] == ["no value (a tombstone)"]
     assert result.account.total == result.account_input == len(broken) + 2
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_version_that_counts_event_time_in_another_unit_is_rejected(job, send, registry, topic, own):
+    """Avro calls it compatible, and the watermark would leap a thousandfold."""
+
+    def counting(unit: str) -> dict[str, Any]:
+        return record("Event", id="string", client="string", v="double", ts={"type": "long", "logicalType": f"timestamp-{unit}"})
+
+    millis, micros = (registered(registry.url, f"{topic}-value", counting(unit)) for unit in ("millis", "micros"))
+    send([avro(millis, V1, event("a", 0)), avro(micros, V1, event("b", 1) | {"ts": 1_000 * event("b", 1)["ts"]})])
+    small = job(schema_file="reader.avsc") if own else job()
+    (small.folder / "reader.avsc").write_text(json.dumps(V1))
+    small.run()
+
+    assert small.ids() == ["a"]
+    reason = f"schema {micros} does not fit the job: ts: event_time counts milliseconds, the writer's is timestamp-micros"
+    assert [row["reason"] for row in small.rows("rejected")] == [reason]
 
 
 def test_aliases_and_defaults_of_the_readers_own_schema_are_honoured(job, send, registry, topic):

@@ -59,9 +59,18 @@ def _avro(
     rows: DataFrame, name: str, source: "KafkaSource", schema: StructType, beside: Sequence[str], registry: Registry
 ) -> DataFrame:
     reader = None if source.schema_file is None else _text_of(source.schema_file)
+    time = source.event_time
+    units = {} if time is None or time.unit is None else {time.column: time.unit}
     try:
         made = _jvm.avro_record(
-            rows.sparkSession, F.col(VALUE), schema, (PROBLEM, _ID), _with_trace(reader, schema), registry.address, registry.headers
+            rows.sparkSession,
+            F.col(VALUE),
+            schema,
+            (PROBLEM, _ID),
+            _with_trace(reader, schema),
+            units,
+            registry.address,
+            registry.headers,
         )
     except _jvm.Refused as problem:
         raise ConfigurationError(

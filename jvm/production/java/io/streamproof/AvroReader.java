@@ -2,6 +2,7 @@ package io.streamproof;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.apache.avro.JsonProperties;
 import org.apache.avro.LogicalType;
@@ -65,6 +66,22 @@ final class AvroReader {
       }
     }
     requireSameMeaning(reader, renamed, "");
+  }
+
+  /** Incompatible where a column that counts time as a number is written in another unit; {@code units} has "milliseconds" and the like by column. */
+  static void requireUnits(Map<String, String> units, Schema writer) {
+    for (Schema.Field field : writer.getFields()) {
+      String unit = units.get(field.name());
+      Schema written = only(field.schema());
+      LogicalType logical = written == null ? null : written.getLogicalType();
+      if (unit == null || logical == null) {
+        continue;
+      }
+      String suffix = Map.of("milliseconds", "-millis", "microseconds", "-micros", "nanoseconds", "-nanos").getOrDefault(unit, "-seconds");
+      if (!logical.getName().endsWith("timestamp" + suffix)) {
+        throw new Incompatible(field.name() + ": event_time counts " + unit + ", the writer's is " + called(written));
+      }
+    }
   }
 
   /** The writer's schema under the name of the reader's: how a record as a whole is called is no reason, and aliases go by it. */

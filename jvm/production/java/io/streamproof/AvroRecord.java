@@ -30,6 +30,7 @@ public final class AvroRecord implements Serializable {
 
   private final StructType columns;
   private final String reader;
+  private final HashMap<String, String> units;
   private final Registry registry;
   private transient Map<Integer, Resolved> known;
   private transient GenericInternalRow none;
@@ -37,9 +38,10 @@ public final class AvroRecord implements Serializable {
   /** What a schema's records are read by; or why they cannot be. */
   private record Resolved(GenericDatumReader<GenericRecord> reader, AvroDeserializer rows, BoundedDecoder decoder, String problem) {}
 
-  private AvroRecord(StructType columns, String reader, Registry registry) {
+  private AvroRecord(StructType columns, String reader, Map<String, String> units, Registry registry) {
     this.columns = columns;
     this.reader = reader;
+    this.units = new HashMap<>(units);
     this.registry = registry;
   }
 
@@ -47,14 +49,22 @@ public final class AvroRecord implements Serializable {
    * The call as a column: a struct of the columns, {@code problem} (string, null of a record that was read) and {@code schemaId} (int).
    *
    * @param reader the reader's schema; null for one that follows from the columns
+   * @param units by column, what a number of it counts: "milliseconds" and the like
    */
   public static Column column(
-      Column value, String columns, String problem, String schemaId, String reader, String url, Map<String, String> headers) {
+      Column value,
+      String columns,
+      String problem,
+      String schemaId,
+      String reader,
+      Map<String, String> units,
+      String url,
+      Map<String, String> headers) {
     StructType type = ((StructType) DataType.fromJson(columns)).asNullable();
     Schema seen = reader == null ? AvroReader.of(type, null) : new Schema.Parser().parse(reader);
     rows(seen, type); // what can never be read is refused before anything is
     StructType all = type.add(problem, DataTypes.StringType).add(schemaId, DataTypes.IntegerType);
-    return Called.nullable(new AvroRecord(type, reader, new Registry(url, headers)), "parse", all, value);
+    return Called.nullable(new AvroRecord(type, reader, units, new Registry(url, headers)), "parse", all, value);
   }
 
   /** The row, which the next one replaces. */
@@ -122,6 +132,7 @@ public final class AvroRecord implements Serializable {
       Schema wanted = reader == null ? AvroReader.of(columns, writer) : new Schema.Parser().parse(reader);
       Schema written = AvroReader.named(writer, wanted);
       AvroReader.require(wanted, written);
+      AvroReader.requireUnits(units, writer);
       GenericDatumReader<GenericRecord> datums = new GenericDatumReader<>(written, wanted);
       return new Resolved(datums, rows(wanted, columns), new BoundedDecoder(), null);
     } catch (AvroReader.Incompatible problem) {
