@@ -404,6 +404,17 @@ def is_of_spark(problem: BaseException) -> bool:
     return isinstance(problem, PySparkException | Py4JError)
 
 
+def is_gone(problem: BaseException | None) -> bool:
+    """Whether an error, or one that it comes from, says that there is no JVM any more."""
+    from py4j.protocol import Py4JNetworkError
+
+    while problem is not None:
+        if isinstance(problem, Py4JNetworkError | ConnectionError):
+            return True
+        problem = problem.__cause__ or problem.__context__
+    return False
+
+
 def causes_of(problem: BaseException) -> list[str]:
     """The messages of what PySpark or py4j raised and of its causes in the JVM, outermost first."""
     java = getattr(problem, "java_exception", None) or getattr(problem, "_origin", None)

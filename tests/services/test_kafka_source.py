@@ -176,7 +176,12 @@ def test_the_lag_counts_what_is_there_and_what_the_next_run_will_read(job, send,
     send(topic, [event("a", 0), event("b", 1), event("c", 2)])
     admin.delete_records([TopicPartition(topic, 0, 2)])[TopicPartition(topic, 0)].result(20)
     early = job(start="earliest")
-    assert [each.lag for each in lag_of(early.spark, {"events": load(early.folder).source["events"]}, [], [])] == [1, 0]
+    early.run()
+    read = {"events": load(early.folder).source["events"]}
+    send(topic, [event("c1", 2), event("c2", 2), event("c3", 2)])
+    admin.delete_records([TopicPartition(topic, 0, 5)])[TopicPartition(topic, 0)].result(20)
+    assert [each.lag for each in lag_of(early.spark, read, [], [])] == [1, 0]
+    assert [each.lag for each in lag_of(early.spark, read, [early.manifest(0)], [])] == [1, 0], "it has read to 3, and 4 is gone"
     late = job(start="latest")
     config = {"events": load(late.folder).source["events"]}
     assert [each.lag for each in lag_of(late.spark, config, [], [])] == [0, 0]

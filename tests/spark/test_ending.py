@@ -83,6 +83,39 @@ def test_a_query_that_dies_while_it_is_asked_to_end_is_still_an_error(small_job)
         run_until(job, 0)
 
 
+def test_a_call_that_nothing_interrupts_is_left_to_end_with_the_process(small_job, monkeypatch):
+    """Of a store that does not answer, say."""
+    job = small_job(KEPT, Binding(trigger="1 hour", spark={"spark.sql.streaming.stopTimeout": "500ms"}))
+    job.feed([event("e1", 1)])
+    publishing, answers = threading.Event(), threading.Event()
+
+    def hang(*_: object) -> None:
+        publishing.set()
+        answers.wait(60)
+        raise OSError("no answer")
+
+    monkeypatch.setattr(run, "_PATIENCE_AT_END_SECONDS", 0)
+    with monkeypatch.context() as hanging:
+        hanging.setattr(Publisher, "publish", hang)
+        result = job.run(end=publishing)
+        answers.set()
+
+    assert "kept did not stop in time; what it was doing ends with this process." in result.notes
+    assert result.account == Account()
+
+
+def test_a_run_that_is_asked_to_end_before_it_begins_begins_nothing(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    end = threading.Event()
+    end.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        job.run(end=end)
+
+    assert not job.checkpoint().exists()
+
+
 def test_what_has_stopped_a_query_meanwhile_is_said(small_job):
     """While another query of the job is being ended."""
     job = small_job(KEPT, Binding(trigger="1 hour", format="parquet"))

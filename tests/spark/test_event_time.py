@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof.config import EventTime, FilesSource
-from streamproof.connectors.event_time import accepted
+from streamproof.connectors.event_time import accepted, without_zone
 from streamproof.connectors.files.source import read
 from streamproof.errors import ConfigurationError, JobDefinitionError
 
@@ -53,6 +53,10 @@ class Collected:
         ("string", "05-01-2026 11:00 +02", {"zone": "Europe/Berlin", "format": "dd-MM-yyyy HH:mm X"}, NINE),
         ("string", "05-01-2026 11:00+02", {"zone": "Europe/Berlin", "format": "dd-MM-yyyy HH:mm[X]"}, NINE),
         ("string", "05-01-2026 10:00", {"zone": "Europe/Berlin", "format": "dd-MM-yyyy HH:mm[X]"}, NINE),
+        ("string", "20260105T110000+0200", {"zone": "Europe/Berlin", "format": "yyyyMMdd'T'HHmmss[XX]"}, NINE),
+        ("string", "20260105T100000", {"zone": "Europe/Berlin", "format": "yyyyMMdd'T'HHmmss[XX]"}, NINE),
+        ("string", "11:00 05-01-2026 +02:00", {"zone": "Europe/Berlin", "format": "HH:mm dd-MM-yyyy[ XXX]"}, NINE),
+        ("string", "05-01-2026 10:00 AM", {"zone": "Europe/Berlin", "format": "dd-MM-yyyy hh:mm a[ XXX]"}, NINE),
         ("timestamp", 1767603600, {}, NINE),
         ("timestamp", 1767603600000, {}, "event time in ts not readable"),
         ("string", "05.01.2026 10:00", {"zone": "Europe/Berlin", "format": "dd.MM.yyyy HH:mm"}, NINE),
@@ -100,3 +104,18 @@ def test_an_event_time_that_cannot_be_is_refused_before_the_start(spark: SparkSe
     with pytest.raises((ConfigurationError, JobDefinitionError)) as error:
         accepted(read(spark, "events", source, str(tmp_path), stream=False, trace=False), "events", source, Collected())
     assert said in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("pattern", "without"),
+    [
+        ("HH:mm", "HH:mm"),
+        ("HH:mm X", None),
+        ("HH:mm[ XXX]", "HH:mm"),
+        ("HH:mm[:ss[.SSS]][XXX]", "HH:mm[:ss[.SSS]]"),
+        ("HH:mm[:ss[XXX]]", "HH:mm[:ss]"),
+        ("'Zeit' HH:mm['[X]'][z]", "'Zeit' HH:mm['[X]']"),
+    ],
+)
+def test_a_pattern_without_its_optional_zone(pattern, without):
+    assert without_zone(pattern) == without

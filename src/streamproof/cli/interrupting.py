@@ -8,7 +8,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TypeVar
 
+from streamproof.core.clock import monotonic_seconds
+
 _LOOK_EVERY_SECONDS = 1
+_SAME_SECONDS = 0.5
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _Handler = Callable[[int, FrameType | None], None]
 _Result = TypeVar("_Result")
@@ -17,9 +20,11 @@ _Result = TypeVar("_Result")
 class Interruption:
     """Whether the work was asked to end, and by which signal."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = monotonic_seconds) -> None:
         self.asked = threading.Event()
         self.signal: signal.Signals | None = None
+        self.twice = False
+        self._clock, self._at = clock, 0.0
 
     @property
     def exit_code(self) -> int:
@@ -27,10 +32,13 @@ class Interruption:
         return 128 + (self.signal or signal.SIGINT)
 
     def heard(self, number: int, _: FrameType | None) -> None:
-        """A signal has come; KeyboardInterrupt with the second."""
+        """A signal has come; KeyboardInterrupt with the second, unless it is the first one again: `timeout` sends it to us, and to our group."""
         if self.asked.is_set():
+            if number == self.signal and self._clock() - self._at < _SAME_SECONDS:
+                return
+            self.twice = True
             raise KeyboardInterrupt
-        self.signal = signal.Signals(number)
+        self.signal, self._at = signal.Signals(number), self._clock()
         self.asked.set()
 
 
@@ -62,11 +70,12 @@ def interruptible(work: Callable[[threading.Event], _Result], interruption: Inte
 
 @contextmanager
 def _handled(handler: _Handler) -> Iterator[None]:
-    """Lets a handler have the signals; only the main thread may, and elsewhere nothing is changed."""
+    """Lets a handler have the signals; only the main thread may, and elsewhere nothing is changed. One that is ignored stays so."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, handler) for number in _SIGNALS}
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, handler) for number in heard}
     try:
         yield
     finally:

@@ -66,7 +66,9 @@ def status(folder: Folder = DEFAULT) -> int:
         return 1
     silent = services.silent(state.urls)
     _print_services(state.urls, silent)
-    return 1 if silent else 0
+    if not state.complete:
+        screen.console().print("the lab is being started")
+    return 0 if state.complete and not silent else 1
 
 
 @app.command("down", short_help="End it, with everything it has started.")

@@ -1,7 +1,9 @@
 """`streamproof run TARGET`: run the job; say where each output went, what is guaranteed, and the account."""
 
 import json
+import os
 import signal
+import sys
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -93,9 +95,12 @@ def run(
         raise typer.Exit(problem.exit_code) from None
     except KeyboardInterrupt:
         screen.print_problem(
-            "Stopped at once. Every batch that was published stays, with its ledger; the one that was under way is done again.\n"
+            "Stopped. Every batch that was published stays, with its ledger; the one that was under way is done again.\n"
             f"Go on with: streamproof run {screen.typed(target, profile)}"
         )
+        if interruption.twice:  # at once: what hangs in other threads would be waited for
+            sys.stdout.flush()
+            os._exit(interruption.exit_code)
         raise typer.Exit(interruption.exit_code) from None
     out = screen.console()
     if as_json:

@@ -1,6 +1,5 @@
 """Event time, and which records are usable at all: what every source hands to the job (S2)."""
 
-import re
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 _TOMBSTONE = "no value (a tombstone)"
 _LAST_MICROS = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z, the last instant that Spark can print
 _LAST_BIGINT = 2**63 - 2_000  # far enough from the end to be rounded down to whole microseconds
-_ZONE_LETTER = re.compile("[VzOXxZ]")
+_ZONE_LETTERS = "VzOXxZ"
 """Of Spark's patterns for times, the letters of a zone or an offset."""
 _ZONE_BEHIND = r"(?:[A-Za-z\]]|:\d{1,2}(?:\.\d*)?\s*[A-Za-z/_]*[+-]\d{1,2}(?::?\d{2}){0,2})\s*$"
 """A name, or an offset behind hours and minutes; without them it would be the day of a date."""
@@ -67,7 +66,7 @@ def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
         parsed = F.try_to_timestamp(column, F.lit(declared.format)) if declared.format else F.try_to_timestamp(column)
         if declared.zone == "UTC":
             return parsed
-        return F.when(_has_zone(column, declared.format), parsed).otherwise(F.to_utc_timestamp(parsed, declared.zone))
+        return F.when(_says_its_zone(column, declared.format), parsed).otherwise(F.to_utc_timestamp(parsed, declared.zone))
     if isinstance(type_, NumericType):
         if declared.unit is None:
             raise ConfigurationError(
@@ -84,15 +83,29 @@ def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
     )
 
 
-def _has_zone(text: Column, pattern: str | None) -> Column:
-    """Whether a text says its own zone, or offset: by its pattern where that decides it, else by what stands behind the time of day."""
-    if pattern is not None:
-        bare = re.sub(r"'[^']*'", "", pattern)
-        if _ZONE_LETTER.search(re.sub(r"\[[^\]]*\]", "", bare)):
-            return F.lit(True)
-        if not _ZONE_LETTER.search(bare):
-            return F.lit(False)
-    return text.rlike(_ZONE_BEHIND)
+def _says_its_zone(text: Column, pattern: str | None) -> Column:
+    """Whether a text that can be read says its own zone, or offset: by what stands behind the time of day, or by its pattern."""
+    if pattern is None:
+        return text.rlike(_ZONE_BEHIND)
+    without = without_zone(pattern)
+    return F.lit(True) if without is None else F.try_to_timestamp(text, F.lit(without)).isNull()
+
+
+def without_zone(pattern: str) -> str | None:
+    """A pattern without the optional parts in which a zone stands; None where one stands outside of them, so that every text has it."""
+    parts, quoted, zoned = [""], False, [False]
+    for letter in pattern:
+        quoted ^= letter == "'"
+        if letter == "[" and not quoted:
+            parts.append("")
+            zoned.append(False)
+        elif letter == "]" and not quoted and len(parts) > 1:
+            inner, has_zone = parts.pop(), zoned.pop()
+            parts[-1] += "" if has_zone else f"[{inner}]"
+        else:
+            zoned[-1] |= letter in _ZONE_LETTERS and not quoted
+            parts[-1] += letter
+    return None if zoned[0] else "[".join(parts)
 
 
 def _from_number(column: Column, unit: str) -> Column:

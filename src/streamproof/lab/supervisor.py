@@ -40,19 +40,19 @@ def state_of(folder: Path) -> LabState | None:
 
 def running(folder: Path) -> bool:
     """Whether a lab runs in a folder, or is being started: its process holds a lock as long as it lives, which its number would outlive."""
-    lock = _locked(folder)
+    lock = _locked(folder, fcntl.LOCK_SH)
     if lock is not None:
         lock.close()
     return lock is None
 
 
-def _locked(folder: Path) -> TextIO | None:
+def _locked(folder: Path, how: int) -> TextIO | None:
     """The lock of a folder, ours until it is closed; None where another process has it."""
     if not folder.is_dir():
         folder.mkdir(parents=True)
     lock = (folder / _LOCK).open("a")
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, how | fcntl.LOCK_NB)
     except BlockingIOError:
         lock.close()
         return None
@@ -61,7 +61,7 @@ def _locked(folder: Path) -> TextIO | None:
 
 def up(folder: Path, names: Sequence[str], brokers: int) -> LabState:
     """Starts services that stay until `down`; LabError where one does not come up, or a lab runs in the folder."""
-    lock = _locked(folder)
+    lock = _locked(folder, fcntl.LOCK_EX)
     if lock is None:
         found = state_of(folder)
         raise LabError(
@@ -83,7 +83,11 @@ def up(folder: Path, names: Sequence[str], brokers: int) -> LabState:
         now = state_of(folder)
         return now is not None and (now.complete or bool(now.problem))
 
-    until(decided, "the lab to come up", _UP_SECONDS, gone=lambda: holder.poll() is not None and not decided())
+    try:
+        until(decided, "the lab to come up", _UP_SECONDS, gone=lambda: holder.poll() is not None and not decided())
+    except BaseException:  # Ctrl-C too: nobody would know of what comes up afterwards
+        holder.terminate()
+        raise
     state = state_of(folder)
     assert state is not None, "a lab that has decided has written it down"
     if state.problem:
@@ -109,6 +113,7 @@ def _hold(folder: Path, brokers: int, names: Sequence[str]) -> int:
     urls: dict[str, str] = {}
     with ExitStack() as running:
         try:
+            _write(folder, LabState(os.getpid()))
             for name in names:
                 urls[name] = running.enter_context(service(name, folder, brokers=brokers)).url
                 _write(folder, LabState(os.getpid(), urls, complete=len(urls) == len(names)))

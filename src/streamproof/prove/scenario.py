@@ -221,7 +221,7 @@ class Expect(_Table):
     tolerance
         How far numbers may differ, relative to the larger one, in columns compared by tolerance.
     compare
-        How columns of the output are compared: "exact", "tolerance" or "set"; numbers with decimals by tolerance unless said.
+        How columns of the output are compared: "exact", "tolerance", "set" or "ignore"; numbers with decimals by tolerance unless said.
     """
 
     late_at_most: Share | None = None
@@ -230,7 +230,7 @@ class Expect(_Table):
     results_by: Literal["event time"] | None = None
     model: Annotated[str, PlainValidator(_model_name)] | None = None
     tolerance: Annotated[float, Field(ge=0)] = 1e-9
-    compare: dict[str, Literal["exact", "tolerance", "set"]] = Field(default_factory=dict)
+    compare: dict[str, Literal["exact", "tolerance", "set", "ignore"]] = Field(default_factory=dict)
 
 
 Variable = Annotated[str, PlainValidator(_variable)]

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -134,15 +134,16 @@ class BatchProtocol:
             self.publisher.drop_published(batch - 1)
         self.done.add(manifest)
 
-    def finish(self, patience_seconds: float) -> None:
-        """At the end of a run: waits for stores that are down, and removes what is staged of batches that are done.
+    def finish(self, patience_seconds: float, asked_to_end: Callable[[], bool] = bool) -> None:
+        """At the end of a run: waits for stores that are down, unless it is asked to end, and removes what is staged of batches that are done.
 
         Raises
         ------
         SinkUnavailable
             If batches still wait when the patience is at its end; the next run publishes them.
         """
-        self.publisher.finish(patience_seconds)
+        if not self.publisher.finish(patience_seconds, asked_to_end):
+            return
         for number in self.logs.batches("commits")[-2:]:
             self.publisher.drop_published(number)
 

@@ -61,7 +61,9 @@ def lag_of(
             # Of a partition that is new while the job runs everything is read, wherever the job began.
             unread = end if source.start == "latest" and not begun else offsets.first
             position = read.get((topic, number), unread)
-            found.append(PartitionLag(name, topic, number, position, end, max(0, end - position), offsets.end - end))
+            found.append(
+                PartitionLag(name, topic, number, position, end, max(0, end - max(position, offsets.first)), offsets.end - end)
+            )
     return found
 
 

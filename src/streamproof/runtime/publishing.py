@@ -13,6 +13,8 @@ from streamproof.runtime.contradictions import older_copy
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.pauses import Pause
 
+_LOOK_EVERY_SECONDS = 1.0
+
 
 def _wait(seconds: float) -> None:
     threading.Event().wait(seconds)
@@ -177,8 +179,8 @@ class Publisher:
                     del batches[0]
                     self._is_up(output)
 
-    def finish(self, patience_seconds: float) -> None:
-        """Waits for stores that are down, at the end of a run.
+    def finish(self, patience_seconds: float, asked_to_end: Callable[[], bool] = bool) -> bool:
+        """Waits for stores that are down, at the end of a run, or until asked to end; whether nothing waits any more.
 
         Raises
         ------
@@ -192,6 +194,8 @@ class Publisher:
             behind = self.behind
             if not behind:
                 break
+            if asked_to_end():
+                return False
             if left <= 0:
                 output, count = behind[0].output, behind[0].batches
                 why = self.reasons[output]
@@ -200,10 +204,11 @@ class Publisher:
                     required="Nothing is lost: the rows are staged, their manifests name them.",
                     remedy="Run the job again once it answers; it publishes them first.",
                 )
-            self.wait(max(0.01, min(left, *[each.seconds for each in behind])))
+            self.wait(max(0.01, min(left, _LOOK_EVERY_SECONDS, *[each.seconds for each in behind])))
         self._tell()
         for output in tuple(self._just_published):
             self._drop_the_one_before(output)
+        return True
 
     def drop_published(self, batch: int) -> None:
         """Removes what is staged of a batch that Spark has committed and a service has taken: files are moved, those are copied."""

@@ -98,8 +98,14 @@ class RunningQuery:
         self.protocol.ending = True
 
     def stop(self) -> None:
-        """Ends the query where it still runs; a batch under way is interrupted, and done again by the next start."""
-        self.stream.stop()
+        """Ends the query where it still runs; a batch under way is interrupted, and done again by the next start.
+
+        What cannot be interrupted, such as a call to a store that does not answer, is left where it is: it ends with this process.
+        """
+        try:
+            self.stream.stop()
+        except Exception:  # noqa: BLE001 -- Spark's patience is over, or the JVM is gone; neither has a type of its own
+            self.notes.append(f"{self.name} did not stop in time; what it was doing ends with this process.")
 
 
 def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start) -> RunningQuery:

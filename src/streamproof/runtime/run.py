@@ -122,9 +122,12 @@ def run_job(
     ------
     StreamproofError
         What stopped the job, with the remedy.
+    KeyboardInterrupt
+        If it was asked to end before its queries ran, or the JVM was ended with it.
     """
     tell, end = told or _nobody, end or threading.Event()
     session = spark or _session(config, tell)
+    _require_wanted(end)
     bound = bind(config)
     if new_output is not None:
         bound = with_new_output(bound, new_output)
@@ -135,25 +138,31 @@ def run_job(
     queries: list[RunningQuery] = []
     try:
         for query in bound.outputs.main:
+            _require_wanted(end)
             tell(f"looking at checkpoint and outputs of {query}")
             queries.append(start_query(bound, query, session.newSession(), start))
         _wait(queries, tell, end)
-        for running in queries if end.is_set() else ():
-            running.begin_no_more()
-        for running in queries:
-            if end.is_set():
-                tell(f"ending {running.name} behind the batch that is under way")
-                _end(running)
-            else:
-                tell(f"waiting for what {running.name} still has to publish")
-                running.protocol.finish(_PATIENCE_SECONDS)
+        for running in queries if not end.is_set() else ():
+            tell(f"waiting for what {running.name} still has to publish")
+            running.protocol.finish(_PATIENCE_SECONDS, end.is_set)
+        ended_early = end.is_set()
+        if ended_early:
+            _end(queries, tell)
     except BaseException as problem:  # Ctrl-C too: nothing goes on behind an error
         for running in queries:
             running.stop()
+        if end.is_set() and _jvm.is_gone(problem):  # whoever ends us may have ended the JVM too
+            raise KeyboardInterrupt from problem
         if _jvm.is_of_spark(problem):  # what waits for a service is published beside the queries, too
             raise translated(problem) from problem
         raise
-    return replace(_result(bound, queries, session, monotonic_seconds() - started), ended_early=end.is_set())
+    return replace(_result(bound, queries, session, monotonic_seconds() - started), ended_early=ended_early)
+
+
+def _require_wanted(end: threading.Event) -> None:
+    """KeyboardInterrupt if the run was asked to end before it began."""
+    if end.is_set():
+        raise KeyboardInterrupt
 
 
 def _session(config: "JobConfig", tell: Callable[[str], None]) -> "SparkSession":
@@ -173,13 +182,17 @@ def _wait(queries: list[RunningQuery], tell: Callable[[str], None], end: threadi
             query.protocol.publisher.catch_up()
 
 
-def _end(running: RunningQuery) -> None:
-    """Ends a query, and notes what is left to do."""
-    whole = running.end(_PATIENCE_AT_END_SECONDS)
-    if not whole:
-        running.notes.append(f"A batch of {running.name} was under way; the next start does it again, and doubles nothing.")
-    publisher = running.protocol.publisher
-    running.notes += [f"{_waits(each, publisher)} The next start publishes them first." for each in publisher.behind]
+def _end(queries: list[RunningQuery], tell: Callable[[str], None]) -> None:
+    """Ends all queries within the patience, and notes what is left to do."""
+    end = monotonic_seconds() + _PATIENCE_AT_END_SECONDS
+    for running in queries:
+        running.begin_no_more()
+    for running in queries:
+        tell(f"ending {running.name} behind the batch that is under way")
+        if not running.end(end - monotonic_seconds()):
+            running.notes.append(f"A batch of {running.name} was under way; the next start does it again, and doubles nothing.")
+        publisher = running.protocol.publisher
+        running.notes += [f"{_waits(each, publisher)} The next start publishes them first." for each in publisher.behind]
 
 
 def _said_behind(queries: list[RunningQuery]) -> str:

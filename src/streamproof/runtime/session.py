@@ -25,6 +25,8 @@ STREAMING: Mapping[str, str] = {
     _STATELESS_ADAPTIVE: "false",
     # Spark's default are 96-bit integers, which Parquet has deprecated and other readers take for something else.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # What cannot be interrupted is not waited for without end, which is Spark's default.
+    "spark.sql.streaming.stopTimeout": "10s",
     # A second start on a checkpoint is refused; Spark's default stops the query that runs.
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
 }

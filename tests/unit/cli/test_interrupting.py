@@ -25,18 +25,49 @@ def test_the_work_hears_of_a_signal_and_its_result_comes_back(number, code):
     assert (interruption.signal, interruption.exit_code) == (number, code)
 
 
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 def test_the_second_signal_leaves_the_work_where_it_is():
-    left = threading.Event()
+    left, clock = threading.Event(), Clock()
+    interruption = Interruption(clock)
 
     def work(end: threading.Event) -> None:
         send(signal.SIGINT)
         end.wait(10)
+        clock.now = 1
         send(signal.SIGINT)
         left.wait(10)
 
     with pytest.raises(KeyboardInterrupt):
-        interruptible(work, Interruption())
+        interruptible(work, interruption)
     left.set()
+    assert interruption.twice
+
+
+def test_a_signal_that_comes_again_at_once_is_the_same_one():
+    """`timeout` sends it to the process, and then to its group."""
+    interruption = Interruption(Clock())
+    interruption.heard(signal.SIGTERM, None)
+    interruption.heard(signal.SIGTERM, None)
+
+    assert not interruption.twice
+    with pytest.raises(KeyboardInterrupt):
+        interruption.heard(signal.SIGINT, None)
+
+
+def test_a_signal_that_is_ignored_stays_so(monkeypatch):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert interruptible(lambda end: (send(signal.SIGINT), end.is_set())[1], Interruption()) is False
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_what_the_work_raises_is_raised_here_and_handlers_are_put_back():

@@ -280,6 +280,12 @@ def test_numbers_are_what_they_are_written_as():
     assert checked('{"type": "integer"}', b"1.0")
     assert not checked('{"type": "integer"}', b"1.5")
     assert not checked('{"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer"}', b"1.0")
+    again = '{"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"n": {"type": "integer"}, "c": {"$ref": "#"}}}'
+    assert checked(again, b'{"n": 1.0, "c": {"n": 2.0}}')
+    assert not checked(again, b'{"n": 1.0, "c": {"n": 2.5}}')
+    for beyond in (b"1e9999999999999999999", b"1e-9999999999999999999"):
+        assert not checked('{"type": "number"}', beyond)
+    assert not checked('{"maximum": 1e9999999999999999999}', b"1")
     assert checked('{"enum": [1.5, 2.0], "maximum": 2.5}', b"2")
     assert not checked('{"const": 1.5}', b"1.25")
 

@@ -230,6 +230,17 @@ def test_r8_the_end_of_a_run_asks_a_last_time_and_says_what_waits(publisher, sto
     assert store.asked == 1, "even in its pause"
 
 
+def test_a_run_that_is_asked_to_end_waits_for_no_store(publisher, store, clock):
+    store.down = True
+    publisher.publish(manifest(0))
+
+    assert publisher.finish(30, lambda: clock.now >= 2) is False
+    assert clock.now < 5
+    assert publisher.behind
+    store.down = False
+    assert publisher.finish(60) is True
+
+
 def test_what_is_behind_is_shown_with_its_pause(publisher, store):
     store.down = True
     publisher.publish(manifest(0))

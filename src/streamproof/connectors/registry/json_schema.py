@@ -4,12 +4,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from functools import cache
 from typing import Any
 from urllib.parse import urljoin
 
 import jsonschema
-from jsonschema import validators
 from jsonschema.exceptions import SchemaError
 from jsonschema.validators import validator_for
 from pyspark.sql.types import (
@@ -46,33 +44,36 @@ class JsonReader:
         if not self.validates:
             return JsonCheck(None)
         try:
-            plain, found = json.loads(schema.text), _exact(schema.text)
+            plain = json.loads(schema.text)
             kind = validator_for(plain, default=jsonschema.Draft7Validator)
             kind.check_schema(plain)
+            whole = kind.TYPE_CHECKER.is_type(1.0, "integer")
+            found = _exact(schema.text, whole=whole)
             # With resources of its own nothing is fetched from where a schema says that others lie.
             others = Referred().with_resources(
-                (uri, Resource.from_contents(_exact(each.text), default_specification=DRAFT7))
+                (uri, Resource.from_contents(_exact(each.text, whole=whole), default_specification=DRAFT7))
                 for name, each in referred.items()
                 for uri in {name, urljoin(_id(found), name)}  # a reference by its name begins at the schema's own id
             )
-        except (ValueError, SchemaError):
+        except (ValueError, ArithmeticError, SchemaError):
             raise Broken("is no JSON Schema") from None
-        return JsonCheck(_with_decimals(kind)(found, registry=others))
+        return JsonCheck(kind(found, registry=others), whole)
 
 
 @dataclass(frozen=True)
 class JsonCheck:
-    """The records of one schema."""
+    """The records of one schema; `whole` says whether its draft takes 1.0 for a whole number."""
 
     validator: Any
+    whole: bool = False
 
     def text(self, payload: bytes) -> bytes:
         """The record as JSON; Broken where it is none, or its schema does not take it: says by which of its rules."""
         if self.validator is None:
             return payload
         try:
-            record = _exact(payload)
-        except (ValueError, RecursionError):
+            record = _exact(payload, whole=self.whole)
+        except (ValueError, ArithmeticError, RecursionError):
             raise Broken("broken record") from None
         try:
             with localcontext(prec=_DIGITS):
@@ -84,25 +85,22 @@ class JsonCheck:
         return payload
 
 
-def _exact(text: str | bytes) -> Any:
-    """What a text of JSON says: 19.99 is a multiple of 0.01, which the binary fractions nearest to them are not."""
-    return json.loads(text, parse_float=Decimal)
+def _exact(text: str | bytes, *, whole: bool) -> Any:
+    """What a text of JSON says: 19.99 is a multiple of 0.01, which the binary fractions nearest to them are not.
+
+    With `whole` 1.0 becomes 1: validators take no decimal for a whole number.
+    """
+
+    def number(written: str) -> Decimal | int:
+        found = Decimal(written)
+        is_whole = whole and abs(found.adjusted()) < _DIGITS and found == found.to_integral_value()
+        return int(found) if is_whole else found
+
+    return json.loads(text, parse_float=number)
 
 
 def _id(schema: Any) -> str:
     return str(schema.get("$id", "")) if isinstance(schema, dict) else ""
-
-
-@cache
-def _with_decimals(kind: Any) -> Any:
-    """The validator of a draft; it takes 1.0 for a whole number if it takes the float for one."""
-
-    def is_whole(_: Any, value: Any) -> bool:
-        if isinstance(value, Decimal):
-            return bool(kind.TYPE_CHECKER.is_type(1.0, "integer")) and value.is_finite() and value == value.to_integral_value()
-        return bool(kind.TYPE_CHECKER.is_type(value, "integer"))
-
-    return validators.extend(kind, type_checker=kind.TYPE_CHECKER.redefine("integer", is_whole))
 
 
 def schema_of(columns: StructType, title: str) -> str:

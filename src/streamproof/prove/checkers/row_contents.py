@@ -1,6 +1,7 @@
 """Rows hold what they must: what is published of an event has the values that the job gives it as a batch query (R23)."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.window_contents import SCALARS, equal
@@ -23,16 +24,21 @@ def row_contents(history: History) -> Iterator[Finding]:
         yield from (found for row in (late.rows if late else ()) for found in _compared(history, view, row))
 
 
+def _is_nothing(value: Any) -> bool:
+    """Whether it is null, or an empty list or map: Protobuf has no null for those."""
+    return value is None or (isinstance(value, list | tuple | dict) and not value)
+
+
 def _compared(history: History, view: QueryView, row: OutputRow) -> Iterator[Finding]:
     wanted = (view.rows or {}).get(row.trace or "")
     if wanted is None:
         return  # a row of no event that passed: exactly-once and late-routing say so
     for column, value in wanted.items():
         found = row.values.get(column)
-        if isinstance(value, SCALARS):
+        if isinstance(value, SCALARS) or history.expectations.compare.get(column) == "ignore":
             agrees = equal(value, found, column, history.expectations)
         else:
-            agrees = (value is None) == (found is None)
+            agrees = _is_nothing(value) == _is_nothing(found)
         if not agrees:
             shown = list(wanted)
             yield Finding(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from streamproof.core.clock import from_micros
@@ -41,6 +42,8 @@ def value(found: Any) -> str:
     if isinstance(found, int):
         return f"{found:,}"
     if isinstance(found, float):
+        if not isfinite(found):
+            return str(found)
         return f"{found:,.2f}" if abs(found * 100 - round(found * 100)) < 1e-6 else f"{found:,.9g}"
     return str(found)
 

@@ -1,10 +1,12 @@
 """Rows without windows, and late rows, have the values that the batch query gives them."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
 from streamproof.core.verdict import Verdict
+from streamproof.prove.scenario import Expect
 from unit.prove.small import ONCE, PLAIN, at, changed, check, faultless, rows_of, with_rows
 
 RECORDS = [[at("e-1", 61), at("e-2", 130)], [at("e-3", 7)], [at("e-4", 131), at("e-5", 8)]]
@@ -31,6 +33,11 @@ def test_another_value_is_found_and_named():
         (None, "", Verdict.FAIL),
         ([1], None, Verdict.FAIL),
         ([1], "[1]", Verdict.PASS),  # as Redis has it
+        (None, [], Verdict.PASS),  # as Protobuf has it
+        (Decimal("1.20"), "1.20", Verdict.PASS),
+        (Decimal("1.20"), "1.21", Verdict.FAIL),
+        (float("nan"), "NaN", Verdict.PASS),
+        (float("inf"), "-Infinity", Verdict.FAIL),
     ],
 )
 def test_a_null_stays_one_and_nothing_else_becomes_one(wanted, published, verdict):
@@ -69,3 +76,10 @@ def test_without_a_batch_query_nothing_is_compared():
         check("row-contents", with_rows(replace(history, queries=[view]), "rows", [changed(first, total=3.0), *others])).verdict
         is Verdict.PASS
     )
+
+
+def test_a_column_that_the_scenario_leaves_out_is_not_compared():
+    history = replace(faultless(PLAIN, RECORDS), expectations=Expect(compare={"total": "ignore"}))
+    first, *others = rows_of(history, "rows")
+
+    assert check("row-contents", with_rows(history, "rows", [changed(first, total=3.0), *others])).verdict is Verdict.PASS

@@ -68,13 +68,22 @@ final class AvroReader {
     requireSameMeaning(reader, renamed, "");
   }
 
-  /** Incompatible where a column that counts time as a number is written in another unit; {@code units} has "milliseconds" and the like by column. */
+  /**
+   * Incompatible where a column that counts time as a number is written in another unit.
+   *
+   * @param units by column "milliseconds" and the like
+   * @param writer the writer's schema, with the reader's names
+   */
   static void requireUnits(Map<String, String> units, Schema writer) {
     for (Schema.Field field : writer.getFields()) {
-      String unit = units.get(field.name());
+      String unit = units.entrySet().stream()
+          .filter(each -> each.getKey().equalsIgnoreCase(field.name()))
+          .map(Map.Entry::getValue)
+          .findFirst()
+          .orElse(null);
       Schema written = only(field.schema());
       LogicalType logical = written == null ? null : written.getLogicalType();
-      if (unit == null || logical == null) {
+      if (unit == null || logical == null || !logical.getName().contains("timestamp-")) {
         continue;
       }
       String suffix = Map.of("milliseconds", "-millis", "microseconds", "-micros", "nanoseconds", "-nanos").getOrDefault(unit, "-seconds");

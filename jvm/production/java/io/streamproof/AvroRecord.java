@@ -132,7 +132,7 @@ public final class AvroRecord implements Serializable {
       Schema wanted = reader == null ? AvroReader.of(columns, writer) : new Schema.Parser().parse(reader);
       Schema written = AvroReader.named(writer, wanted);
       AvroReader.require(wanted, written);
-      AvroReader.requireUnits(units, writer);
+      AvroReader.requireUnits(units, Schema.applyAliases(written, wanted));
       GenericDatumReader<GenericRecord> datums = new GenericDatumReader<>(written, wanted);
       return new Resolved(datums, rows(wanted, columns), new BoundedDecoder(), null);
     } catch (AvroReader.Incompatible problem) {
