@@ -170,8 +170,8 @@ def test_what_lies_behind_an_open_transaction_is_not_called_read(job, send, topi
     assert small.ids() == ["a", "b", "open"]
 
 
-def test_the_lag_counts_what_is_there_and_what_the_next_run_will_read(job, send, topic, kafka):
-    """Of a topic that begins behind its first offset what is gone is no lag; of a new partition all is, also where the job began late."""
+def test_the_lag_counts_what_is_there(job, send, topic, kafka):
+    """What retention has taken is none."""
     admin = AdminClient({"bootstrap.servers": kafka.url})
     send(topic, [event("a", 0), event("b", 1), event("c", 2)])
     admin.delete_records([TopicPartition(topic, 0, 2)])[TopicPartition(topic, 0)].result(20)
@@ -182,6 +182,12 @@ def test_the_lag_counts_what_is_there_and_what_the_next_run_will_read(job, send,
     admin.delete_records([TopicPartition(topic, 0, 5)])[TopicPartition(topic, 0)].result(20)
     assert [each.lag for each in lag_of(early.spark, read, [], [])] == [1, 0]
     assert [each.lag for each in lag_of(early.spark, read, [early.manifest(0)], [])] == [1, 0], "it has read to 3, and 4 is gone"
+
+
+def test_the_lag_of_a_job_that_begins_late_counts_all_of_a_new_partition(job, send, topic, kafka):
+    """The next run reads all of it."""
+    admin = AdminClient({"bootstrap.servers": kafka.url})
+    send(topic, [event("a", 0), event("b", 1), event("c", 2)])
     late = job(start="latest")
     config = {"events": load(late.folder).source["events"]}
     assert [each.lag for each in lag_of(late.spark, config, [], [])] == [0, 0]
