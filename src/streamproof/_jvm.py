@@ -2,6 +2,7 @@
 
 import json
 import re
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -405,13 +406,16 @@ def is_of_spark(problem: BaseException) -> bool:
 
 
 def is_gone(problem: BaseException | None) -> bool:
-    """Whether an error, or one that it comes from, says that there is no JVM any more."""
+    """Whether an error, or one that it comes from, says that there is no JVM any more; connections to others are not asked about."""
     from py4j.protocol import Py4JNetworkError
 
     while problem is not None:
-        if isinstance(problem, Py4JNetworkError | ConnectionError):
+        places = traceback.extract_tb(problem.__traceback__)
+        if isinstance(problem, Py4JNetworkError) or (
+            isinstance(problem, ConnectionError) and places and "py4j" in Path(places[-1].filename).parts
+        ):
             return True
-        problem = problem.__cause__ or problem.__context__
+        problem = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
     return False
 
 

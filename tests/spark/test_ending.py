@@ -96,12 +96,20 @@ def test_a_call_that_nothing_interrupts_is_left_to_end_with_the_process(small_jo
 
     monkeypatch.setattr(run, "_PATIENCE_AT_END_SECONDS", 0)
     with monkeypatch.context() as hanging:
-        hanging.setattr(Publisher, "publish", hang)
+        hanging.setattr(Publisher, "_publish", hang)  # within the lock that the run's own look at it would wait for
         result = job.run(end=publishing)
         answers.set()
 
     assert "kept did not stop in time; what it was doing ends with this process." in result.notes
     assert result.account == Account()
+
+
+def test_an_idle_query_is_not_called_under_way_where_another_took_the_time(small_job):
+    job = small_job(KEPT, Binding(trigger="1 hour"))
+    query = start_query(bind(load(job.folder)), "kept", job.spark.newSession(), Start())
+    until(lambda: not query.stream.status["isTriggerActive"], "the query to wait for input", 30)
+
+    assert query.end(-5) is True
 
 
 def test_a_run_that_is_asked_to_end_before_it_begins_begins_nothing(small_job):

@@ -179,6 +179,15 @@ class Publisher:
                     del batches[0]
                     self._is_up(output)
 
+    def catch_up_unless_busy(self) -> None:
+        """Publishes what waits, as `catch_up`, unless a batch is being published: whoever asks has other things to look at meanwhile."""
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            self.catch_up()
+        finally:
+            self._lock.release()
+
     def finish(self, patience_seconds: float, asked_to_end: Callable[[], bool] = bool) -> bool:
         """Waits for stores that are down, at the end of a run, or until asked to end; whether nothing waits any more.
 

@@ -85,7 +85,7 @@ class RunningQuery:
             What stopped it meanwhile.
         """
         end = monotonic_seconds() + patience_seconds
-        between = False
+        between = not self.stream.status["isTriggerActive"]
         while not between and monotonic_seconds() < end:
             between = not self.stream.status["isTriggerActive"] or self.wait(_LOOK_EVERY_SECONDS)
         if self.stream.exception() is not None:  # it has died by itself: at our asking, or of what `wait` raises

@@ -179,7 +179,7 @@ def _wait(queries: list[RunningQuery], tell: Callable[[str], None], end: threadi
         tell(f"batch {done}, {queries[0].protocol.done.input:,} rows in{_said_behind(queries)}")
         running = [query for query in running if not query.wait(_LOOK_EVERY_SECONDS)]
         for query in running:  # with a long interval, or no new input, nobody else would
-            query.protocol.publisher.catch_up()
+            query.protocol.publisher.catch_up_unless_busy()
 
 
 def _end(queries: list[RunningQuery], tell: Callable[[str], None]) -> None:

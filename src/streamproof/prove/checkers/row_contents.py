@@ -38,7 +38,7 @@ def _compared(history: History, view: QueryView, row: OutputRow) -> Iterator[Fin
         if isinstance(value, SCALARS) or history.expectations.compare.get(column) == "ignore":
             agrees = equal(value, found, column, history.expectations)
         else:
-            agrees = _is_nothing(value) == _is_nothing(found)
+            agrees = (value is None) == (found is None) or (_is_nothing(value) and _is_nothing(found))
         if not agrees:
             shown = list(wanted)
             yield Finding(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +14,7 @@ from streamproof.prove.oracle.expectation import WindowKey
 from streamproof.prove.row_files import instant_of
 from streamproof.prove.scenario import Expect
 
+_NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
 SCALARS = (str, int, float, Decimal)
 
 
@@ -93,7 +95,7 @@ def equal(wanted: Any, found: Any, column: str, expect: Expect) -> bool:
     """Whether two values of a column are equal in the way the scenario declares; floats by tolerance unless it says otherwise."""
     if isinstance(found, str):
         found = _as_written(wanted, found)
-    if wanted == found:
+    if wanted == found or (wanted != wanted and found != found):  # NaN is not equal to itself
         return True
     wanted, found = plain(wanted), plain(found)
     if expect.compare.get(column) == "ignore":
@@ -114,12 +116,12 @@ def _as_written(wanted: Any, text: str) -> Any:
     """What a store has as text, as the wanted value's own kind: instants in JSON, decimals in Redis and Protobuf, NaN anywhere."""
     if isinstance(wanted, int):
         return instant_of(text)
-    if not isinstance(wanted, float | Decimal):
-        return text
-    try:
-        return type(wanted)(text)
-    except (ValueError, ArithmeticError):
-        return text
+    if isinstance(wanted, float) and text in _NO_NUMBERS:
+        return float(text)
+    if isinstance(wanted, Decimal):
+        with suppress(ArithmeticError):
+            return Decimal(text)
+    return text
 
 
 def _row(view: QueryView, key: WindowKey) -> str:

@@ -42,8 +42,8 @@ def value(found: Any) -> str:
     if isinstance(found, int):
         return f"{found:,}"
     if isinstance(found, float):
-        if not isfinite(found):
-            return str(found)
+        if not isfinite(found * 100):
+            return f"{found:.9g}"
         return f"{found:,.2f}" if abs(found * 100 - round(found * 100)) < 1e-6 else f"{found:,.9g}"
     return str(found)
 

@@ -37,6 +37,9 @@ def test_another_value_is_found_and_named():
         (Decimal("1.20"), "1.20", Verdict.PASS),
         (Decimal("1.20"), "1.21", Verdict.FAIL),
         (float("nan"), "NaN", Verdict.PASS),
+        (1.5, "1.5", Verdict.FAIL),
+        (1e307, None, Verdict.FAIL),
+        ((None, None), {}, Verdict.PASS),  # a struct without values, as Redis has it
         (float("inf"), "-Infinity", Verdict.FAIL),
     ],
 )
