@@ -13,7 +13,6 @@ import typer
 
 from streamproof.cli import screen
 from streamproof.cli.check import Profile, Target
-from streamproof.cli.interrupting import Interruption, interruptible
 from streamproof.errors import StreamproofError
 
 if TYPE_CHECKING:
@@ -72,6 +71,7 @@ def run(
 
     find_java()
     find_spark()
+    from streamproof.cli.interrupting import Interruption, interruptible
     from streamproof.runtime.run import run_job
 
     interruption = Interruption()

@@ -1,6 +1,6 @@
 """The services by the names that `streamproof lab` knows them by."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from streamproof.lab import toxiproxy
@@ -9,41 +9,32 @@ from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.postgres import Postgres
 from streamproof.lab.redis import Redis
 from streamproof.lab.registry import Registry
-from streamproof.lab.service import Service
+from streamproof.lab.service import Service, SingleProcess
 from streamproof.lab.spark import SparkCluster
 from streamproof.runtime.artifacts import Progress, bundles, fetched
 
-SERVICES: Mapping[str, Callable[[Path, int], Service]] = {
-    "kafka": lambda folder, brokers: KafkaCluster(folder, brokers=brokers),
-    "registry": lambda folder, _: Registry(folder),
-    "postgres": lambda folder, _: Postgres(folder),
-    "redis": lambda folder, _: Redis(folder),
-    "toxiproxy": lambda folder, _: toxiproxy.Toxiproxy(folder),
-    "api": lambda folder, _: PaymentsApi(folder),
-    "spark": lambda folder, _: SparkCluster(folder),
-}
-"""From a name to what starts it in a folder, with a number of Kafka brokers."""
-
-_ANSWERS: Mapping[str, Callable[[str], bool]] = {
-    "kafka": KafkaCluster.answers,
-    "registry": Registry.answers,
-    "postgres": Postgres.answers,
-    "redis": Redis.answers,
-    "toxiproxy": toxiproxy.Toxiproxy.answers,
-    "api": PaymentsApi.answers,
-    "spark": SparkCluster.answers,
+_KINDS: Mapping[str, type[KafkaCluster] | type[SparkCluster] | type[SingleProcess]] = {
+    "kafka": KafkaCluster,
+    "registry": Registry,
+    "postgres": Postgres,
+    "redis": Redis,
+    "toxiproxy": toxiproxy.Toxiproxy,
+    "api": PaymentsApi,
+    "spark": SparkCluster,
 }
 
 
 def silent(urls: Mapping[str, str]) -> dict[str, list[str]]:
     """The addresses, of services by their names, where nothing answers: of three brokers each by its own."""
-    asked = {name: [at for at in url.split(",") if not _ANSWERS[name](at)] for name, url in urls.items()}
+    asked = {name: [at for at in url.split(",") if not _KINDS[name].answers(at)] for name, url in urls.items()}
     return {name: addresses for name, addresses in asked.items() if addresses}
 
 
 def service(name: str, folder: Path, *, brokers: int = 1) -> Service:
     """A service by its name, not started; its logs go below the folder."""
-    return SERVICES[name](folder / name, brokers)
+    if name == "kafka":
+        return KafkaCluster(folder / name, brokers=brokers)
+    return _KINDS[name](folder / name)
 
 
 def there(name: str) -> bool:

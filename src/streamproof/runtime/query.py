@@ -84,9 +84,9 @@ class RunningQuery:
         StreamproofError
             What stopped it meanwhile.
         """
-        end = monotonic_seconds() + patience_seconds
+        deadline = monotonic_seconds() + patience_seconds
         between = not self.stream.status["isTriggerActive"]
-        while not between and monotonic_seconds() < end:
+        while not between and monotonic_seconds() < deadline:
             between = not self.stream.status["isTriggerActive"] or self.wait(_LOOK_EVERY_SECONDS)
         if self.stream.exception() is not None:  # it has died by itself: at our asking, or of what `wait` raises
             self.wait(_LOOK_EVERY_SECONDS)

@@ -184,12 +184,12 @@ def _wait(queries: list[RunningQuery], tell: Callable[[str], None], end: threadi
 
 def _end(queries: list[RunningQuery], tell: Callable[[str], None]) -> None:
     """Ends all queries within the patience, and notes what is left to do."""
-    end = monotonic_seconds() + _PATIENCE_AT_END_SECONDS
+    deadline = monotonic_seconds() + _PATIENCE_AT_END_SECONDS
     for running in queries:
         running.begin_no_more()
     for running in queries:
         tell(f"ending {running.name} behind the batch that is under way")
-        if not running.end(end - monotonic_seconds()):
+        if not running.end(deadline - monotonic_seconds()):
             running.notes.append(f"A batch of {running.name} was under way; the next start does it again, and doubles nothing.")
         publisher = running.protocol.publisher
         running.notes += [f"{_waits(each, publisher)} The next start publishes them first." for each in publisher.behind]

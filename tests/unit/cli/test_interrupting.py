@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from streamproof.cli.interrupting import Interruption, interruptible
+from unit.cli.conftest import Clock
 
 
 def send(number: int) -> None:
@@ -23,14 +24,6 @@ def test_the_work_hears_of_a_signal_and_its_result_comes_back(number, code):
 
     assert interruptible(work, interruption) is True
     assert (interruption.signal, interruption.exit_code) == (number, code)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def test_the_second_signal_leaves_the_work_where_it_is():

@@ -1,14 +1,7 @@
 """What is being done, where there is no terminal: lines for a log, new things at once, progress now and then."""
 
 from streamproof.cli import screen
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
+from unit.cli.conftest import Clock
 
 
 def test_new_things_are_said_at_once_and_what_only_counts_on_once_a_minute():
@@ -17,7 +10,7 @@ def test_new_things_are_said_at_once_and_what_only_counts_on_once_a_minute():
 
     lines("starting Spark")
     for batch in range(1, 200):
-        clock.seconds += 1
+        clock.now += 1
         lines(f"batch {batch}, {batch * 1_000:,} rows in")
     lines("batch 199, 199,000 rows in; 1 batch waits for table: no answer. Asked again in 2 s")
     lines("batch 199, 199,000 rows in; 1 batch waits for table: no answer. Asked again in 1 s")

@@ -2,7 +2,7 @@
 
 from streamproof.errors import RegistryError
 from streamproof.lab.registry import Registry
-from streamproof.prove.faults.fault import ServiceFault, Struck, revive
+from streamproof.prove.faults.fault import ServiceFault, Struck
 
 
 def _kill(struck: Struck) -> None:
@@ -22,7 +22,6 @@ FAULTS = (
         "registry",
         "the registry is killed with kill -9 and stays away until the job has stopped",
         _kill,
-        lambda struck: revive(struck.services["registry"]),
         met=_noticed,
     ),
 )

@@ -35,6 +35,9 @@ import org.apache.spark.sql.types.TimestampType;
  */
 final class AvroReader {
   private static final String ROOT = "Record";
+  /** How Avro's instants end by what they count; there is none that counts seconds. */
+  private static final Map<String, String> SUFFIXES =
+      Map.of("milliseconds", "-millis", "microseconds", "-micros", "nanoseconds", "-nanos");
 
   private AvroReader() {}
 
@@ -75,22 +78,15 @@ final class AvroReader {
    * @param writer the writer's schema, with the reader's names
    */
   static void requireUnits(Map<String, String> units, Schema writer) {
-    for (Schema.Field field : writer.getFields()) {
-      String unit = units.entrySet().stream()
-          .filter(each -> each.getKey().equalsIgnoreCase(field.name()))
-          .map(Map.Entry::getValue)
-          .findFirst()
-          .orElse(null);
-      Schema written = only(field.schema());
+    units.forEach((column, unit) -> {
+      Schema.Field field = field(writer, column);
+      Schema written = field == null ? null : only(field.schema());
       LogicalType logical = written == null ? null : written.getLogicalType();
-      if (unit == null || logical == null || !logical.getName().contains("timestamp-")) {
-        continue;
-      }
-      String suffix = Map.of("milliseconds", "-millis", "microseconds", "-micros", "nanoseconds", "-nanos").getOrDefault(unit, "-seconds");
-      if (!logical.getName().endsWith("timestamp" + suffix)) {
+      boolean isInstant = logical != null && logical.getName().contains("timestamp-");
+      if (isInstant && !logical.getName().endsWith("timestamp" + SUFFIXES.getOrDefault(unit, "-seconds"))) {
         throw new Incompatible(field.name() + ": event_time counts " + unit + ", the writer's is " + called(written));
       }
-    }
+    });
   }
 
   /** The writer's schema under the name of the reader's: how a record as a whole is called is no reason, and aliases go by it. */
@@ -131,7 +127,7 @@ final class AvroReader {
   private static Schema record(StructType columns, Schema writer, String name, String path) {
     List<Schema.Field> fields = new ArrayList<>();
     for (StructField column : columns.fields()) {
-      Schema.Field from = writer == null ? null : field(writer, column);
+      Schema.Field from = writer == null ? null : field(writer, column.name());
       String inside = inside(path, column.name());
       Schema type = typed(column.dataType(), from == null ? null : only(from.schema()), name + "_" + column.name(), inside);
       fields.add(new Schema.Field(from == null ? column.name() : from.name(), nullable(type), null, JsonProperties.NULL_VALUE));
@@ -140,11 +136,11 @@ final class AvroReader {
     return Schema.createRecord(called, null, null, false, fields);
   }
 
-  private static Schema.Field field(Schema writer, StructField column) {
-    Schema.Field exact = writer.getField(column.name());
+  private static Schema.Field field(Schema writer, String column) {
+    Schema.Field exact = writer.getField(column);
     return exact != null
         ? exact
-        : writer.getFields().stream().filter(each -> each.name().equalsIgnoreCase(column.name())).findFirst().orElse(null);
+        : writer.getFields().stream().filter(each -> each.name().equalsIgnoreCase(column)).findFirst().orElse(null);
   }
 
   private static Schema typed(DataType type, Schema writer, String name, String path) {
