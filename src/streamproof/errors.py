@@ -10,6 +10,7 @@ StreamproofError
 ├── CheckpointError             checkpoint and outputs contradict each other
 │   ├── OutputInUse             the output belongs to another incarnation (R1)
 │   ├── WrongCheckpoint         the checkpoint belongs to another job or query (R1)
+│   ├── PlanChanged             the job keeps other state than the checkpoint was made with (R25)
 │   ├── TornCheckpoint          a checkpoint file is missing or cut short and cannot be restored
 │   ├── FingerprintMismatch     a batch is not what its manifest says it was (R2)
 │   ├── NondeterministicReplay  a replayed batch computed something else after being published (R4)
@@ -91,6 +92,10 @@ class OutputInUse(CheckpointError):
 
 class WrongCheckpoint(CheckpointError):
     """The checkpoint belongs to another job or query (R1)."""
+
+
+class PlanChanged(CheckpointError):
+    """The job keeps other state than the checkpoint was made with (R25)."""
 
 
 class TornCheckpoint(CheckpointError):

@@ -51,6 +51,10 @@ def run(
             help="Go on in TOPIC although it is not the one that was read (another id): each record has the same offset. Repeatable.",
         ),
     ] = None,
+    accept_lateness: Annotated[
+        bool,
+        typer.Option("--accept-lateness", help="Go on with another lag or allowed lateness than the checkpoint was made with."),
+    ] = False,
     replay_last: Annotated[
         bool,
         typer.Option(
@@ -84,6 +88,7 @@ def run(
                     replace_output=replace_output,
                     accept_replay=accept_replay,
                     accept_topics=accept_topic or (),
+                    accept_lateness=accept_lateness,
                     replay_last=replay_last,
                     end=end,
                     told=told,

@@ -121,7 +121,8 @@ class Manifest:
     """What one batch of one query has staged; created if absent, never overwritten.
 
     `places` says where each output of the query lies, as seen from the checkpoint, `connectors` how each is written, as configured,
-    `topics` by name the ids of the topics that are read, as they were when the driver started.
+    `topics` by name the ids of the topics that are read, as they were when the driver started. `made_by` names what the state of the query is
+    made by (R25), `version` our own; both are empty in what versions before 0.2 wrote.
     """
 
     id: str
@@ -138,6 +139,8 @@ class Manifest:
     places: Mapping[str, str] = field(default_factory=dict)
     connectors: Mapping[str, str] = field(default_factory=dict)
     topics: Mapping[str, str] = field(default_factory=dict)
+    made_by: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
 
     def section(self, output: str) -> Section | None:
         return next((section for section in self.sections if section.output == output), None)

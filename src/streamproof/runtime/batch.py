@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
-from streamproof import _jvm
+from streamproof import __version__, _jvm
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import Sink
 from streamproof.core.ids import new_id
@@ -33,6 +33,7 @@ from streamproof.runtime.places import seen_from
 from streamproof.runtime.publishing import Publisher
 from streamproof.runtime.reports import DoorSums, sums_by_output
 from streamproof.runtime.tally import tally_door
+from streamproof.stream.identity import MadeBy
 from streamproof.stream.outputs import SideKind
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ _DIGEST_KEYS = ("input", "emitted", "late", "rejected", "duplicate", "filtered")
 
 @dataclass(frozen=True)
 class Identity:
-    """Who runs: job, query, incarnation of the checkpoint, and this start of the driver; what it reads, by name the ids of topics."""
+    """Who runs: job, query, incarnation of the checkpoint, and this start of the driver; what it reads, by name the ids of topics; what its
+    state is made by.
+    """
 
     job: str
     query: str
@@ -54,6 +57,7 @@ class Identity:
     run: str
     spark_name: str
     topics: Mapping[str, str] = field(default_factory=dict)
+    made_by: MadeBy = field(default_factory=dict)
 
 
 @dataclass
@@ -232,6 +236,8 @@ class BatchProtocol:
             places={output: seen_from(self.manifests.checkpoint, sink.place.where) for output, sink in self.sinks.items()},
             connectors={output: sink.place.connector for output, sink in self.sinks.items()},
             topics=self.identity.topics,
+            made_by=self.identity.made_by,
+            version=__version__,
         )
 
     def _before(self, batch: int) -> Manifest | None:

@@ -11,9 +11,10 @@ from streamproof.connectors.kafka import source as kafka
 from streamproof.connectors.sink import Sink
 from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.clock import monotonic_seconds
+from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
 from streamproof.errors import StreamproofError
-from streamproof.runtime import ownership, recovery
+from streamproof.runtime import ownership, plans, recovery
 from streamproof.runtime.batch import BatchProtocol, Identity, RunEnds, merged_schema
 from streamproof.runtime.binding import BoundJob
 from streamproof.runtime.doors import SideDoors
@@ -23,7 +24,7 @@ from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.publishing import Publisher
 from streamproof.runtime.session import settings_of_query, weaker_state
 from streamproof.runtime.tally import tallied
-from streamproof.stream.plan import EventTimeColumn, build
+from streamproof.stream.plan import EventTimeColumn, Plan, build
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,12 +39,13 @@ _LOOK_EVERY_SECONDS = 1
 @dataclass(frozen=True)
 class Start:
     """How a query is started: with the hidden trace column of proofs, going on after a contradiction, with topics that stand in for
-    those that were read, taking a commit back; `steps` is told of what becomes durable in services.
+    those that were read, with another lateness than before, taking a commit back; `steps` is told of what becomes durable in services.
     """
 
     trace: bool = False
     accept_replay: int | None = None
     accept_topics: tuple[str, ...] = ()
+    accept_lateness: bool = False
     replay_last: bool = False
     steps: Steps = UNWATCHED
 
@@ -161,13 +163,16 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     recovery.remove_orphans(storage, manifests, sinks, publisher.open_batches)
 
     run = short(new_id())
-    identity = Identity(bound.name, query, incarnation, run, f"{bound.name}.{query}.{run}", topics)
     jvm_doors = _jvm.Doors(spark, checkpoint, run)
     doors = SideDoors(jvm_doors, {kind: _side_directory(sinks[name], manifests) for kind, name in sides.items()})
     stateful = bound.outputs.main[query].aggregate is not None
     weaker = weaker_state(bound.config.spark) if bound.outputs.main[query].stateful else None
     notes += [weaker] if weaker else []
-    summed = tallied(_plan(bound, query, spark, doors, trace=start.trace), jvm_doors, query, stateful=stateful)
+    plan = _plan(bound, query, spark, doors, trace=start.trace)
+    made_by = {**_source_parts(bound.outputs.main[query].source, source), **plan.made_by}
+    notes += plans.require_same(manifests, made_by, accept_lateness=start.accept_lateness)
+    identity = Identity(bound.name, query, incarnation, run, f"{bound.name}.{query}.{run}", topics, made_by)
+    summed = tallied(plan.rows, jvm_doors, query, stateful=stateful)
     side_schemas = {kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()}
     columns.update({query: summed.rows.schema, **{sides[kind]: schema for kind, schema in side_schemas.items() if kind in sides}})
     for output, found in columns.items():
@@ -220,7 +225,17 @@ def event_time_of(source: "SourceConfig") -> EventTimeColumn | None:
     return None if declared is None else EventTimeColumn(declared.column, declared.lag)
 
 
-def _plan(bound: BoundJob, query: str, spark: "SparkSession", doors: SideDoors, *, trace: bool) -> "DataFrame":
+def _source_parts(name: str, source: "SourceConfig") -> dict[str, str]:
+    """What the state of a query owes to its source (R25): which it is, and how its event time is read."""
+    parts = {"source": f"{name} ({source.connector})"}
+    declared = source.event_time
+    if declared is not None:
+        written = (declared.column, declared.unit, declared.format, declared.zone)
+        parts |= {"event time": ", ".join(part for part in written if part), "lag": format_duration(declared.lag)}
+    return parts
+
+
+def _plan(bound: BoundJob, query: str, spark: "SparkSession", doors: SideDoors, *, trace: bool) -> Plan:
     recipe = bound.outputs.main[query]
     rows = source_rows(bound, recipe.source, spark, doors, stream=True, trace=trace)
     return build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors)

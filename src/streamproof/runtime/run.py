@@ -92,6 +92,7 @@ def run_job(
     replace_output: bool = False,
     accept_replay: int | None = None,
     accept_topics: Sequence[str] = (),
+    accept_lateness: bool = False,
     replay_last: bool = False,
     end: threading.Event | None = None,
     told: Callable[[str], None] | None = None,
@@ -110,6 +111,8 @@ def run_job(
         Goes on after `NondeterministicReplay` of this batch with what is published.
     accept_topics
         Goes on in these topics although they are not those that the checkpoint has read: their records have the same offsets.
+    accept_lateness
+        Goes on although the source's lag or an allowed lateness is another one than the checkpoint was made with.
     replay_last
         Computes the newest batch again from its recorded input, after the checkpoint was damaged.
     end
@@ -134,7 +137,12 @@ def run_job(
     if replace_output:
         delete_outputs(bound, session)
     started = monotonic_seconds()
-    start = Start(accept_replay=accept_replay, accept_topics=tuple(accept_topics), replay_last=replay_last)
+    start = Start(
+        accept_replay=accept_replay,
+        accept_topics=tuple(accept_topics),
+        accept_lateness=accept_lateness,
+        replay_last=replay_last,
+    )
     queries: list[RunningQuery] = []
     try:
         for query in bound.outputs.main:

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from streamproof.core.durations import micros_of
 from streamproof.errors import JobDefinitionError
+from streamproof.stream.identity import MadeBy, state_of
 from streamproof.stream.recipe import Condition, Deduplicate, Filter, Recipe, Require, Transform
 
 if TYPE_CHECKING:
@@ -66,7 +67,15 @@ class EventTimeColumn:
     lag: "timedelta"
 
 
-def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, doors: Doors) -> DataFrame:
+@dataclass(frozen=True)
+class Plan:
+    """The streaming plan of a query, and what its state is made by (R25)."""
+
+    rows: DataFrame
+    made_by: MadeBy
+
+
+def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, doors: Doors) -> Plan:
     """The streaming plan of a recipe.
 
     Parameters
@@ -85,9 +94,10 @@ def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, d
     """
     rows = row_wise(recipe, rows, doors)
     if not recipe.stateful:
-        return rows.drop(MADE)
+        return Plan(rows.drop(MADE), state_of(recipe, rows))
     if event_time is None:
         raise needs_event_time(recipe)
+    before_state = rows
     _require_columns(rows, [event_time.column], "the event time")
     delay = event_time.lag + recipe.allowed_lateness
     deduplicate, aggregate = recipe.deduplicate, recipe.aggregate
@@ -101,7 +111,7 @@ def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, d
     rows = rows.withWatermark(event_time.column, f"{micros_of(delay) // 1000} milliseconds")
     if deduplicate is not None:
         rows = rows.dropDuplicatesWithinWatermark(list(deduplicate.key))
-    return aggregated(recipe, rows, event_time.column)
+    return Plan(aggregated(recipe, rows, event_time.column), state_of(recipe, before_state))
 
 
 def row_wise(recipe: Recipe, rows: DataFrame, doors: Doors) -> DataFrame:
