@@ -337,6 +337,11 @@ class Storage:
         entries = (entry.rsplit("\t", 1) for entry in listing.splitlines())
         return {name: int(size) for name, size in entries}
 
+    def names(self, path: str) -> Sequence[str]:
+        """Names in a directory, in no order; empty where there is no such directory. Cheap also where they are many."""
+        names: str = self._try(self._storage.names, path)
+        return names.splitlines()
+
     def sizes(self, uris: "Sequence[str]") -> dict[str, int]:
         """The bytes of files given by their URIs, -1 where there is none."""
         sizes: str = self._try(self._storage.sizes, list(uris))

@@ -55,6 +55,9 @@ def run(
         bool,
         typer.Option("--accept-lateness", help="Go on with another lag or allowed lateness than the checkpoint was made with."),
     ] = False,
+    accept_missing: Annotated[
+        bool, typer.Option("--accept-missing", help="Go on although published batches are gone from an output, and say which.")
+    ] = False,
     replay_last: Annotated[
         bool,
         typer.Option(
@@ -89,6 +92,7 @@ def run(
                     accept_replay=accept_replay,
                     accept_topics=accept_topic or (),
                     accept_lateness=accept_lateness,
+                    accept_missing=accept_missing,
                     replay_last=replay_last,
                     end=end,
                     told=told,

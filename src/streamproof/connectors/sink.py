@@ -1,7 +1,7 @@
 """The protocol of sinks: look up the ledger, publish once, say what is guaranteed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -199,8 +199,20 @@ class Sink(ABC):
         """
         return None
 
-    def torn(self, manifest: Manifest, section: Section) -> str | None:
-        """What is torn of a publication that Spark has committed, in words; None where it is whole, or its owner has rewritten it."""
+    def torn(self, batch: int, section: Section | None) -> str | None:
+        """What is torn of the publication of a batch, in words; None where it is whole, its owner has rewritten it, or it is not published.
+
+        What is published vouches for itself (R26): `section`, what the manifest says of it, is asked only where the ledger does not name its
+        files.
+        """
+        return None
+
+    def take_back(self, batch: int) -> None:
+        """Removes what is published of a batch and torn; it is computed again, and published again."""
+        return
+
+    def batches(self) -> Collection[int] | None:
+        """The batches that are there, as far as their names tell; None where the store notices by itself what it has lost."""
         return None
 
     def abort(self, directory: str) -> None:

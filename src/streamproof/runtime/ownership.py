@@ -55,8 +55,7 @@ _ANOTHER_CHECKPOINT = 'another checkpoint; one for a profile alone stands in [pr
 
 def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
     """OutputInUse if an output was bound elsewhere when the newest batch ran, and has not moved along, or is written by another sink."""
-    numbers = manifests.batches()
-    newest = manifests.read(numbers[-1]) if numbers else None
+    newest = next(manifests.newest_first(), None)
     if newest is None:
         return
     for output, sink in sinks.items():

@@ -14,7 +14,7 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
 from streamproof.errors import StreamproofError
-from streamproof.runtime import ownership, plans, recovery
+from streamproof.runtime import ownership, plans, published, recovery
 from streamproof.runtime.batch import BatchProtocol, Identity, RunEnds, merged_schema
 from streamproof.runtime.binding import BoundJob
 from streamproof.runtime.doors import SideDoors
@@ -38,14 +38,21 @@ _LOOK_EVERY_SECONDS = 1
 
 @dataclass(frozen=True)
 class Start:
-    """How a query is started: with the hidden trace column of proofs, going on after a contradiction, with topics that stand in for
-    those that were read, with another lateness than before, taking a commit back; `steps` is told of what becomes durable in services.
+    """How a query is started: with the hidden trace column of proofs, and what of a contradiction somebody has accepted.
+
+    Parameters
+    ----------
+    accept_replay, accept_topics, accept_lateness, accept_missing, replay_last
+        As in `run_job`.
+    steps
+        Told of what becomes durable in services.
     """
 
     trace: bool = False
     accept_replay: int | None = None
     accept_topics: tuple[str, ...] = ()
     accept_lateness: bool = False
+    accept_missing: bool = False
     replay_last: bool = False
     steps: Steps = UNWATCHED
 
@@ -139,16 +146,18 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         ownership.require_topics(manifests, source.topic)
         topics = kafka.require(spark, bound.outputs.main[query].source, source)
         ownership.require_same_topics(manifests, topics, start.accept_topics)
+    if start.replay_last:
+        notes += recovery.roll_back(storage, logs, manifests, sinks)
     interrupted = recovery.open_manifest(logs, manifests)
     if interrupted is not None:
         ownership.require_outputs(interrupted, sinks)
         notes += recovery.mend_publications(interrupted, sinks)
     ownership.require_nothing_waits(storage, bound.config.resolve(bound.config.checkpoint), manifests, bound.places)
-    recovery.require_published_whole(manifests, sinks, logs.batches("commits"))
-    if start.replay_last:
-        taken_back = recovery.roll_back(storage, logs, manifests, sinks)
-        notes += [] if taken_back is None else [f"Batch {taken_back} of {query} was taken back and is computed again."]
-    recovery.publish_open(manifests, sinks, logs.batches("commits"))
+    committed = logs.batches("commits")
+    published.require_account(manifests, committed)
+    chains = published.require_all(manifests, sinks, committed, notes, accept=start.accept_missing)
+    published.require_whole(manifests, sinks, committed)
+    recovery.publish_open(manifests, sinks, committed, chains)
     columns: dict[str, StructType] = {}
 
     def admit(output: str) -> int:
@@ -157,7 +166,6 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
 
     limits = {output: place.service.backlog for output, place in bound.places.items() if place.service is not None}
     publisher = Publisher(manifests, sinks, admit, limits, notes, accepted=start.accept_replay)
-    committed = logs.batches("commits")
     # Of its commits Spark keeps the newest; what waits may be older. Manifests are kept.
     publisher.look_back(sorted({*committed, *(number for number in manifests.batches() if committed and number <= committed[-1])}))
     recovery.remove_orphans(storage, manifests, sinks, publisher.open_batches)
@@ -194,6 +202,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         whole_files=source.format == "parquet",
         notes=notes,
         accept_replay=start.accept_replay,
+        chains=chains,
     )
     writer = (
         sinks[query]

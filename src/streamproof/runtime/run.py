@@ -93,6 +93,7 @@ def run_job(
     accept_replay: int | None = None,
     accept_topics: Sequence[str] = (),
     accept_lateness: bool = False,
+    accept_missing: bool = False,
     replay_last: bool = False,
     end: threading.Event | None = None,
     told: Callable[[str], None] | None = None,
@@ -113,6 +114,8 @@ def run_job(
         Goes on in these topics although they are not those that the checkpoint has read: their records have the same offsets.
     accept_lateness
         Goes on although the source's lag or an allowed lateness is another one than the checkpoint was made with.
+    accept_missing
+        Goes on although published batches are gone from an output.
     replay_last
         Computes the newest batch again from its recorded input, after the checkpoint was damaged.
     end
@@ -141,6 +144,7 @@ def run_job(
         accept_replay=accept_replay,
         accept_topics=tuple(accept_topics),
         accept_lateness=accept_lateness,
+        accept_missing=accept_missing,
         replay_last=replay_last,
     )
     queries: list[RunningQuery] = []

@@ -77,6 +77,23 @@ public final class Storage {
     return String.join("\n", names);
   }
 
+  /** The names in a directory, a line each, in no order; empty where there is none. A local disk is not asked about each of them. */
+  public String names(String path) throws IOException {
+    Path folder = new Path(path);
+    FileSystem files = folder.getFileSystem(configuration);
+    if ("file".equals(files.getUri().getScheme())) {
+      String[] found = new java.io.File(files.makeQualified(folder).toUri().getPath()).list();
+      return found == null ? "" : String.join("\n", found);
+    }
+    List<String> names = new ArrayList<>();
+    if (files.exists(folder)) {
+      for (FileStatus status : files.listStatus(folder)) {
+        names.add(status.getPath().getName());
+      }
+    }
+    return String.join("\n", names);
+  }
+
   /** The bytes of files given by their URIs, a line each; -1 where there is none. */
   public String sizes(List<String> uris) throws IOException {
     List<String> sizes = new ArrayList<>();
