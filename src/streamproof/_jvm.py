@@ -313,6 +313,16 @@ def _call(udf: Any, *arguments: "Column") -> "Column":
     return Column(udf.apply(sequence))
 
 
+@dataclass(frozen=True)
+class Numbered:
+    """Numbers that are there: how many, their sum, the smallest and the largest, -1 without one."""
+
+    count: int = 0
+    sum: int = 0
+    oldest: int = -1
+    newest: int = -1
+
+
 class Storage:
     """Small files and directory renames through Hadoop's file systems."""
 
@@ -341,6 +351,11 @@ class Storage:
         """Names in a directory, in no order; empty where there is no such directory. Cheap also where they are many."""
         names: str = self._try(self._storage.names, path)
         return names.splitlines()
+
+    def numbered(self, path: str, prefix: str, last: int) -> "Numbered":
+        """What the names in a directory add up to that are a prefix and a number, up to `last`; counted in the JVM, since they may be many."""
+        count, total, oldest, newest = map(int, str(self._try(self._storage.numbered, path, prefix, last)).split())
+        return Numbered(count, total, oldest, newest)
 
     def sizes(self, uris: "Sequence[str]") -> dict[str, int]:
         """The bytes of files given by their URIs, -1 where there is none."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from streamproof._jvm import Storage
+    from streamproof._jvm import Numbered, Storage
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,8 @@ class Sink(ABC):
     """In how many parts a batch is published, each with a ledger entry of its own."""
     clearable = True
     """Whether `run --replace-output` can empty it."""
+    listed = False
+    """Whether what is published lies in directories with names, one a batch; a store of another kind notices by itself what it has lost."""
     may_lag = False
     """Whether the job goes on while the store is down: batches wait with their manifests (R8)."""
 
@@ -211,9 +213,13 @@ class Sink(ABC):
         """Removes what is published of a batch and torn; it is computed again, and published again."""
         return
 
-    def batches(self) -> Collection[int] | None:
-        """The batches that are there, as far as their names tell; None where the store notices by itself what it has lost."""
-        return None
+    def batches(self) -> Collection[int]:
+        """The batches that are there, as far as their names tell; for sinks that are `listed`."""
+        return ()
+
+    def counted(self, last: int) -> "Numbered":
+        """What the numbers of the batches up to `last` add up to; for sinks that are `listed`."""
+        raise NotImplementedError
 
     def abort(self, directory: str) -> None:
         """Removes staged rows that no manifest names."""

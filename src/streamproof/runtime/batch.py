@@ -139,6 +139,7 @@ class BatchProtocol:
             raise taken_away(gone, batch) from gone
         if batch:
             self.publisher.drop_published(batch - 1)
+        self.manifests.prune(batch, self.publisher.open_batches)
         self.done.add(manifest)
 
     def finish(self, patience_seconds: float, asked_to_end: Callable[[], bool] = bool) -> None:

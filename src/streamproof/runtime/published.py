@@ -31,32 +31,31 @@ def require_all(
     accepted: dict[str, Chain] = {}
     for section in newest.sections if newest is not None else ():
         sink, earlier = sinks.get(section.output), section.earlier
-        found = sink.batches() if sink is not None else None
-        if newest is None or sink is None or earlier is None or found is None:
+        if newest is None or sink is None or earlier is None or not sink.listed:
             continue
-        there = sorted(batch for batch in found if batch <= newest.batch)
-        begins = _before_oldest(sink, there)
+        there = sink.counted(newest.batch)
+        begins = _before(sink, there.oldest)
         if begins.count:
-            notes.append(f"The output {section.output} has no batch before {there[0]} any more; older ones were removed.")
-        is_published = newest.batch in there or newest.batch in committed
+            notes.append(f"The output {section.output} has no batch before {there.oldest} any more; older ones were removed.")
+        is_published = newest.batch in (there.newest, *committed[-1:])
         chain = (section.chain(newest.batch) if is_published else None) or earlier
-        lost, lost_sum = chain.count - begins.count - len(there), chain.sum - begins.sum - sum(there)
+        lost, lost_sum = chain.count - begins.count - there.count, chain.sum - begins.sum - there.sum
         if (lost, lost_sum) == (chain.lost, chain.lost_sum):
             continue
-        missing = _missing(manifests, sink, section.output, chain, there)
-        if not missing or (missing == [newest.batch] and (there or chain.count == 1)):
+        missing = _missing(manifests, sink, chain, newest.batch)
+        if not missing or (missing == [newest.batch] and (there.count or chain.count == 1)):
             continue  # what is published last is computed again by --replay-last
         if not accept:
-            raise _gone(sink, chain, there, missing)
+            raise _gone(sink, chain, missing, none_left=not there.count)
         notes.append(f"Of {section.output} {_listed(missing)} gone, and accepted as lost.")
-        accepted[section.output] = replace(chain, lost=lost, lost_sum=lost_sum) if there else Chain()
+        accepted[section.output] = replace(chain, lost=lost, lost_sum=lost_sum) if there.count else Chain()
     return accepted
 
 
 def require_whole(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: Sequence[int]) -> None:
     """SinkError if what the newest batches that Spark has committed have published is torn: by its ledgers, with or without a manifest."""
     for batch in committed[-_LOOK_BACK:]:
-        manifest = _whole_manifest(manifests, batch)
+        manifest = manifests.whole(batch)
         for output, sink in sinks.items():
             torn = sink.torn(batch, manifest.section(output) if manifest is not None else None)
             if torn is not None:
@@ -77,7 +76,7 @@ def require_account(manifests: ManifestStore, committed: Sequence[int]) -> None:
     """
     newest = committed[-1] if committed else -1
     there = manifests.batches()
-    if newest < 0 or (there and there[-1] > newest) or _whole_manifest(manifests, newest) is not None:
+    if newest < 0 or (there and there[-1] > newest) or manifests.whole(newest) is not None:
         return
     raise TornCheckpoint(
         f"The manifest {manifests.path(newest)} is {'torn' if newest in there else 'gone'}, and Spark has committed its batch.",
@@ -100,49 +99,41 @@ def chain_before(manifests: ManifestStore, output: str, before: Manifest | None,
         return section.chain(before.batch)
     found = Chain()
     for number in manifests.batches():
-        manifest = _whole_manifest(manifests, number) if number < batch else None
+        manifest = manifests.whole(number) if number < batch else None
         mine = manifest.section(output) if manifest is not None else None
         if mine is not None and mine.digest.rows:
             found = found.then(number)
     return found
 
 
-def _before_oldest(sink: Sink, there: Sequence[int]) -> Chain:
-    """What lay before the oldest batch that is there; nothing where its ledger does not say so."""
-    oldest = _ledger(sink, there[0]) if there else None
-    return oldest.earlier if oldest is not None and oldest.earlier is not None else Chain()
+def _before(sink: Sink, batch: int) -> Chain:
+    """What lay before a batch; nothing where its ledger does not say so."""
+    entry = _ledger(sink, batch) if batch >= 0 else None
+    return entry.earlier if entry is not None and entry.earlier is not None else Chain()
 
 
-def _missing(manifests: ManifestStore, sink: Sink, output: str, chain: Chain, there: Sequence[int]) -> list[int]:
+def _missing(manifests: ManifestStore, sink: Sink, chain: Chain, last: int) -> list[int]:
     """Batches that are gone from behind the oldest that is there, newest first: each batch names the one before, as do the manifests that are
     left.
     """
     missing: list[int] = []
     expected = chain.newest
-    for batch in reversed(there) if there else (-1,):
+    for batch in sorted((batch for batch in sink.batches() if batch <= last), reverse=True) or (-1,):
         while expected > batch:
             missing.append(expected)
-            manifest = _whole_manifest(manifests, expected)
-            section = manifest.section(output) if manifest is not None else None
-            if section is None or section.earlier is None:
-                expected = -1 if batch < 0 else batch
-            else:
-                expected = section.earlier.newest
+            manifest = manifests.whole(expected)
+            section = manifest.section(sink.place.output) if manifest is not None else None
+            expected = section.earlier.newest if section is not None and section.earlier is not None else batch
         if batch == expected >= 0:
-            entry = _ledger(sink, batch)
-            expected = entry.earlier.newest if entry is not None and entry.earlier is not None else -1
+            expected = _before(sink, batch).newest
     return missing
 
 
-def _gone(sink: Sink, chain: Chain, there: Sequence[int], missing: Sequence[int]) -> StoreEmptied:
+def _gone(sink: Sink, chain: Chain, missing: Sequence[int], *, none_left: bool) -> StoreEmptied:
     where = sink.place.where
-    said = (
-        f"{where} has none of the {chain.count} batches that were published there"
-        if not there
-        else f"Of {where} {_listed(missing)} gone"
-    )
+    all_of_them = f"{where} has none of the {chain.count} batches that were published there"
     return StoreEmptied(
-        f"{said}.",
+        f"{all_of_them if none_left else f'Of {where} {_listed(missing)} gone'}.",
         required="Every batch that was published is there, but for the oldest ones, which a retention may remove.",
         remedy="Bring it back from a backup. Without one, compute the output anew: another [job] checkpoint, and a new output.\n"
         "To go on without what is gone: run --accept-missing",
@@ -161,10 +152,4 @@ def _ledger(sink: Sink, batch: int) -> LedgerEntry | None:
     """What the ledger of a batch says; None where it is not there or torn."""
     with suppress(TornCheckpoint):
         return sink.published(batch)
-    return None
-
-
-def _whole_manifest(manifests: ManifestStore, batch: int) -> Manifest | None:
-    with suppress(ValueError):
-        return manifests.read(batch)
     return None

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -40,7 +39,7 @@ def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, 
     numbers = manifests.batches()
     for number in numbers[-_LOOK_BACK:]:
         if number in committed and number == numbers[-1]:
-            manifest = _if_whole(manifests, number)  # one that is torn stays: the account is in it
+            manifest = manifests.whole(number)  # one that is torn stays: the account is in it
         else:
             manifest = _manifest_or_none(storage, manifests, number, notes, sinks if number in committed else {})
         if manifest is None:
@@ -99,7 +98,7 @@ def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed:
             sink = sinks.get(section.output)
             if sink is None or sink.may_lag or not section.digest.rows or sink.complete(manifest, section):
                 continue
-            older = number != committed[-1] and sink.batches() is not None  # looked for among all that were published
+            older = number != committed[-1] and sink.listed  # looked for among all that were published
             if (older or section.output in lost) and not sink.staged_whole(section):
                 continue
             sink.prepare(manifest, section)
@@ -128,7 +127,7 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     if on_top:  # planned on the batch that is taken back, and nothing staged: its files stay in the source log
         _delete_log(storage, f"{logs.checkpoint}/offsets/{newest}")
         newest = taken_back
-    manifest, begun = _if_whole(manifests, newest), False
+    manifest, begun = manifests.whole(newest), False
     if manifest is not None:
         notes += mend_publications(manifest, sinks)
         begun = bool(notes) or may_be_visible(manifest, sinks)
@@ -156,12 +155,6 @@ def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[
                 batch = name.partition("-")[0]
                 if name not in named and not (batch.isdigit() and int(batch) > planned + 1):
                     storage.delete(f"{folder}/{name}")
-
-
-def _if_whole(manifests: ManifestStore, number: int) -> Manifest | None:
-    with suppress(ValueError):
-        return manifests.read(number)
-    return None
 
 
 def _manifest_or_none(

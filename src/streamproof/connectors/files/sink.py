@@ -3,18 +3,24 @@
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from streamproof.connectors.sink import Sink, SinkPlace, entry_of, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section, StagedFile
 from streamproof.errors import StagedRowsGone, TornCheckpoint
 
+if TYPE_CHECKING:
+    from streamproof._jvm import Numbered
+
 LEDGER = "_ledger.json"
+_BATCH = "batch="
+_ANY_BATCH = 2**62
 OBJECT_STORES = ("s3", "s3a", "s3n", "gs", "oss", "cosn", "obs", "swift", "wasb", "wasbs")
 
 
 def batch_directory(batch: int) -> str:
     """The name of a batch's directory; Spark reads it as a partition column `batch`."""
-    return f"batch={batch:06d}"
+    return f"{_BATCH}{batch:06d}"
 
 
 def guarantee_at(path: str) -> str:
@@ -27,6 +33,8 @@ def guarantee_at(path: str) -> str:
 
 class FileSink(Sink):
     """Writes `<path>/batch=000003/`; `_ledger.json` in it means published."""
+
+    listed = True
 
     def __init__(self, place: SinkPlace) -> None:
         super().__init__(place)
@@ -110,8 +118,11 @@ class FileSink(Sink):
 
     def batches(self) -> Collection[int]:
         names = self.place.storage.names(self.place.path)
-        numbers = (name.removeprefix("batch=") for name in names if name.startswith("batch="))
+        numbers = (name.removeprefix(_BATCH) for name in names if name.startswith(_BATCH))
         return {int(number) for number in numbers if number.isascii() and number.isdigit()}
+
+    def counted(self, last: int) -> "Numbered":
+        return self.place.storage.numbered(self.place.path, _BATCH, last)
 
     def _is_anothers(self, manifest: Manifest) -> bool:
         """Whether another manifest has published this batch: its rows stand, and publish() says so (R7)."""
@@ -122,6 +133,13 @@ class FileSink(Sink):
         return found is not None and found.manifest != manifest.id
 
     def owner(self) -> LedgerEntry | None:
+        newest = self.counted(_ANY_BATCH).newest
+        if newest < 0:
+            return None
+        with suppress(TornCheckpoint):
+            found = self.published(newest)
+            if found is not None:
+                return found
         for batch in sorted(self.batches(), reverse=True):
             with suppress(TornCheckpoint):  # it cannot tell whose it is; the next one may, and publishing stops at it
                 found = self.published(batch)
