@@ -115,6 +115,8 @@ def test_the_ways_out_are_passed_on(ran):
         "replace_output": False,
         "accept_replay": 7,
         "accept_topics": ["trades"],
+        "accept_lateness": False,
+        "accept_missing": False,
         "replay_last": False,
     }
     assert ran("--replace-output")[1]["replace_output"] is True
