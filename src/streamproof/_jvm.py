@@ -110,6 +110,12 @@ def for_each_batch(
     return writer.format("io.streamproof.BatchSink").option("function", name)
 
 
+def live_settings(spark: "SparkSession", keys: "Mapping[str, str]") -> dict[str, str]:
+    """By key the value in force that somebody has set, whoever it was; `keys` says where each is in force (`LiveSettings`)."""
+    found: dict[str, str] = json.loads(_class(spark, "LiveSettings").of(spark._jsparkSession, json.dumps(keys)))
+    return found
+
+
 def json_record(spark: "SparkSession", line: "Column", schema: "StructType", corrupt: str) -> "Column":
     """A line of JSON (string) as a struct, as `from_json` gives it; not deterministic, so that it is parsed once.
 

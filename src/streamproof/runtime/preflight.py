@@ -24,7 +24,7 @@ from streamproof.config.sinks import CUSTOM_SINK
 from streamproof.connectors import services
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.runtime.environment import find_java, find_spark
-from streamproof.runtime.session import refuse_settings
+from streamproof.runtime.settings import refuse_settings
 
 SIDE_OUTPUTS = ("late", "rejected")
 _NOT_FROM_HERE = ", not looked at from here"

@@ -23,6 +23,7 @@ from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.publishing import Publisher
 from streamproof.runtime.session import settings_of_query, weaker_state
+from streamproof.runtime.settings import guard
 from streamproof.runtime.tally import tallied
 from streamproof.stream.plan import EventTimeColumn, Plan, build
 
@@ -123,8 +124,10 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     Raises
     ------
     StreamproofError
-        If the plan cannot be built, the output belongs to another incarnation, or the checkpoint is not whole.
+        If a setting of the process takes a guarantee away, the plan cannot be built, the output belongs to another incarnation, or the
+        checkpoint is not whole.
     """
+    outside = guard(spark, bound.config.spark)
     for key, value in settings_of_query(bound.config.spark).items():
         spark.conf.set(key, value)
     storage = _jvm.Storage(spark)
@@ -136,7 +139,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     outputs = (query, *sides.values())
     sinks = {output: bound.sink(output, spark, storage, incarnation=incarnation, steps=start.steps) for output in outputs}
     ownership.check_owner([sink for sink in sinks.values() if not sink.may_lag], incarnation, bound.name, manifests)
-    notes = recovery.restore_logs(storage, logs, manifests, sinks)
+    notes = [*outside, *recovery.restore_logs(storage, logs, manifests, sinks)]
     ownership.require_places(manifests, sinks)
     source = bound.config.source[bound.outputs.main[query].source]
     topics: dict[str, str] = {}

@@ -278,7 +278,7 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
         first_open = opened if query is queries[0] else first_open
         accounts.append(account_of(query.name, newest, opened))
         outputs.extend(_outputs(bound, query))
-        notes.extend(query.notes)
+        notes.extend(note for note in query.notes if note not in notes)  # each query says what was set from outside
     for result in outputs:
         place = bound.places[result.name]
         if not place.bound:
