@@ -12,7 +12,7 @@ from streamproof.core.ids import new_id
 from streamproof.errors import DISK_FULL, DivertError, EnvironmentProblem, SinkError
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
 
@@ -463,6 +463,15 @@ def java_causes(exception: Any) -> list[str]:
         messages.append(f"{exception.getClass().getName()}: {exception.getMessage()}")
         exception = exception.getCause()
     return messages
+
+
+def operators_of_stream(rows: "DataFrame") -> list[str]:
+    """The operators of the logical plan of a streaming DataFrame, from the top, by the names of Spark's classes; none of a batch one.
+
+    A table that the stream is joined with is left out; "Generate explode" names its function, "Join of streams" has a stream on both sides.
+    """
+    found: str = _class(rows.sparkSession, "Operators").ofStream(rows._jdf)
+    return found.splitlines()
 
 
 def newest_batch(spark: "SparkSession", query: str) -> dict[str, int]:

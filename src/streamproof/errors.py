@@ -20,9 +20,12 @@ StreamproofError
 │   ├── SinkUnavailable         the store does not answer; the output catches up once it does (R8)
 │   └── StoreEmptied            what was published is not in the store any more
 ├── DivertError                 a side output cannot be trusted: no batch id, two diverts in one plan (R5)
+├── AccountError                a run's records are not each in exactly one place (R31); exit code 4
 ├── LabError                    a service of the lab cannot be fetched or does not come up
 └── ScenarioError               the scenario file is wrong; exit code 2
 """
+
+from typing import Any
 
 DISK_FULL = "The disk is full"
 """How the message of a SinkError begins that says so."""
@@ -146,6 +149,22 @@ class DivertError(StreamproofError):
     """A side output cannot be trusted (R5)."""
 
     exit_code = 1
+
+
+class AccountError(StreamproofError):
+    """A run's records are not each in exactly one place (R31).
+
+    Parameters
+    ----------
+    result
+        What the run did, a RunResult: it went to its end, and what it published stands.
+    """
+
+    exit_code = 4
+
+    def __init__(self, message: str, result: Any, *, required: str = "", remedy: str = "") -> None:
+        self.result = result
+        super().__init__(message, required=required, remedy=remedy)
 
 
 class LabError(StreamproofError):

@@ -13,7 +13,7 @@ import typer
 
 from streamproof.cli import screen
 from streamproof.cli.check import Profile, Target
-from streamproof.errors import StreamproofError
+from streamproof.errors import AccountError, StreamproofError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,7 +67,8 @@ def run(
 ) -> None:
     """Run the job on what its sources hold; print each output, its guarantee, and where every event is.
 
-    Ctrl-C and SIGTERM end it behind the batch that is under way, with the account so far and exit code 130 or 143; the second one at once.
+    An account that does not add up is exit code 4. Ctrl-C and SIGTERM end the job behind the batch that is under way, with the account so
+    far and exit code 130 or 143; the second one at once.
     """
     if new_output and replace_output:
         raise typer.BadParameter("--new-output and --replace-output exclude each other: the old output is kept, or it is deleted.")
@@ -82,6 +83,8 @@ def run(
     from streamproof.runtime.run import run_job
 
     interruption = Interruption()
+    result: RunResult
+    wrong: AccountError | None = None
     try:
         with screen.waiting(f"running {config.name}") as told:
             result = interruptible(
@@ -99,6 +102,8 @@ def run(
                 ),
                 interruption,
             )
+    except AccountError as problem:  # the job ran to its end: what it did is said too
+        result, wrong = problem.result, problem
     except StreamproofError as problem:
         screen.print_error(problem, target=target, profile=profile)
         raise typer.Exit(problem.exit_code) from None
@@ -116,17 +121,22 @@ def run(
         print_json(result, out)
     else:
         print_result(result, out)
+    if wrong is not None:
+        screen.print_error(wrong, target=target, profile=profile)
     if result.ended_early:
         how = "SIGTERM" if interruption.signal is signal.SIGTERM else "Ctrl-C"
         screen.print_note(f"Ended by {how}. Go on with: streamproof run {screen.typed(target, profile)}")
         raise typer.Exit(interruption.exit_code)
+    if wrong is not None:
+        raise typer.Exit(wrong.exit_code)
 
 
 def print_json(result: "RunResult", out: "Console") -> None:
-    """Print the result as one JSON object; times are ISO 8601."""
-    out.print(
-        json.dumps(asdict(result), indent=2, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value))
-    )
+    """Print the result as one JSON object; times are ISO 8601, and each account says whether it adds up."""
+    found = asdict(result)
+    for shown, each in zip(found["accounts"], result.accounts, strict=True):
+        shown["adds_up"] = each.adds_up
+    out.print(json.dumps(found, indent=2, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value)))
 
 
 def print_result(result: "RunResult", out: "Console") -> None:

@@ -13,6 +13,7 @@ from streamproof.core.account import Account
 from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.manifest import Manifest
 from streamproof.errors import ConfigurationError
+from streamproof.runtime.adding_up import require_adds_up
 from streamproof.runtime.binding import BoundJob, bind
 from streamproof.runtime.connector_jars import connector_jars
 from streamproof.runtime.failures import translated
@@ -126,6 +127,8 @@ def run_job(
 
     Raises
     ------
+    AccountError
+        If the account of a query does not add up; it has the result.
     StreamproofError
         What stopped the job, with the remedy.
     KeyboardInterrupt
@@ -168,7 +171,9 @@ def run_job(
         if _jvm.is_of_spark(problem):  # what waits for a service is published beside the queries, too
             raise translated(problem) from problem
         raise
-    return replace(_result(bound, queries, session, monotonic_seconds() - started), ended_early=ended_early)
+    result = replace(_result(bound, queries, session, monotonic_seconds() - started), ended_early=ended_early)
+    require_adds_up(result, bound.outputs.main)
+    return result
 
 
 def _require_wanted(end: threading.Event) -> None:

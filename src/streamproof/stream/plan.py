@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from streamproof.core.durations import micros_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.identity import MadeBy, state_of
+from streamproof.stream.limits import require_row_by_row
 from streamproof.stream.recipe import Condition, Deduplicate, Filter, Recipe, Require, Transform
 
 if TYPE_CHECKING:
@@ -261,6 +262,7 @@ def _transformed(rows: DataFrame, step: Transform) -> DataFrame:
         raise JobDefinitionError(
             f"The function given to transform() returned a {type(made).__name__}.", required="It returns a DataFrame."
         )
+    require_row_by_row(rows, made, step)
     _require_free((name for name in made.columns if name not in rows.columns), "The function given to transform()")
     return made
 
