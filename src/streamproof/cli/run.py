@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamproof.cli import screen
-from streamproof.cli.check import Profile, Target
-from streamproof.errors import StreamproofError
+from streamproof.cli.check import Debug, Profile, Target
+from streamproof.errors import ConfigurationError, StreamproofError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,6 +57,7 @@ def run(
             "--replay-last", help="Compute the newest batch again from its recorded input, after the checkpoint was damaged."
         ),
     ] = False,
+    debug: Debug = False,
 ) -> None:
     """Run the job on what its sources hold; print each output, its guarantee, and where every event is.
 
@@ -73,10 +74,12 @@ def run(
     find_spark()
     from streamproof.cli.interrupting import Interruption, interruptible
     from streamproof.runtime.run import run_job
+    from streamproof.runtime.run_log import open_log, python_side
 
     interruption = Interruption()
+    log = None if debug else open_log(config.root)
     try:
-        with screen.waiting(f"running {config.name}") as told:
+        with python_side(log), screen.waiting(f"running {config.name}") as told:
             result = interruptible(
                 lambda end: run_job(
                     config,
@@ -87,11 +90,12 @@ def run(
                     replay_last=replay_last,
                     end=end,
                     told=told,
+                    log=log,
                 ),
                 interruption,
             )
     except StreamproofError as problem:
-        screen.print_error(problem, target=target, profile=profile)
+        screen.print_error(problem, target=target, profile=profile, log=_worth_reading(log, problem))
         raise typer.Exit(problem.exit_code) from None
     except KeyboardInterrupt:
         screen.print_problem(
@@ -111,6 +115,15 @@ def run(
         how = "SIGTERM" if interruption.signal is signal.SIGTERM else "Ctrl-C"
         screen.print_note(f"Ended by {how}. Go on with: streamproof run {screen.typed(target, profile)}")
         raise typer.Exit(interruption.exit_code)
+
+
+def _worth_reading(log: Path | None, problem: StreamproofError) -> Path | None:
+    """The log, as it is typed from here, where anything was logged and what stopped the run is not said already."""
+    from streamproof.core.paths import display
+
+    if log is None or isinstance(problem, ConfigurationError) or not log.stat().st_size:
+        return None
+    return Path(display(log))
 
 
 def print_json(result: "RunResult", out: "Console") -> None:
@@ -187,7 +200,7 @@ def _lag(result: "RunResult") -> list[str]:
 
 
 def _shown_place(where: str) -> str:
-    from streamproof.config.positions import display
+    from streamproof.core.paths import display
 
     return where if ":" in where else display(Path(where))
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from streamproof.config.users_code import raised_in, remedy_for
 from streamproof.core.clock import from_micros
+from streamproof.core.users_code import raised_in, remedy_for
 from streamproof.errors import ScenarioError
 from streamproof.prove.generate import Event
 from streamproof.prove.oracle.arrived import Arrived, plain

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from streamproof.config.users_code import raised_in, remedy_for
+from streamproof.core.users_code import raised_in, remedy_for
 from streamproof.errors import ConfigurationError, JobDefinitionError, StreamproofError
 from streamproof.stream.job import Job
 

@@ -18,10 +18,10 @@ from streamproof.config import (
     redact,
 )
 from streamproof.config.entry import JobFunction, class_names, job_functions
-from streamproof.config.positions import display
 from streamproof.config.problems import did_you_mean
 from streamproof.config.sinks import CUSTOM_SINK
 from streamproof.connectors import services
+from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.runtime.environment import find_java, find_spark
 from streamproof.runtime.rehearsal import Rehearsed, rehearsing

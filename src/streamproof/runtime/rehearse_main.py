@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamproof.config.users_code import place_of
+from streamproof.core.users_code import place_of
 from streamproof.errors import StreamproofError
 from streamproof.runtime.recording_spark import NeedsSpark, install, names_in
 from streamproof.runtime.rehearsal import Rehearsed

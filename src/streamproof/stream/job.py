@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from streamproof.config.users_code import place_of, raised_in, remedy_for
+from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, StreamproofError
 from streamproof.stream.outputs import Outputs
 from streamproof.stream.recipe import Recipe

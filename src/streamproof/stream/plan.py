@@ -10,8 +10,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from streamproof.config.users_code import place_of, raised_in, remedy_for
 from streamproof.core.durations import micros_of
+from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, StreamproofError
 from streamproof.stream.recipe import Condition, Deduplicate, Filter, Recipe, Require, Transform
 

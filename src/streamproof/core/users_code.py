@@ -6,7 +6,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.config.positions import display
+from streamproof.core.paths import display
 
 _OURS = str(Path(__file__).parents[1])
 _LIBRARY = re.compile(r"[/\\](?:site-packages|dist-packages|python3\.\d+|pyspark\.zip)[/\\]|^<|[/\\]bin[/\\]streamproof$")
