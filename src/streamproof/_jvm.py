@@ -13,7 +13,7 @@ from streamproof.core.ids import new_id
 from streamproof.errors import DISK_FULL, DivertError, EnvironmentProblem, SinkError, StreamproofError, TwoDrivers
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
 
@@ -130,6 +130,12 @@ def for_each_batch(
     ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
     _class(spark, "BatchSink").register(name, _BatchFunction(function))
     return writer.format("io.streamproof.BatchSink").option("function", name)
+
+
+def live_settings(spark: "SparkSession", keys: "Mapping[str, str]") -> dict[str, str]:
+    """By key the value in force that somebody has set, whoever it was; `keys` says where each is in force (`LiveSettings`)."""
+    found: dict[str, str] = json.loads(_class(spark, "LiveSettings").of(spark._jsparkSession, json.dumps(keys)))
+    return found
 
 
 def json_record(spark: "SparkSession", line: "Column", schema: "StructType", corrupt: str) -> "Column":
@@ -335,6 +341,16 @@ def _call(udf: Any, *arguments: "Column") -> "Column":
     return Column(udf.apply(sequence))
 
 
+@dataclass(frozen=True)
+class Numbered:
+    """Numbers that are there: how many, their sum, the smallest and the largest, -1 without one."""
+
+    count: int = 0
+    sum: int = 0
+    oldest: int = -1
+    newest: int = -1
+
+
 class Storage:
     """Small files and directory renames through Hadoop's file systems."""
 
@@ -358,6 +374,16 @@ class Storage:
         listing: str = self._try(self._storage.list, path)
         entries = (entry.rsplit("\t", 1) for entry in listing.splitlines())
         return {name: int(size) for name, size in entries}
+
+    def names(self, path: str) -> Sequence[str]:
+        """Names in a directory, in no order; empty where there is no such directory. Cheap also where they are many."""
+        names: str = self._try(self._storage.names, path)
+        return names.splitlines()
+
+    def numbered(self, path: str, prefix: str, last: int) -> "Numbered":
+        """What the names in a directory add up to that are a prefix and a number, up to `last`; counted in the JVM, since they may be many."""
+        count, total, oldest, newest = map(int, str(self._try(self._storage.numbered, path, prefix, last)).split())
+        return Numbered(count, total, oldest, newest)
 
     def sizes(self, uris: "Sequence[str]") -> dict[str, int]:
         """The bytes of files given by their URIs, -1 where there is none."""
@@ -475,6 +501,15 @@ def java_causes(exception: Any) -> list[str]:
         messages.append(f"{exception.getClass().getName()}: {exception.getMessage()}")
         exception = exception.getCause()
     return messages
+
+
+def operators_of_stream(rows: "DataFrame") -> list[str]:
+    """The operators of the logical plan of a streaming DataFrame, from the top, by the names of Spark's classes; none of a batch one.
+
+    A table that the stream is joined with is left out; "Generate explode" names its function, "Join of streams" has a stream on both sides.
+    """
+    found: str = _class(rows.sparkSession, "Operators").ofStream(rows._jdf)
+    return found.splitlines()
 
 
 def newest_batch(spark: "SparkSession", query: str) -> dict[str, int]:

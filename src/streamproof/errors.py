@@ -13,6 +13,7 @@ StreamproofError
 ├── CheckpointError             checkpoint and outputs contradict each other
 │   ├── OutputInUse             the output belongs to another incarnation (R1)
 │   ├── WrongCheckpoint         the checkpoint belongs to another job or query (R1)
+│   ├── PlanChanged             the job keeps other state than the checkpoint was made with (R25)
 │   ├── TornCheckpoint          a checkpoint file is missing or cut short and cannot be restored
 │   ├── FingerprintMismatch     a batch is not what its manifest says it was (R2)
 │   ├── NondeterministicReplay  a replayed batch computed something else after being published (R4)
@@ -22,9 +23,12 @@ StreamproofError
 │   ├── SinkUnavailable         the store does not answer; the output catches up once it does (R8); exit code 75
 │   └── StoreEmptied            what was published is not in the store any more
 ├── DivertError                 a side output cannot be trusted: no batch id, two diverts in one plan (R5)
+├── AccountError                a run's records are not each in exactly one place (R31); exit code 4
 ├── LabError                    a service of the lab cannot be fetched or does not come up
 └── ScenarioError               the scenario file is wrong; exit code 2
 """
+
+from typing import Any
 
 TRY_AGAIN = 75
 """The exit code of what a restart mends, once what is down is there again: EX_TEMPFAIL of sysexits.h."""
@@ -114,6 +118,10 @@ class WrongCheckpoint(CheckpointError):
     """The checkpoint belongs to another job or query (R1)."""
 
 
+class PlanChanged(CheckpointError):
+    """The job keeps other state than the checkpoint was made with (R25)."""
+
+
 class TornCheckpoint(CheckpointError):
     """A checkpoint file is missing or cut short and cannot be restored."""
 
@@ -160,6 +168,22 @@ class StoreEmptied(SinkError):
 
 class DivertError(StreamproofError):
     """A side output cannot be trusted (R5)."""
+
+
+class AccountError(StreamproofError):
+    """A run's records are not each in exactly one place (R31).
+
+    Parameters
+    ----------
+    result
+        What the run did, a RunResult: it went to its end, and what it published stands.
+    """
+
+    exit_code = 4
+
+    def __init__(self, message: str, result: Any, *, required: str = "", remedy: str = "") -> None:
+        self.result = result
+        super().__init__(message, required=required, remedy=remedy)
 
 
 class LabError(StreamproofError):

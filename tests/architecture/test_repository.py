@@ -23,6 +23,13 @@ MACHINE_PATHS = re.compile(
     + ")"
 )
 
+JAVA = sorted((ROOT / "jvm").rglob("*.java"))
+# Under an Arabic locale %d prints Arabic digits, under a Turkish one "I" becomes a letter that is no i.
+BY_LOCALE = re.compile(
+    r"String\s*\.format\s*\(\s*(?!Locale\.ROOT\b)|\.formatted\s*\(|\.to(?:Lower|Upper)Case\s*\(\s*\)|\.printf\s*\("
+    r"|\b(?:NumberFormat|DecimalFormat|SimpleDateFormat|DateFormat|MessageFormat|Formatter|Locale\.getDefault)\b"
+)
+
 
 def test_the_lock_names_the_public_registry_only():
     lock = tomllib.loads((ROOT / "uv.lock").read_text())
@@ -35,6 +42,18 @@ def test_the_lock_names_the_public_registry_only():
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_no_file_names_a_place_on_one_machine(path):
     assert not MACHINE_PATHS.findall(path.read_text(encoding="utf-8", errors="replace"))
+
+
+@pytest.mark.parametrize("path", JAVA, ids=lambda path: path.name)
+def test_no_name_depends_on_the_locale(path):
+    """Names of files that Java writes are found by Python, and by a run on another machine."""
+    assert not [found.group() for found in BY_LOCALE.finditer(path.read_text(encoding="utf-8"))]
+
+
+def test_the_ban_on_locales_sees_what_it_should():
+    banned = ('String.format("%d", 1)', 'String.format(\n  "%d", 1)', '"%d".formatted(1)', "x.toLowerCase()", "x.toUpperCase( )")
+    assert all(BY_LOCALE.search(call) for call in banned)
+    assert not any(BY_LOCALE.search(call) for call in ('String.format(Locale.ROOT, "%d", 1)', "x.toLowerCase(Locale.ROOT)"))
 
 
 def test_the_version_is_said_once_in_each_place():

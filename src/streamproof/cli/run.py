@@ -13,7 +13,7 @@ import typer
 
 from streamproof.cli import screen
 from streamproof.cli.check import Debug, Profile, Target
-from streamproof.errors import ConfigurationError, StreamproofError
+from streamproof.errors import AccountError, ConfigurationError, StreamproofError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,6 +51,13 @@ def run(
             help="Go on in TOPIC although it is not the one that was read (another id): each record has the same offset. Repeatable.",
         ),
     ] = None,
+    accept_lateness: Annotated[
+        bool,
+        typer.Option("--accept-lateness", help="Go on with another lag or allowed lateness than the checkpoint was made with."),
+    ] = False,
+    accept_missing: Annotated[
+        bool, typer.Option("--accept-missing", help="Go on although published batches are gone from an output, and say which.")
+    ] = False,
     replay_last: Annotated[
         bool,
         typer.Option(
@@ -61,7 +68,8 @@ def run(
 ) -> None:
     """Run the job on what its sources hold; print each output, its guarantee, and where every event is.
 
-    Ctrl-C and SIGTERM end it behind the batch that is under way, with the account so far and exit code 130 or 143; the second one at once.
+    An account that does not add up is exit code 4. Ctrl-C and SIGTERM end the job behind the batch that is under way, with the account so
+    far and exit code 130 or 143; the second one at once.
     """
     if new_output and replace_output:
         raise typer.BadParameter("--new-output and --replace-output exclude each other: the old output is kept, or it is deleted.")
@@ -78,6 +86,8 @@ def run(
 
     interruption = Interruption()
     log = None if debug else open_log(config.root)
+    result: RunResult
+    wrong: AccountError | None = None
     try:
         with python_side(log), screen.waiting(f"running {config.name}") as told:
             result = interruptible(
@@ -87,6 +97,8 @@ def run(
                     replace_output=replace_output,
                     accept_replay=accept_replay,
                     accept_topics=accept_topic or (),
+                    accept_lateness=accept_lateness,
+                    accept_missing=accept_missing,
                     replay_last=replay_last,
                     end=end,
                     told=told,
@@ -94,6 +106,8 @@ def run(
                 ),
                 interruption,
             )
+    except AccountError as problem:  # the job ran to its end: what it did is said too
+        result, wrong = problem.result, problem
     except StreamproofError as problem:
         screen.print_error(problem, target=target, profile=profile, log=_worth_reading(log, problem))
         raise typer.Exit(problem.exit_code) from None
@@ -111,10 +125,14 @@ def run(
         print_json(result, out)
     else:
         print_result(result, out)
+    if wrong is not None:
+        screen.print_error(wrong, target=target, profile=profile)
     if result.ended_early:
         how = "SIGTERM" if interruption.signal is signal.SIGTERM else "Ctrl-C"
         screen.print_note(f"Ended by {how}. Go on with: streamproof run {screen.typed(target, profile)}")
         raise typer.Exit(interruption.exit_code)
+    if wrong is not None:
+        raise typer.Exit(wrong.exit_code)
 
 
 def _worth_reading(log: Path | None, problem: StreamproofError) -> Path | None:
@@ -127,10 +145,11 @@ def _worth_reading(log: Path | None, problem: StreamproofError) -> Path | None:
 
 
 def print_json(result: "RunResult", out: "Console") -> None:
-    """Print the result as one JSON object; times are ISO 8601."""
-    out.print(
-        json.dumps(asdict(result), indent=2, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value))
-    )
+    """Print the result as one JSON object; times are ISO 8601, and each account says whether it adds up."""
+    found = asdict(result)
+    for shown, each in zip(found["accounts"], result.accounts, strict=True):
+        shown["adds_up"] = each.adds_up
+    out.print(json.dumps(found, indent=2, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value)))
 
 
 def print_result(result: "RunResult", out: "Console") -> None:

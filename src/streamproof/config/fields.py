@@ -112,6 +112,20 @@ def _options(value: object) -> dict[str, str]:
     return flat
 
 
+def _reading_options(value: object) -> dict[str, str]:
+    found = _options(value)
+    for key in found:
+        required = _SAID_ELSEWHERE.get(key.lower())
+        if required is not None:
+            raise wrong(f'has "{key}"', required)
+    return found
+
+
+_SAID_ELSEWHERE: Mapping[str, str] = {
+    "isolation.level": 'What a transaction has aborted is left out, or taken in by read = "uncommitted".',
+    "failondataloss": "It is true: records that retention took, or that a deleted topic had, were never counted.",
+}
+"""By an option of a source in small letters: what says it, or that nothing does."""
 _SERVER = re.compile(r"(\[[0-9a-fA-F:.]+\]|[\w.\-]+):\d{1,5}")
 """A host by its name or address, an IPv6 address in brackets, and a port."""
 Text = Annotated[str, PlainValidator(text)]
@@ -124,6 +138,8 @@ Servers = Annotated[str, PlainValidator(_servers)]
 """Kafka's bootstrap servers."""
 Options = Annotated[dict[str, str], PlainValidator(_options)]
 """Settings of a client library, passed on as they are."""
+ReadingOptions = Annotated[dict[str, str], PlainValidator(_reading_options)]
+"""The same for a client that reads, without what the guarantees stand on (R27)."""
 
 
 class Table(BaseModel):

@@ -6,6 +6,8 @@ The scanner trusts that tomllib has accepted the text, so it only has to know st
 import re
 from collections.abc import Mapping
 
+from streamproof.core.paths import display as display
+
 KeyPath = tuple[str, ...]
 
 _KEY = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*""")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from streamproof.config.fields import Count, Duration, Options, Servers, Table, Text, Texts, Zone, choice, some_of
+from streamproof.config.fields import Count, Duration, ReadingOptions, Servers, Table, Text, Texts, Zone, choice, some_of
 from streamproof.config.registry import RegistryConfig
 
 
@@ -130,7 +130,7 @@ class KafkaSource(SourceConfig):
     records_per_batch: Count | None = None
     include: Annotated[tuple[str, ...], some_of("key", "timestamp", "topic", "partition", "offset", "headers", "schema_id")] = ()
     carry: Texts = ()
-    options: Options = Field(default_factory=dict)
+    options: ReadingOptions = Field(default_factory=dict)
 
 
 SOURCES: Mapping[str, type[SourceConfig]] = {"files": FilesSource, "kafka": KafkaSource}

@@ -1,7 +1,7 @@
 """The protocol of sinks: look up the ledger, publish once, say what is guaranteed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from streamproof._jvm import Storage
+    from streamproof._jvm import Numbered, Storage
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,8 @@ class Sink(ABC):
     """In how many parts a batch is published, each with a ledger entry of its own."""
     clearable = True
     """Whether `run --replace-output` can empty it."""
+    listed = False
+    """Whether what is published lies in directories with names, one a batch; a store of another kind notices by itself what it has lost."""
     may_lag = False
     """Whether the job goes on while the store is down: batches wait with their manifests (R8)."""
 
@@ -199,9 +201,25 @@ class Sink(ABC):
         """
         return None
 
-    def torn(self, manifest: Manifest, section: Section) -> str | None:
-        """What is torn of a publication that Spark has committed, in words; None where it is whole, or its owner has rewritten it."""
+    def torn(self, batch: int, section: Section | None) -> str | None:
+        """What is torn of the publication of a batch, in words; None where it is whole, its owner has rewritten it, or it is not published.
+
+        What is published vouches for itself (R26): `section`, what the manifest says of it, is asked only where the ledger does not name its
+        files.
+        """
         return None
+
+    def take_back(self, batch: int) -> None:
+        """Removes what is published of a batch and torn; it is computed again, and published again."""
+        return
+
+    def batches(self) -> Collection[int]:
+        """The batches that are there, as far as their names tell; for sinks that are `listed`."""
+        return ()
+
+    def counted(self, last: int) -> "Numbered":
+        """What the numbers of the batches up to `last` add up to; for sinks that are `listed`."""
+        raise NotImplementedError
 
     def abort(self, directory: str) -> None:
         """Removes staged rows that no manifest names."""

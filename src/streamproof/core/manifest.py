@@ -3,11 +3,13 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 FORMAT = 1
 _FLOAT_TOLERANCE = 1e-9
+_OF_FILES = ("files", "earlier")
+"""What only the ledgers of files say."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,30 @@ def _close(mine: tuple[float, float], theirs: tuple[float, float]) -> bool:
 
 
 @dataclass(frozen=True)
+class Chain:
+    """The batches with rows that an output has had up to some batch (R26): the newest of them (-1 without one), how many they are, and the sum
+    of their numbers.
+
+    A batch that is gone from the middle is told by it at a cost that does not grow with history: the names that are there are counted and
+    added up. `lost` and `lost_sum` are the count and the sum of those that somebody has accepted as lost.
+    """
+
+    newest: int = -1
+    count: int = 0
+    sum: int = 0
+    lost: int = 0
+    lost_sum: int = 0
+
+    def then(self, batch: int) -> "Chain":
+        return replace(self, newest=batch, count=self.count + 1, sum=self.sum + batch)
+
+
+@dataclass(frozen=True)
 class Section:
     """One output of a batch: where its rows are staged (relative to the sink's path), what they are, and in how many shards they are
     published (R7).
+
+    `earlier` has the batches with rows before this one; None in what versions before 0.2 wrote.
     """
 
     output: str
@@ -68,6 +91,11 @@ class Section:
     files: tuple[StagedFile, ...]
     digest: Digest
     shards: int = 1
+    earlier: Chain | None = None
+
+    def chain(self, batch: int) -> Chain | None:
+        """The batches with rows up to this one, which is `batch`."""
+        return self.earlier.then(batch) if self.earlier is not None and self.digest.rows else self.earlier
 
     def files_of(self, shard: int) -> tuple[StagedFile, ...]:
         """The files of one shard: every so manieth, in the order of their names."""
@@ -121,7 +149,8 @@ class Manifest:
     """What one batch of one query has staged; created if absent, never overwritten.
 
     `places` says where each output of the query lies, as seen from the checkpoint, `connectors` how each is written, as configured,
-    `topics` by name the ids of the topics that are read, as they were when the driver started.
+    `topics` by name the ids of the topics that are read, as they were when the driver started. `made_by` names what the state of the query is
+    made by (R25), `version` our own; both are empty in what versions before 0.2 wrote.
     """
 
     id: str
@@ -138,6 +167,8 @@ class Manifest:
     places: Mapping[str, str] = field(default_factory=dict)
     connectors: Mapping[str, str] = field(default_factory=dict)
     topics: Mapping[str, str] = field(default_factory=dict)
+    made_by: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
 
     def section(self, output: str) -> Section | None:
         return next((section for section in self.sections if section.output == output), None)
@@ -183,7 +214,12 @@ def _section(found: Mapping[str, Any]) -> Section:
         files=tuple(_file(file) for file in found["files"]),
         digest=_digest(found["digest"]),
         shards=found.get("shards", 1),
+        earlier=_chain(found.get("earlier")),
     )
+
+
+def _chain(found: Mapping[str, Any] | None) -> Chain | None:
+    return None if found is None else Chain(**found)
 
 
 def _file(found: Mapping[str, Any]) -> StagedFile:
@@ -204,7 +240,8 @@ def _digest(found: Mapping[str, Any]) -> Digest:
 class LedgerEntry:
     """Says that one shard of one output of one batch is published, and by which manifest; it lies with the rows themselves.
 
-    `rows` and `hash` are those of the whole output of the batch, `shards` says in how many parts it is published.
+    `rows` and `hash` are those of the whole output of the batch, `shards` says in how many parts it is published. Where the rows are files, the
+    entry names them with their bytes, and the batches before, so that what is published vouches for itself (R26).
     """
 
     job: str
@@ -217,9 +254,12 @@ class LedgerEntry:
     rows: int
     hash: int
     shards: int = 1
+    files: tuple[StagedFile, ...] = ()
+    earlier: Chain | None = None
 
     def to_json(self) -> str:
-        return json.dumps({"format": FORMAT, **asdict(self)}, indent=1)
+        said = {name: value for name, value in asdict(self).items() if name not in _OF_FILES or value}
+        return json.dumps({"format": FORMAT, **said}, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> "LedgerEntry":
@@ -228,6 +268,7 @@ class LedgerEntry:
             found = json.loads(text)
             if found.pop("format") != FORMAT:
                 raise ValueError("its format is not known to this version")
-            return cls(**found)
+            files = tuple(_file(file) for file in found.pop("files", ()))
+            return cls(**{**found, "files": files, "earlier": _chain(found.get("earlier"))})
         except (KeyError, TypeError, AttributeError) as problem:
             raise ValueError(f"not a whole ledger entry: {problem!r}") from problem

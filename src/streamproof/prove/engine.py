@@ -13,6 +13,7 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import EnvironmentProblem, StreamproofError
 from streamproof.prove.setting import SPARK
 from streamproof.runtime.session import start_session
+from streamproof.runtime.settings import values_of_proof
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -166,7 +167,7 @@ _OURS = ("spark.master", "spark.driver.memory")
 def settings_of_proof(settings: Mapping[str, str]) -> dict[str, str]:
     """A job's Spark settings as a proof runs them: its own where a proof needs none of another value."""
     kept = {key: value for key, value in settings.items() if key not in _OURS}
-    return {**kept, **SPARK, **_partitions(settings)}
+    return {**values_of_proof(), **kept, **SPARK, **_partitions(settings)}
 
 
 def local_files(folder: Path | None) -> dict[str, str]:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
-from streamproof import _jvm
+from streamproof import __version__, _jvm
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import Sink
 from streamproof.core.ids import new_id
-from streamproof.core.manifest import Digest, LedgerEntry, Manifest, Section, StagedFile
+from streamproof.core.manifest import Chain, Digest, LedgerEntry, Manifest, Section, StagedFile
 from streamproof.errors import SinkUnavailable, StagedRowsGone
 from streamproof.runtime.contradictions import (
     accepted_as_published,
@@ -30,9 +30,11 @@ from streamproof.runtime.contradictions import (
 from streamproof.runtime.logs import BatchLogs, QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.places import seen_from
+from streamproof.runtime.published import chain_before
 from streamproof.runtime.publishing import Publisher
 from streamproof.runtime.reports import DoorSums, sums_by_output
 from streamproof.runtime.tally import tally_door
+from streamproof.stream.identity import MadeBy
 from streamproof.stream.outputs import SideKind
 
 if TYPE_CHECKING:
@@ -46,7 +48,9 @@ _DIGEST_KEYS = ("input", "emitted", "late", "rejected", "duplicate", "filtered")
 
 @dataclass(frozen=True)
 class Identity:
-    """Who runs: job, query, incarnation of the checkpoint, and this start of the driver; what it reads, by name the ids of topics."""
+    """Who runs: job, query, incarnation of the checkpoint, and this start of the driver; what it reads, by name the ids of topics; what its
+    state is made by.
+    """
 
     job: str
     query: str
@@ -54,6 +58,7 @@ class Identity:
     run: str
     spark_name: str
     topics: Mapping[str, str] = field(default_factory=dict)
+    made_by: MadeBy = field(default_factory=dict)
 
 
 @dataclass
@@ -103,6 +108,8 @@ class BatchProtocol:
     ending: bool = False
     failure: Exception | None = None
     done: Done = field(default_factory=Done)
+    chains: dict[str, Chain] = field(default_factory=dict)
+    """Of outputs of which batches were accepted as lost, what the first batch of this start goes on from."""
     _doors_checked: bool = False
     _up_to_date: set[str] = field(default_factory=set)
     """The outputs whose ledger knows nothing of a batch of this start."""
@@ -132,6 +139,7 @@ class BatchProtocol:
             raise taken_away(gone, batch) from gone
         if batch:
             self.publisher.drop_published(batch - 1)
+        self.manifests.prune(batch, self.publisher.open_batches)
         self.done.add(manifest)
 
     def finish(self, patience_seconds: float, asked_to_end: Callable[[], bool] = bool) -> None:
@@ -227,12 +235,19 @@ class BatchProtocol:
             fingerprint=logs.fingerprint,
             offset_log=logs.offset_log,
             source_logs=logs.source_logs,
-            sections=sections,
+            sections=tuple(replace(section, earlier=self._earlier(section.output, before, batch)) for section in sections),
             counts={**counts, **totals},
             places={output: seen_from(self.manifests.checkpoint, sink.place.where) for output, sink in self.sinks.items()},
             connectors={output: sink.place.connector for output, sink in self.sinks.items()},
             topics=self.identity.topics,
+            made_by=self.identity.made_by,
+            version=__version__,
         )
+
+    def _earlier(self, output: str, before: Manifest | None, batch: int) -> Chain | None:
+        """The batches with rows that an output has had before this one (R26)."""
+        accepted = self.chains.pop(output, None)
+        return accepted if accepted is not None else chain_before(self.manifests, output, before, batch)
 
     def _before(self, batch: int) -> Manifest | None:
         """The manifest whose totals this batch goes on from: of the batch before, else the nearest that is left."""
@@ -291,6 +306,10 @@ class BatchProtocol:
             entries = published.get(section.output, ())
             if entries:
                 require_same(staged, section, entries[0], accepted=accepted)
+                if self.sinks[section.output].torn(staged.batch, None) is not None:
+                    self.sinks[section.output].take_back(staged.batch)  # equal rows are staged, and published under the same id
+                    sections.append(replace(section, shards=entries[0].shards))
+                    continue
                 section = replace(section, shards=entries[0].shards)
                 if len(entries) >= entries[0].shards:
                     whole.add(section.output)

@@ -10,7 +10,7 @@ from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.loading import load_job, load_module
-from streamproof.runtime.session import refuse_settings
+from streamproof.runtime.settings import refuse_settings
 from streamproof.stream.outputs import Outputs, SideKind
 from streamproof.stream.recipe import Recipe, Require
 

@@ -1,7 +1,7 @@
 """Incarnation and manifests of one query, beside Spark's own files in its checkpoint (R1-R3)."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from streamproof._jvm import Storage
 
 FOLDER = "_streamproof"
+KEPT = 100
+"""So many manifests stay, as many as Spark keeps of its own logs: no rule looks further back, but for batches that wait for an output."""
+_AT_ONCE = 20
+"""So many are removed with each batch, where an earlier version has left more."""
 
 
 class ManifestStore:
@@ -23,6 +27,7 @@ class ManifestStore:
         self._storage = storage
         self.checkpoint = checkpoint
         self._folder = f"{checkpoint}/{FOLDER}"
+        self._oldest: int | None = None
 
     def incarnation(self, job: str, query: str) -> str:
         """The life of this checkpoint: a random id, written before batch 0; a new one is written if there is none.
@@ -73,10 +78,9 @@ class ManifestStore:
     def newest_first(self) -> Iterator[Manifest]:
         """The whole manifests, from the newest on; torn ones are passed over."""
         for number in reversed(self.batches()):
-            with suppress(ValueError):
-                manifest = self.read(number)
-                if manifest is not None:
-                    yield manifest
+            manifest = self.whole(number)
+            if manifest is not None:
+                yield manifest
 
     def path(self, batch: int) -> str:
         return f"{self._folder}/manifests/{batch}"
@@ -86,17 +90,40 @@ class ManifestStore:
         text = self._storage.read(self.path(batch))
         return None if text is None else Manifest.from_json(text)
 
+    def whole(self, batch: int) -> Manifest | None:
+        """The manifest of a batch; None where it is gone or torn."""
+        with suppress(ValueError):
+            return self.read(batch)
+        return None
+
     def create(self, manifest: Manifest) -> bool:
         """Writes a manifest if there is none for its batch; False if there is."""
         return self._storage.create_atomic(self.path(manifest.batch), manifest.to_json())
 
     def discard(self, batch: int) -> None:
-        """Removes a manifest of which nothing is published."""
+        """Removes the manifest of a batch: nothing of it is published, or no rule needs it any more."""
         self._storage.delete(self.path(batch))
+
+    def prune(self, newest: int, waiting: Iterable[int] = ()) -> None:
+        """Removes manifests that no rule needs any more: what they sum up to, the account and the chain of each output, is in the newest.
+
+        Parameters
+        ----------
+        newest
+            The batch that was just published.
+        waiting
+            Batches that an output still waits for; their manifests and all behind them stay.
+        """
+        needed = min([newest - KEPT + 1, *(batch - 1 for batch in waiting)])
+        if self._oldest is None:
+            self._oldest = min(self.batches(), default=newest)
+        for batch in range(self._oldest, min(needed, self._oldest + _AT_ONCE)):
+            self.discard(batch)
+            self._oldest = batch + 1
 
     def batches(self) -> list[int]:
         """The batches that have a manifest, ascending."""
-        names = self._storage.list(f"{self._folder}/manifests")
+        names = self._storage.names(f"{self._folder}/manifests")
         return sorted(int(name) for name in names if name.isdigit())
 
     def side_directory(self, output: str) -> str:

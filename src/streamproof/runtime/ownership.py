@@ -55,8 +55,7 @@ _ANOTHER_CHECKPOINT = 'another checkpoint; one for a profile alone stands in [pr
 
 def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
     """OutputInUse if an output was bound elsewhere when the newest batch ran, and has not moved along, or is written by another sink."""
-    numbers = manifests.batches()
-    newest = manifests.read(numbers[-1]) if numbers else None
+    newest = next(manifests.newest_first(), None)
     if newest is None:
         return
     for output, sink in sinks.items():
@@ -206,11 +205,13 @@ def _left_behind(old: Sink, new: Sink, newest: Manifest) -> bool:
 
 def _is_elsewhere(manifests: ManifestStore, sink: Sink) -> bool:
     """Whether a service that has another name now knows nothing of the newest batch with rows that may be published."""
+    before = -1
     for manifest in manifests.newest_first():
         section = manifest.section(sink.place.output)
         if section is not None and section.digest.rows and not sink.staged_whole(section):
             return sink.published(manifest.batch) is None
-    return False
+        before = section.earlier.newest if section is not None and section.earlier is not None else before
+    return before >= 0 and sink.published(before) is None  # its manifest is no longer kept
 
 
 def _newest_files(manifests: ManifestStore) -> tuple[str, ...]:

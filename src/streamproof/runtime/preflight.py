@@ -25,7 +25,7 @@ from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.runtime.environment import find_java, find_spark
 from streamproof.runtime.rehearsal import Rehearsed, rehearsing
-from streamproof.runtime.session import refuse_settings
+from streamproof.runtime.settings import refuse_settings
 
 SIDE_OUTPUTS = ("late", "rejected")
 _NOT_FROM_HERE = ", not looked at from here"

@@ -1,6 +1,7 @@
 """Making staged rows visible, output by output: one that is down neither stops nor doubles the others (R8)."""
 
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -94,16 +95,21 @@ class Publisher:
     def _left_behind(self, output: str, committed: Sequence[int]) -> list[int]:
         """The batches that an output waits for, oldest first: those behind the newest that is published whole."""
         sink, left = self.sinks[output], []
-        for number in reversed(committed):
+        number = committed[-1] if committed else -1
+        while number >= 0:
             manifest = self._manifest(number)
             section = manifest.section(output) if manifest is not None else None
             if manifest is None and sink.has_staged(number) and sink.published(number) is None:
                 raise _lost(self.manifests.path(number), output)
-            if manifest is None or section is None or not section.digest.rows:
-                continue
-            if sink.complete(manifest, section):
-                break
-            left.append(number)
+            if manifest is not None and section is not None and section.digest.rows:
+                if sink.complete(manifest, section):
+                    break
+                left.append(number)
+            if section is not None and section.earlier is not None:
+                number = section.earlier.newest  # batches without rows for it lie between
+            else:
+                position = bisect_left(committed, number)
+                number = committed[position - 1] if position else -1
         return left[::-1]
 
     def _look_back_again(self, output: str) -> None:

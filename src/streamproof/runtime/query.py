@@ -11,9 +11,10 @@ from streamproof.connectors.kafka import source as kafka
 from streamproof.connectors.sink import Sink
 from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.clock import monotonic_seconds
+from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
 from streamproof.errors import StreamproofError
-from streamproof.runtime import ownership, recovery
+from streamproof.runtime import ownership, plans, published, recovery
 from streamproof.runtime.batch import BatchProtocol, Identity, RunEnds, merged_schema
 from streamproof.runtime.binding import BoundJob
 from streamproof.runtime.doors import SideDoors
@@ -22,8 +23,9 @@ from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.publishing import Publisher
 from streamproof.runtime.session import settings_of_query, weaker_state
+from streamproof.runtime.settings import guard
 from streamproof.runtime.tally import tallied
-from streamproof.stream.plan import EventTimeColumn, build
+from streamproof.stream.plan import EventTimeColumn, Plan, build
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,13 +39,21 @@ _LOOK_EVERY_SECONDS = 1
 
 @dataclass(frozen=True)
 class Start:
-    """How a query is started: with the hidden trace column of proofs, going on after a contradiction, with topics that stand in for
-    those that were read, taking a commit back; `steps` is told of what becomes durable in services.
+    """How a query is started: with the hidden trace column of proofs, and what of a contradiction somebody has accepted.
+
+    Parameters
+    ----------
+    accept_replay, accept_topics, accept_lateness, accept_missing, replay_last
+        As in `run_job`.
+    steps
+        Told of what becomes durable in services.
     """
 
     trace: bool = False
     accept_replay: int | None = None
     accept_topics: tuple[str, ...] = ()
+    accept_lateness: bool = False
+    accept_missing: bool = False
     replay_last: bool = False
     steps: Steps = UNWATCHED
 
@@ -114,8 +124,10 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     Raises
     ------
     StreamproofError
-        If the plan cannot be built, the output belongs to another incarnation, or the checkpoint is not whole.
+        If a setting of the process takes a guarantee away, the plan cannot be built, the output belongs to another incarnation, or the
+        checkpoint is not whole.
     """
+    outside = guard(spark, bound.config.spark)
     for key, value in settings_of_query(bound.config.spark).items():
         spark.conf.set(key, value)
     storage = _jvm.Storage(spark)
@@ -127,7 +139,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     outputs = (query, *sides.values())
     sinks = {output: bound.sink(output, spark, storage, incarnation=incarnation, steps=start.steps) for output in outputs}
     ownership.check_owner([sink for sink in sinks.values() if not sink.may_lag], incarnation, bound.name, manifests)
-    notes = recovery.restore_logs(storage, logs, manifests, sinks)
+    notes = [*outside, *recovery.restore_logs(storage, logs, manifests, sinks)]
     ownership.require_places(manifests, sinks)
     source = bound.config.source[bound.outputs.main[query].source]
     topics: dict[str, str] = {}
@@ -137,16 +149,18 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         ownership.require_topics(manifests, source.topic)
         topics = kafka.require(spark, bound.outputs.main[query].source, source)
         ownership.require_same_topics(manifests, topics, start.accept_topics)
+    if start.replay_last:
+        notes += recovery.roll_back(storage, logs, manifests, sinks)
     interrupted = recovery.open_manifest(logs, manifests)
     if interrupted is not None:
         ownership.require_outputs(interrupted, sinks)
         notes += recovery.mend_publications(interrupted, sinks)
     ownership.require_nothing_waits(storage, bound.config.resolve(bound.config.checkpoint), manifests, bound.places)
-    recovery.require_published_whole(manifests, sinks, logs.batches("commits"))
-    if start.replay_last:
-        taken_back = recovery.roll_back(storage, logs, manifests, sinks)
-        notes += [] if taken_back is None else [f"Batch {taken_back} of {query} was taken back and is computed again."]
-    recovery.publish_open(manifests, sinks, logs.batches("commits"))
+    committed = logs.batches("commits")
+    published.require_account(manifests, committed)
+    chains = published.require_all(manifests, sinks, committed, notes, accept=start.accept_missing)
+    published.require_whole(manifests, sinks, committed)
+    recovery.publish_open(manifests, sinks, committed, chains)
     columns: dict[str, StructType] = {}
 
     def admit(output: str) -> int:
@@ -155,19 +169,21 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
 
     limits = {output: place.service.backlog for output, place in bound.places.items() if place.service is not None}
     publisher = Publisher(manifests, sinks, admit, limits, notes, accepted=start.accept_replay)
-    committed = logs.batches("commits")
     # Of its commits Spark keeps the newest; what waits may be older. Manifests are kept.
     publisher.look_back(sorted({*committed, *(number for number in manifests.batches() if committed and number <= committed[-1])}))
     recovery.remove_orphans(storage, manifests, sinks, publisher.open_batches)
 
     run = short(new_id())
-    identity = Identity(bound.name, query, incarnation, run, f"{bound.name}.{query}.{run}", topics)
     jvm_doors = _jvm.Doors(spark, checkpoint, run)
     doors = SideDoors(jvm_doors, {kind: _side_directory(sinks[name], manifests) for kind, name in sides.items()})
     stateful = bound.outputs.main[query].aggregate is not None
     weaker = weaker_state(bound.config.spark) if bound.outputs.main[query].stateful else None
     notes += [weaker] if weaker else []
-    summed = tallied(_plan(bound, query, spark, doors, trace=start.trace), jvm_doors, query, stateful=stateful)
+    plan = _plan(bound, query, spark, doors, trace=start.trace)
+    made_by = {**_source_parts(bound.outputs.main[query].source, source), **plan.made_by}
+    notes += plans.require_same(manifests, made_by, accept_lateness=start.accept_lateness)
+    identity = Identity(bound.name, query, incarnation, run, f"{bound.name}.{query}.{run}", topics, made_by)
+    summed = tallied(plan.rows, jvm_doors, query, stateful=stateful)
     side_schemas = {kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()}
     columns.update({query: summed.rows.schema, **{sides[kind]: schema for kind, schema in side_schemas.items() if kind in sides}})
     for output, found in columns.items():
@@ -189,6 +205,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         whole_files=source.format == "parquet",
         notes=notes,
         accept_replay=start.accept_replay,
+        chains=chains,
     )
     writer = (
         sinks[query]
@@ -220,7 +237,17 @@ def event_time_of(source: "SourceConfig") -> EventTimeColumn | None:
     return None if declared is None else EventTimeColumn(declared.column, declared.lag)
 
 
-def _plan(bound: BoundJob, query: str, spark: "SparkSession", doors: SideDoors, *, trace: bool) -> "DataFrame":
+def _source_parts(name: str, source: "SourceConfig") -> dict[str, str]:
+    """What the state of a query owes to its source (R25): which it is, and how its event time is read."""
+    parts = {"source": f"{name} ({source.connector})"}
+    declared = source.event_time
+    if declared is not None:
+        written = (declared.column, declared.unit, declared.format, declared.zone)
+        parts |= {"event time": ", ".join(part for part in written if part), "lag": format_duration(declared.lag)}
+    return parts
+
+
+def _plan(bound: BoundJob, query: str, spark: "SparkSession", doors: SideDoors, *, trace: bool) -> Plan:
     recipe = bound.outputs.main[query]
     rows = source_rows(bound, recipe.source, spark, doors, stream=True, trace=trace)
     return build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors)

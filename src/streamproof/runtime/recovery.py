@@ -15,7 +15,7 @@ from streamproof.checkpoint.logs import (
 )
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
-from streamproof.errors import SinkError, TornCheckpoint
+from streamproof.errors import TornCheckpoint
 from streamproof.runtime.contradictions import may_be_visible
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
@@ -36,8 +36,12 @@ def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, 
     """
     notes: list[str] = []
     committed = logs.batches("commits")
-    for number in manifests.batches()[-_LOOK_BACK:]:
-        manifest = _manifest_or_none(storage, manifests, number, notes, sinks if number in committed else {})
+    numbers = manifests.batches()
+    for number in numbers[-_LOOK_BACK:]:
+        if number in committed and number == numbers[-1]:
+            manifest = manifests.whole(number)  # one that is torn stays: the account is in it
+        else:
+            manifest = _manifest_or_none(storage, manifests, number, notes, sinks if number in committed else {})
         if manifest is None:
             continue
         for source, entries in manifest.source_logs.items():
@@ -65,32 +69,21 @@ def open_manifest(logs: QueryLogs, manifests: ManifestStore) -> Manifest | None:
 
 def mend_publications(manifest: Manifest, sinks: Mapping[str, Sink]) -> list[str]:
     """Lets the sinks put right what a power failure has left of an interrupted batch; says what they did."""
-    mended = [sinks[section.output].mend(manifest, section) for section in manifest.sections if section.digest.rows]
+    mended = [
+        sinks[section.output].mend(manifest, section)
+        for section in manifest.sections
+        if section.digest.rows and section.output in sinks
+    ]
     return [note for note in mended if note]
 
 
-def require_published_whole(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int]) -> None:
-    """SinkError if what the newest batches that Spark has committed have published is torn (R20)."""
-    newest = manifests.batches()[-1:]
-    for number in committed[-_LOOK_BACK:]:
-        manifest = manifests.read(number)
-        for section in manifest.sections if manifest is not None else ():
-            sink = sinks.get(section.output)
-            torn = sink.torn(manifest, section) if manifest and sink is not None and section.digest.rows else None
-            if torn is not None:
-                again = (
-                    "Move its directory away and run again with --replay-last: the batch is computed again from its recorded input."
-                )
-                backup = "Restore its directory from a backup, or start over with a new checkpoint and --new-output."
-                raise SinkError(
-                    f"Batch {number} of {section.output} is published, and {torn}.",
-                    required="A power failure can take what was not on the disk yet; the manifest says what was there.",
-                    remedy=again if [number] == newest else backup,
-                )
-
-
-def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int]) -> None:
+def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int], lost: Collection[str]) -> None:
     """Publishes what Spark has committed and a sink that may not lag has not made visible, in order.
+
+    Parameters
+    ----------
+    lost
+        Outputs of which what is gone was accepted as lost.
 
     Raises
     ------
@@ -103,15 +96,19 @@ def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed:
             continue
         for section in manifest.sections:
             sink = sinks.get(section.output)
-            if sink is not None and not sink.may_lag and section.digest.rows and not sink.complete(manifest, section):
-                sink.prepare(manifest, section)
-                sink.publish(manifest, section)
+            if sink is None or sink.may_lag or not section.digest.rows or sink.complete(manifest, section):
+                continue
+            older = number != committed[-1] and sink.listed  # looked for among all that were published
+            if (older or section.output in lost) and not sink.staged_whole(section):
+                continue
+            sink.prepare(manifest, section)
+            sink.publish(manifest, section)
 
 
-def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> int | None:
+def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> list[str]:
     """`run --replay-last`: takes back Spark's commit of the newest batch, so that it is computed again from its recorded input.
 
-    What is published stands; the replay is compared with it. Returns the batch, None where there is none.
+    What is published whole stands, and the replay is compared with it; what is torn is published again. Says what it did.
 
     Raises
     ------
@@ -120,9 +117,9 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     SinkUnavailable
         If a store cannot be asked whether the batch is published there; nothing is taken back then either.
     """
-    planned = logs.batches("offsets")
+    planned, notes = logs.batches("offsets"), list[str]()
     if not planned:
-        return None
+        return notes
     newest, committed = planned[-1], logs.batches("commits")
     on_top = bool(committed) and newest not in committed and not storage.exists(manifests.path(newest))
     taken_back = committed[-1] if on_top else newest
@@ -130,16 +127,15 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     if on_top:  # planned on the batch that is taken back, and nothing staged: its files stay in the source log
         _delete_log(storage, f"{logs.checkpoint}/offsets/{newest}")
         newest = taken_back
-    try:
-        manifest = manifests.read(newest)
-    except ValueError:
-        manifest = None
-    begun = manifest is not None and may_be_visible(manifest, sinks)
+    manifest, begun = manifests.whole(newest), False
+    if manifest is not None:
+        notes += mend_publications(manifest, sinks)
+        begun = bool(notes) or may_be_visible(manifest, sinks)
     storage.delete(f"{logs.checkpoint}/commits/{newest}")
     storage.delete(f"{logs.checkpoint}/commits/.{newest}.crc")
     if not begun:
         manifests.discard(newest)
-    return newest
+    return [*notes, f"Batch {newest} of {logs.checkpoint.rpartition('/')[2]} was taken back and is computed again."]
 
 
 def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[str, Sink], waiting: Collection[int] = ()) -> None:

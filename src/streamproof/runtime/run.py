@@ -14,6 +14,7 @@ from streamproof.core.account import Account
 from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.manifest import Manifest
 from streamproof.errors import ConfigurationError
+from streamproof.runtime.adding_up import require_adds_up
 from streamproof.runtime.binding import BoundJob, bind
 from streamproof.runtime.connector_jars import connector_jars
 from streamproof.runtime.failures import jvm_gone, translated
@@ -93,6 +94,8 @@ def run_job(
     replace_output: bool = False,
     accept_replay: int | None = None,
     accept_topics: Sequence[str] = (),
+    accept_lateness: bool = False,
+    accept_missing: bool = False,
     replay_last: bool = False,
     end: threading.Event | None = None,
     told: Callable[[str], None] | None = None,
@@ -112,6 +115,10 @@ def run_job(
         Goes on after `NondeterministicReplay` of this batch with what is published.
     accept_topics
         Goes on in these topics although they are not those that the checkpoint has read: their records have the same offsets.
+    accept_lateness
+        Goes on although the source's lag or an allowed lateness is another one than the checkpoint was made with.
+    accept_missing
+        Goes on although published batches are gone from an output.
     replay_last
         Computes the newest batch again from its recorded input, after the checkpoint was damaged.
     end
@@ -124,6 +131,8 @@ def run_job(
 
     Raises
     ------
+    AccountError
+        If the account of a query does not add up; it has the result.
     StreamproofError
         What stopped the job, with the remedy.
     KeyboardInterrupt
@@ -138,7 +147,13 @@ def run_job(
     if replace_output:
         delete_outputs(bound, session)
     started = monotonic_seconds()
-    start = Start(accept_replay=accept_replay, accept_topics=tuple(accept_topics), replay_last=replay_last)
+    start = Start(
+        accept_replay=accept_replay,
+        accept_topics=tuple(accept_topics),
+        accept_lateness=accept_lateness,
+        accept_missing=accept_missing,
+        replay_last=replay_last,
+    )
     queries: list[RunningQuery] = []
     try:
         for query in bound.outputs.main:
@@ -162,7 +177,9 @@ def run_job(
         if _jvm.is_of_spark(problem):  # what waits for a service is published beside the queries, too
             raise translated(problem) from problem
         raise
-    return replace(_result(bound, queries, session, monotonic_seconds() - started), ended_early=ended_early)
+    result = replace(_result(bound, queries, session, monotonic_seconds() - started), ended_early=ended_early)
+    require_adds_up(result, bound.outputs.main)
+    return result
 
 
 def _require_wanted(end: threading.Event) -> None:
@@ -272,7 +289,7 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
         first_open = opened if query is queries[0] else first_open
         accounts.append(account_of(query.name, newest, opened))
         outputs.extend(_outputs(bound, query))
-        notes.extend(query.notes)
+        notes.extend(note for note in query.notes if note not in notes)  # each query says what was set from outside
     for result in outputs:
         place = bound.places[result.name]
         if not place.bound:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
-from streamproof.errors import ConfigurationError, EnvironmentProblem
+from streamproof.errors import EnvironmentProblem
 from streamproof.runtime.environment import find_java
 from streamproof.runtime.run_log import said_at_the_end
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
-_STATELESS_ADAPTIVE = "spark.sql.adaptive.streaming.stateless.enabled"
 STREAMING: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
@@ -23,7 +22,7 @@ STREAMING: Mapping[str, str] = {
     _STATE_FORMAT: "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     "spark.sql.streaming.metricsEnabled": "false",
-    _STATELESS_ADAPTIVE: "false",
+    "spark.sql.adaptive.streaming.stateless.enabled": "false",
     # Spark's default are 96-bit integers, which Parquet has deprecated and other readers take for something else.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # What cannot be interrupted is not waited for without end, which is Spark's default.
@@ -32,18 +31,6 @@ STREAMING: Mapping[str, str] = {
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
 }
 """Session settings of every query; a job's own [spark] settings win."""
-
-_REFUSED: Mapping[str, tuple[str, str]] = {
-    "spark.sql.session.timeZone": ("UTC", "instants are written and compared in UTC"),
-    "spark.sql.files.ignoreCorruptFiles": ("false", "Spark would pass over what it cannot read"),
-    "spark.sql.files.ignoreMissingFiles": ("false", "Spark would pass over a file that vanished"),
-    "spark.speculation": ("false", "two attempts of a task at a time would write the same state"),
-    _STATELESS_ADAPTIVE: (
-        "false",
-        "what a batch has read, and whether a row could leave twice, is read from its plan, which has to be final",
-    ),
-}
-"""Settings with the one value that the guarantees stand on, and why."""
 
 _QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parents[1] / 'log4j2.properties'}"
 # PySpark prints the whole plan beside an error about a column; our errors say which column, and which are there.
@@ -132,16 +119,6 @@ def process_settings(settings: Mapping[str, str], jars: Sequence[str], java_opti
 def _is_local(master: str) -> bool:
     """Whether Spark runs on this machine alone."""
     return master.startswith("local")
-
-
-def refuse_settings(settings: Mapping[str, str], file: str) -> None:
-    """ConfigurationError if [spark] takes away what the guarantees stand on (R21)."""
-    for key, (value, why) in _REFUSED.items():
-        found = settings.get(key)
-        if found is not None and found.lower() != value.lower():
-            raise ConfigurationError(
-                f'{file}: [spark] sets "{key}" to {found}.', required=f"It is {value}: {why}.", remedy="Take that line out."
-            )
 
 
 def settings_of_query(settings: Mapping[str, str]) -> dict[str, str]:

@@ -13,6 +13,8 @@ from pyspark.sql import functions as F
 from streamproof.core.durations import micros_of
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, StreamproofError
+from streamproof.stream.identity import MadeBy, state_of
+from streamproof.stream.limits import require_row_by_row
 from streamproof.stream.recipe import Condition, Deduplicate, Filter, Recipe, Require, Transform
 
 if TYPE_CHECKING:
@@ -67,7 +69,15 @@ class EventTimeColumn:
     lag: "timedelta"
 
 
-def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, doors: Doors) -> DataFrame:
+@dataclass(frozen=True)
+class Plan:
+    """The streaming plan of a query, and what its state is made by (R25)."""
+
+    rows: DataFrame
+    made_by: MadeBy
+
+
+def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, doors: Doors) -> Plan:
     """The streaming plan of a recipe.
 
     Parameters
@@ -86,9 +96,10 @@ def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, d
     """
     rows = row_wise(recipe, rows, doors)
     if not recipe.stateful:
-        return rows.drop(MADE)
+        return Plan(rows.drop(MADE), state_of(recipe, rows))
     if event_time is None:
         raise needs_event_time(recipe)
+    before_state = rows
     _require_columns(rows, [event_time.column], "the event time")
     delay = event_time.lag + recipe.allowed_lateness
     deduplicate, aggregate = recipe.deduplicate, recipe.aggregate
@@ -102,7 +113,7 @@ def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, d
     rows = rows.withWatermark(event_time.column, f"{micros_of(delay) // 1000} milliseconds")
     if deduplicate is not None:
         rows = rows.dropDuplicatesWithinWatermark(list(deduplicate.key))
-    return aggregated(recipe, rows, event_time.column)
+    return Plan(aggregated(recipe, rows, event_time.column), state_of(recipe, before_state))
 
 
 def row_wise(recipe: Recipe, rows: DataFrame, doors: Doors) -> DataFrame:
@@ -256,6 +267,7 @@ def _transformed(rows: DataFrame, step: Transform) -> DataFrame:
         raise JobDefinitionError(
             f"The function given to transform() returned a {type(made).__name__}.", required="It returns a DataFrame."
         )
+    require_row_by_row(rows, made, step)
     _require_free((name for name in made.columns if name not in rows.columns), "The function given to transform()")
     return made
 

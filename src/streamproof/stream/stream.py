@@ -48,17 +48,32 @@ class Stream:
         Raises
         ------
         JobDefinitionError
-            Behind a stateful operator: use `transform` there, or filter before it.
+            Behind a stateful operator: filter before it, or mark rows there in a column that `transform` makes.
         """
         _require_condition(f"filter(name={name!r})", condition)
         self._before_state("filter")
         return Stream(self.recipe.then(Filter(condition, name)))
 
     def transform(self, function: "Callable[[DataFrame], DataFrame]") -> "Stream":
-        """Applies a function of the DataFrame when the plan is built: all of PySpark is there.
+        """Applies a function of the DataFrame when the plan is built; each row that goes in comes out once.
 
-        Supported: functions that work row by row. Rows that it drops are `unknown` to the account unless they were filtered by
-        `filter`. Not supported: stateful operators inside the function; use `deduplicate` and `window` instead.
+        Supported: columns, functions of PySpark and Python ones, `mapInArrow` and `mapInPandas`, repartitioning, joins with a table that has
+        one row a key. Not supported, and refused when the plan is built: aggregates, deduplication and other state, watermarks, window
+        functions, what makes several rows of one (`explode`), unions and joins of streams, sampling, limits, sorting; use `window`,
+        `deduplicate` and `filter` instead.
+
+        What no plan tells, the account does: where a function, a `where` or a join with a table drops or doubles a row, also behind
+        `aggregate`, the account does not add up, and the run ends with an AccountError. Drop rows by `filter`, which counts them.
+
+        Parameters
+        ----------
+        function
+            Takes the DataFrame and returns one. Columns beginning with an underscore may be Streamproof's own: leave them in.
+
+        Raises
+        ------
+        JobDefinitionError
+            Between `deduplicate` and `window`; when the plan is built, if the function does what is not supported.
         """
         if self.recipe.deduplicate is not None and self.recipe.aggregate is None:
             raise JobDefinitionError(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.core.account import Account
-from streamproof.errors import JobDefinitionError, StreamproofError
+from streamproof.errors import AccountError, JobDefinitionError, StreamproofError
 from streamproof.runtime.failures import jvm_gone
 
 runtime = pytest.importorskip("streamproof.runtime.run")
@@ -58,7 +58,10 @@ def ran(streamproof, my_job, monkeypatch, tmp_path):
                 end.wait(10)
             told("batch 1, 50 rows in")
             calls.append(options)
-            return replace(result(tmp_path, read=read), ended_early=end.is_set())
+            done = replace(result(tmp_path, read=read), ended_early=end.is_set())
+            if read < 50_000:
+                raise AccountError("The account of exposure does not add up.", done, remedy="Look at job.py line 3.")
+            return done
 
         monkeypatch.setattr("streamproof.runtime.run.run_job", run_job)
         monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
@@ -90,10 +93,30 @@ def test_an_account_of_more_than_this_run_says_so(ran):
     assert "= 50,000, since the checkpoint began\n" in shown.out
 
 
-def test_an_account_that_does_not_add_up_is_said(ran):
-    shown, _ = ran(read=50_003)
+def test_r31_an_account_that_does_not_add_up_is_exit_code_4_behind_all_that_was_done(ran):
+    shown, _ = ran(read=49_997)
 
-    assert "3 missing: 50,003 were read" in shown.out
+    assert "  exposure   out/exposure " in shown.out
+    assert "3 too many: 49,997 were read" in shown.out
+    assert shown.err.endswith("error  The account of exposure does not add up.\n       Look at job.py line 3.\n")
+    assert shown.code == 4
+
+
+def test_r31_in_json_the_result_is_whole_and_says_which_account_it_is(ran):
+    shown, _ = ran("--json", read=49_997)
+    (account,) = json.loads(shown.out)["accounts"]
+
+    assert (account["query"], account["input"], account["account"]["late"], account["adds_up"]) == ("exposure", 49_997, 318, False)
+    assert shown.code == 4
+
+
+def test_r31_a_run_that_was_ended_keeps_its_code_and_says_that_the_account_does_not_add_up(ran):
+    shown, _ = ran(read=49_997, ends=signal.SIGTERM)
+
+    assert "3 too many: 49,997 were read" in shown.out
+    assert "error  The account of exposure does not add up." in shown.err
+    assert shown.err.endswith("Ended by SIGTERM. Go on with: streamproof run my_job\n")
+    assert shown.code == 143
 
 
 @pytest.mark.parametrize(("sent", "called", "code"), [(signal.SIGINT, "Ctrl-C", 130), (signal.SIGTERM, "SIGTERM", 143)])
@@ -174,6 +197,7 @@ def test_json_is_one_object_and_nothing_else(ran):
     found = json.loads(shown.out)
 
     assert (found["job"], found["account"]["late"], found["closes_after"]) == ("risk_exposure", 318, "2026-01-05T10:05:00+00:00")
+    assert [account["adds_up"] for account in found["accounts"]] == [True]
 
 
 def test_the_ways_out_are_passed_on(ran):
@@ -182,6 +206,8 @@ def test_the_ways_out_are_passed_on(ran):
         "replace_output": False,
         "accept_replay": 7,
         "accept_topics": ["trades"],
+        "accept_lateness": False,
+        "accept_missing": False,
         "replay_last": False,
     }
     assert ran("--replace-output")[1]["replace_output"] is True

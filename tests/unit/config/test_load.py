@@ -158,3 +158,14 @@ def test_settings_of_a_client_may_be_written_with_dots(loaded):
     config = loaded(('connector = "files"\npath = "data/trades"', source))
 
     assert config.source["trades"].options == {"security.protocol": "SSL", "ssl.key.password": "x", "retries": "3"}
+
+
+@pytest.mark.parametrize("option", ["isolation.level", "failOnDataLoss", "FAILONDATALOSS"])
+def test_r27_options_do_not_take_away_what_the_guarantees_stand_on(loaded, option):
+    source = f'connector = "kafka"\nservers = "s:1"\ntopic = "t"\noptions = {{ "{option}" = "read_uncommitted" }}'
+
+    with pytest.raises(ConfigurationError) as raised:
+        loaded(('connector = "files"\npath = "data/trades"', source))
+
+    assert f'options has "{option}"' in raised.value.message
+    assert raised.value.required

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from streamproof.core.manifest import Digest, Fingerprint, LedgerEntry, Manifest, Section
+from streamproof.core.manifest import Chain, Digest, Fingerprint, LedgerEntry, Manifest, Section
 from streamproof.errors import SinkUnavailable, StagedRowsGone, TwoDrivers, WrongCheckpoint
 from streamproof.runtime.pauses import FIRST_SECONDS, LONGEST_SECONDS, Pause
 
@@ -153,6 +153,50 @@ def test_an_output_that_has_everything_when_it_comes_back_gets_nothing_again(pub
     publisher.publish(manifest(5))
 
     assert store.taken == [5]
+
+
+def test_looking_back_costs_as_much_as_there_are_batches_with_rows(store, clock, monkeypatch):
+    """Each manifest names the batch with rows before it: those between, without rows for the output, are not read."""
+    read = []
+
+    def chained(_: Manifests, batch: int) -> Manifest:
+        read.append(batch)
+        found = manifest(batch, rows=int(batch in (3, 40_000, 90_000)))
+        before = max((with_rows for with_rows in (3, 40_000, 90_000) if with_rows < batch), default=-1)
+        return replace(found, sections=(replace(found.sections[0], earlier=Chain(newest=before)),))
+
+    monkeypatch.setattr(Manifests, "read", chained)
+    publisher = publishing.Publisher(Manifests(), {"kept": store}, lambda _: -1, {"kept": 100}, [], clock=clock, wait=clock.wait)
+    store.newest = 3
+
+    publisher.look_back(range(99_900, 100_000))
+
+    assert publisher.waiting["kept"] == [40_000, 90_000]
+    assert read[:4] == [99_999, 90_000, 40_000, 3]
+
+
+class Folder:
+    """Manifests on a disk that only counts what is deleted."""
+
+    def __init__(self, *batches: int) -> None:
+        self.there = [str(batch) for batch in batches]
+
+    def names(self, _: str) -> list[str]:
+        return list(self.there)
+
+    def delete(self, path: str) -> None:
+        self.there.remove(path.rpartition("/")[2])
+
+
+@pytest.mark.parametrize(("waiting", "left"), [((), range(5, 105)), ((30,), range(5, 105)), ((3, 50), range(2, 105))])
+def test_manifests_that_no_rule_needs_go_and_those_of_waiting_batches_stay(waiting, left):
+    from streamproof.runtime.manifests import ManifestStore
+
+    folder = Folder(*range(105))
+
+    ManifestStore(folder, "checkpoint").prune(104, waiting)
+
+    assert folder.there == [str(batch) for batch in left]
 
 
 ENTRY = LedgerEntry("job", "kept", "i", 5, 0, "m5", "f", 1, 1)

@@ -1,18 +1,26 @@
 """Directories of files, exactly once: one directory per batch, made visible with its ledger by one rename (R6, R7)."""
 
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from streamproof.connectors.sink import Sink, SinkPlace, entry_of, same_manifest
-from streamproof.core.manifest import LedgerEntry, Manifest, Section
+from streamproof.core.manifest import LedgerEntry, Manifest, Section, StagedFile
 from streamproof.errors import StagedRowsGone, TornCheckpoint
 
+if TYPE_CHECKING:
+    from streamproof._jvm import Numbered
+
 LEDGER = "_ledger.json"
+_BATCH = "batch="
+_ANY_BATCH = 2**62
 OBJECT_STORES = ("s3", "s3a", "s3n", "gs", "oss", "cosn", "obs", "swift", "wasb", "wasbs")
 
 
 def batch_directory(batch: int) -> str:
     """The name of a batch's directory; Spark reads it as a partition column `batch`."""
-    return f"batch={batch:06d}"
+    return f"{_BATCH}{batch:06d}"
 
 
 def guarantee_at(path: str) -> str:
@@ -25,6 +33,8 @@ def guarantee_at(path: str) -> str:
 
 class FileSink(Sink):
     """Writes `<path>/batch=000003/`; `_ledger.json` in it means published."""
+
+    listed = True
 
     def __init__(self, place: SinkPlace) -> None:
         super().__init__(place)
@@ -52,7 +62,7 @@ class FileSink(Sink):
         staged = f"{self.place.path}/{section.directory}"
         self._verify(staged, section, manifest)
         self._drop_unnamed(staged, section)
-        self.place.storage.write(f"{staged}/{LEDGER}", entry_of(manifest, section).to_json())
+        self.place.storage.write(f"{staged}/{LEDGER}", _entry(manifest, section).to_json())
         published = f"{self.place.path}/{batch_directory(manifest.batch)}"
         self.place.storage.rename(staged, published)
         try:
@@ -74,6 +84,8 @@ class FileSink(Sink):
         if self._is_anothers(manifest):
             return None
         whole = all(there.get(file.name) == file.size for file in section.files)
+        if not whole and _others(there, section.files):
+            return None  # its owner has rewritten it, which nobody does to a batch that was never committed
         if not whole:
             self.place.storage.delete(directory)
             return f"{directory} was not whole on the disk and is taken back; the batch is published again."
@@ -82,22 +94,35 @@ class FileSink(Sink):
                 return None
         except TornCheckpoint:
             self.place.storage.delete(f"{directory}/{LEDGER}")
-        self.place.storage.create_atomic(f"{directory}/{LEDGER}", entry_of(manifest, section).to_json())
+        self.place.storage.create_atomic(f"{directory}/{LEDGER}", _entry(manifest, section).to_json())
         return f"{directory}/{LEDGER} was torn or missing and is written again from the manifest; its rows are whole."
 
-    def torn(self, manifest: Manifest, section: Section) -> str | None:
-        directory = f"{self.place.path}/{batch_directory(manifest.batch)}"
+    def torn(self, batch: int, section: Section | None) -> str | None:
+        entry = self.published(batch)
+        if entry is None:
+            return None
+        named = entry.files or (section.files if section is not None else ())
+        directory = f"{self.place.path}/{batch_directory(batch)}"
         there = self.place.storage.list(directory)
-        rewritten = not there or any(
-            not name.startswith(("_", ".")) for name in there.keys() - {file.name for file in section.files}
-        )
-        for file in section.files:
+        rewritten = _others(there, named)
+        for file in named:
             found = there.get(file.name)
             if found is None and not rewritten:
                 return f"its file {directory}/{file.name} is gone while its ledger is there"
             if found not in (None, file.size):
                 return f"its file {directory}/{file.name} is torn: it has {found} bytes of {file.size}"
         return None
+
+    def take_back(self, batch: int) -> None:
+        self.place.storage.delete(f"{self.place.path}/{batch_directory(batch)}")
+
+    def batches(self) -> Collection[int]:
+        names = self.place.storage.names(self.place.path)
+        numbers = (name.removeprefix(_BATCH) for name in names if name.startswith(_BATCH))
+        return {int(number) for number in numbers if number.isascii() and number.isdigit()}
+
+    def counted(self, last: int) -> "Numbered":
+        return self.place.storage.numbered(self.place.path, _BATCH, last)
 
     def _is_anothers(self, manifest: Manifest) -> bool:
         """Whether another manifest has published this batch: its rows stand, and publish() says so (R7)."""
@@ -108,9 +133,14 @@ class FileSink(Sink):
         return found is not None and found.manifest != manifest.id
 
     def owner(self) -> LedgerEntry | None:
-        names = self.place.storage.list(self.place.path)
-        numbers = (name.removeprefix("batch=") for name in names if name.startswith("batch="))
-        for batch in sorted((int(number) for number in numbers if number.isdigit()), reverse=True):
+        newest = self.counted(_ANY_BATCH).newest
+        if newest < 0:
+            return None
+        with suppress(TornCheckpoint):
+            found = self.published(newest)
+            if found is not None:
+                return found
+        for batch in sorted(self.batches(), reverse=True):
             with suppress(TornCheckpoint):  # it cannot tell whose it is; the next one may, and publishing stops at it
                 found = self.published(batch)
                 if found is not None:
@@ -135,3 +165,13 @@ class FileSink(Sink):
                     remedy=f"Run again with --replay-last: batch {manifest.batch} is computed again from its recorded input.",
                     batch=manifest.batch,
                 )
+
+
+def _entry(manifest: Manifest, section: Section) -> LedgerEntry:
+    """The ledger entry of a directory: it names its files with their bytes, and the batches before (R26)."""
+    return replace(entry_of(manifest, section), files=section.files, earlier=section.earlier)
+
+
+def _others(there: Mapping[str, int], named: Sequence[StagedFile]) -> bool:
+    """Whether a directory has files of rows beside those that are named: its owner has rewritten them, compacted for example."""
+    return any(not name.startswith(("_", ".")) for name in there.keys() - {file.name for file in named})

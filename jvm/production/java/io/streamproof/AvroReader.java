@@ -2,6 +2,7 @@ package io.streamproof;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.apache.avro.JsonProperties;
@@ -186,7 +187,7 @@ final class AvroReader {
     } else if (type instanceof DoubleType) {
       return Schema.Type.DOUBLE;
     }
-    throw new Incompatible(path + ": Avro has no type for " + type.sql().toLowerCase());
+    throw new Incompatible(path + ": Avro has no type for " + type.sql().toLowerCase(Locale.ROOT));
   }
 
   private static Schema decimal(DecimalType wanted, Schema writer, String path) {
@@ -197,7 +198,7 @@ final class AvroReader {
         && written.getScale() == wanted.scale()
         && written.getPrecision() <= wanted.precision();
     if (!fits) {
-      throw new Incompatible(path + ": the column is " + wanted.sql().toLowerCase() + ", the writer's " + called(writer));
+      throw new Incompatible(path + ": the column is " + wanted.sql().toLowerCase(Locale.ROOT) + ", the writer's " + called(writer));
     }
     return writer;
   }

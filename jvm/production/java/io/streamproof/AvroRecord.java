@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.avro.Schema;
@@ -97,7 +98,7 @@ public final class AvroRecord implements Serializable {
       return "no value";
     }
     if (value.length > 0 && value[0] != 0) {
-      return "not in the registry's wire format (begins with " + String.format("0x%02x", value[0]) + ")";
+      return "not in the registry's wire format (begins with " + String.format(Locale.ROOT, "0x%02x", value[0]) + ")";
     }
     return "too short for a schema id";
   }

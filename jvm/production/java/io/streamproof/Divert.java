@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.zip.CRC32;
 import org.apache.hadoop.fs.FileSystem;
@@ -68,8 +69,8 @@ public final class Divert implements UDF2<String, String, Boolean> {
       partition = task.partitionId();
       attempt = task.taskAttemptId();
       if (directory != null) {
-        Path folder = new Path(directory, String.format("%06d-%s", batch, run));
-        String name = String.format("%s-%05d-%d.jsonl", door.replaceAll("[^A-Za-z0-9]+", "_"), partition, attempt);
+        Path folder = new Path(directory, String.format(Locale.ROOT, "%06d-%s", batch, run));
+        String name = String.format(Locale.ROOT, "%s-%05d-%d.jsonl", door.replaceAll("[^A-Za-z0-9]+", "_"), partition, attempt);
         named = new Path(folder, name);
         written = new Path(folder, "." + name + ".tmp");
         files = named.getFileSystem(HadoopConfiguration.ofThisProcess());
@@ -114,7 +115,7 @@ public final class Divert implements UDF2<String, String, Boolean> {
           }
         }
         if (!failed && !task.isInterrupted()) {
-          String crc = out == null ? null : String.format("crc32:%08x", checksum.getValue());
+          String crc = out == null ? null : String.format(Locale.ROOT, "crc32:%08x", checksum.getValue());
           String name = named == null ? null : named.getName();
           reports.add(
               new Report(door, batch, partition, attempt, name, size, crc, rows, rows, hash, new double[0], new double[0], reasons));

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -16,6 +17,7 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 
 /** Small files and directory renames through Hadoop's file systems, as Spark's own checkpoint does them. */
 public final class Storage {
+  private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
   private final Configuration configuration;
 
   public Storage(SparkSession spark) {
@@ -75,6 +77,44 @@ public final class Storage {
     }
     names.sort(null);
     return String.join("\n", names);
+  }
+
+  /** The names in a directory, a line each, in no order; empty where there is none. A local disk is not asked about each of them. */
+  public String names(String path) throws IOException {
+    Path folder = new Path(path);
+    FileSystem files = folder.getFileSystem(configuration);
+    if ("file".equals(files.getUri().getScheme())) {
+      String[] found = new java.io.File(files.makeQualified(folder).toUri().getPath()).list();
+      return found == null ? "" : String.join("\n", found);
+    }
+    List<String> names = new ArrayList<>();
+    if (files.exists(folder)) {
+      for (FileStatus status : files.listStatus(folder)) {
+        names.add(status.getPath().getName());
+      }
+    }
+    return String.join("\n", names);
+  }
+
+  /** Of the names in a directory that are a prefix and a number up to `last`: how many, their sum, the smallest and the largest, -1 without one. */
+  public String numbered(String path, String prefix, long last) throws IOException {
+    long count = 0;
+    long sum = 0;
+    long oldest = -1;
+    long newest = -1;
+    for (String name : names(path).split("\n")) {
+      if (!name.startsWith(prefix) || !NUMBER.matcher(name).region(prefix.length(), name.length()).matches()) {
+        continue;
+      }
+      long number = Long.parseLong(name, prefix.length(), name.length(), 10);
+      if (number <= last) {
+        count++;
+        sum += number;
+        oldest = oldest < 0 ? number : Math.min(oldest, number);
+        newest = Math.max(newest, number);
+      }
+    }
+    return count + " " + sum + " " + oldest + " " + newest;
   }
 
   /** The bytes of files given by their URIs, a line each; -1 where there is none. */

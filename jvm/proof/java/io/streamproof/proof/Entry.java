@@ -1,5 +1,6 @@
 package io.streamproof.proof;
 
+import java.util.Locale;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkContext$;
 import org.apache.spark.TaskContext;
@@ -56,7 +57,7 @@ final class Entry {
       if (letter == '"' || letter == '\\') {
         out.append('\\').append(letter);
       } else if (letter < ' ') {
-        out.append(String.format("\\u%04x", (int) letter));
+        out.append(String.format(Locale.ROOT, "\\u%04x", (int) letter));
       } else {
         out.append(letter);
       }

@@ -1,5 +1,6 @@
 package io.streamproof.proof;
 
+import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
@@ -38,7 +39,7 @@ final class Fault {
     this.occurrence = occurrence;
     this.since = Pattern.compile(since);
     this.counting = since.isEmpty();
-    this.action = Action.valueOf(action.toUpperCase());
+    this.action = Action.valueOf(action.toUpperCase(Locale.ROOT));
     this.call = call;
   }
 

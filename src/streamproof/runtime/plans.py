@@ -1,0 +1,34 @@
+"""Does the job keep the state that the checkpoint was made with (R25)."""
+
+from streamproof.errors import PlanChanged
+from streamproof.runtime.manifests import ManifestStore
+from streamproof.stream.identity import LATENESS, MadeBy, differences
+
+
+def require_same(manifests: ManifestStore, made_by: MadeBy, *, accept_lateness: bool) -> list[str]:
+    """PlanChanged if the state in a checkpoint was made by other operators, keys, windows, lateness or aggregates; else what is worth noting.
+
+    The newest manifest says what it was made by: no state is committed without one. What the checkpoint pins by itself (the number of state
+    partitions, the state store, its format) is not compared, since Spark takes it from there whatever the session says.
+    """
+    newest = next(manifests.newest_first(), None)
+    if newest is None:
+        return []
+    if not newest.made_by:
+        return [
+            f"The checkpoint {manifests.checkpoint} does not say what its state was made by, since an earlier version wrote it: "
+            "it is taken for this job's, and says so from its next batch on."
+        ]
+    found = differences(newest.made_by, made_by)
+    only_lateness = bool(found) and set(found) <= set(LATENESS)
+    if not found:
+        return []
+    if only_lateness and accept_lateness:
+        return [f"Another lateness was accepted from here on: {'; '.join(found.values())}."]
+    raise PlanChanged(
+        f"The checkpoint {manifests.checkpoint} (batch {newest.batch}, by version {newest.version}) was made by another job: "
+        f"{'; '.join(found.values())}.",
+        required="State is bound to operators and columns by their place: old rows would be read as what they are not.",
+        remedy="Put the job back as it was, or give it another [job] checkpoint and new outputs: it then reads its sources from the start."
+        + ("\nTo go on with the new lateness, which old state allows: run --accept-lateness" if only_lateness else ""),
+    )

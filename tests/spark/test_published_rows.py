@@ -1,0 +1,154 @@
+"""Published rows vouch for themselves (R26): what is torn or gone is told at the start, with or without its manifest."""
+
+import json
+import shutil
+
+import pytest
+
+from spark.small_job import KEPT, event
+from streamproof.core.account import Account
+from streamproof.errors import SinkError, StagedRowsGone, StoreEmptied, TornCheckpoint
+
+pytestmark = pytest.mark.spark
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+
+
+def three_batches(small_job):
+    job = small_job(KEPT)
+    for batch in range(3):
+        job.feed([event(f"e{batch}{number}", batch) for number in range(3)])
+    job.run()
+    return job
+
+
+def test_r26_a_ledger_names_its_files_and_the_batches_before(small_job):
+    job = three_batches(small_job)
+
+    entry = job.ledger(2)
+
+    parts = [path for path in (job.out("kept") / "batch=000002").iterdir() if not path.name.startswith((".", "_"))]
+    assert {file.name: file.size for file in entry.files} == {path.name: path.stat().st_size for path in parts}
+    assert (entry.earlier.newest, entry.earlier.count, entry.earlier.sum) == (1, 2, 1)
+
+
+def test_r26_a_torn_manifest_with_torn_rows_before_the_commit_is_published_again(small_job):
+    job = three_batches(small_job)
+    job.lose("commits/2")
+    cut(job.checkpoint() / "_streamproof/manifests/2")
+    (rows,) = (job.out("kept") / "batch=000002").glob("*.parquet")
+    cut(rows)
+    first = job.ledger(2)
+
+    result = job.run()
+
+    assert result.account == Account(emitted=9)
+    assert len(job.ids()) == 9
+    assert job.ledger(2).manifest == first.manifest
+
+
+def test_r26_a_torn_manifest_with_torn_rows_behind_the_commit_stops_and_the_remedy_works(small_job):
+    job = three_batches(small_job)
+    cut(job.checkpoint() / "_streamproof/manifests/2")
+    (rows,) = (job.out("kept") / "batch=000002").glob("*.parquet")
+    cut(rows)
+    before = (job.checkpoint() / "_streamproof/manifests/2").read_bytes()
+
+    error = job.stopped(TornCheckpoint)
+    assert "manifests/2 is torn, and Spark has committed its batch" in error.message
+    assert "--replay-last" in error.remedy
+    assert (job.checkpoint() / "_streamproof/manifests/2").read_bytes() == before
+
+    assert job.run(replay_last=True).account == Account(emitted=9)
+    assert len(job.ids()) == 9
+
+
+def test_r26_torn_rows_are_told_by_the_ledger_alone(small_job):
+    job = three_batches(small_job)
+    job.feed([event("e30", 3)])
+    job.run()
+    job.lose("_streamproof/manifests/2")
+    (rows,) = (job.out("kept") / "batch=000002").glob("*.parquet")
+    cut(rows)
+
+    assert f"Batch 2 of kept is published, and its file {rows} is torn" in job.stopped(SinkError).message
+
+
+def test_r26_a_batch_that_is_gone_between_others_is_named(small_job):
+    job = three_batches(small_job)
+    away = job.folder / "away"
+    shutil.move(job.out("kept") / "batch=000001", away)
+
+    error = job.stopped(StoreEmptied)
+    assert f"Of {job.out('kept')} batch 1 is gone" in error.message
+    assert "--accept-missing" in error.remedy
+    shutil.move(away, job.out("kept") / "batch=000001")
+    assert job.run().account == Account(emitted=9)
+
+
+def test_r26_a_batch_that_is_accepted_as_lost_is_not_asked_for_again(small_job):
+    job = three_batches(small_job)
+    shutil.rmtree(job.out("kept") / "batch=000001")
+    job.feed([event("e30", 3)])
+
+    assert any("batch 1 is gone, and accepted as lost" in note for note in job.run(accept_missing=True).notes)
+
+    job.feed([event("e40", 4)])
+    assert job.run().account == Account(emitted=11)
+    shutil.rmtree(job.out("kept") / "batch=000003")
+    assert "batches 1, 3 are gone" in job.stopped(StoreEmptied).message
+
+
+def test_r26_an_emptied_output_is_one_message_with_one_way_out(small_job):
+    job = three_batches(small_job)
+    shutil.rmtree(job.out("kept"))
+
+    error = job.stopped(StoreEmptied)
+    assert f"{job.out('kept')} has none of the 3 batches that were published there" in error.message
+    assert "--replay-last" not in str(error)
+
+    job.feed([event("e30", 3)])
+    job.run(accept_missing=True)
+    assert job.ids() == ["e30"]
+    job.feed([event("e40", 4)])
+    assert job.run().account == Account(emitted=11)
+
+
+def test_r26_the_newest_batch_alone_is_computed_again(small_job):
+    job = three_batches(small_job)
+    shutil.rmtree(job.out("kept") / "batch=000002")
+
+    assert "--replay-last" in job.stopped(StagedRowsGone).remedy
+
+    assert job.run(replay_last=True).account == Account(emitted=9)
+    assert len(job.ids()) == 9
+
+
+def test_r26_the_oldest_batches_may_be_removed(small_job):
+    """As a retention does: every run says it, and none is stopped by it."""
+    job = three_batches(small_job)
+    for batch in (0, 1):
+        shutil.rmtree(job.out("kept") / f"batch={batch:06d}")
+    job.feed([event("e30", 3)])
+
+    assert any("has no batch before 2 any more" in note for note in job.run().notes)
+
+
+def test_r26_the_chain_of_an_earlier_version_is_made_from_its_manifests(small_job):
+    job = three_batches(small_job)
+    for batch in range(3):
+        job.change_manifest(batch, lambda manifest: [section.pop("earlier") for section in manifest["sections"]])
+        ledger = job.out("kept") / f"batch={batch:06d}/_ledger.json"
+        entry = {key: value for key, value in json.loads(ledger.read_text()).items() if key not in ("files", "earlier")}
+        ledger.write_text(json.dumps(entry))
+        ledger.with_name("._ledger.json.crc").unlink(missing_ok=True)
+    job.feed([event("e30", 3)])
+
+    assert job.run().account == Account(emitted=10)
+
+    assert job.ledger(3).earlier.count == 3
+    shutil.rmtree(job.out("kept") / "batch=000002")
+    assert "batch 2 is gone" in job.stopped(StoreEmptied).message

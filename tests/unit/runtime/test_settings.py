@@ -1,0 +1,54 @@
+"""A job's own [spark] may choose what its rows mean, and may not take a guarantee away (R27); the page of the reference has the list."""
+
+from pathlib import Path
+
+import pytest
+
+from streamproof.errors import ConfigurationError
+from streamproof.prove.engine import settings_of_proof
+from streamproof.runtime.settings import SETTINGS, Where, refuse_settings
+
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [name for setting in SETTINGS if not setting.choice for name in setting.names])
+def test_r27_a_job_does_not_take_a_guarantee_away(name):
+    (setting,) = (each for each in SETTINGS if name in each.names)
+
+    with pytest.raises(ConfigurationError) as refused:
+        refuse_settings({name: "other"}, "my_job/streamproof.toml")
+
+    assert refused.value.message == f'my_job/streamproof.toml: [spark] sets "{name}" to other.'
+    assert setting.reason in refused.value.required
+    refuse_settings({name: setting.value.upper()}, "my_job/streamproof.toml")
+
+
+def test_a_job_may_choose_what_its_rows_mean():
+    refuse_settings({setting.key: "other" for setting in SETTINGS if setting.choice}, "my_job/streamproof.toml")
+
+
+def test_no_setting_is_listed_twice():
+    assert len({setting.key for setting in SETTINGS}) == len(SETTINGS)
+
+
+def test_a_proof_has_the_values_of_the_list_and_what_its_job_has_chosen():
+    proof = settings_of_proof({"spark.sql.ansi.enabled": "false"})
+
+    assert proof["spark.sql.ansi.enabled"] == "false"
+    assert proof["spark.sql.files.ignoreCorruptFiles"] == "false"
+    assert {name for setting in SETTINGS for name in setting.names[-1:]} <= proof.keys()
+
+
+def test_the_page_of_the_reference_has_the_list():
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in PAGE.splitlines() if line.startswith("| `")]
+
+    assert rows == [
+        [
+            f"`{setting.key}`",
+            f"`{setting.value}`",
+            "set, and noted" if setting.where in (Where.SESSION, Where.HADOOP) else "refused",
+            "the job's choice" if setting.choice else "refused",
+            setting.reason,
+        ]
+        for setting in SETTINGS
+    ]
