@@ -1,6 +1,7 @@
 """The bridge to the JVM: the only module that touches py4j."""
 
 import json
+import os
 import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.ids import new_id
-from streamproof.errors import DISK_FULL, DivertError, EnvironmentProblem, SinkError
+from streamproof.errors import DISK_FULL, DivertError, EnvironmentProblem, SinkError, StreamproofError, TwoDrivers
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -34,6 +35,27 @@ def jars(*, proof: bool = False) -> list[str]:
                 remedy="Run: make setup",
             )
     return [str(jar) for jar in wanted]
+
+
+def launch(settings: "Mapping[str, str]", log: Path | None) -> None:
+    """Starts the JVM of this process, where there is none yet; what it writes to standard error goes to the log.
+
+    Raises
+    ------
+    PySparkRuntimeError
+        If it ends before it can be spoken to.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ or log is None:
+        return
+    configured = SparkConf()
+    for key, value in settings.items():
+        configured.set(key, value)
+    with log.open("ab") as stderr:
+        gateway = launch_gateway(configured, {"stderr": stderr})  # type: ignore[no-untyped-call]
+    SparkContext._ensure_initialized(gateway=gateway)
 
 
 class Doors:
@@ -387,7 +409,21 @@ class Storage:
             raise storage_error(str(arguments[0]), java_causes(error.java_exception)) from error
 
 
-def storage_error(path: str, causes: Sequence[str]) -> SinkError:
+def is_own(path: str) -> bool:
+    """Whether only drivers of this job write and delete what lies there."""
+    return re.search(r"/(?:_staging|_streamproof)/", path) is not None
+
+
+def gone_file(path: str) -> TwoDrivers:
+    """The error for a file of a batch that was staged and is not there while the batch still runs, in one place."""
+    return TwoDrivers(
+        f"Another driver works on this checkpoint, or has: what this one had staged is gone, {path}.",
+        required="One driver works on a checkpoint at a time; one that starts removes what an earlier one has left unfinished.",
+        remedy="Look which one runs, let it go on, and do not start this one again beside it; the ledger decides what is published, nothing is doubled.",
+    )
+
+
+def storage_error(path: str, causes: Sequence[str]) -> StreamproofError:
     """The error for a failed file operation, in one place: disk full, no permission, or what the store said."""
     text = " <- ".join(causes)
     if "No space left" in text or "ENOSPC" in text or "Disk quota" in text:
@@ -396,6 +432,8 @@ def storage_error(path: str, causes: Sequence[str]) -> SinkError:
             required="Nothing is lost: what was not committed is done again.",
             remedy="Make room and run the job again.",
         )
+    if "FileNotFound" in text and is_own(path):
+        return gone_file(path)
     if "Parent path is not a directory" in text or "Not a directory" in text:
         return SinkError(
             f"{path} cannot be written: a part of the path is a file, not a directory.",

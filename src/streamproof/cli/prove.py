@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamproof.cli import screen
-from streamproof.cli.check import Profile, Target
+from streamproof.cli.check import Debug, Profile, Target
 from streamproof.core.phases import Phase, may_name_steps
 from streamproof.errors import StreamproofError
 
@@ -73,6 +73,7 @@ def prove(
         Path | None, typer.Option(metavar="DIR", help="Write report.html, report.json and junit.xml there too.")
     ] = None,
     profile: Profile = None,
+    debug: Debug = False,  # noqa: ARG001 -- its callback acts
 ) -> None:
     """Crash the job at every durable step, let it recover, and account for every event; exit code 0, 1, 2 or 3."""
     budget = _duration(time_budget)
@@ -162,6 +163,6 @@ def _duration(text: str | None) -> timedelta | None:
 
 
 def _near(path: Path) -> str:
-    from streamproof.config.positions import display
+    from streamproof.core.paths import display
 
     return display(path)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamproof.cli import screen
-from streamproof.cli.check import Profile, Target
-from streamproof.errors import AccountError, StreamproofError
+from streamproof.cli.check import Debug, Profile, Target
+from streamproof.errors import AccountError, ConfigurationError, StreamproofError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,6 +64,7 @@ def run(
             "--replay-last", help="Compute the newest batch again from its recorded input, after the checkpoint was damaged."
         ),
     ] = False,
+    debug: Debug = False,
 ) -> None:
     """Run the job on what its sources hold; print each output, its guarantee, and where every event is.
 
@@ -81,12 +82,14 @@ def run(
     find_spark()
     from streamproof.cli.interrupting import Interruption, interruptible
     from streamproof.runtime.run import run_job
+    from streamproof.runtime.run_log import open_log, python_side
 
     interruption = Interruption()
+    log = None if debug else open_log(config.root)
     result: RunResult
     wrong: AccountError | None = None
     try:
-        with screen.waiting(f"running {config.name}") as told:
+        with python_side(log), screen.waiting(f"running {config.name}") as told:
             result = interruptible(
                 lambda end: run_job(
                     config,
@@ -99,13 +102,14 @@ def run(
                     replay_last=replay_last,
                     end=end,
                     told=told,
+                    log=log,
                 ),
                 interruption,
             )
     except AccountError as problem:  # the job ran to its end: what it did is said too
         result, wrong = problem.result, problem
     except StreamproofError as problem:
-        screen.print_error(problem, target=target, profile=profile)
+        screen.print_error(problem, target=target, profile=profile, log=_worth_reading(log, problem))
         raise typer.Exit(problem.exit_code) from None
     except KeyboardInterrupt:
         screen.print_problem(
@@ -129,6 +133,15 @@ def run(
         raise typer.Exit(interruption.exit_code)
     if wrong is not None:
         raise typer.Exit(wrong.exit_code)
+
+
+def _worth_reading(log: Path | None, problem: StreamproofError) -> Path | None:
+    """The log, as it is typed from here, where anything was logged and what stopped the run is not said already."""
+    from streamproof.core.paths import display
+
+    if log is None or isinstance(problem, ConfigurationError) or not log.stat().st_size:
+        return None
+    return Path(display(log))
 
 
 def print_json(result: "RunResult", out: "Console") -> None:
@@ -206,7 +219,7 @@ def _lag(result: "RunResult") -> list[str]:
 
 
 def _shown_place(where: str) -> str:
-    from streamproof.config.positions import display
+    from streamproof.core.paths import display
 
     return where if ":" in where else display(Path(where))
 

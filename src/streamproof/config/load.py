@@ -11,13 +11,14 @@ from pydantic import BaseModel, ValidationError
 from streamproof.config.columns import check_columns
 from streamproof.config.entry import job_functions
 from streamproof.config.models import JobConfig, JobTable
-from streamproof.config.positions import KeyPath, display, key_lines
+from streamproof.config.positions import KeyPath, key_lines
 from streamproof.config.problems import TABLES, Origin, Problem, did_you_mean, key_of, nearest, one_of, raise_problems
 from streamproof.config.registry import RegistryConfig, with_registry
 from streamproof.config.secret import SecretText, UnreadableReference, redact, shown, strings, substitute
 from streamproof.config.sinks import CUSTOM_SINK, SINKS, SinkConfig, is_several
 from streamproof.config.sources import SOURCES, SourceConfig
 from streamproof.config.upserts import check_upserts
+from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError
 
 FILE_NAME = "streamproof.toml"

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.config.positions import KeyPath, display
+from streamproof.config.positions import KeyPath
 from streamproof.config.secret import redact
+from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError
 
 TABLES = ("job", "source", "sink", "registry", "spark", "profile")

@@ -1,10 +1,12 @@
 """The user's hand-written model of the business rule: loaded from the scenario's folder, given the survivors, its rows keyed."""
 
 import runpy
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from streamproof.core.clock import from_micros
+from streamproof.core.users_code import raised_in, remedy_for
 from streamproof.errors import ScenarioError
 from streamproof.prove.generate import Event
 from streamproof.prove.oracle.arrived import Arrived, plain
@@ -23,7 +25,7 @@ def handwritten_rows(
     Raises
     ------
     ScenarioError
-        If the file or the function is not there, a row lacks a key column or window_start, or has a column that is not in the output.
+        If the file or the function is not there or raises, a row lacks a key column or window_start, or has a column that is not in the output.
     """
     if scenario.expect.model is None:
         return None
@@ -31,10 +33,11 @@ def handwritten_rows(
     path = scenario.folder / file
     if not path.is_file():
         raise ScenarioError(f"[expect] model names {file}, and there is no such file beside the scenario.")
-    function = runpy.run_path(str(path)).get(name)
+    function = _asked(path, lambda: runpy.run_path(str(path))).get(name)
     if not callable(function):
         raise ScenarioError(f'[expect] model names "{name}", and {file} has no such function.')
-    rows = function([_as_seen(events[trace], arrived[trace], shape) for trace in survivors])
+    given = [_as_seen(events[trace], arrived[trace], shape) for trace in survivors]
+    rows = _asked(path, lambda: list(function(given)))
     known = {*shape.by, *shape.aggregates, "window_start", "window_end"}
     unknown = sorted({column for row in rows for column in row} - known)
     if unknown:
@@ -49,6 +52,18 @@ def handwritten_rows(
             f"{file}:{name} gave a row that cannot be placed: {problem!r}.",
             required=f"A row has {', '.join((*shape.by, 'window_start'))} and the aggregates.",
         ) from None
+
+
+def _asked(path: Path, ask: Callable[[], Any]) -> Any:
+    """What the model's file gives; ScenarioError with its line where it raises."""
+    try:
+        return ask()
+    except Exception as problem:  # it is the user's code: anything can happen in it
+        raise ScenarioError(
+            raised_in(path, problem),
+            required="It is the hand-written model of the scenario: nothing that the job did. Without it nothing is judged.",
+            remedy=remedy_for(problem),
+        ) from problem
 
 
 def _as_seen(event: Event, record: Arrived, shape: QueryShape) -> dict[str, Any]:

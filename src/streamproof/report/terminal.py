@@ -16,7 +16,7 @@ SCREEN_COLUMNS = 100
 STYLES = {Verdict.PASS: "bold green", Verdict.FAIL: "bold red", Verdict.UNKNOWN: "bold yellow"}
 _LABEL = 12
 # How many lines a part may take, so that the sum stays below a screen of 24; what is longer is whole in the page.
-_LINES = {"how": 3, "read on": 1, "report": 1}
+_LINES = {"no fault": 1, "how": 3, "read on": 1, "report": 1}
 
 
 def print_summary(report: Report, console: Console, *, where: str | None = None) -> None:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
@@ -16,7 +17,7 @@ from streamproof.errors import ConfigurationError
 from streamproof.runtime.adding_up import require_adds_up
 from streamproof.runtime.binding import BoundJob, bind
 from streamproof.runtime.connector_jars import connector_jars
-from streamproof.runtime.failures import translated
+from streamproof.runtime.failures import jvm_gone, translated
 from streamproof.runtime.lag import PartitionLag, lag_of
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.publishing import Behind, Publisher
@@ -98,6 +99,7 @@ def run_job(
     replay_last: bool = False,
     end: threading.Event | None = None,
     told: Callable[[str], None] | None = None,
+    log: Path | None = None,
 ) -> RunResult:
     """Runs a job until its input is worked through, or for ever with an interval trigger.
 
@@ -124,6 +126,8 @@ def run_job(
         again by the next start.
     told
         Hears in a few words what is being done.
+    log
+        The file that takes what Spark and its JVM say, of a session that is started here; None leaves it on standard error.
 
     Raises
     ------
@@ -135,7 +139,7 @@ def run_job(
         If it was asked to end before its queries ran, or the JVM was ended with it.
     """
     tell, end = told or _nobody, end or threading.Event()
-    session = spark or _session(config, tell)
+    session = spark or _session(config, tell, log)
     _require_wanted(end)
     bound = bind(config)
     if new_output is not None:
@@ -168,6 +172,8 @@ def run_job(
             running.stop()
         if end.is_set() and _jvm.is_gone(problem):  # whoever ends us may have ended the JVM too
             raise KeyboardInterrupt from problem
+        if _jvm.is_gone(problem):
+            raise jvm_gone() from problem
         if _jvm.is_of_spark(problem):  # what waits for a service is published beside the queries, too
             raise translated(problem) from problem
         raise
@@ -182,10 +188,10 @@ def _require_wanted(end: threading.Event) -> None:
         raise KeyboardInterrupt
 
 
-def _session(config: "JobConfig", tell: Callable[[str], None]) -> "SparkSession":
+def _session(config: "JobConfig", tell: Callable[[str], None], log: Path | None) -> "SparkSession":
     jars = connector_jars(config, lambda name, done, size: tell(f"fetching {name}, {done >> 20} of {size >> 20} MB"))
     tell("starting Spark")
-    return start_session(config.name, config.spark, jars=jars)
+    return start_session(config.name, config.spark, jars=jars, log=log)
 
 
 def _wait(queries: list[RunningQuery], tell: Callable[[str], None], end: threading.Event) -> None:

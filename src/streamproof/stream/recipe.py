@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamproof.config.positions import display
+from streamproof.core.paths import display
 from streamproof.stream.windows import Tumbling
 
 if TYPE_CHECKING:

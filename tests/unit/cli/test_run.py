@@ -1,6 +1,7 @@
 """What `run` prints, as UX.md draws it; no Spark is started."""
 
 import json
+import logging
 import os
 import signal
 from dataclasses import replace
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from streamproof.core.account import Account
-from streamproof.errors import AccountError
+from streamproof.errors import AccountError, JobDefinitionError, StreamproofError
+from streamproof.runtime.failures import jvm_gone
 
 runtime = pytest.importorskip("streamproof.runtime.run")
 PartitionLag = runtime.PartitionLag
@@ -50,7 +52,7 @@ def ran(streamproof, my_job, monkeypatch, tmp_path):
 
     def ran(*arguments: str, read: int = 50_000, ends: int = 0):
         def run_job(config, **options):
-            told, end = options.pop("told"), options.pop("end")
+            told, end, _ = options.pop("told"), options.pop("end"), options.pop("log")
             if ends:
                 os.kill(os.getpid(), ends)
                 end.wait(10)
@@ -124,6 +126,70 @@ def test_a_run_that_is_asked_to_end_still_says_where_every_event_is(ran, sent, c
     assert "account    emitted 47,912" in shown.out
     assert shown.err.endswith(f"Ended by {called}. Go on with: streamproof run my_job\n")
     assert shown.code == code
+
+
+def stopping(monkeypatch, problem, *, logged=""):
+    """Lets the work write to the log as the JVM does, and py4j as it does where the JVM has gone, and stop."""
+
+    def run_job(config, *, log, **_):
+        if log is not None:
+            log.write_text(logged)
+        try:
+            raise ConnectionRefusedError(111)
+        except OSError:
+            logging.getLogger("py4j.clientserver").exception("There was an exception while sending a command.")
+        raise problem
+
+    monkeypatch.setattr("streamproof.runtime.run.run_job", run_job)
+    monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
+
+
+def test_a_jvm_that_died_is_75_in_a_few_lines_which_name_the_log(streamproof, my_job, monkeypatch):
+    stopping(monkeypatch, jvm_gone(), logged="OutOfMemoryError\n")
+
+    shown = streamproof("run", "my_job")
+
+    assert shown.code == 75
+    assert "Traceback" not in shown.err
+    assert shown.err.startswith("error  The JVM is gone: it was killed, or ran out of memory.\n")
+    *said, last = shown.err.splitlines()
+    assert len(said) == 3
+    log = Path(last.partition("Spark's log: ")[2])
+    assert "OutOfMemoryError" in log.read_text()
+    assert "Traceback" in log.read_text()
+    assert log.parent == Path("my_job/.streamproof/logs")
+    assert log.stat().st_mode & 0o077 == 0, "it may hold values of rows"
+
+
+def test_what_the_user_must_change_does_not_send_him_to_the_log(streamproof, my_job, monkeypatch):
+    stopping(monkeypatch, JobDefinitionError("wrong"), logged="something\n")
+
+    assert "log" not in streamproof("run", "my_job").err
+
+
+def test_debug_leaves_all_on_the_screen(streamproof, my_job, monkeypatch):
+    stopping(monkeypatch, StreamproofError("stopped"))
+
+    shown = streamproof("run", "my_job", "--debug")
+
+    assert "Traceback" in shown.err
+    assert "Spark's log" not in shown.err
+    assert not (my_job / ".streamproof").exists()
+
+
+def test_of_older_logs_the_newest_stay(streamproof, my_job, monkeypatch):
+    logs = my_job / ".streamproof" / "logs"
+    logs.mkdir(parents=True)
+    for day in range(10, 30):
+        (logs / f"run-202601{day}T000000-1.log").touch()
+    (logs / "mine.txt").touch()
+    stopping(monkeypatch, StreamproofError("stopped"))
+
+    streamproof("run", "my_job")
+
+    left = sorted(file.name for file in logs.iterdir())
+    assert left[:2] == ["mine.txt", "run-20260121T000000-1.log"]
+    assert len(left) == 11
 
 
 def test_json_is_one_object_and_nothing_else(ran):

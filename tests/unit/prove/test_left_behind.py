@@ -164,3 +164,24 @@ def test_a_hand_written_model_with_a_column_of_its_own_is_a_mistake_of_the_scena
 
     with pytest.raises(ScenarioError, match='gives a column "totl"'):
         handwritten_rows(scenario, QueryShape("totals", "ts", 0, 30_000_000, ("client",), ("total",)), (), {}, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def totals(rows):\n    return {}['eur']\n", "model.py line 2, in totals: KeyError: 'eur'."),
+        ("def totals(rows):\n    yield {}['eur']\n", "model.py line 2, in totals: KeyError: 'eur'."),
+        ("import polars\n", "model.py line 1: the module polars is missing."),
+        ("def totals(rows:\n", "model.py line 1: SyntaxError: '(' was never closed."),
+    ],
+)
+def test_what_a_hand_written_model_raises_is_said_with_its_line(tmp_path, text, said):
+    (tmp_path / "model.py").write_text(text)
+    own = {"file": tmp_path / "scenario.toml", "expect": Expect(model="model.py:totals")}
+    scenario = load_scenario(EXAMPLE, events=200).model_copy(update=own)
+
+    with pytest.raises(ScenarioError) as raised:
+        handwritten_rows(scenario, QueryShape("totals", "ts", 0, 30_000_000, ("client",), ("total",)), (), {}, {})
+
+    assert raised.value.message.endswith(said)
+    assert "hand-written model" in raised.value.required

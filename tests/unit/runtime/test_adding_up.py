@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 import streamproof as sp
-from streamproof.config.positions import display
 from streamproof.core.account import Account
+from streamproof.core.paths import display
 from streamproof.errors import AccountError
 from streamproof.runtime.adding_up import require_adds_up
 from streamproof.runtime.run import QueryAccount
