@@ -161,6 +161,14 @@ class OutputEntry(TypedDict):
     guarantee: str
 
 
+class NotExercisedEntry(TypedDict):
+    """Something that the job can do and never did in the fault-free run: a code, the name that the scenario may let it be by, a sentence."""
+
+    code: str
+    name: str
+    says: str
+
+
 class Report(TypedDict):
     """One proof. `seconds` is wall time; `events` are generated input records; `noun` is what one of them is called ("trade")."""
 
@@ -186,6 +194,7 @@ class Report(TypedDict):
     event_time: EventTime
     outputs: list[OutputEntry]
     noun: NotRequired[str]
+    not_exercised: NotRequired[list[NotExercisedEntry]]
 
 
 def problems(value: object) -> list[str]:
