@@ -12,7 +12,7 @@ from streamproof.core.ids import new_id
 from streamproof.errors import DISK_FULL, DivertError, EnvironmentProblem, SinkError
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
 
@@ -121,6 +121,14 @@ def json_record(spark: "SparkSession", line: "Column", schema: "StructType", cor
     from pyspark.sql import Column
 
     return Column(_class(spark, "JsonRecord").column(spark._jsparkSession, line._jc, schema.json(), corrupt))
+
+
+def float_steps(rows: "DataFrame") -> dict[str, float]:
+    """Which columns depend on the order in which an aggregation adds floats, and how far two right values of one may be apart.
+
+    0 is in the last digits only, infinity anything; else it is the step of the rounding that the column is made by.
+    """
+    return dict(_class(rows.sparkSession, "FloatOrder").steps(rows._jdf))
 
 
 class Refused(ValueError):

@@ -14,6 +14,7 @@ from streamproof.core.phases import Side
 from streamproof.core.verdict import Verdict, worst
 from streamproof.prove.checkers.account import PLACES
 from streamproof.prove.exercised import Exercise, is_allowed, not_exercised
+from streamproof.prove.float_order import NotCompared, not_compared
 from streamproof.prove.history import History, QueryView
 from streamproof.prove.judging import Outcome
 from streamproof.prove.planning import Mode
@@ -94,6 +95,7 @@ def report(world: World, request: Request, recording: Recording, outcomes: Seque
         "fired": sum(outcome.fired for outcome in outcomes),
         "command": request.command,
         "not_exercised": [one.as_dict() for one in vacuous],
+        "not_compared": [one.as_dict() for one in _not_compared(world)],
         "notes": _notes(world, request, recording, outcomes, let_be),
         "conservation": {"fault_free": _counts(fault_free), "worst": _counts(_furthest(outcomes, fault_free))},
         "scenarios": scenarios,
@@ -120,6 +122,11 @@ def verdict_of(scenarios: Sequence[Verdict], *, whole: bool) -> Verdict:
 
 
 _NO_PICTURE: Mapping[str, Any] = {"points": [], "watermark": [], "windows": [], "batches": []}
+
+
+def _not_compared(world: World) -> list[NotCompared]:
+    compare = world.scenario.expect.compare
+    return [one for output, steps in world.steps.items() for one in not_compared(output, steps, compare)]
 
 
 def _title(world: World) -> str:
@@ -177,6 +184,7 @@ def _notes(
         notes.append(f"A fault that did not fire proves nothing: {not_fired[0]}{more}.")
     if let_be:
         notes.append(f"Never exercised, as the scenario allows, and so not proved: {', '.join(one.name for one in let_be)}.")
+    notes += [one.says for one in _not_compared(world)]
     if recording.steps.unknown:
         notes.append(f"Files that no step name knows: {', '.join(recording.steps.unknown[:5])}.")
     weaker = weaker_state(world.config.spark)

@@ -14,6 +14,7 @@ from streamproof.errors import ScenarioError
 from streamproof.prove.arrivals import Arrivals, shape_of
 from streamproof.prove.engine import Engine
 from streamproof.prove.exercised import Exercise, exercises, require_known
+from streamproof.prove.float_order import Steps
 from streamproof.prove.generate import Event, generate, without_trace
 from streamproof.prove.handwritten import handwritten_rows
 from streamproof.prove.history import History, QueryView
@@ -75,6 +76,11 @@ class World:
         """What the job can do with records, each of which a proof must have seen."""
         return _exercises(self.config, self.bound)
 
+    @property
+    def steps(self) -> Mapping[str, Steps]:
+        """By output, how far values of two right runs may be apart; side outputs hold rows as they came."""
+        return {query: found.steps for query, found in self.arrivals.items()}
+
     @cached_property
     def models(self) -> Mapping[str, Model]:
         """The plain model of each query."""
@@ -125,7 +131,7 @@ class World:
             if query == next(iter(self.models)):
                 handwritten = self._by_hand(model)
         rows = arrivals.rows if arrivals.traced else None
-        return QueryView(left, model, arrivals.arrived, equivalence, handwritten, rows, self.mistakes[query])
+        return QueryView(left, model, arrivals.arrived, equivalence, handwritten, rows, self.mistakes[query], arrivals.steps)
 
     def _by_hand(self, model: Expectation) -> dict[WindowKey, dict[str, Any]] | None:
         if model.survivors not in self._handwritten:

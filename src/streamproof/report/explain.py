@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from streamproof.core.phases import Phase
 from streamproof.core.verdict import Verdict
 from streamproof.report import words
-from streamproof.report.shape import CheckEntry, FindingEntry, NotExercisedEntry, Report, ScenarioEntry
+from streamproof.report.shape import CheckEntry, FindingEntry, RemarkEntry, Report, ScenarioEntry
 
 _PHASES = [phase.value for phase in Phase]
 
@@ -141,7 +141,7 @@ def _undecided(report: Report) -> Iterator[str]:
         yield f"{words.number(missing)} of {words.counted(report['enumerated'], 'crash point')} were not tried"
 
 
-def not_exercised(report: Report) -> list[NotExercisedEntry]:
+def not_exercised(report: Report) -> list[RemarkEntry]:
     """What the job can do and never did; reports of older versions do not say."""
     return report.get("not_exercised", [])
 

@@ -161,8 +161,8 @@ class OutputEntry(TypedDict):
     guarantee: str
 
 
-class NotExercisedEntry(TypedDict):
-    """Something that the job can do and never did in the fault-free run: a code, the name that the scenario may let it be by, a sentence."""
+class RemarkEntry(TypedDict):
+    """Something that the proof did not show: a code for programs, the name of what it is about, a sentence for people."""
 
     code: str
     name: str
@@ -194,7 +194,8 @@ class Report(TypedDict):
     event_time: EventTime
     outputs: list[OutputEntry]
     noun: NotRequired[str]
-    not_exercised: NotRequired[list[NotExercisedEntry]]
+    not_exercised: NotRequired[list[RemarkEntry]]
+    not_compared: NotRequired[list[RemarkEntry]]
 
 
 def problems(value: object) -> list[str]:

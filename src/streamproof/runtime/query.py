@@ -168,6 +168,11 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     weaker = weaker_state(bound.config.spark) if bound.outputs.main[query].stateful else None
     notes += [weaker] if weaker else []
     summed = tallied(_plan(bound, query, spark, doors, trace=start.trace), jvm_doors, query, stateful=stateful)
+    if summed.not_compared:
+        notes.append(
+            f"A batch of {query} that runs again is compared without {', '.join(summed.not_compared)}: what a text or a condition makes of "
+            "a sum depends on the order in which floats are added."
+        )
     side_schemas = {kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()}
     columns.update({query: summed.rows.schema, **{sides[kind]: schema for kind, schema in side_schemas.items() if kind in sides}})
     for output, found in columns.items():
