@@ -3,7 +3,9 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,11 +137,21 @@ def _exact(row: Row, steps: Steps) -> Columns:
 
 
 def _loose(row: Row, steps: Steps) -> Columns:
-    return tuple((name, value) for name, value in _visible(row) if _is_loose(name, value, steps))
+    return tuple((name, _number(value)) for name, value in _visible(row) if _is_loose(name, value, steps))
 
 
 def _is_loose(name: str, value: Any, steps: Steps) -> bool:
-    return isinstance(value, float) or (name in steps and value is not None)
+    if isinstance(value, float) or steps.get(name) == ANYTHING:
+        return True
+    return name in steps and isinstance(_number(value), int | float | Decimal)
+
+
+def _number(value: Any) -> Any:
+    """The value; of a text that is a number, that number: some stores keep decimals as texts."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return float(value)
+    return value
 
 
 def _written(row: Row) -> Columns:

@@ -54,6 +54,15 @@ def test_a_rounded_mean_may_come_out_one_step_apart(tmp_path: Path) -> None:
     assert list(row_differences(one, far, steps))
 
 
+def test_a_decimal_that_a_store_keeps_as_a_text_is_compared_by_its_step_too(tmp_path: Path) -> None:
+    one = published(tmp_path / "one", {"id": 1, "total": "23.28", "level": None})
+    other = published(tmp_path / "other", {"id": 1, "total": "23.29", "level": "high"})
+    steps = {"late": {"total": 0.01, "level": inf}}
+
+    assert list(row_differences(one, other, steps)) == []
+    assert list(row_differences(one, other, {"late": {"total": 0.001, "level": inf}}))
+
+
 def test_a_sum_that_ends_in_five_behind_its_ninth_digit_is_the_same(tmp_path: Path) -> None:
     one = published(tmp_path / "one", {"id": 1, "total": 12345678.25})
     other = published(tmp_path / "other", {"id": 1, "total": 12345678.250000002})
