@@ -151,6 +151,14 @@ def json_record(spark: "SparkSession", line: "Column", schema: "StructType", cor
     return Column(_class(spark, "JsonRecord").column(spark._jsparkSession, line._jc, schema.json(), corrupt))
 
 
+def float_steps(rows: "DataFrame") -> dict[str, float]:
+    """Which columns depend on the order in which an aggregation adds floats, and how far two right values of one may be apart.
+
+    0 is in the last digits only, infinity anything; else it is the step of the rounding that the column is made by.
+    """
+    return dict(_class(rows.sparkSession, "FloatOrder").steps(rows._jdf))
+
+
 class Refused(ValueError):
     """A schema or a type that Avro does not take, in its words."""
 

@@ -44,6 +44,7 @@ class Proof:
         for scenario in self.failures[:3]:
             findings = [finding["what"] for check in scenario["checks"] for finding in check["findings"]]
             lines += [f"  {scenario['id']}: {findings[0] if findings else scenario['verdict']}", f"    {scenario['replay']}"]
+        lines += [f"  {one['code']}: {one['says']}" for one in self.report.get("not_exercised", [])]
         return "\n".join([*lines, f"  report: {self.folder / 'report.html'}"])
 
 

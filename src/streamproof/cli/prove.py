@@ -24,7 +24,7 @@ Examples:
   streamproof prove my_job --full --report reports/nightly
 \b
 Exit codes:
-  0  pass      1  fail      2  wrong usage or configuration      3  unknown: cut short, or could not decide
+  0  pass      1  fail      2  wrong usage or configuration      3  unknown: cut short, undecided, or something was never exercised
 """
 
 Only = Annotated[

@@ -12,7 +12,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
+from streamproof._jvm import float_steps
 from streamproof.core.durations import micros_of
+from streamproof.prove.float_order import Steps
 from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
 from streamproof.prove.oracle.expectation import WindowKey
 from streamproof.prove.oracle.shape import QueryShape
@@ -118,6 +120,14 @@ class Arrivals:
         columns = [name for name in self._passed.columns if name != TRACE]
         collected = _in_micros(self._passed.select(TRACE, *columns)).collect()
         return {row[0]: {name: plain(value) for name, value in zip(columns, row[1:], strict=True)} for row in collected}
+
+    @cached_property
+    def steps(self) -> Steps:
+        """How far the aggregates of two right runs may be apart, since the order in which floats are added is not fixed; of types alone."""
+        time = event_time_of(self._bound.config.source[self._recipe.source])
+        if self._recipe.aggregate is None or time is None:
+            return {}
+        return float_steps(aggregated(self._recipe, self._passed, time.column))
 
     def batch_result(self, survivors: Sequence[str]) -> dict[WindowKey, dict[str, Any]]:
         """The columns of each window's row by the job's own code as a batch query over the surviving records; kept per set of survivors."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from streamproof.prove.float_order import Steps
 from streamproof.prove.generate import Event
 from streamproof.prove.left_behind import (
     OutputHistory,
@@ -56,6 +57,8 @@ class QueryView:
         The columns of every record that passes the row-wise steps, by trace, from a batch query; None where none was run.
     mistakes
         What those steps did wrong, where somebody has worked it out already.
+    steps
+        Which aggregates depend on the order in which floats are added, and how far they may be apart.
     """
 
     left: QueryHistory
@@ -65,6 +68,7 @@ class QueryView:
     handwritten: Mapping[WindowKey, Mapping[str, Any]] | None = None
     rows: Mapping[str, Mapping[str, Any]] | None = None
     mistakes: Mistakes | None = None
+    steps: Steps = field(default_factory=dict)
 
     @property
     def name(self) -> str:

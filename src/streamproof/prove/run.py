@@ -16,6 +16,7 @@ from streamproof.prove import assembling, events, guard, on_services
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.engine import Engine
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, agreement
+from streamproof.prove.float_order import Steps
 from streamproof.prove.imported_once import SCENARIOS, SCENARIOS_ON_SERVICES
 from streamproof.prove.judging import Outcome
 from streamproof.prove.outside import Outside, given, needed
@@ -239,7 +240,9 @@ class _Session:
         foreseen.result()
         shipped = beside.submit(executor.record, "shipped", trace=False)
         fault_free = executor.judge_recording(FAULT_FREE, recording)
-        fault_free = replace(fault_free, checks=[*fault_free.checks, _shipped_equals_proved(recording, shipped.result())])
+        fault_free = replace(
+            fault_free, checks=[*fault_free.checks, _shipped_equals_proved(recording, shipped.result(), world.steps)]
+        )
         left_out: tuple[str, ...] = ()
         if outside.names:
             plans, left_out = on_services.plans(self.config, self.scenario, recording, outside, full=self.options.full)
@@ -258,11 +261,11 @@ class _Session:
         return _Prepared(world, executor, recordings, plans, fault_free, left_out)
 
 
-def _shipped_equals_proved(proved: Recording, shipped: Recording) -> CheckResult:
+def _shipped_equals_proved(proved: Recording, shipped: Recording, steps: Mapping[str, Steps]) -> CheckResult:
     """What is proved is what is shipped: a run without the hidden trace column has equal rows and equal step names."""
     from streamproof.prove.comparing import row_differences
 
-    findings = list(row_differences(proved.setting.folder, shipped.setting.folder))
+    findings = list(row_differences(proved.setting.folder, shipped.setting.folder, steps))
     other = sorted(proved.steps.comparable ^ shipped.steps.comparable)
     if other:
         what = "a run without trace ids, as the job is shipped, has other durable steps than the one that is proved"

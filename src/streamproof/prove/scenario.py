@@ -59,6 +59,12 @@ def _model_name(value: object) -> str:
     return value
 
 
+def _names(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        raise _wrong(f"is {shown(value)}", 'It must be a list of names, such as ["late", "duplicate"].')
+    return tuple(value)
+
+
 Share = Annotated[float, PlainValidator(_share)]
 Count = Annotated[int, PlainValidator(_count)]
 Instant = Annotated[datetime, PlainValidator(_instant)]
@@ -222,6 +228,8 @@ class Expect(_Table):
         How far numbers may differ, relative to the larger one, in columns compared by tolerance.
     compare
         How columns of the output are compared: "exact", "tolerance", "set" or "ignore"; numbers with decimals by tolerance unless said.
+    may_be_unexercised
+        What need not happen for a pass: names of outputs that may stay empty, "late", "rejected", "duplicate", "filtered.NAME".
     """
 
     late_at_most: Share | None = None
@@ -231,6 +239,7 @@ class Expect(_Table):
     model: Annotated[str, PlainValidator(_model_name)] | None = None
     tolerance: Annotated[float, Field(ge=0)] = 1e-9
     compare: dict[str, Literal["exact", "tolerance", "set", "ignore"]] = Field(default_factory=dict)
+    may_be_unexercised: Annotated[tuple[str, ...], PlainValidator(_names)] = ()
 
 
 Variable = Annotated[str, PlainValidator(_variable)]

@@ -13,6 +13,8 @@ from streamproof.config.columns import columns_of
 from streamproof.errors import ScenarioError
 from streamproof.prove.arrivals import Arrivals, shape_of
 from streamproof.prove.engine import Engine
+from streamproof.prove.exercised import Exercise, exercises, require_known
+from streamproof.prove.float_order import Steps
 from streamproof.prove.generate import Event, generate, without_trace
 from streamproof.prove.handwritten import handwritten_rows
 from streamproof.prove.history import History, QueryView
@@ -70,6 +72,16 @@ class World:
         return {query: mistakes(self.written.events, found.arrived) for query, found in self.arrivals.items()}
 
     @cached_property
+    def exercises(self) -> list[Exercise]:
+        """What the job can do with records, each of which a proof must have seen."""
+        return _exercises(self.config, self.bound)
+
+    @property
+    def steps(self) -> Mapping[str, Steps]:
+        """By output, how far values of two right runs may be apart; side outputs hold rows as they came."""
+        return {query: found.steps for query, found in self.arrivals.items()}
+
+    @cached_property
     def models(self) -> Mapping[str, Model]:
         """The plain model of each query."""
         return {query: Model(found.shape, found.arrived, self.written.traces_of_file) for query, found in self.arrivals.items()}
@@ -119,7 +131,7 @@ class World:
             if query == next(iter(self.models)):
                 handwritten = self._by_hand(model)
         rows = arrivals.rows if arrivals.traced else None
-        return QueryView(left, model, arrivals.arrived, equivalence, handwritten, rows, self.mistakes[query])
+        return QueryView(left, model, arrivals.arrived, equivalence, handwritten, rows, self.mistakes[query], arrivals.steps)
 
     def _by_hand(self, model: Expectation) -> dict[WindowKey, dict[str, Any]] | None:
         if model.survivors not in self._handwritten:
@@ -218,7 +230,12 @@ def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine,
     stores = outside.stores(disk.name)
     bound = Setting(str(disk), disk, written.data, scenario.files_per_batch, urls=outside.urls(), environment=stores).bind(config)
     _require_window_for_model(scenario, shape_of(bound, next(iter(bound.outputs.main))))
+    require_known(scenario.expect.may_be_unexercised, _exercises(config, bound))
     return World(config, scenario, folder, engine, bound, written, outside)
+
+
+def _exercises(config: JobConfig, bound: BoundJob) -> list[Exercise]:
+    return exercises(bound.outputs, {name: source.event_time for name, source in config.source.items()})
 
 
 def _require_window_for_model(scenario: Scenario, first: QueryShape) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from streamproof.core.phases import Phase
 from streamproof.core.verdict import Verdict
 from streamproof.report import without_fault, words
-from streamproof.report.shape import CheckEntry, FindingEntry, Report, ScenarioEntry
+from streamproof.report.shape import CheckEntry, FindingEntry, RemarkEntry, Report, ScenarioEntry
 
 _PHASES = [phase.value for phase in Phase]
 
@@ -131,6 +131,8 @@ def sentence(report: Report) -> str:
 
 def _undecided(report: Report) -> Iterator[str]:
     total, silent = len(report["scenarios"]), not_fired(report)
+    if vacuous := not_exercised(report):
+        yield f"never exercised: {words.few(dict.fromkeys(one['name'] for one in vacuous))}"
     if not total:
         yield "no scenario was finished"
     if report["counts"]["unknown"]:
@@ -139,6 +141,11 @@ def _undecided(report: Report) -> Iterator[str]:
         yield f"{words.counted(len(silent), 'fault')} did not fire"
     if total and (missing := len(unproved(report))):
         yield f"{words.number(missing)} of {words.counted(report['enumerated'], 'crash point')} were not tried"
+
+
+def not_exercised(report: Report) -> list[RemarkEntry]:
+    """What the job can do and never did; reports of older versions do not say."""
+    return report.get("not_exercised", [])
 
 
 def fired(report: Report) -> str:

@@ -102,7 +102,7 @@ class BatchProtocol:
     publisher: Publisher
     sides: Mapping[SideKind, str]
     columns: Mapping[str, StructType]
-    floats: Sequence[str]
+    floats: Mapping[str, float]
     stateful: bool
     whole_files: bool
     notes: list[str]

@@ -188,6 +188,11 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     notes += plans.require_same(manifests, made_by, accept_lateness=start.accept_lateness)
     identity = Identity(bound.name, query, incarnation, run, f"{bound.name}.{query}.{run}", topics, made_by)
     summed = tallied(plan.rows, jvm_doors, query, stateful=stateful)
+    if summed.not_compared:
+        notes.append(
+            f"A batch of {query} that runs again is compared without {', '.join(summed.not_compared)}: what a text or a condition makes of "
+            "a sum depends on the order in which floats are added."
+        )
     side_schemas = {kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()}
     columns.update({query: summed.rows.schema, **{sides[kind]: schema for kind, schema in side_schemas.items() if kind in sides}})
     for output, found in columns.items():
