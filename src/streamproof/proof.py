@@ -53,6 +53,7 @@ def prove(
     seed: int | None = None,
     only: str | None = None,
     full: bool = False,
+    quick: bool = False,
     max_scenarios: int | None = None,
     time_budget: timedelta | str | None = None,
     stop_at_first: bool = False,
@@ -78,6 +79,8 @@ def prove(
         A scenario's id, a glob of ids, or several of these with commas; the verdict then speaks of those only.
     full
         The full plan: second recording, all cuts, machine death, kill -9.
+    quick
+        A quick plan, for pull requests: one crash for each kind of step, and the live crash of every phase.
     max_scenarios, time_budget, stop_at_first
         Cut the plan short; what was not tried leaves the verdict unknown.
     last_failed
@@ -106,12 +109,12 @@ def prove(
             "Every scenario passed when it was last tried, or none was tried yet.",
             remedy=f"Prove all of it: streamproof prove {shlex.quote(str(target))}",
         )
-    folder = store.new_run(config.root)
     options = Options(
         str(target),
         seed,
         only,
         full,
+        quick,
         max_scenarios,
         budget,
         stop_at_first,
@@ -122,6 +125,7 @@ def prove(
         brokers,
         services or {},
     )
+    folder = store.new_run(config.root)
     found = cast("Report", run_proof(config, options, folder, listener))
     store.write(found, folder)
     if report is not None:
@@ -138,6 +142,7 @@ def plan(
     seed: int | None = None,
     only: str | None = None,
     full: bool = False,
+    quick: bool = False,
     profile: str | None = None,
     events: int | None = None,
     brokers: int = 1,
@@ -146,5 +151,7 @@ def plan(
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
     config = load(target, profile=profile)
-    options = Options(str(target), seed=seed, only=only, full=full, events=events, brokers=brokers, services=services or {})
+    options = Options(
+        str(target), seed=seed, only=only, full=full, quick=quick, events=events, brokers=brokers, services=services or {}
+    )
     return preview(config, options, store.new_run(config.root), listener)

@@ -26,6 +26,7 @@ from streamproof.prove.planning import (
     ScenarioPlan,
     additional,
     chosen,
+    quick,
     second_recording,
     standard,
 )
@@ -60,6 +61,7 @@ class Options:
     seed: int | None = None
     only: str | None = None
     full: bool = False
+    quick: bool = False
     max_scenarios: int | None = None
     time_budget: timedelta | None = None
     stop_at_first: bool = False
@@ -70,6 +72,14 @@ class Options:
     brokers: int = 1
     services: Mapping[str, str] = field(default_factory=dict)
     child_python_path: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.quick and self.full:
+            raise ScenarioError(
+                "A quick plan and the full plan at once.",
+                required="They exclude each other: --quick takes one crash for each kind of step, --full adds to the standard plan.",
+                remedy="Leave one of them out.",
+            )
 
 
 @dataclass(frozen=True)
@@ -124,6 +134,7 @@ def run_proof(
             cut_short,
             options.only,
             options.full,
+            options.quick,
             options.batches,
             options.brokers,
             tuple(f"{name}={given.KINDS[name](url).shown}" for name, url in options.services.items()),
@@ -242,9 +253,11 @@ class _Session:
         fault_free = replace(fault_free, checks=[*fault_free.checks, _shipped_equals_proved(recording, shipped.result())])
         left_out: tuple[str, ...] = ()
         if outside.names:
-            plans, left_out = on_services.plans(self.config, self.scenario, recording, outside, full=self.options.full)
+            plans, left_out = on_services.plans(
+                self.config, self.scenario, recording, outside, full=self.options.full, of_each_kind=self.options.quick
+            )
         else:
-            plans = standard(recording.steps)
+            plans = quick(standard(recording.steps)) if self.options.quick else standard(recording.steps)
         recordings = {"default": recording}
         if self.options.full and not outside.names:
             rare = executor.record("rare", settings=RARE_SETTINGS)
@@ -331,4 +344,4 @@ def _agreeing(outcomes: Sequence[Outcome]) -> list[Outcome]:
 def _plan_name(options: Options, outcomes: Sequence[Outcome], plans: Sequence[ScenarioPlan]) -> str:
     if options.only is not None or options.ids or len(outcomes) - 1 < len(plans):
         return "part"
-    return "full" if options.full else "standard"
+    return "quick" if options.quick else "full" if options.full else "standard"
