@@ -7,10 +7,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
+from rich.console import Console
+
 from streamproof.config import load
 from streamproof.core.durations import parse_duration
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
+from streamproof.progress import progress_on
 from streamproof.prove.events import Event
 from streamproof.prove.run import INTERRUPTED, Options, PlanPreview, preview, run_proof
 from streamproof.report import store
@@ -65,6 +68,7 @@ def prove(
     report: str | Path | None = None,
     brokers: int = 1,
     services: Mapping[str, str] | None = None,
+    progress: bool = False,
     listener: Callable[[Event], None] | None = None,
 ) -> Proof:
     """Crashes a job at every durable step of a recorded run, lets it recover, and accounts for every event.
@@ -93,6 +97,8 @@ def prove(
         Of a job that is bound to Kafka, how many brokers are started: 1, or 3, with the faults that take several.
     services
         By name ("kafka", "postgres", "redis", "registry") the URL of a service that runs already, instead of one that is started.
+    progress
+        Print how far it is, as the command does. pytest shows it within `with capsys.disabled():`.
 
     Raises
     ------
@@ -126,7 +132,11 @@ def prove(
         services or {},
     )
     folder = store.new_run(config.root)
-    found = cast("Report", run_proof(config, options, folder, listener))
+    if progress and listener is None:
+        with progress_on(Console(highlight=False, markup=False, emoji=False)) as shown:
+            found = cast("Report", run_proof(config, options, folder, shown))
+    else:
+        found = cast("Report", run_proof(config, options, folder, listener))
     store.write(found, folder)
     if report is not None:
         Path(report).mkdir(parents=True, exist_ok=True)

@@ -46,7 +46,8 @@ def prove(
         bool, typer.Option("--full", help="The full plan: second recording, all cuts, machine death, kill -9.")
     ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A quick plan, for pull requests: one crash for each kind of step, and the live crashes.")
+        bool,
+        typer.Option("--quick", help="A quick plan, for pull requests: one crash for each kind of step, and the live crashes."),
     ] = False,
     max_scenarios: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="At most N scenarios; cut short, the verdict is unknown.")
@@ -92,8 +93,8 @@ def prove(
     load(target, profile=profile)  # what is wrong with the file is said before the proof is even imported
     find_java()
     find_spark()
-    from streamproof.cli.progress import progress_on
     from streamproof.core.verdict import Verdict
+    from streamproof.progress import progress_on
     from streamproof.proof import plan as plan_of
     from streamproof.proof import prove as prove_job
     from streamproof.report.terminal import print_summary

@@ -227,7 +227,9 @@ class _Session:
         self._outside = outside = Outside(self.folder / "services", needs, stores, self.options.brokers, self.options.services)
         written = beside.submit(lambda: write_scenario(self.config, self.scenario, self._work, outside.start()))
         local = None if self._work == self.folder else self._work.parent
-        engine = Engine(f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config))
+        engine = Engine(
+            f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config), briefly=self.options.quick
+        )
         allowed = (*self.options.allowed_hosts, *given.hosts(self.options.services))
         guard.allow_in_workers(engine.spark.sparkContext, allowed)
         noun = next(iter(self.config.source))
