@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from streamproof.core.phases import Phase, StepName
+from streamproof.core.phases import Phase, Side, StepName
 from streamproof.errors import ScenarioError
 from streamproof.prove.faults.fault import ServiceFault
 from streamproof.prove.record.cuts import cuts
@@ -129,6 +129,11 @@ def quick(plans: Sequence[ScenarioPlan]) -> list[ScenarioPlan]:
         return plan.compared, -abs(step.batch - middle)
 
     taken = beside | {max(reversed(group), key=fitness)[1].id for group in by_kind.values()}
+    known = {kind for plan in plans if plan.id in taken for kind in _kinds(plan)}
+    for plan in reversed(plans):  # a kind whose disks all bear the names of other steps
+        if plan.id not in taken and any(kind not in known and kind[-1] is Side.AFTER for kind in _kinds(plan)):
+            taken.add(plan.id)
+            known |= _kinds(plan)
     return [plan for plan in plans if plan.id in taken]
 
 
@@ -143,6 +148,12 @@ def one_of_each_kind(images: Sequence[Image]) -> list[Image]:
         last.pop(key, None)
         last[key] = image
     return list(last.values())
+
+
+def _kinds(plan: ScenarioPlan) -> set[tuple[object, ...]]:
+    """Those of every step that the disk of a scenario lies before or after."""
+    steps = [StepName.parse(name) for name in plan.image.names] if plan.image is not None else [plan.step]
+    return {_kind(step) for step in steps if step is not None}
 
 
 def _kind(step: StepName) -> tuple[object, ...]:

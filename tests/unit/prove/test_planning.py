@@ -108,6 +108,15 @@ def test_a_kind_that_the_middle_batch_has_not_is_taken_from_the_batch_next_to_it
     assert [plan.id for plan in quick(plans)] == ["work/side.late.0@0:after", "commit/commits@2:after"]
 
 
+def test_a_kind_whose_only_disk_bears_the_name_of_another_step_is_tried_too() -> None:
+    plans = [
+        planned("stage/manifest@0:after", "maintenance/staging.exposure@0:after"),
+        *(planned(f"stage/manifest@{batch}:after") for batch in (1, 2)),
+    ]
+
+    assert [plan.id for plan in quick(plans)] == ["stage/manifest@0:after", "stage/manifest@1:after"]
+
+
 def test_on_services_a_quick_plan_has_one_live_crash_for_each_kind_of_step(three_batches: Timeline) -> None:
     announced = [StepName.parse(f"publish/kept.{shard}@{batch}:before") for batch in range(3) for shard in range(2)]
     whole = live(three_batches, announced)
