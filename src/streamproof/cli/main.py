@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streamproof import __version__
-from streamproof.cli import check, init, lab, prove, report, run, schema, screen
+from streamproof.cli import check, init, jars, lab, prove, report, run, schema, screen
 from streamproof.core import users_code
 from streamproof.errors import OWN_FAULT, ConfigurationError, StreamproofError
 
@@ -39,6 +39,7 @@ app.command("init", epilog=init.EXAMPLES, short_help="Make a folder that runs an
 app.command("check", epilog=check.EXAMPLES, short_help="Look at configuration, Java and Spark; no JVM.")(check.check)
 app.command("run", epilog=run.EXAMPLES, short_help="Run the job; print outputs and the account.")(run.run)
 app.command("prove", epilog=prove.EXAMPLES, short_help="Crash it everywhere; account for every event.")(prove.prove)
+app.command("jars", epilog=jars.EXAMPLES, short_help="The jars of a job, for spark-submit.")(jars.jars)
 app.add_typer(report.app, name="report")
 app.add_typer(schema.app, name="schema")
 app.add_typer(lab.app, name="lab")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
@@ -139,7 +140,8 @@ class Arrivals:
     def _aggregated(self, survivors: Sequence[str]) -> dict[WindowKey, dict[str, Any]]:
         time = event_time_of(self._bound.config.source[self._recipe.source])
         assert time is not None
-        chosen = self._spark.createDataFrame([(trace,) for trace in survivors], f"{TRACE} string")
+        # From a list of rows PySpark would start Python workers.
+        chosen = self._spark.createDataFrame(pa.table({TRACE: pa.array(survivors, pa.string())}))
         rows = self._passed.join(F.broadcast(chosen), TRACE, "leftsemi")
         if self._recipe.deduplicate is not None:
             rows = batch_deduplicated(rows, self._recipe.deduplicate, time.column)

@@ -23,6 +23,10 @@ from streamproof.prove.world import World
 from streamproof.runtime.session import weaker_state
 
 _POINTS = 3_000
+QUICK = (
+    "A quick plan crashes the job once at each kind of step, in one batch, partition and operator: the standard plan (without --quick) "
+    "crashes it at every step."
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Request:
     cut_short: str = ""
     only: str | None = None
     full: bool = False
+    quick: bool = False
     batches: int | None = None
     brokers: int = 1
     services: Sequence[str] = ()
@@ -49,17 +54,17 @@ class Request:
     @property
     def command(self) -> str:
         """The command that makes this proof again."""
-        return self._command(self.only)
+        return self._command(self.only, *(["--quick"] if self.quick else []))
 
     def replay(self, scenario: str) -> str:
-        """The command that runs exactly this scenario again."""
+        """The command that runs exactly this scenario again; the standard plan has all those of the quick one."""
         return self._command(scenario)
 
-    def _command(self, only: str | None) -> str:
+    def _command(self, only: str | None, *plan: str) -> str:
         words = ["streamproof", "prove", self.target]
         words += ["--only", only] if only is not None else []
         words += ["--seed", str(self.seed)]
-        words += ["--full"] if self.full else []
+        words += ["--full"] if self.full else plan
         words += ["--events", str(self.events)] if self.events is not None else []
         words += ["--batches", str(self.batches)] if self.batches is not None else []
         words += ["--brokers", str(self.brokers)] if self.brokers != 1 else []
@@ -176,6 +181,8 @@ def _notes(
     world: World, request: Request, recording: Recording, outcomes: Sequence[Outcome], let_be: Sequence[Exercise]
 ) -> list[str]:
     notes = [*request.left_behind, *(f"Not tried: {left_out}." for left_out in request.left_out)]
+    if request.quick:
+        notes.append(QUICK)
     if request.cut_short:
         notes.append(f"The plan was cut short: {request.cut_short}. What was not tried is not proved.")
     not_fired = [outcome.plan.id for outcome in outcomes if not outcome.fired]

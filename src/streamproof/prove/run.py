@@ -27,6 +27,7 @@ from streamproof.prove.planning import (
     ScenarioPlan,
     additional,
     chosen,
+    quick,
     second_recording,
     standard,
 )
@@ -61,6 +62,7 @@ class Options:
     seed: int | None = None
     only: str | None = None
     full: bool = False
+    quick: bool = False
     max_scenarios: int | None = None
     time_budget: timedelta | None = None
     stop_at_first: bool = False
@@ -71,6 +73,14 @@ class Options:
     brokers: int = 1
     services: Mapping[str, str] = field(default_factory=dict)
     child_python_path: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.quick and self.full:
+            raise ScenarioError(
+                "A quick plan and the full plan at once.",
+                required="They exclude each other: --quick takes one crash for each kind of step, --full adds to the standard plan.",
+                remedy="Leave one of them out.",
+            )
 
 
 @dataclass(frozen=True)
@@ -125,6 +135,7 @@ def run_proof(
             cut_short,
             options.only,
             options.full,
+            options.quick,
             options.batches,
             options.brokers,
             tuple(f"{name}={given.KINDS[name](url).shown}" for name, url in options.services.items()),
@@ -217,7 +228,9 @@ class _Session:
         self._outside = outside = Outside(self.folder / "services", needs, stores, self.options.brokers, self.options.services)
         written = beside.submit(lambda: write_scenario(self.config, self.scenario, self._work, outside.start()))
         local = None if self._work == self.folder else self._work.parent
-        engine = Engine(f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config))
+        engine = Engine(
+            f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config), briefly=self.options.quick
+        )
         allowed = (*self.options.allowed_hosts, *given.hosts(self.options.services))
         guard.allow_in_workers(engine.spark.sparkContext, allowed)
         noun = next(iter(self.config.source))
@@ -245,9 +258,11 @@ class _Session:
         )
         left_out: tuple[str, ...] = ()
         if outside.names:
-            plans, left_out = on_services.plans(self.config, self.scenario, recording, outside, full=self.options.full)
+            plans, left_out = on_services.plans(
+                self.config, self.scenario, recording, outside, full=self.options.full, of_each_kind=self.options.quick
+            )
         else:
-            plans = standard(recording.steps)
+            plans = quick(standard(recording.steps)) if self.options.quick else standard(recording.steps)
         recordings = {"default": recording}
         if self.options.full and not outside.names:
             rare = executor.record("rare", settings=RARE_SETTINGS)
@@ -334,4 +349,4 @@ def _agreeing(outcomes: Sequence[Outcome]) -> list[Outcome]:
 def _plan_name(options: Options, outcomes: Sequence[Outcome], plans: Sequence[ScenarioPlan]) -> str:
     if options.only is not None or options.ids or len(outcomes) - 1 < len(plans):
         return "part"
-    return "full" if options.full else "standard"
+    return "quick" if options.quick else "full" if options.full else "standard"

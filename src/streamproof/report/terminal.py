@@ -47,7 +47,8 @@ def print_summary(report: Report, console: Console, *, where: str | None = None)
 def _aside(report: Report, verdict: Verdict) -> str:
     if verdict is not Verdict.FAIL:
         return ""
-    return f"({words.number(report['counts']['fail'])} of {words.counted(len(report['scenarios']), 'scenario')})"
+    plan = f" of the {words.plan_name(report)}" if report["plan"] == "quick" else ""
+    return f"({words.number(report['counts']['fail'])} of {words.counted(len(report['scenarios']), 'scenario')}{plan})"
 
 
 def _passed(report: Report, page: "Lines") -> None:

@@ -28,6 +28,14 @@ def test_a_pass_says_what_was_proved_the_account_and_what_it_means(green):
     assert PAGE in text
 
 
+def test_a_quick_plan_is_named_in_the_verdict_whatever_that_is(green, red):
+    for report in (green, red):
+        report["plan"] = "quick"
+
+    assert printed(green).startswith("PASS  quick plan: 265 scenarios, every fault fired")
+    assert printed(red).splitlines()[0].endswith("(7 of 265 scenarios of the quick plan)")
+
+
 def test_a_failure_names_the_trade_the_crash_both_sides_and_the_line_that_replays_it(red):
     lines = printed(red).splitlines()
     text = "\n".join(lines)
