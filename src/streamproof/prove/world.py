@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,19 +11,25 @@ from typing import Any
 from streamproof.config import JobConfig, KafkaSource
 from streamproof.config.columns import columns_of
 from streamproof.errors import ScenarioError
-from streamproof.prove.arrivals import Arrivals, shape_of
+from streamproof.prove.arrivals import Arrivals
+from streamproof.prove.as_written import event_time_asked
+from streamproof.prove.calls import calls_of
 from streamproof.prove.engine import Engine
 from streamproof.prove.generate import Event, generate, without_trace
 from streamproof.prove.handwritten import handwritten_rows
 from streamproof.prove.history import History, QueryView
+from streamproof.prove.intents import refused
 from streamproof.prove.left_behind import read_history
 from streamproof.prove.offered import Mistakes, Offered, mistakes
+from streamproof.prove.oracle.asked import Asked, shape_asked
 from streamproof.prove.oracle.expectation import Expectation, WindowKey
 from streamproof.prove.oracle.model import Model
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.outside import Outside
 from streamproof.prove.outside.own_sinks import harvest_own
 from streamproof.prove.outside.places import closed, harvested, opened
+from streamproof.prove.outside.stores import in_environment
+from streamproof.prove.plain_rows import plain_rows, with_records
 from streamproof.prove.scenario import Scenario
 from streamproof.prove.schedule import write_events
 from streamproof.prove.setting import OUT, TYPES, Setting, query_layouts
@@ -33,9 +39,10 @@ from streamproof.runtime.binding import BoundJob
 
 @dataclass(frozen=True)
 class Written:
-    """The events of a scenario by trace, and the folders of their files by source: with trace ids, and as they are shipped."""
+    """The events of a scenario by trace, and by source, and the folders of their files: with trace ids, and as they are shipped."""
 
     events: Mapping[str, Event]
+    of_source: Mapping[str, Sequence[Event]]
     data: Mapping[str, str]
     plain_data: Mapping[str, str]
     traces_of_file: Mapping[str, list[str]]
@@ -50,14 +57,29 @@ class World:
     folder: Path
     engine: Engine
     bound: BoundJob
+    asked: Mapping[str, Asked]
     written: Written
     outside: Outside
     _handwritten: dict[tuple[str, ...], dict[WindowKey, dict[str, Any]] | None] = field(default_factory=dict)
 
     @cached_property
     def arrivals(self) -> Mapping[str, Arrivals]:
-        """By query, where its row-wise steps send each event, from one batch query."""
-        return {query: Arrivals(self.bound, query, self.engine.spark.newSession()) for query in self.bound.outputs.main}
+        """By query, where the row-wise calls of the user's send each event."""
+        return {query: self._arrivals(query, asked) for query, asked in self.asked.items()}
+
+    def _arrivals(self, query: str, asked: Asked) -> Arrivals:
+        name, time = asked.source, event_time_asked(self.config, asked.source)
+        source, made = self.bound.config.source[name], self.written.of_source[name]
+        types = columns_of(source.schema_ddl) if source.schema_ddl else {}
+        text = time is None and types.get(self.scenario.source[name].time_column or "") == "string"
+        outside = [event for event in made if refused(event, time, time_is_text=text)]
+        traces = {event.trace for event in outside}
+        readable = [event for event in made if event.trace not in traces]
+        file = self.folder / "offered" / f"{query}.json"
+        rows = plain_rows(self.engine.spark.newSession(), readable, source, time.column if time else None, file)
+        if isinstance(source, KafkaSource):
+            rows = with_records(rows, source, self.written.traces_of_file)
+        return Arrivals(asked, shape_asked(query, asked, time), rows, outside)
 
     @cached_property
     def offered(self) -> Offered:
@@ -115,7 +137,7 @@ class World:
         arrivals = self.arrivals[query]
         equivalence = handwritten = None
         if arrivals.shape.window_us is not None and arrivals.traced:
-            equivalence = arrivals.batch_result(model.survivors)
+            equivalence = arrivals.batch_result(model)
             if query == next(iter(self.models)):
                 handwritten = self._by_hand(model)
         rows = arrivals.rows if arrivals.traced else None
@@ -147,7 +169,7 @@ class World:
         return f"{self.noun} {found}" + (f" (copy {copy})" if copy else "")
 
     def close(self) -> None:
-        for left in ("disks", "events", "events-plain", "children", "recording-*"):
+        for left in ("disks", "events", "events-plain", "offered", "children", "recording-*"):
             for folder in self.folder.glob(left):
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -160,6 +182,7 @@ def records_per_batch(scenario: Scenario) -> int:
 def write_scenario(config: JobConfig, scenario: Scenario, folder: Path, outside: Outside) -> Written:
     """Generates the events of every source and writes them, to folders or to topics; needs no Spark."""
     events: dict[str, Event] = {}
+    of_source: dict[str, Sequence[Event]] = {}
     data: dict[str, str] = {}
     plain_data: dict[str, str] = {}
     traces_of_file: dict[str, list[str]] = {}
@@ -177,15 +200,17 @@ def write_scenario(config: JobConfig, scenario: Scenario, folder: Path, outside:
         if isinstance(source, KafkaSource):
             data[name], plain_data[name] = f"{outside.prefix}{name}", f"{outside.prefix}{name}-plain"
             written, traces = _to_topics(made, source, columns, outside, (data[name], plain_data[name]))
-            events |= {event.trace: event for event in written}
+            of_source[name] = written
             traces_of_file |= traces
             continue
-        events |= {event.trace: event for event in made}
+        of_source[name] = made
         assert source.format in ("json", "parquet"), "files have no other format"
         data[name], plain_data[name] = str(folder / "events" / name), str(folder / "events-plain" / name)
         traces_of_file |= write_events(made, Path(data[name]), source.format, schema_columns=columns)
         write_events(made, Path(plain_data[name]), source.format, schema_columns=columns, trace=False)
-    return Written(events, data, plain_data, traces_of_file)
+    for all_of_it in of_source.values():
+        events |= {event.trace: event for event in all_of_it}
+    return Written(events, of_source, data, plain_data, traces_of_file)
 
 
 def _to_topics(
@@ -217,8 +242,11 @@ def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine,
     outside.open_stores(disk.name)
     stores = outside.stores(disk.name)
     bound = Setting(str(disk), disk, written.data, scenario.files_per_batch, urls=outside.urls(), environment=stores).bind(config)
-    _require_window_for_model(scenario, shape_of(bound, next(iter(bound.outputs.main))))
-    return World(config, scenario, folder, engine, bound, written, outside)
+    with in_environment(stores):
+        asked = calls_of(config)
+    query, first = next(iter(asked.items()))
+    _require_window_for_model(scenario, shape_asked(query, first, event_time_asked(config, first.source)))
+    return World(config, scenario, folder, engine, bound, asked, written, outside)
 
 
 def _require_window_for_model(scenario: Scenario, first: QueryShape) -> None:
