@@ -40,6 +40,18 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Edge:
+    """What an event is an edge of, in words ("a microsecond above the late bound").
+
+    `late` says whether it must be late in the output `query` where the batches are the scenario's; None where nothing hangs on that.
+    """
+
+    words: str
+    query: str = ""
+    late: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One input record.
 
@@ -55,6 +67,8 @@ class Event:
         The JSON line without its end; for Parquet the same values, for people to read.
     arrival, batch, partition
         Place in the order of arrival, from 0, and the batch and file it is scheduled for.
+    edge
+        What it was put there for; None for an event of the seed's.
     """
 
     trace: str
@@ -65,6 +79,7 @@ class Event:
     arrival: int
     batch: int
     partition: int
+    edge: Edge | None = None
 
     @property
     def event_id(self) -> str:

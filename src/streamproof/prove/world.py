@@ -141,7 +141,8 @@ class World:
             if query == next(iter(self.models)):
                 handwritten = self._by_hand(model)
         rows = arrivals.rows if arrivals.traced else None
-        return QueryView(left, model, arrivals.arrived, equivalence, handwritten, rows, self.mistakes[query])
+        asked, time = arrivals.asked, event_time_asked(self.config, arrivals.asked.source)
+        return QueryView(left, model, arrivals.arrived, equivalence, handwritten, rows, self.mistakes[query], asked, time)
 
     def _by_hand(self, model: Expectation) -> dict[WindowKey, dict[str, Any]] | None:
         if model.survivors not in self._handwritten:

@@ -18,6 +18,7 @@ KEPT = 20
 
 _MODULES = (
     "intake",
+    "intent",
     "exactly_once",
     "account",
     "publication",

@@ -1,0 +1,136 @@
+"""Every event went where the generator meant it to go (R28).
+
+The generator knows what it made: which records nobody can read, which break a requirement, which are copies, which come too late. That, and
+the calls that the user's function made, decide here; what the product or its plan says of an event does not.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from streamproof.prove.checkers import CannotTell, Finding, checker
+from streamproof.prove.generate import Event, Kind
+from streamproof.prove.history import History, OutputRow, QueryView
+from streamproof.prove.intents import refused
+from streamproof.prove.oracle.asked import Asked
+from streamproof.prove.oracle.trace import event_id
+
+_NULL = " (is null)"
+_KEPT = ("emitted", "open_state")
+_TIME_REASONS: Mapping[Kind, tuple[str, ...]] = {
+    Kind.MISSING_TIME: ("no event time",),
+    Kind.UNPARSEABLE_TIME: ("not readable",),
+    Kind.FUTURE_TIME: ("in the future",),
+}
+"""Words that the reason of a rejection has, by what is wrong with the event time."""
+
+
+@checker("intent")
+def intent(history: History) -> Iterator[Finding]:
+    """Hold the fate of each event against what it was made as, and against the calls of the user's function."""
+    rejected = _by_trace(history, "rejected")
+    for view in history.queries:
+        if view.asked is None:
+            raise CannotTell(f"Nobody has written down what the job asks for in {view.name}.")
+        yield from _rejections(history, view, view.asked, rejected)
+        yield from _copies(history, view, view.asked)
+        if _as_scheduled(history, view):
+            yield from _meant(history, view)
+
+
+def _by_trace(history: History, kind: str) -> Mapping[str, OutputRow]:
+    """The rows of all side outputs of a kind: queries that reject by the same steps share one (R14)."""
+    sides = [side for view in history.queries if (side := view.side(kind)) is not None]
+    return {row.trace: row for side in sides for row in side.rows if row.trace is not None}
+
+
+def _read(history: History, view: QueryView) -> Iterator[tuple[Event, int]]:
+    """The events that the query has read, each with its batch."""
+    for outcome in view.batches:
+        for trace in outcome.traces:
+            event = history.events.get(trace)
+            if event is not None:
+                yield event, outcome.batch
+
+
+def _rejections(history: History, view: QueryView, asked: Asked, rejected: Mapping[str, OutputRow]) -> Iterator[Finding]:
+    admits = {reason for said in asked.requirements for reason in (said, said + _NULL)}
+    judges = _has_conditions(asked) or not any(_has_conditions(other.asked) for other in history.queries if other.asked)
+    for event, batch in _read(history, view):
+        row = rejected.get(event.trace)
+        reason = None if row is None else str(row.values.get("reason"))
+        wrong = None
+        if refused(event, view.asked_time, time_is_text=True):
+            wrong = _of_unreadable(event, reason, admits)
+        elif event.kind is Kind.INVALID and judges:
+            wrong = _of_invalid(view, event, reason, admits)
+        elif event.kind in (Kind.OK, Kind.DUPLICATE) and reason is not None and not _admitted(history, reason):
+            wrong = ("was made ordinary and was rejected", "no rejection but by a condition of the job", reason)
+        if wrong is not None:
+            what, expected, found = wrong
+            yield Finding(event.trace, f"{what} by {view.name}", batch, expected, found, history.came_in(view, event.trace))
+
+
+def _has_conditions(asked: Asked) -> bool:
+    return any(call.method in ("require", "filter") for call in asked.row_wise)
+
+
+def _admitted(history: History, reason: str) -> bool:
+    """Whether a condition of some query of the job says so: they share the rejected output."""
+    said = {one for view in history.queries if view.asked is not None for one in view.asked.requirements}
+    return reason.removesuffix(_NULL) in said
+
+
+def _of_unreadable(event: Event, reason: str | None, admits: set[str]) -> tuple[str, str, str] | None:
+    """What is wrong with the fate of an event that no source may let through."""
+    made = event.kind.replace("_", " ")
+    if reason is None:
+        return f"was made {made} and was not rejected", "rejected", "it went on"
+    words = _TIME_REASONS.get(event.kind, ())
+    unread = event.kind in (Kind.MALFORMED, Kind.UNPARSEABLE_TIME) and "event time" not in reason
+    fits = unread or any(word in reason for word in words)
+    if reason in admits or not fits:
+        return f"was made {made} and was rejected for something else", " or ".join(words) or "not readable", reason
+    return None
+
+
+def _of_invalid(view: QueryView, event: Event, reason: str | None, admits: set[str]) -> tuple[str, str, str] | None:
+    """What is wrong with the fate of an event with values that break a requirement, as the scenario says."""
+    if reason is None:
+        fate = view.model.fates.get(event.trace, ("",))[0]
+        if fate == "filtered":
+            return None
+        required = "; ".join(sorted(said for said in admits if not said.endswith(_NULL))) or "no requirement is there to reject it"
+        return "was made invalid and was not rejected", f"rejected by: {required}", "it went on"
+    if reason not in admits:
+        return "was made invalid and was rejected for something else", " or ".join(sorted(admits)), reason
+    return None
+
+
+def _copies(history: History, view: QueryView, asked: Asked) -> Iterator[Finding]:
+    """Of an event and its copies one goes on at most, where the job deduplicates; where it does not, none is a duplicate."""
+    deduplicates, kept = asked.first("deduplicate") is not None, dict[str, str]()
+    fates = view.model.fates
+    for event, batch in _read(history, view):
+        fate = fates.get(event.trace, ("",))[0]
+        if fate == "duplicate" and not deduplicates:
+            yield Finding(event.trace, f"is a duplicate in {view.name}, which does not deduplicate", batch, "it counts", fate)
+        elif deduplicates and fate in _KEPT:
+            other = kept.setdefault(event_id(event.trace), event.trace)
+            if other != event.trace:
+                what = f"is a copy of {other}, and both count in {view.name}, which deduplicates"
+                yield Finding(event.trace, what, batch, "a duplicate", fate, history.came_in(view, event.trace))
+
+
+def _as_scheduled(history: History, view: QueryView) -> bool:
+    """Whether the batches are those that the generator had in mind: after a crash others may be, and other events are late then."""
+    return all(event.batch == batch for event, batch in _read(history, view))
+
+
+def _meant(history: History, view: QueryView) -> Iterator[Finding]:
+    """Events at an edge of the watermark's, each with where it was meant to go."""
+    late = {row.trace for row in side.rows} if (side := view.side("late")) is not None else set()
+    for event, batch in _read(history, view):
+        edge = event.edge
+        if edge is None or edge.late is None or edge.query != view.name or edge.late == (event.trace in late):
+            continue
+        meant, found = ("late", "in time") if edge.late else ("in time", "late")
+        yield Finding(event.trace, f"was made {edge.words} and is {found} in {view.name}", batch, meant, found)
