@@ -56,6 +56,11 @@ class Offered:
         return found
 
     @cached_property
+    def edges(self) -> Sequence[str]:
+        """Traces of the events that stand at an edge."""
+        return [trace for trace, event in self.events.items() if event.edge is not None]
+
+    @cached_property
     def in_no_file(self) -> Sequence[str]:
         """Traces that were written to no file."""
         return sorted(self.events.keys() - set().union(*self.traces_of_file.values()))

@@ -101,10 +101,10 @@ class NumberColumn(_Table):
 
 
 class ChoiceColumn(_Table):
-    """One of the given values, each equally likely."""
+    """One of the given values, each equally likely; lists and tables are nested values, in JSON."""
 
     kind: Literal["choice"]
-    values: Annotated[tuple[str | int | bool, ...], Field(min_length=1)]
+    values: Annotated[tuple[str | int | bool | list[Any] | dict[str, Any], ...], Field(min_length=1)]
 
 
 class EventTimeColumn(_Table):
@@ -239,13 +239,15 @@ Variable = Annotated[str, PlainValidator(_variable)]
 class Scenario(_Table):
     """A whole scenario: seed, number of input records per source (copies included), batches, sources, expectations.
 
-    `environment` are variables that hold the URL of a store that the job keeps by itself, and the service that is one.
+    `edges` says whether some ordinary events give way to ones at the edges: of windows, of the late bound, with nulls. `environment` are
+    variables that hold the URL of a store that the job keeps by itself, and the service that is one.
     """
 
     seed: int = 0
     events: Count
     batches: Count = 8
     files_per_batch: Annotated[int, Field(ge=2, le=64)] = 2
+    edges: bool = True
     source: Annotated[dict[str, SourceScenario], Field(min_length=1)]
     expect: Expect = Expect()
     environment: dict[Variable, Literal["redis", "postgres", "api"]] = Field(default_factory=dict)

@@ -14,6 +14,7 @@ from streamproof.errors import ScenarioError
 from streamproof.prove.arrivals import Arrivals
 from streamproof.prove.as_written import event_time_asked
 from streamproof.prove.calls import calls_of
+from streamproof.prove.edges import Around, with_edges
 from streamproof.prove.engine import Engine
 from streamproof.prove.generate import Event, generate, without_trace
 from streamproof.prove.handwritten import handwritten_rows
@@ -33,7 +34,7 @@ from streamproof.prove.plain_rows import plain_rows, with_records
 from streamproof.prove.scenario import Scenario
 from streamproof.prove.schedule import write_events
 from streamproof.prove.setting import OUT, TYPES, Setting, query_layouts
-from streamproof.prove.written_time import SourceShape
+from streamproof.prove.written_time import shape_of_source
 from streamproof.runtime.binding import BoundJob
 
 
@@ -180,35 +181,52 @@ def records_per_batch(scenario: Scenario) -> int:
     return -(-scenario.events // scenario.batches)
 
 
-def write_scenario(config: JobConfig, scenario: Scenario, folder: Path, outside: Outside) -> Written:
-    """Generates the events of every source and writes them, to folders or to topics; needs no Spark."""
+def make_events(config: JobConfig, scenario: Scenario) -> dict[str, list[Event]]:
+    """The events of every source, as the seed makes them; needs no Spark."""
+    return {name: generate(scenario, name, shape_of_source(source)) for name, source in config.source.items()}
+
+
+def add_edges(
+    made: Mapping[str, list[Event]], config: JobConfig, scenario: Scenario, asked: Mapping[str, Asked]
+) -> dict[str, list[Event]]:
+    """The same with events at the edges of what the job asks for, unless the scenario wants none."""
+    if not scenario.edges:
+        return dict(made)
+    found = {}
+    for name, events in made.items():
+        source, time = config.source[name], event_time_asked(config, name)
+        shapes = [shape_asked(query, calls, time) for query, calls in asked.items() if calls.source == name]
+        stateful = next((shape for shape in shapes if shape.stateful), None)
+        around = Around(scenario.source[name], shape_of_source(source), source.schema_ddl or "", time, stateful)
+        found[name] = with_edges(events, around)
+    return found
+
+
+def _data(config: JobConfig, folder: Path, outside: Outside, *, trace: bool) -> dict[str, str]:
+    """The folder, or the topic, of each source."""
+    topic, below = ("", "events") if trace else ("-plain", "events-plain")
+    return {
+        name: f"{outside.prefix}{name}{topic}" if isinstance(source, KafkaSource) else str(folder / below / name)
+        for name, source in config.source.items()
+    }
+
+
+def write_scenario(made: Mapping[str, list[Event]], config: JobConfig, folder: Path, outside: Outside) -> Written:
+    """Writes the events of every source to folders or to topics; needs no Spark."""
     events: dict[str, Event] = {}
     of_source: dict[str, Sequence[Event]] = {}
-    data: dict[str, str] = {}
-    plain_data: dict[str, str] = {}
+    data, plain_data = (_data(config, folder, outside, trace=trace) for trace in (True, False))
     traces_of_file: dict[str, list[str]] = {}
     for name, source in config.source.items():
-        time = source.event_time
-        shape = SourceShape(
-            format=source.format,
-            time_column=time.column if time else None,
-            time_unit=time.unit if time else None,
-            time_format=time.format if time else None,
-            zone=time.zone if time else "UTC",
-        )
-        made = generate(scenario, name, shape)
         columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
         if isinstance(source, KafkaSource):
-            data[name], plain_data[name] = f"{outside.prefix}{name}", f"{outside.prefix}{name}-plain"
-            written, traces = _to_topics(made, source, columns, outside, (data[name], plain_data[name]))
-            of_source[name] = written
+            of_source[name], traces = _to_topics(made[name], source, columns, outside, (data[name], plain_data[name]))
             traces_of_file |= traces
             continue
-        of_source[name] = made
+        of_source[name] = made[name]
         assert source.format in ("json", "parquet"), "files have no other format"
-        data[name], plain_data[name] = str(folder / "events" / name), str(folder / "events-plain" / name)
-        traces_of_file |= write_events(made, Path(data[name]), source.format, schema_columns=columns)
-        write_events(made, Path(plain_data[name]), source.format, schema_columns=columns, trace=False)
+        traces_of_file |= write_events(made[name], Path(data[name]), source.format, schema_columns=columns)
+        write_events(made[name], Path(plain_data[name]), source.format, schema_columns=columns, trace=False)
     for all_of_it in of_source.values():
         events |= {event.trace: event for event in all_of_it}
     return Written(events, of_source, data, plain_data, traces_of_file)
@@ -231,8 +249,10 @@ def _to_topics(
     return traced, traces
 
 
-def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine, written: Written, outside: Outside) -> World:
-    """Binds the job to the events.
+def prepare(
+    config: JobConfig, scenario: Scenario, folder: Path, engine: Engine, made: Mapping[str, list[Event]], outside: Outside
+) -> World:
+    """Asks the job what it wants, writes the events, and binds the job to them.
 
     Raises
     ------
@@ -242,9 +262,11 @@ def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine,
     disk = folder / "disks" / f"{outside.prefix}oracle"
     outside.open_stores(disk.name)
     stores = outside.stores(disk.name)
-    bound = Setting(str(disk), disk, written.data, scenario.files_per_batch, urls=outside.urls(), environment=stores).bind(config)
+    data = _data(config, folder, outside, trace=True)
+    bound = Setting(str(disk), disk, data, scenario.files_per_batch, urls=outside.urls(), environment=stores).bind(config)
     with in_environment(stores):
         asked = calls_of(config)
+    written = write_scenario(add_edges(made, config, scenario, asked), config, folder, outside)
     query, first = next(iter(asked.items()))
     _require_window_for_model(scenario, shape_asked(query, first, event_time_asked(config, first.source)))
     return World(config, scenario, folder, engine, bound, asked, written, outside)

@@ -20,5 +20,5 @@ def exposure(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
         sums[trade["client"], start] = (total + trade["notional"], count + 1)
     return [
         {"client": client, "window_start": start, "window_end": start + WINDOW, "exposure": total, "trades": count}
-        for (client, start), (total, count) in sorted(sums.items())
+        for (client, start), (total, count) in sums.items()
     ]

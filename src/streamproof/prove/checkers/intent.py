@@ -32,8 +32,7 @@ def intent(history: History) -> Iterator[Finding]:
             raise CannotTell(f"Nobody has written down what the job asks for in {view.name}.")
         yield from _rejections(history, view, view.asked, rejected)
         yield from _copies(history, view, view.asked)
-        if _as_scheduled(history, view):
-            yield from _meant(history, view)
+        yield from _meant(history, view)
 
 
 def _by_trace(history: History, kind: str) -> Mapping[str, OutputRow]:
@@ -120,17 +119,20 @@ def _copies(history: History, view: QueryView, asked: Asked) -> Iterator[Finding
                 yield Finding(event.trace, what, batch, "a duplicate", fate, history.came_in(view, event.trace))
 
 
-def _as_scheduled(history: History, view: QueryView) -> bool:
-    """Whether the batches are those that the generator had in mind: after a crash others may be, and other events are late then."""
-    return all(event.batch == batch for event, batch in _read(history, view))
-
-
 def _meant(history: History, view: QueryView) -> Iterator[Finding]:
-    """Events at an edge of the watermark's, each with where it was meant to go."""
+    """Events at an edge of the watermark's, each with where it was meant to go.
+
+    Only where the bound is the one that the generator had in mind: after a crash, and behind conditions that reject the newest events, it is
+    another. So it is for events that a condition keeps out, or whose time a transform changes.
+    """
     late = {row.trace for row in side.rows} if (side := view.side("late")) is not None else set()
     for event, batch in _read(history, view):
-        edge = event.edge
-        if edge is None or edge.late is None or edge.query != view.name or edge.late == (event.trace in late):
+        edge, record = event.edge, view.arrived.get(event.trace)
+        if edge is None or edge.late is None or edge.query != view.name or record is None:
             continue
-        meant, found = ("late", "in time") if edge.late else ("in time", "late")
-        yield Finding(event.trace, f"was made {edge.words} and is {found} in {view.name}", batch, meant, found)
+        comparable = (
+            record.fate == "passed" and record.time_us == event.time_us and view.model.by_batch[batch].bound_us == edge.bound_us
+        )
+        if comparable and edge.late != (event.trace in late):
+            meant, found = ("late", "in time") if edge.late else ("in time", "late")
+            yield Finding(event.trace, f"was made {edge.words} and is {found} in {view.name}", batch, meant, found)

@@ -112,14 +112,15 @@ def test_a_duplicate_where_nothing_deduplicates_is_found(once):
 
 @pytest.mark.parametrize(("trace", "late"), [("e-9", True), ("e-8", False)])
 def test_an_event_at_an_edge_is_late_or_in_time_as_it_was_meant(once, trace, late):
-    right = made(once, trace, Kind.OK, edge=Edge("at the late bound", "totals", late))
-    wrong = made(once, trace, Kind.OK, edge=Edge("at the late bound", "totals", not late))
+    bound_us = once.queries[0].model.by_batch[2].bound_us
+    right = made(once, trace, Kind.OK, edge=Edge("at the late bound", "totals", late, bound_us))
+    wrong = made(once, trace, Kind.OK, edge=Edge("at the late bound", "totals", not late, bound_us))
 
     assert check("intent", right).verdict is Verdict.PASS
     assert only_finding("intent", wrong).what == f"was made at the late bound and is {'late' if late else 'in time'} in totals"
 
 
-def test_where_a_crash_has_moved_the_batches_other_events_are_late(once):
-    moved = made(once, "e-5", Kind.OK, batch=0)
+def test_where_the_bound_is_another_one_other_events_are_late(once):
+    moved = made(once, "e-8", Kind.OK, edge=Edge("at the bound", "totals", True, 7))
 
-    assert check("intent", made(moved, "e-8", Kind.OK, edge=Edge("at the bound", "totals", True))).verdict is Verdict.PASS
+    assert check("intent", moved).verdict is Verdict.PASS
