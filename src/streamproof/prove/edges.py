@@ -17,7 +17,7 @@ from streamproof.prove.intents import refused
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.watermark import Watermark
-from streamproof.prove.scenario import ChoiceColumn, EventTimeColumn, SourceScenario
+from streamproof.prove.scenario import ChoiceColumn, EventTimeColumn, IdColumn, SourceScenario
 from streamproof.prove.written_time import SourceShape
 
 _ONE_IN = 10
@@ -51,6 +51,17 @@ def with_edges(events: Sequence[Event], around: Around) -> list[Event]:
     for make in (_late_bound, _horizon, _copy_in_a_later_batch, _window_edges, _nulls, _two_records, _nested, _missing_time):
         make(board, around)
     return board.events
+
+
+def never_sent(events: Sequence[Event], plan: SourceScenario) -> list[Event]:
+    """Two events beside the others, with ids and traces of their own: for a transaction that is aborted (R9), one for each partition."""
+    made: list[Event] = []
+    for event in [event for event in events if event.kind is Kind.OK][:2]:
+        own = {name: f"{event.values[name]}-aborted" for name, column in plan.columns.items() if isinstance(column, IdColumn)}
+        values, trace = {**event.values, **own}, f"{event.trace}-aborted"
+        record = record_of(trace, {name: _text(value) for name, value in values.items()})
+        made.append(replace(event, trace=trace, values=values, record=record, partition=len(made)))
+    return made
 
 
 @dataclass

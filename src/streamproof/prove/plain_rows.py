@@ -68,10 +68,12 @@ def with_records(rows: DataFrame, source: KafkaSource, traces: Mapping[str, Sequ
         return rows
     spark = rows.sparkSession
     places = []
-    for name, (trace, *_) in traces.items():
+    for name, there in traces.items():
+        if not there:
+            continue  # a record of an aborted transaction
         partitioned, _, offset = name.rpartition("@")
         topic, _, partition = partitioned.rpartition("-")
-        places.append((trace, topic, int(partition), int(offset)))
+        places.append((there[0], topic, int(partition), int(offset)))
     where = spark.createDataFrame(places, f"{TRACE} string, _topic string, _partition int, _offset bigint")
     options = {"kafka.bootstrap.servers": source.servers, "subscribe": ",".join(source.topic), "includeHeaders": "true"}
     records = (

@@ -14,7 +14,7 @@ from streamproof.errors import ScenarioError
 from streamproof.prove.arrivals import Arrivals
 from streamproof.prove.as_written import event_time_asked
 from streamproof.prove.calls import calls_of
-from streamproof.prove.edges import Around, with_edges
+from streamproof.prove.edges import Around, never_sent, with_edges
 from streamproof.prove.engine import Engine
 from streamproof.prove.generate import Event, generate, without_trace
 from streamproof.prove.handwritten import handwritten_rows
@@ -36,6 +36,9 @@ from streamproof.prove.schedule import write_events
 from streamproof.prove.setting import OUT, TYPES, Setting, query_layouts
 from streamproof.prove.written_time import shape_of_source
 from streamproof.runtime.binding import BoundJob
+
+_ABORTED = 4
+"""Offsets that an aborted transaction takes in a topic: a record and a marker in each of two partitions."""
 
 
 @dataclass(frozen=True)
@@ -177,8 +180,8 @@ class World:
 
 
 def records_per_batch(scenario: Scenario) -> int:
-    """How many records of a topic make the scenario's number of batches."""
-    return -(-scenario.events // scenario.batches)
+    """How many records of a topic make the scenario's number of batches, those of an aborted transaction and its markers among them."""
+    return -(-(scenario.events + (_ABORTED if scenario.edges else 0)) // scenario.batches)
 
 
 def make_events(config: JobConfig, scenario: Scenario) -> dict[str, list[Event]]:
@@ -211,7 +214,9 @@ def _data(config: JobConfig, folder: Path, outside: Outside, *, trace: bool) -> 
     }
 
 
-def write_scenario(made: Mapping[str, list[Event]], config: JobConfig, folder: Path, outside: Outside) -> Written:
+def write_scenario(
+    made: Mapping[str, list[Event]], config: JobConfig, scenario: Scenario, folder: Path, outside: Outside
+) -> Written:
     """Writes the events of every source to folders or to topics; needs no Spark."""
     events: dict[str, Event] = {}
     of_source: dict[str, Sequence[Event]] = {}
@@ -220,7 +225,8 @@ def write_scenario(made: Mapping[str, list[Event]], config: JobConfig, folder: P
     for name, source in config.source.items():
         columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
         if isinstance(source, KafkaSource):
-            of_source[name], traces = _to_topics(made[name], source, columns, outside, (data[name], plain_data[name]))
+            aborted = never_sent(made[name], scenario.source[name]) if scenario.edges else []
+            of_source[name], traces = _to_topics(made[name], source, columns, outside, (data[name], plain_data[name]), aborted)
             traces_of_file |= traces
             continue
         of_source[name] = made[name]
@@ -233,20 +239,29 @@ def write_scenario(made: Mapping[str, list[Event]], config: JobConfig, folder: P
 
 
 def _to_topics(
-    made: list[Event], source: KafkaSource, columns: Mapping[str, str], outside: Outside, names: tuple[str, str]
+    made: list[Event],
+    source: KafkaSource,
+    columns: Mapping[str, str],
+    outside: Outside,
+    names: tuple[str, str],
+    aborted: list[Event],
 ) -> tuple[list[Event], dict[str, list[str]]]:
-    """Writes events to two topics, with trace ids and as they are shipped; the events as they were written, and which record holds which."""
+    """Writes events to two topics, with trace ids and as they are shipped; the events as they were written, and which record holds which.
+
+    `aborted` are written to both in a transaction that is aborted.
+    """
     from streamproof.prove.outside import topics
 
-    traced, plain = made, [replace(event, record=without_trace(event.record)) for event in made]
+    every, cut = [*made, *aborted], len(made)
+    traced, plain = every, [replace(event, record=without_trace(event.record)) for event in every]
     if source.registry is not None:
         from streamproof.prove.outside.encoded import encoded
 
-        traced = encoded(made, source, columns, outside.urls()["registry"], names[0], trace=True)
-        plain = encoded(made, source, columns, outside.urls()["registry"], names[1], trace=False)
-    traces = topics.write_events(traced, outside.urls()["kafka"], names[0])
-    topics.write_events(plain, outside.urls()["kafka"], names[1])
-    return traced, traces
+        traced = encoded(every, source, columns, outside.urls()["registry"], names[0], trace=True)
+        plain = encoded(every, source, columns, outside.urls()["registry"], names[1], trace=False)
+    traces = topics.write_events(traced[:cut], outside.urls()["kafka"], names[0], traced[cut:])
+    topics.write_events(plain[:cut], outside.urls()["kafka"], names[1], plain[cut:])
+    return traced[:cut], traces
 
 
 def prepare(
@@ -266,7 +281,7 @@ def prepare(
     bound = Setting(str(disk), disk, data, scenario.files_per_batch, urls=outside.urls(), environment=stores).bind(config)
     with in_environment(stores):
         asked = calls_of(config)
-    written = write_scenario(add_edges(made, config, scenario, asked), config, folder, outside)
+    written = write_scenario(add_edges(made, config, scenario, asked), config, scenario, folder, outside)
     query, first = next(iter(asked.items()))
     _require_window_for_model(scenario, shape_asked(query, first, event_time_asked(config, first.source)))
     return World(config, scenario, folder, engine, bound, asked, written, outside)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from streamproof.prove.edges import Around, with_edges
+from streamproof.prove.edges import Around, never_sent, with_edges
 from streamproof.prove.generate import Kind, generate
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.shape import QueryShape
@@ -166,3 +166,13 @@ def test_where_the_watermark_has_not_moved_nothing_is_late():
     events = generate(scenario(batches=2), "s", around().source)
 
     assert not [event for event in with_edges(events, around()) if event.edge is not None and event.edge.late is not None]
+
+
+def test_what_is_aborted_is_no_event_of_the_scenario():
+    events = generate(scenario(), "s", MILLISECONDS)
+    aborted = never_sent(events, scenario().source["s"])
+
+    assert [event.partition for event in aborted] == [0, 1]
+    assert not {event.trace for event in aborted} & {event.trace for event in events}
+    assert not {event.values["id"] for event in aborted} & {event.values["id"] for event in events}
+    assert all(json.loads(event.record)["_trace"] == event.trace for event in aborted)
