@@ -1,16 +1,21 @@
-"""The user's hand-written model of the business rule: loaded from the scenario's folder, given the survivors, its rows keyed."""
+"""The user's hand-written model of the business rule, from the scenario's folder: the rows of windows, and the fate of each event."""
 
 import runpy
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from streamproof.core.clock import from_micros
 from streamproof.errors import ScenarioError
 from streamproof.prove.generate import Event
+from streamproof.prove.intents import refused
 from streamproof.prove.oracle.arrived import Arrived, plain
+from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.expectation import WindowKey
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.scenario import Scenario
+
+FATES = ("kept", "rejected", "filtered")
+"""What may become of an event by itself; one that is kept can still come too late, or be a duplicate."""
 
 
 def handwritten_rows(
@@ -27,13 +32,7 @@ def handwritten_rows(
     """
     if scenario.expect.model is None:
         return None
-    file, _, name = scenario.expect.model.rpartition(":")
-    path = scenario.folder / file
-    if not path.is_file():
-        raise ScenarioError(f"[expect] model names {file}, and there is no such file beside the scenario.")
-    function = runpy.run_path(str(path)).get(name)
-    if not callable(function):
-        raise ScenarioError(f'[expect] model names "{name}", and {file} has no such function.')
+    file, name, function = _function(scenario, "model", scenario.expect.model)
     rows = function([_as_seen(events[trace], arrived[trace], shape) for trace in survivors])
     known = {*shape.by, *shape.aggregates, "window_start", "window_end"}
     unknown = sorted({column for row in rows for column in row} - known)
@@ -51,8 +50,49 @@ def handwritten_rows(
         ) from None
 
 
+def handwritten_fates(scenario: Scenario, events: Iterable[Event], time: AskedTime | None) -> dict[str, str] | None:
+    """What the hand-written model says of each event by itself, by trace: "kept", "rejected" or "filtered"; None without such a model.
+
+    It is asked about every event that can be read, one at a time, as a dict with the columns as generated and the event time as an aware
+    datetime in UTC.
+
+    Raises
+    ------
+    ScenarioError
+        If the file or the function is not there, or it answers something else.
+    """
+    if scenario.expect.fate is None:
+        return None
+    file, name, function = _function(scenario, "fate", scenario.expect.fate)
+    found: dict[str, str] = {}
+    for event in events:
+        if refused(event, time, time_is_text=True):
+            continue
+        fate = function(_timed(event.values, time.column if time else None, event.time_us))
+        if fate not in FATES:
+            raise ScenarioError(
+                f"{file}:{name} gave {fate!r} for the event {event.trace}.",
+                required='It gives "kept", "rejected" or "filtered".',
+            )
+        found[event.trace] = fate
+    return found
+
+
+def _function(scenario: Scenario, key: str, named: str) -> tuple[str, str, Callable[[Any], Any]]:
+    """The function that a key of [expect] names, with its file and its name."""
+    file, _, name = named.rpartition(":")
+    path = scenario.folder / file
+    if not path.is_file():
+        raise ScenarioError(f"[expect] {key} names {file}, and there is no such file beside the scenario.")
+    function = runpy.run_path(str(path)).get(name)
+    if not callable(function):
+        raise ScenarioError(f'[expect] {key} names "{name}", and {file} has no such function.')
+    return file, name, function
+
+
 def _as_seen(event: Event, record: Arrived, shape: QueryShape) -> dict[str, Any]:
-    seen = dict(event.values)
-    if shape.event_time_column is not None and record.time_us is not None:
-        seen[shape.event_time_column] = from_micros(record.time_us)
-    return seen
+    return _timed(event.values, shape.event_time_column, record.time_us)
+
+
+def _timed(values: Mapping[str, Any], column: str | None, time_us: int | None) -> dict[str, Any]:
+    return {**values, column: from_micros(time_us)} if column is not None and time_us is not None else dict(values)

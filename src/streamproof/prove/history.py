@@ -57,6 +57,8 @@ class QueryView:
         The columns of every record that passes the row-wise steps, by trace, from a batch query; None where none was run.
     mistakes
         What those steps did wrong, where somebody has worked it out already.
+    intended
+        What the user's hand-written model says of each event by itself, by trace: "kept", "rejected" or "filtered"; None without one.
     asked, asked_time
         The calls of the user's function that made this output, and the event time of its source as the user's file says it.
     """
@@ -68,6 +70,7 @@ class QueryView:
     handwritten: Mapping[WindowKey, Mapping[str, Any]] | None = None
     rows: Mapping[str, Mapping[str, Any]] | None = None
     mistakes: Mistakes | None = None
+    intended: Mapping[str, str] | None = None
     asked: Asked | None = None
     asked_time: AskedTime | None = None
 

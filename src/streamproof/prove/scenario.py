@@ -218,6 +218,8 @@ class Expect(_Table):
     model
         A hand-written model of the business rule, "model.py:function": from the surviving events, a list of dicts, to the
         rows of the windowed output.
+    fate
+        A hand-written rule for each event by itself, "model.py:fate": from a dict to "kept", "rejected" or "filtered".
     tolerance
         How far numbers may differ, relative to the larger one, in columns compared by tolerance.
     compare
@@ -229,6 +231,7 @@ class Expect(_Table):
     open_at_most: Share | None = None
     results_by: Literal["event time"] | None = None
     model: Annotated[str, PlainValidator(_model_name)] | None = None
+    fate: Annotated[str, PlainValidator(_model_name)] | None = None
     tolerance: Annotated[float, Field(ge=0)] = 1e-9
     compare: dict[str, Literal["exact", "tolerance", "set", "ignore"]] = Field(default_factory=dict)
 

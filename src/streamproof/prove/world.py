@@ -17,7 +17,7 @@ from streamproof.prove.calls import calls_of
 from streamproof.prove.edges import Around, never_sent, with_edges
 from streamproof.prove.engine import Engine
 from streamproof.prove.generate import Event, generate, without_trace
-from streamproof.prove.handwritten import handwritten_rows
+from streamproof.prove.handwritten import handwritten_fates, handwritten_rows
 from streamproof.prove.history import History, QueryView
 from streamproof.prove.intents import refused
 from streamproof.prove.left_behind import read_history
@@ -146,7 +146,18 @@ class World:
                 handwritten = self._by_hand(model)
         rows = arrivals.rows if arrivals.traced else None
         asked, time = arrivals.asked, event_time_asked(self.config, arrivals.asked.source)
-        return QueryView(left, model, arrivals.arrived, equivalence, handwritten, rows, self.mistakes[query], asked, time)
+        return QueryView(
+            left, model, arrivals.arrived, equivalence, handwritten, rows, self.mistakes[query], self._intended(query), asked, time
+        )
+
+    def _intended(self, query: str) -> Mapping[str, str] | None:
+        """Of the first output what the hand-written model says of each event."""
+        return self._fates if query == next(iter(self.models)) else None
+
+    @cached_property
+    def _fates(self) -> Mapping[str, str] | None:
+        source = next(iter(self.asked.values())).source
+        return handwritten_fates(self.scenario, self.written.of_source[source], event_time_asked(self.config, source))
 
     def _by_hand(self, model: Expectation) -> dict[WindowKey, dict[str, Any]] | None:
         if model.survivors not in self._handwritten:

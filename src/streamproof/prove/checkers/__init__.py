@@ -19,6 +19,7 @@ KEPT = 20
 _MODULES = (
     "intake",
     "intent",
+    "business_rule",
     "exactly_once",
     "account",
     "publication",

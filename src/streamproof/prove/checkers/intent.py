@@ -26,7 +26,7 @@ _TIME_REASONS: Mapping[Kind, tuple[str, ...]] = {
 @checker("intent")
 def intent(history: History) -> Iterator[Finding]:
     """Hold the fate of each event against what it was made as, and against the calls of the user's function."""
-    rejected = _by_trace(history, "rejected")
+    rejected = rejected_rows(history)
     for view in history.queries:
         if view.asked is None:
             raise CannotTell(f"Nobody has written down what the job asks for in {view.name}.")
@@ -35,9 +35,9 @@ def intent(history: History) -> Iterator[Finding]:
         yield from _meant(history, view)
 
 
-def _by_trace(history: History, kind: str) -> Mapping[str, OutputRow]:
-    """The rows of all side outputs of a kind: queries that reject by the same steps share one (R14)."""
-    sides = [side for view in history.queries if (side := view.side(kind)) is not None]
+def rejected_rows(history: History) -> Mapping[str, OutputRow]:
+    """The rejected rows of all queries by trace: those that reject by the same steps share an output (R14)."""
+    sides = [side for view in history.queries if (side := view.side("rejected")) is not None]
     return {row.trace: row for side in sides for row in side.rows if row.trace is not None}
 
 

@@ -16,6 +16,7 @@ def test_a_faultless_history_passes_every_checker(shape):
     assert [result.name for result in results] == [
         "intake",
         "intent",
+        "business-rule",
         "exactly-once",
         "account",
         "publication",
