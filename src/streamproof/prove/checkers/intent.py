@@ -11,10 +11,10 @@ from streamproof.prove.generate import Event, Kind
 from streamproof.prove.history import History, OutputRow, QueryView
 from streamproof.prove.intents import refused
 from streamproof.prove.oracle.asked import Asked
-from streamproof.prove.oracle.trace import event_id
 
 _NULL = " (is null)"
 _KEPT = ("emitted", "open_state")
+_ORDINARY = (Kind.OK, Kind.DUPLICATE)
 _TIME_REASONS: Mapping[Kind, tuple[str, ...]] = {
     Kind.MISSING_TIME: ("no event time",),
     Kind.UNPARSEABLE_TIME: ("not readable",),
@@ -41,31 +41,37 @@ def rejected_rows(history: History) -> Mapping[str, OutputRow]:
     return {row.trace: row for side in sides for row in side.rows if row.trace is not None}
 
 
-def _read(history: History, view: QueryView) -> Iterator[tuple[Event, int]]:
-    """The events that the query has read, each with its batch."""
-    for outcome in view.batches:
-        for trace in outcome.traces:
-            event = history.events.get(trace)
-            if event is not None:
-                yield event, outcome.batch
+def _batch(view: QueryView, trace: str) -> int | None:
+    """The batch that has read an event; None if none has."""
+    fate = view.model.fates.get(trace)
+    return None if fate is None else fate[1]
 
 
 def _rejections(history: History, view: QueryView, asked: Asked, rejected: Mapping[str, OutputRow]) -> Iterator[Finding]:
     admits = {reason for said in asked.requirements for reason in (said, said + _NULL)}
     judges = _has_conditions(asked) or not any(_has_conditions(other.asked) for other in history.queries if other.asked)
-    for event, batch in _read(history, view):
-        row = rejected.get(event.trace)
-        reason = None if row is None else str(row.values.get("reason"))
+    for event, reason in _faulty_or_rejected(history, rejected):
+        batch = _batch(view, event.trace)
+        if batch is None:
+            continue
         wrong = None
         if refused(event, view.asked_time, time_is_text=True):
             wrong = _of_unreadable(event, reason, admits)
         elif event.kind is Kind.INVALID and judges:
             wrong = _of_invalid(view, event, reason, admits)
-        elif event.kind in (Kind.OK, Kind.DUPLICATE) and reason is not None and not _admitted(history, reason):
+        elif event.kind in _ORDINARY and reason is not None and not _admitted(history, reason):
             wrong = ("was made ordinary and was rejected", "no rejection but by a condition of the job", reason)
         if wrong is not None:
             what, expected, found = wrong
             yield Finding(event.trace, f"{what} by {view.name}", batch, expected, found, history.came_in(view, event.trace))
+
+
+def _faulty_or_rejected(history: History, rejected: Mapping[str, OutputRow]) -> Iterator[tuple[Event, str | None]]:
+    """The events that were made faulty, and the others that were rejected, with the reason: most events are neither."""
+    others = [history.events[trace] for trace in rejected if trace in history.events]
+    for event in [*history.offered.faulty, *(event for event in others if event.kind in _ORDINARY)]:
+        row = rejected.get(event.trace)
+        yield event, None if row is None else str(row.values.get("reason"))
 
 
 def _has_conditions(asked: Asked) -> bool:
@@ -106,17 +112,20 @@ def _of_invalid(view: QueryView, event: Event, reason: str | None, admits: set[s
 
 def _copies(history: History, view: QueryView, asked: Asked) -> Iterator[Finding]:
     """Of an event and its copies one goes on at most, where the job deduplicates; where it does not, none is a duplicate."""
-    deduplicates, kept = asked.first("deduplicate") is not None, dict[str, str]()
     fates = view.model.fates
-    for event, batch in _read(history, view):
-        fate = fates.get(event.trace, ("",))[0]
-        if fate == "duplicate" and not deduplicates:
-            yield Finding(event.trace, f"is a duplicate in {view.name}, which does not deduplicate", batch, "it counts", fate)
-        elif deduplicates and fate in _KEPT:
-            other = kept.setdefault(event_id(event.trace), event.trace)
-            if other != event.trace:
-                what = f"is a copy of {other}, and both count in {view.name}, which deduplicates"
-                yield Finding(event.trace, what, batch, "a duplicate", fate, history.came_in(view, event.trace))
+    if asked.first("deduplicate") is None:
+        if view.model.places["duplicate"].count:
+            for trace, (fate, batch) in fates.items():
+                if fate == "duplicate":
+                    yield Finding(trace, f"is a duplicate in {view.name}, which does not deduplicate", batch, "it counts", fate)
+        return
+    for copies in history.offered.copies.values():
+        if len(copies) < 2:
+            continue
+        kept = [trace for trace in copies if fates.get(trace, ("",))[0] in _KEPT]
+        for trace in kept[1:]:
+            what = f"is a copy of {kept[0]}, and both count in {view.name}, which deduplicates"
+            yield Finding(trace, what, _batch(view, trace), "a duplicate", fates[trace][0], history.came_in(view, trace))
 
 
 def _meant(history: History, view: QueryView) -> Iterator[Finding]:
@@ -126,13 +135,12 @@ def _meant(history: History, view: QueryView) -> Iterator[Finding]:
     another. So it is for events that a condition keeps out, or whose time a transform changes.
     """
     late = {row.trace for row in side.rows} if (side := view.side("late")) is not None else set()
-    for event, batch in _read(history, view):
-        edge, record = event.edge, view.arrived.get(event.trace)
-        if edge is None or edge.late is None or edge.query != view.name or record is None:
+    for trace in history.offered.edges:
+        event, record, batch = history.events[trace], view.arrived.get(trace), _batch(view, trace)
+        edge = event.edge
+        if edge is None or edge.late is None or edge.query != view.name or record is None or batch is None:
             continue
-        comparable = (
-            record.fate == "passed" and record.time_us == event.time_us and view.model.by_batch[batch].bound_us == edge.bound_us
-        )
-        if comparable and edge.late != (event.trace in late):
+        comparable = record.fate == "passed" and record.time_us == event.time_us
+        if comparable and view.model.by_batch[batch].bound_us == edge.bound_us and edge.late != (trace in late):
             meant, found = ("late", "in time") if edge.late else ("in time", "late")
-            yield Finding(event.trace, f"was made {edge.words} and is {found} in {view.name}", batch, meant, found)
+            yield Finding(trace, f"was made {edge.words} and is {found} in {view.name}", batch, meant, found)
