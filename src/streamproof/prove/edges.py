@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from streamproof.prove.generate import Edge, Event, Kind, record_of
+from streamproof.prove.generate import Edge, Event, Kind, record_of, without_trace
 from streamproof.prove.intents import refused
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.shape import QueryShape
@@ -210,8 +210,8 @@ def _window_edges(board: _Board, around: Around) -> None:
     if size is None or around.plan.time_column is None:
         return
     start = board.newest.get(0, 0) // size * size
-    for time_us, words in ((start, "at the start of a window"), (start - tick, "a tick before"), (start + tick, "a tick after")):
-        board.put(0, Edge(words), time_us=time_us)
+    for offset, words in ((0, "at"), (-tick, "a tick before"), (tick, "a tick after")):
+        board.put(0, Edge(f"{words} the start of a window"), time_us=start + offset)
 
 
 def _nulls(board: _Board, around: Around) -> None:
@@ -234,7 +234,7 @@ def _two_records(board: _Board, around: Around) -> None:
     if around.source.format == "json":
         event = board.put(0, Edge("as two records on a line"), kind=Kind.MALFORMED)
         if event is not None:
-            board.events[event.arrival] = replace(event, record=event.record + b" " + event.record)
+            board.events[event.arrival] = replace(event, record=event.record + b" " + without_trace(event.record))
 
 
 def _nested(board: _Board, around: Around) -> None:
