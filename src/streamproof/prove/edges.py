@@ -105,8 +105,9 @@ class _Board:
         self, batch: int, edge: Edge, *, time_us: int | None = None, kind: Kind = Kind.OK, values: Mapping[str, Any] | None = None
     ) -> Event | None:
         """Makes an ordinary event of the batch an edge, with another time or other values; the event, if there is room for it."""
-        if time_us is not None and time_us > self.newest.get(batch, time_us):
-            return None
+        tick = self.around.source.tick_us
+        if time_us is not None and (time_us % tick or time_us > self.newest.get(batch, time_us)):
+            return None  # it cannot be written, or would move the watermark
         place = self.place(batch)
         if place is None:
             return None
