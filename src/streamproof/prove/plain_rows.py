@@ -30,7 +30,7 @@ def plain_rows(
     file.parent.mkdir(parents=True, exist_ok=True)
     as_they_are = source.format in ("json", "parquet")
     file.write_bytes(b"".join(_line(event, as_they_are=as_they_are) for event in events))
-    declared = StructType.fromDDL(source.schema_ddl or "")
+    declared = StructType.fromDDL(source.schema_ddl) if source.schema_ddl else StructType([])
     assert isinstance(declared, StructType), "columns with their types parse to a struct"
     others = [StructField(field.name, _text(field.dataType)) for field in declared.fields if field.name != time_column]
     schema = StructType([StructField(TRACE, StringType()), StructField(_TIME, LongType()), *others])

@@ -236,7 +236,7 @@ def write_scenario(
     for name, source in config.source.items():
         columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
         if isinstance(source, KafkaSource):
-            aborted = never_sent(made[name], scenario.source[name]) if scenario.edges else []
+            aborted = never_sent(made[name], scenario.source[name]) if scenario.edges and source.read == "committed" else []
             of_source[name], traces = _to_topics(made[name], source, columns, outside, (data[name], plain_data[name]), aborted)
             traces_of_file |= traces
             continue
