@@ -18,6 +18,7 @@ from streamproof.prove.left_behind import (
 )
 from streamproof.prove.offered import Mistakes, Offered, mistakes
 from streamproof.prove.oracle.arrived import Arrived, plain
+from streamproof.prove.oracle.asked import Asked, AskedTime
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, WindowKey
 from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.scenario import Expect
@@ -59,6 +60,10 @@ class QueryView:
         What those steps did wrong, where somebody has worked it out already.
     steps
         Which aggregates depend on the order in which floats are added, and how far they may be apart.
+    intended
+        What the user's hand-written model says of each event by itself, by trace: "kept", "rejected" or "filtered"; None without one.
+    asked, asked_time
+        The calls of the user's function that made this output, and the event time of its source as the user's file says it.
     """
 
     left: QueryHistory
@@ -69,6 +74,9 @@ class QueryView:
     rows: Mapping[str, Mapping[str, Any]] | None = None
     mistakes: Mistakes | None = None
     steps: Steps = field(default_factory=dict)
+    intended: Mapping[str, str] | None = None
+    asked: Asked | None = None
+    asked_time: AskedTime | None = None
 
     @property
     def name(self) -> str:

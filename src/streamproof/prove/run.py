@@ -17,6 +17,7 @@ from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.engine import Engine
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, agreement
 from streamproof.prove.float_order import Steps
+from streamproof.prove.future_limit import future_limit
 from streamproof.prove.imported_once import SCENARIOS, SCENARIOS_ON_SERVICES
 from streamproof.prove.judging import Outcome
 from streamproof.prove.outside import Outside, given, needed
@@ -35,7 +36,7 @@ from streamproof.prove.recording import Recording
 from streamproof.prove.scenario import Scenario, load_scenario
 from streamproof.prove.scratch import scratch
 from streamproof.prove.setting import SPARK
-from streamproof.prove.world import World, prepare, write_scenario
+from streamproof.prove.world import World, make_events, prepare
 from streamproof.prove.zygote import Zygote
 from streamproof.runtime.connector_jars import connector_jars
 
@@ -226,7 +227,8 @@ class _Session:
         stores = self.scenario.environment
         given.required(self.options.services, needs, tuple(stores.values()))
         self._outside = outside = Outside(self.folder / "services", needs, stores, self.options.brokers, self.options.services)
-        written = beside.submit(lambda: write_scenario(self.config, self.scenario, self._work, outside.start()))
+        outside_started = beside.submit(outside.start)
+        made = beside.submit(make_events, self.config, self.scenario)
         local = None if self._work == self.folder else self._work.parent
         engine = Engine(
             f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config), briefly=self.options.quick
@@ -246,16 +248,17 @@ class _Session:
             )
         )
         self.tell(events.Recording(0, self.scenario.batches))
-        self._world = world = prepare(self.config, self.scenario, self._work, engine, written.result(), outside)
+        outside_started.result()
+        self._world = world = prepare(self.config, self.scenario, self._work, engine, made.result(), outside)
         foreseen = beside.submit(lambda: world.models)
         self._executor = executor = Executor(world, zygote, allowed)
         recording = executor.record("default")
         foreseen.result()
         shipped = beside.submit(executor.record, "shipped", trace=False)
         fault_free = executor.judge_recording(FAULT_FREE, recording)
-        fault_free = replace(
-            fault_free, checks=[*fault_free.checks, _shipped_equals_proved(recording, shipped.result(), world.steps)]
-        )
+        limits = future_limit(self.config, engine.spark.newSession())
+        equal = _shipped_equals_proved(recording, shipped.result(), world.steps)
+        fault_free = replace(fault_free, checks=[*fault_free.checks, limits, equal])
         left_out: tuple[str, ...] = ()
         if outside.names:
             plans, left_out = on_services.plans(
