@@ -73,6 +73,7 @@ def shape_of(bound: "BoundJob", query: str) -> QueryShape:
         by=aggregate.by if aggregate else (),
         aggregates=tuple(aggregate.aggregates) if aggregate else (),
         deduplicate=deduplicate.key if deduplicate else None,
+        max_future_us=micros_of(declared.max_future) if declared and declared.max_future is not None else None,
     )
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from streamproof.core.phases import Phase, StepName
 from streamproof.errors import ScenarioError
 from streamproof.prove.faults.fault import ServiceFault
+from streamproof.prove.faults.on_files import FileFault
 from streamproof.prove.record.cuts import cuts
 from streamproof.prove.record.deaths import machine_deaths
 from streamproof.prove.record.images import Image, prefixes, without
@@ -40,6 +41,7 @@ class ScenarioPlan:
 
     `compared` is a live crash, or the image that it is compared with: both keep the scenario's batches to the end. A live crash without an
     image is at a step that a service has taken. With a `strike` the job is not crashed: a service is, or what the job runs on.
+    With a fault `on_files` there is more than a disk to recover from.
     """
 
     id: str
@@ -50,6 +52,12 @@ class ScenarioPlan:
     recording: str = "default"
     compared: bool = False
     strike: Strike | None = None
+    on_files: FileFault | None = None
+
+    @property
+    def is_disk(self) -> bool:
+        """Whether a disk is all that there is to it."""
+        return self.mode is Mode.IMAGE and self.on_files is None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -199,6 +207,8 @@ def in_words(plan: ScenarioPlan) -> str:
     how = {"machine-death": "the machine dies", "process-death": "the process dies"}.get(plan.fault, plan.fault)
     if plan.strike is not None:
         how = plan.strike.fault.words
+    if plan.on_files is not None:
+        how = plan.on_files.words
     if plan.mode is Mode.KILL:
         how = "the process is killed with kill -9"
     return f"{how} {side} {happened}{_NEXT.get((step.phase, side), '')}"

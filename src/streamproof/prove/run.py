@@ -12,7 +12,7 @@ from streamproof.config import JobConfig
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
-from streamproof.prove import assembling, events, guard, on_services
+from streamproof.prove import assembling, events, guard, on_files, on_services
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.engine import Engine
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, agreement
@@ -22,7 +22,6 @@ from streamproof.prove.outside import Outside, given, needed
 from streamproof.prove.planning import (
     FAULT_FREE,
     LIVE_MODES,
-    Mode,
     ScenarioPlan,
     additional,
     chosen,
@@ -145,7 +144,7 @@ def preview(
     with _Session(config, scenario, folder, options, tell) as proof:
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
-        images = sum(plan.mode is Mode.IMAGE for plan in plans)
+        images = sum(plan.is_disk for plan in plans)
         steps = len(prepared.recordings["default"].steps.steps)
         return PlanPreview([plan.id for plan in plans], steps, images, len(plans) - images, proof.seconds_each * len(plans))
 
@@ -244,7 +243,7 @@ class _Session:
         if outside.names:
             plans, left_out = on_services.plans(self.config, self.scenario, recording, outside, full=self.options.full)
         else:
-            plans = standard(recording.steps)
+            plans = [*standard(recording.steps), *on_files.plans(recording.steps)]
         recordings = {"default": recording}
         if self.options.full and not outside.names:
             rare = executor.record("rare", settings=RARE_SETTINGS)
@@ -252,7 +251,7 @@ class _Session:
             plans += additional(recording.steps)
             plans += second_recording(rare.steps, [plan.image for plan in plans if plan.image is not None])
         self.tell(events.Recording(self.scenario.batches, self.scenario.batches))
-        images = sum(plan.mode is Mode.IMAGE for plan in plans)
+        images = sum(plan.is_disk for plan in plans)
         seconds = monotonic_seconds() - self._started
         self.tell(events.Recorded(len(recording.steps.steps), images, len(plans) - images, seconds))
         return _Prepared(world, executor, recordings, plans, fault_free, left_out)
@@ -317,10 +316,10 @@ def _run(
 
 def _agreeing(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Adds to each live scenario whether it agrees with the image of the same step, where that ran too."""
-    images = {name: outcome for outcome in outcomes if outcome.plan.mode is Mode.IMAGE for name in outcome.plan.names}
+    images = {name: outcome for outcome in outcomes if outcome.plan.is_disk for name in outcome.plan.names}
     found = []
     for outcome in outcomes:
-        if outcome.plan.mode in LIVE_MODES:
+        if outcome.plan.mode in LIVE_MODES and outcome.plan.on_files is None:
             image = images.get(str(outcome.plan.step))
             if image is not None:  # without the image nothing was compared, and nothing is claimed
                 outcome = replace(outcome, checks=[*outcome.checks, agreement(outcome, image)])
