@@ -73,13 +73,14 @@ class Options:
 
 @dataclass(frozen=True)
 class PlanPreview:
-    """The plan without running it: ids, durable steps, distinct disks, live crashes, seconds it will take about."""
+    """The plan without running it: ids, durable steps, distinct disks, live crashes, seconds it will take about, other faults."""
 
     ids: list[str]
     steps: int
     distinct: int
     live: int
     seconds_estimate: float
+    others: int = 0
 
 
 @dataclass
@@ -144,9 +145,9 @@ def preview(
     with _Session(config, scenario, folder, options, tell) as proof:
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
-        images = sum(plan.is_disk for plan in plans)
+        images, crashes, others = _counted(plans)
         steps = len(prepared.recordings["default"].steps.steps)
-        return PlanPreview([plan.id for plan in plans], steps, images, len(plans) - images, proof.seconds_each * len(plans))
+        return PlanPreview([plan.id for plan in plans], steps, images, crashes, proof.seconds_each * len(plans), others)
 
 
 def _silent(_: events.Event) -> None:
@@ -251,10 +252,16 @@ class _Session:
             plans += additional(recording.steps)
             plans += second_recording(rare.steps, [plan.image for plan in plans if plan.image is not None])
         self.tell(events.Recording(self.scenario.batches, self.scenario.batches))
-        images = sum(plan.is_disk for plan in plans)
+        images, crashes, others = _counted(plans)
         seconds = monotonic_seconds() - self._started
-        self.tell(events.Recorded(len(recording.steps.steps), images, len(plans) - images, seconds))
+        self.tell(events.Recorded(len(recording.steps.steps), images, crashes, seconds, others))
         return _Prepared(world, executor, recordings, plans, fault_free, left_out)
+
+
+def _counted(plans: Sequence[ScenarioPlan]) -> tuple[int, int, int]:
+    """How many are disks to recover from, live crashes, and other faults."""
+    images, others = sum(plan.is_disk for plan in plans), sum(bool(plan.strike or plan.on_files) for plan in plans)
+    return images, len(plans) - images - others, others
 
 
 def _shipped_equals_proved(proved: Recording, shipped: Recording) -> CheckResult:

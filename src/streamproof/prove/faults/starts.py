@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.core.phases import Phase, Side, StepName
 from streamproof.errors import OutputInUse
-from streamproof.prove.faults.on_files import Case, FileFault, after, require_same
+from streamproof.prove.faults.on_files import Case, FileFault, after, middle_batch, require_same
 
 if TYPE_CHECKING:
     from streamproof.prove.child import ChildResult
@@ -63,6 +63,14 @@ def _behind_rows(steps: Sequence[StepName]) -> StepName | None:
     return commits[len(commits) // 2] if commits else None
 
 
+def _half_published(steps: Sequence[StepName]) -> StepName | None:
+    """Behind the first publication of the middle batch: the replay must equal what stands. Else behind its manifest."""
+    middle = middle_batch(steps)
+    behind = [step for step in steps if (step.batch, step.side) == (middle, Side.AFTER)]
+    published = (step for step in behind if step.phase is Phase.PUBLISH and not step.kind.endswith(".ledger"))
+    return next(published, None) or after(Phase.STAGE, "manifest")(steps)
+
+
 FAULTS = (
     FileFault("new-checkpoint", "the job starts with a new checkpoint over its used outputs", _behind_rows, _new_checkpoint),
     FileFault(
@@ -71,7 +79,7 @@ FAULTS = (
     FileFault(
         "other-settings",
         "the process dies, and starts again with other settings of Spark,",
-        after(Phase.STAGE, "manifest"),
+        _half_published,
         _other_settings,
     ),
 )
