@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from streamproof.core.phases import Phase, StepName
+from streamproof.core.phases import Phase, Side, StepName
 from streamproof.errors import ScenarioError
 from streamproof.prove.faults.fault import ServiceFault
 from streamproof.prove.faults.on_files import FileFault
 from streamproof.prove.record.cuts import cuts
-from streamproof.prove.record.deaths import machine_deaths
+from streamproof.prove.record.deaths import deaths_of_several, machine_deaths
 from streamproof.prove.record.images import Image, prefixes, without
 from streamproof.prove.record.steps import Timeline
 
@@ -107,7 +107,9 @@ def additional(timeline: Timeline) -> list[ScenarioPlan]:
     images = prefixes(timeline)
     others = without(cuts(timeline), images)
     found = [ScenarioPlan(image.id, Mode.IMAGE, "process-death", image.step, image) for image in others]
-    deaths = without((death for image in one_of_each_kind(images) for death in machine_deaths(image)), [*images, *others])
+    one_file = (death for image in one_of_each_kind(images) for death in machine_deaths(image))
+    several = (death for image in _ends_of_phases(images) for death in deaths_of_several(image))
+    deaths = without((*one_file, *several), [*images, *others])
     found += [ScenarioPlan(image.id, Mode.IMAGE, "machine-death", image.step, image) for image in deaths]
     return [*found, *_live(images, "+kill+live", Mode.KILL)]
 
@@ -131,6 +133,21 @@ def one_of_each_kind(images: Sequence[Image]) -> list[Image]:
         last.pop(key, None)
         last[key] = image
     return list(last.values())
+
+
+def _ends_of_phases(images: Sequence[Image]) -> list[Image]:
+    """In the middle batch the disks behind its manifest, its last publication and its commit: there several files are lost at once."""
+    ends: dict[tuple[object, ...], Image] = {}
+    for image in images:
+        step = image.step
+        if (
+            step.side is Side.AFTER
+            and (step.kind == "manifest" or step.phase in (Phase.PUBLISH, Phase.COMMIT))
+            and not image.background
+        ):
+            ends[step.query, step.batch, step.phase] = image
+    batches = sorted({image.step.batch for image in ends.values()})
+    return [image for image in ends.values() if image.step.batch == batches[len(batches) // 2]]
 
 
 def _live(images: Sequence[Image], suffix: str, mode: Mode) -> list[ScenarioPlan]:
