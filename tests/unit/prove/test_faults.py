@@ -56,6 +56,21 @@ def test_in_the_full_plan_it_strikes_at_every_step_of_every_output():
     assert "publish/exposure@0:after+connection-lost+live" not in found  # there is no transaction behind the commit
 
 
+def test_an_outage_lasts_into_the_next_batch_where_there_is_one():
+    outages = [name for name in ids() if "outage" in name]
+    everywhere = [name for name in ids(everywhere=True) if "outage" in name]
+
+    assert outages == ["publish/exposure@1:before+postgres-outage+live"]
+    assert everywhere == [f"publish/exposure@{batch}:before+postgres-outage+live" for batch in (0, 1)]
+    (plan,) = [plan for plan in struck(strikes(RECORDED, ANNOUNCED, SINKS, SOURCES)) if plan.id in outages]
+    assert plan.strike is not None
+    assert str(plan.strike.fault.dies_at(plan.step)) == "stage/manifest@2:after"
+    assert in_words(plan) == (
+        "PostgreSQL resets every connection until the process has died in the next batch and started again, "
+        "before output exposure of batch 1 was published"
+    )
+
+
 def test_an_executor_is_killed_only_where_a_task_takes_the_step():
     def killed(of_tasks: list[StepName]) -> list[str]:
         found = struck(strikes(RECORDED, ANNOUNCED, SINKS, SOURCES, of_tasks=of_tasks))
