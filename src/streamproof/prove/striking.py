@@ -3,6 +3,7 @@
 import os
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 from streamproof.config import SinkConfig, SourceConfig
 from streamproof.core.ids import new_id, short
@@ -15,7 +16,7 @@ from streamproof.prove.faults.fault import ServiceFault, Struck, revive
 from streamproof.prove.planning import ScenarioPlan, Strike
 from streamproof.prove.record.live import Action, arming
 from streamproof.prove.recording import Recording
-from streamproof.prove.setting import CHECKPOINT, Setting
+from streamproof.prove.setting import CHECKPOINT, OUT, Setting
 from streamproof.prove.world import World
 from streamproof.prove.zygote import ChildDied, ChildHung
 
@@ -80,13 +81,8 @@ class Striking:
         assert plan.step is not None
         self._world.engine.wait_until_ended(str(setting.folder))
         query = plan.step.query or next(iter(self._world.bound.outputs.main))
-        checkpoint = setting.folder / CHECKPOINT / query
-        staged = (checkpoint / "_streamproof" / "staging" / strike.on).glob(f"{plan.step.batch:06d}-*/*")
-        waited = (
-            struck.stopped_by not in ("", ChildDied.__name__)
-            and (checkpoint / "commits" / str(plan.step.batch)).exists()
-            and any(staged)
-        )
+        died = struck.stopped_by not in ("", ChildDied.__name__)
+        waited = died and waits(setting.folder, query, strike.on, plan.step.batch)
         struck.later(lambda: strike.fault.mend(struck))
         self._children.start(f"{setting.folder.name}-again", setting, recording=recording, read_state=False, struck=True).result()
         return waited
@@ -148,3 +144,11 @@ class Striking:
         found = own_jvm.finished(task, self._children.environment, log, patience(recording))
         if found.error not in ("", TwoDrivers.__name__):
             raise StreamproofError(f"The second driver did not work: {found.message}")
+
+
+def waits(folder: Path, query: str, output: str, batch: int) -> bool:
+    """Whether a batch is committed, and its rows for an output are still staged, while the next one has its manifest."""
+    checkpoint = folder / CHECKPOINT / query
+    committed = (checkpoint / "commits" / str(batch)).exists()
+    begun = (checkpoint / "_streamproof" / "manifests" / str(batch + 1)).exists()
+    return committed and begun and any((folder / OUT / output / "_staging").glob(f"{batch:06d}-*/*"))

@@ -9,6 +9,7 @@ from streamproof.core.phases import StepName
 from streamproof.prove.faults.catalogue import all_faults, strikes
 from streamproof.prove.faults.desk import Desk, report
 from streamproof.prove.planning import in_words, struck
+from streamproof.prove.striking import waits
 
 
 def steps(*names: str) -> list[StepName]:
@@ -69,6 +70,17 @@ def test_an_outage_lasts_into_the_next_batch_where_there_is_one():
         "PostgreSQL resets every connection until the process has died in the next batch and started again, "
         "before output exposure of batch 1 was published"
     )
+
+
+@pytest.mark.parametrize("missing", ["", "checkpoint/exposure/commits/1", "checkpoint/exposure/_streamproof/manifests/2", "rows"])
+def test_an_outage_has_met_a_batch_that_waited_if_it_was_committed_and_staged_when_the_driver_died(missing, tmp_path):
+    rows = "out/exposure/_staging/000001-abc/part-0.parquet"
+    for name in ("checkpoint/exposure/commits/1", "checkpoint/exposure/_streamproof/manifests/2", rows):
+        if name != (rows if missing == "rows" else missing):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).touch()
+
+    assert waits(tmp_path, "exposure", "exposure", 1) is not bool(missing)
 
 
 def test_an_executor_is_killed_only_where_a_task_takes_the_step():
