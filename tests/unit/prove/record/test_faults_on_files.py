@@ -10,9 +10,12 @@ from streamproof.errors import DataError, OutputInUse
 from streamproof.prove import on_files
 from streamproof.prove.carrying_out import attempts
 from streamproof.prove.child import ChildResult
+from streamproof.prove.execution import _moved_away
 from streamproof.prove.faults.on_files import Case, NotMet
 from streamproof.prove.faults.starts import OTHER_SETTINGS
-from streamproof.prove.planning import chosen, in_words, standard
+from streamproof.prove.planning import Mode, ScenarioPlan, additional, chosen, in_words, standard
+from streamproof.prove.record.deaths import deaths_of_several
+from streamproof.prove.record.images import prefixes
 from streamproof.prove.record.live import Action, arming_task
 from streamproof.prove.record.steps import timeline
 
@@ -262,3 +265,23 @@ def test_where_nobody_asks_for_the_future_the_clock_is_moved_by_two_hours(case):
     carried_out("clock-moved", replace(case, max_future_us=None))
 
     assert (case.checkpoint / "offsets" / "1").read_text() == OFFSETS % (PLANNED_MS - 7_200_000)
+
+
+def test_several_files_are_lost_behind_the_manifest_the_publication_and_the_commit_of_the_middle_batch(plans, recorder, layout):
+    found = [plan for plan in additional(timeline(recorder.journal(), layout)) if plan.fault == "machine-death"]
+
+    several = {plan.id.rpartition("+")[0] for plan in found if plan.id.endswith(("-and-manifest", "-manifests", "-and-state"))}
+    assert several == {"stage/manifest@1:after", "publish/exposure@1:after", "commit/commits@1:after"}
+
+
+def test_what_is_torn_of_a_published_batch_is_moved_away_once(recorder, layout, tmp_path):
+    recorder.batch(0)
+    commit = prefixes(timeline(recorder.journal(), layout))[-1]
+    torn = next(image for image in deaths_of_several(commit) if image.id.endswith("+truncated-rows-and-manifest"))
+    published = tmp_path / "out" / "exposure" / "batch=000000"
+    published.mkdir(parents=True)
+    plan = ScenarioPlan(torn.id, Mode.IMAGE, "machine-death", torn.step, torn)
+
+    assert _moved_away(plan, tmp_path)
+    assert not published.exists()
+    assert not _moved_away(plan, tmp_path)
