@@ -196,7 +196,7 @@ def test_r13_what_is_in_the_future_by_the_clock_of_its_batch_is_rejected_and_mov
     by_that_clock = model.expect([BatchRead(0, 0, 100_000, ("part-0",)), BatchRead(1, 150_000, 9_999_000)])
     by_a_later_one = model.expect([BatchRead(0, 0, 101_000, ("part-0",)), BatchRead(1, 150_000, 9_999_000)])
 
-    assert by_that_clock.by_batch[0].rejected == ("e-2",)
+    assert by_that_clock.by_batch[0].rejected == by_that_clock.by_batch[0].future == ("e-2",)
     assert by_that_clock.by_batch[1].predicted_ms == 150_000
     assert by_a_later_one.by_batch[0].rejected == ()
     assert by_a_later_one.by_batch[1].predicted_ms == 151_000

@@ -124,6 +124,7 @@ class _Run:
             traces=traces,
             late=late,
             rejected=(*rejected, *future),
+            future=future,
             filtered=filtered,
             unknown=unknown,
             duplicates=duplicates,
