@@ -42,7 +42,7 @@ def _replay_last(case: Case) -> "ChildResult":
     commit = case.checkpoint / "commits" / str(case.batch)
     before = commit.stat().st_mtime_ns
     result = case.start(replay_last=True)
-    case.fired &= commit.exists() and commit.stat().st_mtime_ns != before
+    case.fired &= bool(result.error) or (commit.exists() and commit.stat().st_mtime_ns != before)
     return result
 
 
