@@ -13,6 +13,7 @@ from streamproof.prove.child import ChildResult
 from streamproof.prove.children import Children, patience
 from streamproof.prove.faults.desk import Call, Desk
 from streamproof.prove.faults.fault import ServiceFault, Struck, revive
+from streamproof.prove.outside.services import reader
 from streamproof.prove.planning import ScenarioPlan, Strike
 from streamproof.prove.record.live import Action, arming
 from streamproof.prove.recording import Recording
@@ -82,7 +83,10 @@ class Striking:
         self._world.engine.wait_until_ended(str(setting.folder))
         query = plan.step.query or next(iter(self._world.bound.outputs.main))
         died = struck.stopped_by not in ("", ChildDied.__name__)
-        waited = died and waits(setting.folder, query, strike.on, plan.step.batch)
+        sink = self._world.setting(setting.folder.name).services(self._world.config)[strike.on]  # by no line
+        there = {entry.batch for entry in reader(sink).ledger(sink, setting.folder / OUT / strike.on)}
+        batch = plan.step.batch
+        waited = died and batch not in there and waits(setting.folder, query, strike.on, batch)
         struck.later(lambda: strike.fault.mend(struck))
         self._children.start(f"{setting.folder.name}-again", setting, recording=recording, read_state=False, struck=True).result()
         return waited

@@ -67,7 +67,7 @@ def test_an_outage_lasts_into_the_next_batch_where_there_is_one():
     assert plan.strike is not None
     assert str(plan.strike.fault.dies_at(plan.step)) == "stage/manifest@2:after"
     assert in_words(plan) == (
-        "PostgreSQL resets every connection until the process has died in the next batch and started again, "
+        "PostgreSQL is not reached until the process has died in the next batch and started again, "
         "before output exposure of batch 1 was published"
     )
 

@@ -65,14 +65,14 @@ def _away(
 def _outage(service: str, called: str) -> ServiceFault:
     """Until the driver has died in the next batch, has started again, and has found the service down once more.
 
-    Both batches must be published in the end, each once, in order. It fired if the first one was committed and still staged when the
-    driver died.
+    Both batches must be published in the end, each once, in order. It fired if the first one was committed, still staged, and
+    in no ledger when the driver died.
     """
 
     def strike(struck: Struck) -> None:
-        _on_lines(struck, service, lambda line: line.toxic("reset_peer", timeout=0))
+        _on_lines(struck, service, lambda line: line.cut())  # the commit that comes next must not get through
 
-    words = f"{called} resets every connection until the process has died in the next batch and started again,"
+    words = f"{called} is not reached until the process has died in the next batch and started again,"
     return ServiceFault(
         f"{service}-outage",
         service,
