@@ -165,15 +165,16 @@ def write_scenario(config: JobConfig, scenario: Scenario, folder: Path, outside:
     traces_of_file: dict[str, list[str]] = {}
     for name, source in config.source.items():
         time = source.event_time
+        columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
+        is_date = time is not None and columns.get(time.column) == "date" and source.format in ("json", "json_schema")
         shape = SourceShape(
             format=source.format,
             time_column=time.column if time else None,
             time_unit=time.unit if time else None,
-            time_format=time.format if time else None,
+            time_format="yyyy-MM-dd" if is_date else time.format if time else None,
             zone=time.zone if time else "UTC",
         )
         made = generate(scenario, name, shape)
-        columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
         if isinstance(source, KafkaSource):
             data[name], plain_data[name] = f"{outside.prefix}{name}", f"{outside.prefix}{name}-plain"
             written, traces = _to_topics(made, source, columns, outside, (data[name], plain_data[name]))
