@@ -27,6 +27,7 @@ from streamproof.runtime.contradictions import (
     require_same,
     taken_away,
 )
+from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.logs import BatchLogs, QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.places import seen_from
@@ -99,6 +100,7 @@ class BatchProtocol:
     stateful: bool
     whole_files: bool
     notes: list[str]
+    leaps: Leaps
     accept_replay: int | None = None
     ending: bool = False
     failure: Exception | None = None
@@ -133,6 +135,7 @@ class BatchProtocol:
         if batch:
             self.publisher.drop_published(batch - 1)
         self.done.add(manifest)
+        self.leaps.saw(batch, logs, manifest.counts[SideKind.LATE])
 
     def finish(self, patience_seconds: float, asked_to_end: Callable[[], bool] = bool) -> None:
         """At the end of a run: waits for stores that are down, unless it is asked to end, and removes what is staged of batches that are done.
