@@ -1,10 +1,13 @@
 package io.streamproof;
 
+import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.util.JsonParserDelegate;
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.util.List;
+import java.util.Map;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DateType;
 import org.apache.spark.sql.types.DecimalType;
@@ -22,17 +25,19 @@ final class ExactParser extends JsonParserDelegate {
   private static final long FIRST_SECOND = -62_167_219_200L; // 0000-01-01T00:00:00Z
   private static final int MICROS = 6;
   private static final int YEAR = 4;
+  /** Of what Jackson says a part, and what it means. */
+  private static final List<Map.Entry<String, String>> NO_JSON =
+      List.of(
+          Map.entry("Duplicate field", "a key twice in an object"),
+          Map.entry("Non-standard token", "NaN or Infinity without quotes"),
+          Map.entry("(code 39)", "single quotes"));
 
   private final Expected record;
-  private final Keys keys;
   private String why;
 
-  /** Keys is used again for the next record: one record is read at a time. */
-  ExactParser(JsonParser parser, Expected record, Keys keys) {
+  ExactParser(JsonParser parser, Expected record) {
     super(parser);
     this.record = record;
-    this.keys = keys;
-    keys.clear();
   }
 
   /** A value that would be altered; its words say which column's and why, and never the value. */
@@ -44,40 +49,31 @@ final class ExactParser extends JsonParserDelegate {
     }
   }
 
-  /** What was refused first; null if nothing was. Spark's converter of maps loses the exception. */
+  /**
+   * What was refused first; null where there is no more to say than that the record does not fit. Spark's converters of objects and maps
+   * lose the exception. The words are few, and without what stands in the record: rejected records are counted by them.
+   */
   String why() {
     return why;
   }
 
   @Override
   public JsonToken nextToken() throws IOException {
-    JsonToken token = delegate.nextToken();
-    if (token == JsonToken.FIELD_NAME) {
-      if (!keys.add(delegate.currentName())) {
-        throw refused("a key twice in an object");
-      }
-    } else if (token == JsonToken.START_OBJECT) {
-      keys.open();
-    } else if (token == JsonToken.END_OBJECT) {
-      keys.close();
+    try {
+      return delegate.nextToken();
+    } catch (JsonParseException problem) {
+      throw noJson(problem);
     }
-    return token;
   }
 
-  /** By our own tokens: the parser within would pass over the keys. */
   @Override
   public JsonParser skipChildren() throws IOException {
-    if (delegate.currentToken() == JsonToken.START_OBJECT || delegate.currentToken() == JsonToken.START_ARRAY) {
-      int open = 1;
-      while (open > 0) {
-        JsonToken token = nextToken();
-        if (token == null) {
-          break; // cut short: the next token says so
-        }
-        open += token.isStructStart() ? 1 : token.isStructEnd() ? -1 : 0;
-      }
+    try {
+      delegate.skipChildren();
+      return this;
+    } catch (JsonParseException problem) {
+      throw noJson(problem);
     }
-    return this;
   }
 
   @Override
@@ -220,6 +216,12 @@ final class ExactParser extends JsonParserDelegate {
   private Altered beyond() {
     Expected here = here();
     return refused(here == null ? "a number beyond its type" : here.column + " is beyond the greatest " + here.type.simpleString());
+  }
+
+  private JsonParseException noJson(JsonParseException problem) {
+    String said = problem.getOriginalMessage();
+    NO_JSON.stream().filter(known -> said.contains(known.getKey())).findFirst().ifPresent(known -> refused(known.getValue()));
+    return problem;
   }
 
   private Altered refused(String because) {

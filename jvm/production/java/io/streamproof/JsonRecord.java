@@ -1,13 +1,10 @@
 package io.streamproof;
 
 import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import java.io.IOException;
 import java.io.Serializable;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
-import java.util.Map;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -38,11 +35,6 @@ public final class JsonRecord implements Serializable {
   private static final int HEX = 16;
   private static final int ESCAPE = 6; // backslash, u and four digits
   private static final String UNREADABLE = "not parseable";
-  /** Of what Jackson says a part, and what it means. */
-  private static final List<Map.Entry<String, String>> NO_JSON =
-      List.of(
-          Map.entry("Non-standard token", "NaN or Infinity without quotes"),
-          Map.entry("(code 39)", "single quotes"));
 
   private final StructType schema;
   private final String corrupt;
@@ -82,35 +74,21 @@ public final class JsonRecord implements Serializable {
     JSONOptions options = new JSONOptions(Map$.MODULE$.<String, String>empty(), zone, corrupt);
     StructType fields = withoutCorrupt();
     Expected expected = Expected.of(fields);
-    Keys keys = new Keys();
     JacksonParser one = new JacksonParser(fields, options, false, none());
     return new FailureSafeParser<>(
-        line -> read(one, line, (factory, bytes) -> opened(factory, bytes, expected, keys)), options.parseMode(), schema, corrupt);
+        line -> read(one, line, (factory, bytes) -> opened(factory, bytes, expected)), options.parseMode(), schema, corrupt);
   }
 
   private scala.collection.Iterable<InternalRow> read(
       JacksonParser one, UTF8String line, Function2<JsonFactory, UTF8String, JsonParser> opened) {
     strict = null;
+    reason = UNREADABLE;
     try {
       return one.parse(line, opened, text -> UTF8String.fromString(reason));
     } catch (Exception bad) { // Scala does not declare that it throws
-      reason = strict != null && strict.why() != null ? strict.why() : reasonIn(bad);
+      reason = strict != null && strict.why() != null ? strict.why() : reason;
       throw bad;
     }
-  }
-
-  /** Few, and without what stands in the record: rejected records are counted by them. */
-  private static String reasonIn(Throwable problem) {
-    for (Throwable cause = problem; cause != null; cause = cause.getCause()) {
-      String said = cause.getMessage();
-      if (cause instanceof ExactParser.Altered) {
-        return said;
-      }
-      if (cause instanceof JsonParseException && said != null) {
-        return NO_JSON.stream().filter(known -> said.contains(known.getKey())).map(Map.Entry::getValue).findFirst().orElse(UNREADABLE);
-      }
-    }
-    return UNREADABLE;
   }
 
   private StructType withoutCorrupt() {
@@ -121,7 +99,7 @@ public final class JsonRecord implements Serializable {
     return fields;
   }
 
-  private JsonParser opened(JsonFactory factory, UTF8String line, Expected expected, Keys keys) {
+  private JsonParser opened(JsonFactory factory, UTF8String line, Expected expected) {
     if (!line.isValid()) {
       throw new IllegalArgumentException("bytes that are not UTF-8"); // Spark's parser makes it a corrupt record
     }
@@ -130,14 +108,16 @@ public final class JsonRecord implements Serializable {
       return opened(factory, line, bytes);
     }
     if (hasLoneSurrogate(bytes)) {
-      throw new ExactParser.Altered("a lone surrogate");
+      reason = "a lone surrogate";
+      throw new ExactParser.Altered(reason);
     }
     // Not by Spark's options: its converter would then refuse "NaN" in quotes too, which is how a double is written as JSON.
     JsonParser parser =
         opened(factory, line, bytes)
             .disable(JsonParser.Feature.ALLOW_SINGLE_QUOTES)
-            .disable(JsonParser.Feature.ALLOW_NON_NUMERIC_NUMBERS);
-    strict = new ExactParser(parser, expected, keys);
+            .disable(JsonParser.Feature.ALLOW_NON_NUMERIC_NUMBERS)
+            .enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION);
+    strict = new ExactParser(parser, expected);
     return strict;
   }
 
