@@ -19,6 +19,7 @@ from streamproof.runtime.batch import BatchProtocol, Identity, RunEnds, merged_s
 from streamproof.runtime.binding import BoundJob
 from streamproof.runtime.doors import SideDoors
 from streamproof.runtime.failures import translated
+from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.publishing import Publisher
@@ -215,6 +216,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         stateful=stateful,
         whole_files=source.format == "parquet",
         notes=notes,
+        leaps=Leaps(query),
         accept_replay=start.accept_replay,
         chains=chains,
     )
