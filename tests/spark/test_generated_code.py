@@ -62,7 +62,7 @@ def methods(job, query: str, *, trace: bool) -> list[int]:
     jvm_doors = _jvm.Doors(spark, str(job.folder / "checkpoint"), "run")
     doors = SideDoors(jvm_doors, {kind: str(job.folder / kind) for kind in SideKind})
     rows = source_rows(bound, recipe.source, spark, doors, stream=False, trace=trace)
-    built = build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors)
+    built = build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors).rows
     planned = tallied(built, jvm_doors, query, stateful=recipe.stateful).rows
     debug = getattr(spark._jvm, "org.apache.spark.sql.execution.debug.package$").__getattr__("MODULE$")
     generated = debug.codegenStringSeq(planned._jdf.queryExecution().executedPlan())
