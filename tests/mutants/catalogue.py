@@ -47,7 +47,7 @@ class Selection:
     rate_at_restart
         For jobs with a `rate.txt`: the rate changes to this once the run is recorded.
     change
-        Texts in the job's configuration that are replaced.
+        Texts of the job that are replaced: the file, what stands there, what takes its place.
     """
 
     job: str
@@ -57,7 +57,7 @@ class Selection:
     events: int | None = None
     batches: int | None = None
     rate_at_restart: float | None = None
-    change: tuple[tuple[str, str], ...] = ()
+    change: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def group(self) -> tuple[object, ...]:
@@ -138,7 +138,7 @@ def _mutant(found: Mapping[str, Any]) -> Mutant:
     edits = said.pop("edit", None) or [{key: said.pop(key) for key in ("file", "find", "replace")}]
     of_selection = Selection.__dataclass_fields__.keys() & said.keys()
     selected = {key: said.pop(key) for key in of_selection}
-    selected["change"] = tuple((before, after) for before, after in selected.get("change", ()))
+    selected["change"] = tuple((file, before, after) for file, before, after in selected.get("change", ()))
     return Mutant(
         **{key: tuple(value) if isinstance(value, list) else value for key, value in said.items()},
         edits=tuple(Edit(**edit) for edit in edits),

@@ -64,10 +64,10 @@ def report_here(selection: Selection, folder: Path, child_python_path: Path | No
     """The whole report of such a proof."""
     target = folder / "job"
     shutil.copytree(selection.folder, target, ignore=shutil.ignore_patterns(".streamproof", "checkpoints", "out"))
-    for before, after in selection.change:
-        file = target / "streamproof.toml"
-        if before not in file.read_text():
-            raise ValueError(f"{before!r} is not in the configuration of {selection.job}")
+    for name, before, after in selection.change:
+        file = target / name
+        if file.read_text().count(before) != 1:
+            raise ValueError(f"{before!r} is not once in {name} of {selection.job}")
         file.write_text(file.read_text().replace(before, after))
 
     def told(event: events.Event) -> None:
@@ -83,7 +83,7 @@ def report_here(selection: Selection, folder: Path, child_python_path: Path | No
         batches=selection.batches,
         child_python_path=str(child_python_path) if child_python_path else None,
     )
-    return run_proof(load(target, profile=selection.profile), options, folder / "proof", told)
+    return run_proof(load(target, profile=selection.profile or None), options, folder / "proof", told)
 
 
 def main(selection: str, folder: str, said: str) -> None:
