@@ -7,11 +7,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mutants.catalogue import ROOT, Mutant, Selection, catalogue
+from mutants.catalogue import ROOT, Mutant, catalogue, in_groups
 from mutants.verdict import Fate, Result, judged
 from mutants.workers import Done, ask_all
 from streamproof.core.clock import monotonic_seconds
@@ -21,7 +21,9 @@ REPORT = ROOT / "reports" / "mutants.json"
 
 def main() -> int:
     """0 if what was seen is what the catalogue says."""
-    parser = argparse.ArgumentParser(prog="mutants", description="Proves mutants of Streamproof, each of which must turn a proof red.")
+    parser = argparse.ArgumentParser(
+        prog="mutants", description="Proves mutants of Streamproof, each of which must turn a proof red."
+    )
     parser.add_argument("--only", default="*", help="a glob of names, or several with commas")
     parser.add_argument("--services", action="store_true", help="those too whose proof starts services")
     parser.add_argument("--side-by-side", type=int, default=1, choices=(1, 2), help="each takes some 5 GB")
@@ -54,7 +56,7 @@ def _proved(mutants: Sequence[Mutant], side_by_side: int, scratch: Path) -> list
     """First what the sound product does in the same scenarios, which are proved together; then every mutant."""
     sound: dict[tuple[object, ...], dict[str, Any]] = {}
     results: list[Result] = []
-    groups = _groups(mutants)
+    groups = in_groups(mutants)
     on_services = any(mutant.services for mutant in mutants)
     print(f"{len(mutants)} mutants; first the sound product, in {len(groups)} proofs of the same scenarios", flush=True)
 
@@ -83,16 +85,6 @@ def _proved(mutants: Sequence[Mutant], side_by_side: int, scratch: Path) -> list
     return results
 
 
-def _groups(mutants: Sequence[Mutant]) -> dict[tuple[object, ...], Selection]:
-    """For each kind of proof all scenarios that its mutants ask for."""
-    found: dict[tuple[object, ...], Selection] = {}
-    for mutant in mutants:
-        known = found.get(mutant.selection.group)
-        parts = dict.fromkeys([*(known.only.split(",") if known else ()), *mutant.selection.only.split(",")])
-        found[mutant.selection.group] = replace(mutant.selection, only=",".join(parts))
-    return found
-
-
 def _write(results: Sequence[Result]) -> None:
     REPORT.parent.mkdir(parents=True, exist_ok=True)
     red = sum(result.fate is Fate.RED for result in results)
@@ -107,7 +99,9 @@ def _summary(results: Sequence[Result], left_out: Sequence[Mutant]) -> None:
             print(f"  {result.fate}: {result.mutant.name} ({result.mutant.rule}): {result.why}")
     for result in results:
         if result.mend:
-            print(f"  the catalogue is to be mended: {result.mutant.name}: {result.mend}; seen: {', '.join(result.by) or result.fate}")
+            print(
+                f"  the catalogue is to be mended: {result.mutant.name}: {result.mend}; seen: {', '.join(result.by) or result.fate}"
+            )
     if left_out:
         print(f"  not tried, since they take services (SERVICES=1): {', '.join(mutant.name for mutant in left_out)}")
 

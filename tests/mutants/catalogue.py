@@ -1,8 +1,8 @@
 """The mutants of our own product, as data: every file of `catalogue/` has those of some rules (part 7 of the protocol's promise)."""
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +124,16 @@ class Mutant:
 def catalogue() -> list[Mutant]:
     """Every mutant, file by file as they are written."""
     return [_mutant(found) for path in sorted((HERE / "catalogue").glob("*.toml")) for found in _tables(path)]
+
+
+def in_groups(mutants: Sequence[Mutant]) -> dict[tuple[object, ...], Selection]:
+    """For each kind of proof all scenarios that its mutants ask for: the sound product is tried on them at once."""
+    found: dict[tuple[object, ...], Selection] = {}
+    for mutant in mutants:
+        known = found.get(mutant.selection.group)
+        parts = dict.fromkeys([*(known.only.split(",") if known else ()), *mutant.selection.only.split(",")])
+        found[mutant.selection.group] = replace(mutant.selection, only=",".join(parts))
+    return found
 
 
 def _tables(path: Path) -> list[dict[str, Any]]:

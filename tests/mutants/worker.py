@@ -27,7 +27,7 @@ def main(answers: int, scratch: str, *, on_services: bool) -> None:
                     else:
                         change = tuple(map(tuple, asked["sound"].pop("change")))
                         said = asdict(prove_here(Selection(**asked["sound"], change=change), Path(folder)))
-                except Exception as problem:  # a mutant can break anything: that is told, and the next one is tried
+                except Exception as problem:  # noqa: BLE001  # a mutant can break anything: that is told, and the next one is tried
                     said = {"problem": f"{type(problem).__name__}: {problem}"[:2_000]}
             out.write(f"{json.dumps(said)}\n")
             out.flush()

@@ -58,7 +58,11 @@ class Worker:
             stderr=log,
             text=True,
             pass_fds=(theirs,),
-            env={**os.environ, "PYTHONPATH": here, "SPARK_SUBMIT_OPTS": os.environ.get("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")},
+            env={
+                **os.environ,
+                "PYTHONPATH": here,
+                "SPARK_SUBMIT_OPTS": os.environ.get("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1"),
+            },
         )
         log.close()
         os.close(theirs)
@@ -85,7 +89,12 @@ class Done:
 
 
 def ask_all(
-    questions: Iterable[tuple[str, dict[str, Any]]], side_by_side: int, scratch: Path, tell: Callable[[Done], None], *, on_services: bool
+    questions: Iterable[tuple[str, dict[str, Any]]],
+    side_by_side: int,
+    scratch: Path,
+    tell: Callable[[Done], None],
+    *,
+    on_services: bool,
 ) -> None:
     """Asks every question, so many side by side; tells each answer as it comes."""
     left: queue.SimpleQueue[tuple[str, dict[str, Any]]] = queue.SimpleQueue()
