@@ -6,7 +6,7 @@ import queue
 import select
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +19,24 @@ PATIENCE_SECONDS = 1_800
 
 
 class Worker:
-    """One process; it is started when it is first asked."""
+    """One process; it is started when it is first asked.
 
-    def __init__(self, scratch: Path, *, on_services: bool) -> None:
+    Parameters
+    ----------
+    program
+        What Python runs; it is told the number of a file that takes its answers, the folder `scratch`, and "services" or "files".
+    """
+
+    def __init__(
+        self,
+        scratch: Path,
+        *,
+        on_services: bool,
+        program: Sequence[str] = ("-m", "mutants.worker"),
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> None:
         self._scratch, self._kind = scratch, "services" if on_services else "files"
+        self._program, self.patience_seconds = program, patience_seconds
         self._process: subprocess.Popen[str] | None = None
         self._answers = -1
 
@@ -34,11 +48,11 @@ class Worker:
         assert self._process.stdin is not None
         self._process.stdin.write(f"{json.dumps(asked)}\n")
         self._process.stdin.flush()
-        text, end = b"", monotonic_seconds() + PATIENCE_SECONDS
+        text, end = b"", monotonic_seconds() + self.patience_seconds
         while not text.endswith(b"\n"):
             if not select.select([self._answers], [], [], max(0.0, end - monotonic_seconds()))[0]:
                 self.close(kill=True)
-                return {"problem": f"no answer within {PATIENCE_SECONDS} seconds"}
+                return {"problem": f"no answer within {self.patience_seconds:g} seconds"}
             more = os.read(self._answers, 1 << 16)
             if not more:
                 self.close(kill=True)
@@ -52,7 +66,7 @@ class Worker:
         log = (self._scratch / f"worker-{theirs}.log").open("ab")
         here = os.pathsep.join((str(ROOT / "src"), str(ROOT / "tests")))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "mutants.worker", str(theirs), str(self._scratch), self._kind],
+            [sys.executable, *self._program, str(theirs), str(self._scratch), self._kind],
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
