@@ -41,21 +41,25 @@ def main() -> int:
         return 2
     scratch = Path(tempfile.mkdtemp(prefix="streamproof-mutants-"))
     try:
-        results = _proved(mutants, asked.side_by_side, scratch)
+        results, alarms = _proved(mutants, asked.side_by_side, scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    _summary(results, left_out)
-    return 1 if any(result.mend for result in results) else 0
+    _summary(results, left_out, alarms)
+    return 1 if alarms or any(result.mend for result in results) else 0
 
 
 def _wanted(mutants: Sequence[Mutant], only: str) -> list[Mutant]:
     return [mutant for mutant in mutants if any(fnmatch.fnmatchcase(mutant.name, part) for part in only.split(","))]
 
 
-def _proved(mutants: Sequence[Mutant], side_by_side: int, scratch: Path) -> list[Result]:
-    """First what the sound product does in the same scenarios, which are proved together; then every mutant."""
+def _proved(mutants: Sequence[Mutant], side_by_side: int, scratch: Path) -> tuple[list[Result], list[str]]:
+    """First what the sound product does in the same scenarios, which are proved together; then every mutant.
+
+    Gives the results, and where the sound product does not pass although its job does not change at the restart.
+    """
     sound: dict[tuple[object, ...], dict[str, Any]] = {}
     results: list[Result] = []
+    alarms: list[str] = []
     groups = in_groups(mutants)
     on_services = any(mutant.services for mutant in mutants)
     print(f"{len(mutants)} mutants; first the sound product, in {len(groups)} proofs of the same scenarios", flush=True)
@@ -63,8 +67,11 @@ def _proved(mutants: Sequence[Mutant], side_by_side: int, scratch: Path) -> list
     def of_sound(done: Done) -> None:
         group, said = list(groups)[int(done.key)], done.answer
         sound[group] = said
-        shown = said.get("problem") or f"{said['verdict']} {', '.join(said['failing'])}".strip()
-        print(f"sound  {len(sound)} of {len(groups)}  {groups[group].job}: {shown}  {done.seconds:.0f} s", flush=True)
+        selection = groups[group]
+        shown = _sound_shown(said)
+        print(f"sound  {len(sound)} of {len(groups)}  {selection.job}: {shown}  {done.seconds:.0f} s", flush=True)
+        if selection.rate_at_restart is None and said.get("verdict") != "pass":
+            alarms.append(f"{selection}: {shown}")
 
     questions = [(str(n), {"sound": asdict(selection)}) for n, selection in enumerate(groups.values())]
     by_name = {mutant.name: mutant for mutant in mutants}
@@ -82,7 +89,14 @@ def _proved(mutants: Sequence[Mutant], side_by_side: int, scratch: Path) -> list
         [(mutant.name, {"mutant": mutant.name}) for mutant in mutants], side_by_side, scratch, of_mutant, on_services=on_services
     )
     print(f"{monotonic_seconds() - began:.0f} seconds")
-    return results
+    return results, alarms
+
+
+def _sound_shown(said: dict[str, Any]) -> str:
+    """What a proof of the sound product says, in a line."""
+    if "problem" in said:
+        return str(said["problem"])
+    return "; ".join([said["verdict"], *(f"{checker} in {', '.join(where[:3])}" for checker, where in said["failing"].items())])
 
 
 def _write(results: Sequence[Result]) -> None:
@@ -91,7 +105,7 @@ def _write(results: Sequence[Result]) -> None:
     REPORT.write_text(json.dumps({"red": red, "of": len(results), "mutants": [result.as_dict() for result in results]}, indent=1))
 
 
-def _summary(results: Sequence[Result], left_out: Sequence[Mutant]) -> None:
+def _summary(results: Sequence[Result], left_out: Sequence[Mutant], alarms: Sequence[str]) -> None:
     red = [result for result in results if result.fate is Fate.RED]
     print(f"\n{len(red)} of {len(results)} turned red by a proof; {REPORT.relative_to(ROOT)}")
     for result in results:
@@ -102,6 +116,8 @@ def _summary(results: Sequence[Result], left_out: Sequence[Mutant]) -> None:
             print(
                 f"  the catalogue is to be mended: {result.mutant.name}: {result.mend}; seen: {', '.join(result.by) or result.fate}"
             )
+    for alarm in alarms:
+        print(f"  the sound product does not pass {alarm}")
     if left_out:
         print(f"  not tried, since they take services (SERVICES=1): {', '.join(mutant.name for mutant in left_out)}")
 
