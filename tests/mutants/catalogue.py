@@ -149,8 +149,9 @@ def _mutant(found: Mapping[str, Any]) -> Mutant:
     of_selection = Selection.__dataclass_fields__.keys() & said.keys()
     selected = {key: said.pop(key) for key in of_selection}
     selected["change"] = tuple((file, before, after) for file, before, after in selected.get("change", ()))
+    rest: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in said.items()}
     return Mutant(
-        **{key: tuple(value) if isinstance(value, list) else value for key, value in said.items()},
+        **rest,
         edits=tuple(Edit(**edit) for edit in edits),
         selection=Selection(**{"job": "full_plan", **selected}),
     )

@@ -42,6 +42,8 @@ class Worker:
 
     def ask(self, asked: dict[str, Any]) -> dict[str, Any]:
         """What it answers; where it ends or does not answer in time, that as the `problem`."""
+        if self._process is not None and self._process.poll() is not None:  # it died behind its last answer
+            self.close()
         if self._process is None:
             self._start()
         assert self._process is not None
@@ -55,8 +57,9 @@ class Worker:
                 return {"problem": f"no answer within {self.patience_seconds:g} seconds"}
             more = os.read(self._answers, 1 << 16)
             if not more:
-                self.close(kill=True)
-                return {"problem": "the process that proved it has ended"}
+                code = self._process.wait()  # it alone can write there
+                self.close()
+                return {"problem": f"the process that proved it has ended with {code}"}
             text += more
         answer: dict[str, Any] = json.loads(text)
         return answer

@@ -20,7 +20,7 @@ with os.fdopen(int(sys.argv[1]), "w") as out:
 """
 
 
-@pytest.mark.parametrize(("mutant", "said"), [("deadly", "has ended"), ("hanging", "no answer within 0.1 seconds")])
+@pytest.mark.parametrize(("mutant", "said"), [("deadly", "has ended with 9"), ("hanging", "no answer within 0.1 seconds")])
 def test_a_worker_that_dies_or_hangs_is_replaced(tmp_path: Path, mutant: str, said: str) -> None:
     worker = Worker(tmp_path, on_services=False, program=("-c", ANSWERS))
     try:
