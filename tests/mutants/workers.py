@@ -16,6 +16,7 @@ from mutants.catalogue import ROOT
 from streamproof.core.clock import monotonic_seconds
 
 PATIENCE_SECONDS = 1_800
+ENDED = "the process that proved it has ended"
 
 
 class Worker:
@@ -59,7 +60,7 @@ class Worker:
             if not more:
                 code = self._process.wait()  # it alone can write there
                 self.close()
-                return {"problem": f"the process that proved it has ended with {code}"}
+                return {"problem": f"{ENDED} with {code}"}
             text += more
         answer: dict[str, Any] = json.loads(text)
         return answer
@@ -128,6 +129,8 @@ def ask_all(
                     return
                 began = monotonic_seconds()
                 answer = worker.ask(asked)
+                if ENDED in answer.get("problem", ""):  # it may have been ended from outside: a mutant that does it does it again
+                    answer = worker.ask(asked)
                 tell(Done(key, answer, monotonic_seconds() - began))
         finally:
             worker.close()
