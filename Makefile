@@ -15,7 +15,7 @@ ifeq ($(origin PYTHON), command line)
 export UV_PYTHON := $(PYTHON)
 endif
 
-.PHONY: help setup prerequisites demo demo-services test check full beyond benchmarks wheel clean
+.PHONY: help setup prerequisites demo demo-services test check full beyond mutants benchmarks wheel clean
 
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
@@ -25,6 +25,7 @@ help:
 	@echo "make test         every test"
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
 	@echo "make beyond       of the full plan what the standard one does not have; ONLY='*@2:*+*' takes one batch of it"
+	@echo "make mutants      break Streamproof on purpose: each mutant must turn a proof red; ONLY='late-*', SERVICES=1 takes those on services too"
 	@echo "make benchmarks   what a start, an event and a proof cost"
 	@echo "make wheel        build the wheel into dist/"
 	@echo "make clean        remove what was built; downloads stay"
@@ -81,6 +82,11 @@ full: setup
 
 beyond: setup
 	@$(RUN) streamproof prove tests/proofs/jobs/full_plan --full --only '$(ONLY)' --report reports/beyond
+
+# One after the other; SIDE_BY_SIDE=2 takes some 10 GB.
+mutants: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1
+mutants: setup
+	@PYTHONPATH=tests $(RUN) python -m mutants --only '$(if $(filter file,$(origin ONLY)),*,$(ONLY))' $(if $(SERVICES),--services) --side-by-side $(or $(SIDE_BY_SIDE),1)
 
 benchmarks: setup
 	@$(RUN) python -m benchmarks
