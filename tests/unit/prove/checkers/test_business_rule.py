@@ -32,3 +32,13 @@ def test_an_event_that_goes_elsewhere_is_found(once, trace, meant, went):
 
 def test_a_rejection_says_its_reason(once):
     assert "rejected because: total > 0" in only_finding("business-rule", intending(once, {"e-4": "kept"})).how
+
+
+def test_an_event_that_only_the_clock_of_its_batch_takes_for_a_future_one_is_left_aside(once):
+    view = once.queries[0]
+    batches = tuple(
+        replace(outcome, future=tuple(trace for trace in outcome.rejected if trace == "e-4")) for outcome in view.model.batches
+    )
+    there = replace(once, queries=[replace(view, model=replace(view.model, batches=batches), intended=RIGHT | {"e-4": "kept"})])
+
+    assert check("business-rule", there).verdict is Verdict.PASS
