@@ -9,10 +9,11 @@ import pytest
 from services.topics import made, received
 from spark.small_job import KEPT, Binding, event
 from streamproof.core.account import Account
-from streamproof.errors import SinkUnavailable, StreamproofError
+from streamproof.errors import SinkUnavailable, StreamproofError, WrongCheckpoint
 from streamproof.runtime import run
 
 pytestmark = [pytest.mark.service, pytest.mark.spark]
+SINKS = ("postgres", "kafka", "files")
 
 
 @pytest.fixture
@@ -22,15 +23,20 @@ def topic(kafka):
 
 @pytest.fixture
 def job(small_job, own_postgres, kafka, topic):
-    """`job("kafka", "postgres")`: rows that pass go to these sinks, in this order, the others to files."""
+    """`job("kafka", "postgres")`: rows that pass go to these sinks, in this order, the others to files; `small` is bound anew."""
     tables = {
         "postgres": {"connector": "postgres", "url": own_postgres.url, "table": "kept", "create": True},
         "kafka": {"connector": "kafka", "servers": kafka.url, "topic": topic, "key": ["id"]},
         "files": {"connector": "files", "path": "out/files", "format": "json"},
     }
 
-    def job(*sinks):
-        return small_job(KEPT, Binding(sinks={"rejected": "json"}, tables={f"sink.kept.{name}": tables[name] for name in sinks}))
+    def job(*sinks, small=None):
+        binding = Binding(sinks={"rejected": "json"}, tables={f"sink.kept.{name}": tables[name] for name in sinks})
+        if small is None:
+            return small_job(KEPT, binding)
+        small.binding = binding
+        small.write()
+        return small
 
     return job
 
@@ -58,10 +64,10 @@ def staged(small):
 
 
 def test_k7_r8_one_sink_lags_while_the_others_go_on_and_what_is_staged_stays_for_it(job, rows, own_postgres, monkeypatch):
-    small = job("postgres", "kafka", "files")
+    small = job(*SINKS)
     small.feed([event("a", 0, 1.5), event("bad", 0, -1.0)])
     small.run()
-    assert rows(small) == dict.fromkeys(("postgres", "kafka", "files"), [("a", 1.5)])
+    assert rows(small) == {sink: [("a", 1.5)] for sink in SINKS}
     assert not staged(small), "what every sink has taken is dropped"
 
     own_postgres.kill()
@@ -75,12 +81,17 @@ def test_k7_r8_one_sink_lags_while_the_others_go_on_and_what_is_staged_stays_for
     assert [path.parent.name.partition("-")[0] for path in waiting] == ["000001", "000002", "000003"]
     assert pq.read_schema(waiting[0]).names[:4] == ["id", "client", "v", "ts"], "staged for all of them, encoded for none"
 
+    job("kafka", "files", small=small)
+    assert "3 batches with rows for the output kept, which" in small.stopped(WrongCheckpoint).message
+    assert staged(small) == waiting, "a sink is not taken away while batches wait for it"
+    job(*SINKS, small=small)
+
     own_postgres.restart()
     every = [("a", 1.5), ("x1", 1.0), ("x2", 2.0), ("x3", 3.0)]
     assert rows(small) == {"postgres": [("a", 1.5)], "kafka": every, "files": every}
     result = small.run()
 
-    assert rows(small) == dict.fromkeys(("postgres", "kafka", "files"), every)
+    assert rows(small) == dict.fromkeys(SINKS, every)
     assert not staged(small)
     assert result.account == Account(emitted=4, rejected=1)
 

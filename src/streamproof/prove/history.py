@@ -156,6 +156,11 @@ class History:
         """The generated events by trace."""
         return self.offered.events
 
+    @property
+    def read_again(self) -> bool:
+        """Whether a query is in several readings, so that what is wrong with it is found in each."""
+        return len({view.name for view in self.queries}) < len(self.queries)
+
     def mistakes(self, view: QueryView) -> Mistakes:
         """What the row-wise steps of a query did wrong with the events."""
         return view.mistakes if view.mistakes is not None else mistakes(self.events, view.arrived)
