@@ -6,7 +6,7 @@ import pytest
 
 from spark.small_job import KEPT, SUMS, Binding, dies, event
 from streamproof.core.account import Account
-from streamproof.errors import ConfigurationError, StagedRowsGone, StoreEmptied, WrongCheckpoint
+from streamproof.errors import ConfigurationError, OutputInUse, StagedRowsGone, StoreEmptied, WrongCheckpoint
 
 pytestmark = pytest.mark.spark
 
@@ -101,6 +101,53 @@ def test_k7_a_sink_that_is_taken_away_while_a_batch_is_open_is_named(small_job):
     job.write()
 
     assert "for the output kept.table" in job.stopped(WrongCheckpoint).message
+
+
+ONE, TWO = ({**FILES, "path": f"out/{name}"} for name in ("one", "two"))
+
+
+def bound_anew(job, **tables):
+    job.binding = Binding(
+        sinks={"rejected": "json"}, tables={f"sink.{name.replace('_', '.')}": table for name, table in tables.items()}
+    )
+    job.write()
+
+
+def test_k7_a_sink_that_is_added_later_gets_rows_from_then_on(small_job):
+    job = small_job(KEPT, Binding(sinks={"rejected": "json"}, tables={"sink.kept.one": ONE}))
+    job.feed([event("e1", 1)])
+    job.run()
+    bound_anew(job, kept_one=ONE, kept_two=TWO)
+    job.feed([event("e2", 2)])
+
+    assert job.run().account == Account(emitted=2)
+
+    assert (read(job, "kept", "one"), read(job, "kept", "two")) == (["e1", "e2"], ["e2"])
+    bound_anew(job, kept_two=TWO)
+    job.feed([event("e3", 3)])
+    job.run()
+    assert (read(job, "kept", "one"), read(job, "kept", "two")) == (["e1", "e2"], ["e2", "e3"])
+
+
+def test_k7_an_output_with_one_sink_gets_several_where_it_was(small_job):
+    job = small_job(KEPT, Binding(sinks={"rejected": "json"}, tables={"sink.kept": ONE}))
+    job.feed([event("e1", 1)])
+    job.run()
+    bound_anew(job, kept_one=ONE, kept_two=TWO)
+    for number in (2, 3):
+        job.feed([event(f"e{number}", number)])
+        job.run()
+
+    assert (read(job, "kept", "one"), read(job, "kept", "two")) == (["e1", "e2", "e3"], ["e2", "e3"])
+
+
+def test_k7_one_of_several_sinks_that_is_bound_elsewhere_is_told(small_job):
+    job = small_job(KEPT, Binding(sinks={"rejected": "json"}, tables={"sink.kept.one": ONE, "sink.kept.two": TWO}))
+    job.feed([event("e1", 1)])
+    job.run()
+    bound_anew(job, kept_one=ONE, kept_two={**TWO, "path": "out/elsewhere"})
+
+    assert "has published kept.two at" in job.stopped(OutputInUse).message
 
 
 @pytest.mark.parametrize(

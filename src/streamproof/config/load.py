@@ -134,16 +134,25 @@ def _without_former_keys(tree: dict[str, Any], overlay: Mapping[str, Any]) -> di
     kept = dict(tree)
     for kind in _CONNECTORS:
         for name, table in _tables_of(overlay.get(kind)):
-            below = dict(_tables_of(kept.get(kind))).get(name, {})
-            if kind == "sink" and below and is_several(table) != is_several(below):
-                kept[kind] = {**kept[kind], name: {}}  # one sink instead of several, or several instead of one
-                continue
-            if table.get("connector", below.get("connector")) == below.get("connector"):
-                continue
-            took = _keys(model) if (model := _model_of(kind, below)) else {}
-            fitting = {key: value for key, value in below.items() if key in _COMMON[kind] or key not in took}
-            kept[kind] = {**kept[kind], name: fitting}
+            below = dict(_tables_of(kept.get(kind))).get(name)
+            if below:
+                kept[kind] = {**kept[kind], name: _fitting(kind, below, table)}
     return kept
+
+
+def _fitting(kind: str, below: dict[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """What stays of a [source.NAME] or [sink.NAME], or of several sinks, below the table that is laid over it."""
+    if kind == "sink" and is_several(below):
+        inner = dict(_tables_of(table))
+        if len(inner) < len(table):
+            return {}  # one sink instead of several
+        return {name: _fitting(kind, sink, inner.get(name, {})) for name, sink in below.items()}
+    if kind == "sink" and is_several(table):
+        return {}  # several instead of one
+    if table.get("connector", below.get("connector")) == below.get("connector"):
+        return below
+    took = _keys(model) if (model := _model_of(kind, below)) else {}
+    return {key: value for key, value in below.items() if key in _COMMON[kind] or key not in took}
 
 
 def _tables_of(kind: Any) -> list[tuple[str, dict[str, Any]]]:

@@ -100,6 +100,10 @@ class Sink(ABC):
     def __init__(self, place: SinkPlace) -> None:
         self.place = place
 
+    def at(self, path: str) -> "Sink":
+        """The same sink in another folder."""
+        return type(self)(replace(self.place, path=path))
+
     @abstractmethod
     def published(self, batch: int) -> LedgerEntry | None:
         """The ledger entry of a batch, or None where nothing of it is published."""

@@ -253,11 +253,13 @@ def _windows(view: QueryView) -> list[dict[str, int]]:
 
 
 def _outputs(world: World, history: History | None) -> list[dict[str, Any]]:
+    outputs = {output.name: output for view in history.queries for output in view.left.outputs.values()} if history else {}
     found = []
-    for view in history.queries if history else ():
-        for name, output in view.left.outputs.items():
+    for name in world.bound.places:  # sinks of one output beside each other
+        if name in outputs:
             told = {"where": _where(world, name), "guarantee": _guarantee(world, name)}
-            found.append({"name": name, "rows": len(output.rows), "format": world.bound.places[name].shown_format, **told})
+            rows = len(outputs[name].rows)
+            found.append({"name": name, "rows": rows, "format": world.bound.places[name].shown_format, **told})
     return found
 
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamproof.config import output_of
 from streamproof.core.manifest import Digest
 from streamproof.prove.checkers import Finding
 from streamproof.prove.float_order import ANYTHING, Steps, alike
@@ -57,7 +58,7 @@ def row_differences(one: Path, other: Path, steps: Mapping[str, Steps] | None = 
     step (`steps`, by output). The original bytes of rejected rows hold the trace id and are left aside.
     """
     for name in sorted({path.name for folder in (one, other) for path in (folder / OUT).glob("*")}):
-        of_output = (steps or {}).get(name, {})
+        of_output = (steps or {}).get(output_of(name), {})
         only, missing = _without_partners(list(_rows(one / OUT / name)), list(_rows(other / OUT / name)), of_output)
         if not only and not missing:
             continue

@@ -134,7 +134,7 @@ class History:
     Parameters
     ----------
     queries
-        One view per main output.
+        One view per main output; where outputs have several sinks, one per reading of it, so that each sink is in one.
     offered
         The events and their files.
     expectations
@@ -155,6 +155,11 @@ class History:
     def events(self) -> Mapping[str, Event]:
         """The generated events by trace."""
         return self.offered.events
+
+    @property
+    def read_again(self) -> bool:
+        """Whether a query is in several readings, so that what is wrong with it is found in each."""
+        return len({view.name for view in self.queries}) < len(self.queries)
 
     def mistakes(self, view: QueryView) -> Mistakes:
         """What the row-wise steps of a query did wrong with the events."""
@@ -187,7 +192,7 @@ class History:
         """Main outputs that are named like a side output, each with a query whose model says what such an output holds."""
         for view in self.queries:
             if view.name == kind:
-                others = [other for other in self.queries if other is not view]
+                others = [other for other in self.queries if other.name != view.name]
                 fitting = [other for other in others if other.model.shape.stateful] or others
                 yield from ((view, other) for other in fitting[:1])
 

@@ -8,7 +8,7 @@ import binascii
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from streamproof.checkpoint.logs import (
     parse_offsets,
     source_entries,
 )
+from streamproof.config import output_of
 from streamproof.core.manifest import LedgerEntry, Manifest
 from streamproof.prove.oracle.arrived import BatchRead, plain
 from streamproof.prove.oracle.expectation import WindowKey
@@ -38,22 +39,27 @@ _TRACE = re.compile(rb'"_trace"\s*:\s*"([^"\\]+)"')
 
 @dataclass(frozen=True)
 class OutputLayout:
-    """Where an output of a query lies.
+    """Where an output of a query lies, or what one of its several sinks has published.
 
     Parameters
     ----------
+    name
+        Of the output, or of one of several sinks: "exposure.postgres".
     kind
         "main", or the kind of side output.
     path
         The folder of its files, local.
     time_columns
         Columns that are instants, besides the window's; in JSON they are ISO texts.
+    home
+        Where its rows are staged, where that is another folder; local.
     """
 
     name: str
     kind: Literal["main", "late", "rejected"]
     path: Path
     time_columns: tuple[str, ...] = ()
+    home: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -132,7 +138,7 @@ class StateContents:
 
 @dataclass(frozen=True)
 class QueryHistory:
-    """What one query has left behind."""
+    """What one query has left behind; `outputs` by the name of the output or, of several, of the sink, and in a reading by the output's."""
 
     query: str
     batches: tuple[BatchRead, ...]
@@ -159,6 +165,20 @@ def read_history(layout: QueryLayout) -> QueryHistory:
         manifests=manifests,
         state=read_state(layout.state) if layout.state is not None and layout.state.exists() else None,
     )
+
+
+def readings(left: QueryHistory) -> list[QueryHistory]:
+    """What readers of the query's outputs find: as many readings as an output has sinks at most, each with one sink of every output.
+
+    Every sink is in one of them, so that what holds for an output is held against each of its sinks.
+    """
+    sinks: dict[str, list[OutputHistory]] = {}
+    for name, output in left.outputs.items():
+        sinks.setdefault(output_of(name), []).append(output)
+    most = max((len(found) for found in sinks.values()), default=1)
+    return [
+        replace(left, outputs={output: found[number % len(found)] for output, found in sinks.items()}) for number in range(most)
+    ]
 
 
 def read_state(path: Path) -> StateContents:
@@ -262,7 +282,8 @@ def _output(layout: OutputLayout) -> OutputHistory:
                 rows += [OutputRow(batch, str(inside), values) for values in rows_of(path, times=times)]
         except (ValueError, OSError, pa.ArrowException) as problem:
             damaged.append(f"{inside}: {problem}")
-    return OutputHistory(layout.name, layout.kind, tuple(rows), ledgers, frozenset(folders), tuple(damaged), _staged(layout.path))
+    staged = {name for folder in (layout.path, layout.home) if folder is not None for name in _staged(folder)}
+    return OutputHistory(layout.name, layout.kind, tuple(rows), ledgers, frozenset(folders), tuple(damaged), tuple(sorted(staged)))
 
 
 def _staged(path: Path) -> tuple[str, ...]:
@@ -280,4 +301,5 @@ __all__ = [
     "StateContents",
     "read_history",
     "read_state",
+    "readings",
 ]

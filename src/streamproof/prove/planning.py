@@ -253,11 +253,13 @@ def in_words(plan: ScenarioPlan) -> str:
         return "no fault: the job runs from start to end"
     side = "after" if str(step.side) == "after" else "before"
     name, _, rest = step.kind.partition(".")
-    template = _LEDGER if step.kind.endswith(".ledger") else _WHAT.get((step.phase, name)) or _WHAT.get((step.phase, "*"), _OTHER)
-    if step.phase is Phase.PUBLISH and step.number > 1 and not step.kind.endswith(".ledger"):
+    output, _, part = step.kind.rpartition(".")
+    part = part if output and step.phase is Phase.PUBLISH else ""
+    template = _OF_OUTPUTS.get(part) or _WHAT.get((step.phase, name)) or _WHAT.get((step.phase, "*"), _OTHER)
+    if step.phase is Phase.PUBLISH and step.number > 1 and part not in _OF_OUTPUTS:
         template = f"file {step.number} of output {{kind}}{{of}} was written by its sink"
     of = "" if step.phase is Phase.START else f" of batch {step.batch}"
-    happened = template.format(kind=step.kind, name=name, rest=rest, of=of)
+    happened = template.format(kind=step.kind, name=name, rest=rest, output=output, number=step.number, of=of)
     how = {"machine-death": "the machine dies", "process-death": "the process dies"}.get(plan.fault, plan.fault)
     if plan.strike is not None:
         how = plan.strike.fault.words
@@ -268,7 +270,10 @@ def in_words(plan: ScenarioPlan) -> str:
     return f"{how} {side} {happened}{_NEXT.get((step.phase, side), '')}"
 
 
-_LEDGER = "the ledger of output {name}{of} was written"
+_OF_OUTPUTS = {
+    "ledger": "the ledger of output {output}{of} was written",
+    "copy": "file {number} of the copy for output {output}{of} was written",
+}
 _OTHER = "{kind}{of} was written"
 _WHAT = {
     (Phase.START, "metadata"): "Spark wrote its query id",

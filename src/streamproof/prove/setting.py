@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streamproof.config import FilesSource, ServiceSink
+from streamproof.config import FilesSource, ServiceSink, output_of
 from streamproof.prove.left_behind import OutputLayout, QueryLayout
 from streamproof.prove.outside.places import sink_at, source_at
 from streamproof.prove.outside.stores import in_environment
@@ -81,7 +81,11 @@ class Setting:
         }
         with in_environment(self.environment):
             bound = bind(config.model_copy(update=update))
-        places = {name: replace(place, path=f"{self.base}/{OUT}/{name}") for name, place in bound.places.items()}
+        out = f"{self.base}/{OUT}"
+        places = {
+            name: replace(place, path=f"{out}/{name}", home=f"{out}/{output_of(name)}" if place.home else "")
+            for name, place in bound.places.items()
+        }
         return replace(bound, places=places)
 
     def _source(self, name: str, source: "SourceConfig") -> "SourceConfig":
@@ -111,8 +115,9 @@ def layout_of(bound: BoundJob) -> Layout:
         owners.update(dict.fromkeys(bound.sides_of(query).values(), query))
     return Layout(
         checkpoints={query: f"{CHECKPOINT}/{query}" for query in bound.outputs.main},
-        outputs={name: f"{OUT}/{name}" for name in owners},
-        owners=owners,
+        outputs={name: f"{OUT}/{name}" for name in (*owners, *bound.places)},
+        owners={**owners, **{name: owners[output_of(name)] for name in bound.places}},
+        copies=frozenset(name for name, place in bound.places.items() if place.home),
     )
 
 
@@ -122,8 +127,11 @@ def query_layouts(bound: BoundJob, folder: Path) -> list[QueryLayout]:
     for query, recipe in bound.outputs.main.items():
         declared = bound.config.source[recipe.source].event_time
         times = (declared.column,) if declared else ()
-        sides = {name: str(kind) for kind, name in bound.sides_of(query).items()}
-        outputs = [OutputLayout(query, "main", folder / OUT / query, times)]
-        outputs += [OutputLayout(name, kind, folder / OUT / name, times) for name, kind in sides.items()]  # type: ignore[arg-type]
+        kinds = {query: "main", **{name: str(kind) for kind, name in bound.sides_of(query).items()}}
+        outputs = [
+            OutputLayout(name, kind, folder / OUT / name, times, folder / OUT / output)  # type: ignore[arg-type]
+            for output, kind in kinds.items()
+            for name in bound.targets(output)
+        ]
         found.append(QueryLayout(query, folder / CHECKPOINT / query, tuple(outputs), folder / f"state-{query}.json"))
     return found

@@ -5,7 +5,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from streamproof.config import SinkConfig, SourceConfig
+from streamproof.config import SinkConfig, SourceConfig, output_of
 from streamproof.core.ids import new_id, short
 from streamproof.errors import StreamproofError, TwoDrivers
 from streamproof.prove import own_jvm
@@ -155,4 +155,4 @@ def waits(folder: Path, query: str, output: str, batch: int) -> bool:
     checkpoint = folder / CHECKPOINT / query
     committed = (checkpoint / "commits" / str(batch)).exists()
     begun = (checkpoint / "_streamproof" / "manifests" / str(batch + 1)).exists()
-    return committed and begun and any((folder / OUT / output / "_staging").glob(f"{batch:06d}-*/*"))
+    return committed and begun and any((folder / OUT / output_of(output) / "_staging").glob(f"{batch:06d}-*/*"))

@@ -22,7 +22,7 @@ from streamproof.prove.generate import Event, generate, without_trace
 from streamproof.prove.handwritten import handwritten_fates, handwritten_rows
 from streamproof.prove.history import History, QueryView
 from streamproof.prove.intents import refused
-from streamproof.prove.left_behind import read_history
+from streamproof.prove.left_behind import read_history, readings
 from streamproof.prove.offered import Mistakes, Offered, mistakes
 from streamproof.prove.oracle.asked import Asked, shape_asked
 from streamproof.prove.oracle.expectation import Expectation, WindowKey
@@ -146,7 +146,7 @@ class World:
         for layout in query_layouts(self.bound, folder):
             left = read_history(layout)
             model = self.models[layout.query].expect(left.batches)
-            views.append(self._view(layout.query, left, model))
+            views += [self._view(layout.query, reading, model) for reading in readings(left)]
         return History(views, self.offered, self.scenario.expect, power_failure, self.outside.tries(folder.name))
 
     def _view(self, query: str, left: Any, model: Expectation) -> QueryView:

@@ -1,7 +1,6 @@
 """Before a query starts: do its checkpoint, its source and its outputs belong together (R1)."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.logs import positions_in
@@ -73,9 +72,7 @@ def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
             continue
         there = resolved(manifests.checkpoint, before)
         of_files = sink.place.where == sink.place.path
-        stayed = (
-            _left_behind(type(sink)(replace(sink.place, path=there)), sink, newest) if of_files else _is_elsewhere(manifests, sink)
-        )
+        stayed = _left_behind(sink.at(there), sink, newest) if of_files else _is_elsewhere(manifests, sink)
         if stayed:
             raise OutputInUse(
                 f"The checkpoint {manifests.checkpoint} has published {output} at {there}; it is bound to {sink.place.where} now, "

@@ -104,7 +104,8 @@ def _job(config: JobConfig, rehearsed: Callable[[], Rehearsed]) -> str:
     said = f"{config.entry}({', '.join(function.parameters)}){outputs}"
     if found.not_called:
         return f"{said}\nread, not called, since {found.not_called}{_NOT_FROM_HERE}"
-    return f"{said}\ncalled without Spark: its steps were recorded; its transforms and SQL texts were not run"
+    notes = "".join(f"\nnote: {note}" for note in found.notes)
+    return f"{said}\ncalled without Spark: its steps were recorded; its transforms and SQL texts were not run{notes}"
 
 
 def _require_sinks(config: JobConfig, function: JobFunction) -> None:

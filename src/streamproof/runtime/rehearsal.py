@@ -24,11 +24,14 @@ class Rehearsed:
         Why it cannot run so, with place and remedy; empty where nothing was found.
     not_called
         Why nothing can be said from here, such as that the file asks for a session while it is imported.
+    notes
+        What is worth knowing of a job that can run.
     """
 
     outputs: tuple[str, ...] = ()
     problem: str = ""
     not_called: str = ""
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -36,7 +39,7 @@ class Rehearsed:
     @classmethod
     def from_json(cls, text: str) -> "Rehearsed":
         found = json.loads(text)
-        return cls(tuple(found["outputs"]), found["problem"], found["not_called"])
+        return cls(tuple(found["outputs"]), found["problem"], found["not_called"], tuple(found["notes"]))
 
 
 @contextmanager

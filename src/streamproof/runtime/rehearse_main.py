@@ -9,6 +9,7 @@ from streamproof.core.users_code import place_of
 from streamproof.errors import StreamproofError
 from streamproof.runtime.recording_spark import NeedsSpark, install, names_in
 from streamproof.runtime.rehearsal import Rehearsed
+from streamproof.runtime.several_queries import prices
 
 if TYPE_CHECKING:
     from streamproof.config import SourceConfig
@@ -45,7 +46,7 @@ def called(target: str, profile: str | None) -> Rehearsed:
     for recipe in bound.outputs.main.values():
         require_possible(recipe, config.source[recipe.source])
     sides = [name for query in bound.outputs.main for name in bound.outputs.sides_of(query).values()]
-    return Rehearsed((*bound.outputs.main, *sides))
+    return Rehearsed((*bound.outputs.main, *sides), notes=tuple(prices(bound.outputs.main)))
 
 
 def require_possible(recipe: "Recipe", source: "SourceConfig") -> None:

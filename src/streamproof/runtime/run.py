@@ -24,6 +24,7 @@ from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.publishing import Behind, Publisher
 from streamproof.runtime.query import RunningQuery, Start, start_query
 from streamproof.runtime.session import start_session
+from streamproof.runtime.several_queries import prices
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -242,7 +243,7 @@ def _nobody(_: str) -> None:
 
 def with_new_output(bound: BoundJob, path: str) -> BoundJob:
     """The same job writing its first main output to another path, the others beside it."""
-    first = next(iter(bound.outputs.main))
+    first, *_ = bound.targets(next(iter(bound.outputs.main)))
     places = {}
     for name, place in bound.places.items():
         if place.service is not None:
@@ -281,7 +282,7 @@ def account_of(query: str, newest: Manifest | None, opened: OpenWindows) -> Quer
 def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession", seconds: float) -> RunResult:
     outputs: list[OutputResult] = []
     accounts: list[QueryAccount] = []
-    notes: list[str] = []
+    notes: list[str] = list(prices(bound.outputs.main))
     ends: list[Manifest] = []
     first_open = OpenWindows(0, 0, None)
     for query in queries:

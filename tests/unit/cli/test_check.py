@@ -53,6 +53,48 @@ def test_all_is_there(streamproof, my_job, java):
     assert not (my_job / "__pycache__").exists()
 
 
+SEVERAL = """[sink.exposure.folder]
+connector = "files"
+path = "out/exposure"
+
+[sink.exposure.table]
+connector = "postgres"
+url = "postgresql://job@db/risk"
+table = "exposure"
+"""
+
+
+def test_k7_each_of_several_sinks_of_an_output_is_looked_at(streamproof, my_job, java):
+    edit(my_job / "streamproof.toml", '[sink.exposure]\nconnector = "files"\npath = "out/exposure"\nformat = "parquet"\n', SEVERAL)
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 0, result.out
+    assert "sink exposure.folder   out/exposure, will be made\n" in result.out
+    assert "sink exposure.table    postgresql://db:5432/risk/exposure, not looked at from here\n" in result.out
+    assert "(not sink exposure.table)" in result.out
+
+
+def test_k7_a_mistake_in_one_of_several_sinks_is_found_at_its_line(streamproof, my_job, java):
+    (my_job / "file").touch()
+    several = SEVERAL.replace("out/exposure", "file/exposure")
+    edit(my_job / "streamproof.toml", '[sink.exposure]\nconnector = "files"\npath = "out/exposure"\nformat = "parquet"\n', several)
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 2
+    assert "my_job/streamproof.toml line 18: my_job/file/exposure cannot be made: my_job/file is a file." in result.out
+
+
+def test_k7_what_several_main_outputs_over_one_source_cost_is_said(streamproof, my_job, java):
+    edit(my_job / "job.py", "late=exposure.late", "late=once")
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 0, result.out
+    assert "note: exposure and late are queries of their own: each reads trades again" in result.out
+
+
 def test_what_is_next_names_the_profile_too(streamproof, my_job, java):
     with (my_job / "streamproof.toml").open("a") as file:
         file.write("[profile.small]\n")

@@ -148,6 +148,60 @@ table = "exposure"
     assert loaded().source["trades"].path
 
 
+SINK = 'connector = "files"\npath = "out/exposure"'
+TABLE = 'connector = "postgres"\nurl = "postgresql://localhost/db"\ntable = "exposure"'
+FOLDER = 'connector = "files"\npath = "out/folder"\nformat = "json"'
+
+
+def several(begins=""):
+    return f"[{begins}sink.exposure.table]\n{TABLE}\n[{begins}sink.exposure.folder]\n{FOLDER}\n"
+
+
+def test_k7_an_output_may_have_several_sinks(loaded):
+    config = loaded((f"[sink.exposure]\n{SINK}\n", several()))
+
+    assert list(config.sink) == ["exposure.table", "exposure.folder"]
+    assert config.sinks_of("exposure") == ("exposure.table", "exposure.folder")
+    assert (config.sink["exposure.table"].table, config.sink["exposure.folder"].format) == ("exposure", "json")
+
+
+def test_k7_a_profile_binds_to_several_sinks_instead_of_one(loaded):
+    config = loaded(("[spark]", f"{several('profile.services.')}[spark]"), profile="services")
+
+    assert {name: sink.connector for name, sink in config.sink.items()} == {
+        "exposure.table": "postgres",
+        "exposure.folder": "files",
+    }
+    assert config.sink["exposure.folder"].path == "out/folder"
+
+
+def test_k7_a_profile_binds_to_one_sink_instead_of_several(loaded):
+    one = '[profile.laptop.sink.exposure]\nconnector = "files"\npath = "out/laptop"\n'
+    config = loaded((f"[sink.exposure]\n{SINK}\n", several()), ("[spark]", f"{one}[spark]"), profile="laptop")
+
+    assert {name: sink.path for name, sink in config.sink.items()} == {"exposure": "out/laptop"}
+
+
+def test_k7_a_profile_changes_single_keys_of_one_of_several_sinks(loaded):
+    one = '[profile.laptop.sink.exposure.folder]\npath = "out/laptop"\n'
+    config = loaded((f"[sink.exposure]\n{SINK}\n", several()), ("[spark]", f"{one}[spark]"), profile="laptop")
+
+    assert list(config.sink) == ["exposure.table", "exposure.folder"]
+    assert (config.sink["exposure.folder"].path, config.sink["exposure.folder"].format) == ("out/laptop", "json")
+
+
+def test_k7_a_profile_binds_one_of_several_sinks_to_another_connector(loaded):
+    one = '[profile.services.sink.exposure.folder]\nconnector = "kafka"\nservers = "localhost:9092"\ntopic = "exposure"\n'
+    more = '[profile.services.sink.exposure.more]\nconnector = "files"\npath = "out/more"\n'
+    config = loaded((f"[sink.exposure]\n{SINK}\n", several()), ("[spark]", f"{one}{more}[spark]"), profile="services")
+
+    assert {name: sink.connector for name, sink in config.sink.items()} == {
+        "exposure.table": "postgres",
+        "exposure.folder": "kafka",
+        "exposure.more": "files",
+    }
+
+
 @pytest.mark.parametrize("servers", ["localhost", "http://x:9092", "a:9092;b:9092", "a:9092,", "SASL_SSL://a:9092"])
 def test_servers_of_kafka_are_hosts_with_ports(loaded, servers):
     source = 'connector = "kafka"\nservers = "{}"\ntopic = "t"'

@@ -9,6 +9,7 @@ from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import CheckResult, Finding, registry, run_checker
 from streamproof.prove.generate import Event, Kind
 from streamproof.prove.history import History, OutputHistory, OutputRow, QueryHistory, QueryView, StateContents
+from streamproof.prove.left_behind import readings
 from streamproof.prove.offered import Offered
 from streamproof.prove.oracle.arrived import Arrived, BatchRead
 from streamproof.prove.oracle.asked import Asked, AskedTime
@@ -135,6 +136,19 @@ def with_rows(history: History, output: str, rows: Iterable[OutputRow]) -> Histo
     view = history.queries[0]
     changed = replace(view.left.outputs[output], rows=tuple(rows))
     return with_left(history, replace(view.left, outputs={**view.left.outputs, output: changed}))
+
+
+def with_two_sinks(history: History, output: str, second: Iterable[OutputRow]) -> History:
+    """The history with an output that has two sinks: what was there, and these rows."""
+    (view,) = history.queries
+    one = view.left.outputs[output]
+    sinks = {
+        f"{output}.one": replace(one, name=f"{output}.one"),
+        f"{output}.two": replace(one, name=f"{output}.two", rows=tuple(second)),
+    }
+    others = {name: other for name, other in view.left.outputs.items() if name != output}
+    left = replace(view.left, outputs={**sinks, **others})
+    return replace(history, queries=[replace(view, left=reading) for reading in readings(left)])
 
 
 def with_left(history: History, left: QueryHistory) -> History:

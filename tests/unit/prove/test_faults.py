@@ -50,6 +50,20 @@ def test_a_fault_strikes_where_the_middle_batch_meets_its_service_first():
     assert len(found) == len(set(found))
 
 
+def test_k7_a_fault_strikes_the_one_of_several_sinks_that_its_service_holds():
+    announced = steps(*[f"publish/exposure.{name}@1:before" for name in ("table", "topic", "topic.1")])
+    sinks = {"exposure.table": ("postgres",), "exposure.topic": ("kafka",), "exposure.top": ("redis",)}
+
+    found = list(strikes(RECORDED, announced, sinks, {}, everywhere=True))
+
+    struck_at = {(fault.service, str(step), on) for fault, step, on in found if fault.service in ("postgres", "kafka", "redis")}
+    assert struck_at == {
+        ("postgres", "publish/exposure.table@1:before", "exposure.table"),
+        ("kafka", "publish/exposure.topic@1:before", "exposure.topic"),
+        ("kafka", "publish/exposure.topic.1@1:before", "exposure.topic"),
+    }
+
+
 def test_in_the_full_plan_it_strikes_at_every_step_of_every_output():
     found = ids(everywhere=True)
 
@@ -70,6 +84,15 @@ def test_an_outage_lasts_into_the_next_batch_where_there_is_one():
         "PostgreSQL is not reached until the process has died in the next batch and started again, "
         "before output exposure of batch 1 was published"
     )
+
+
+def test_k7_rows_of_several_sinks_wait_where_they_are_staged_for_all_of_them(tmp_path):
+    staged = tmp_path / "out/exposure/_staging/000001-abc/part-0.parquet"
+    for path in (tmp_path / "checkpoint/exposure/commits/1", tmp_path / "checkpoint/exposure/_streamproof/manifests/2", staged):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+    assert waits(tmp_path, "exposure", "exposure.table", 1)
 
 
 @pytest.mark.parametrize("missing", ["", "checkpoint/exposure/commits/1", "checkpoint/exposure/_streamproof/manifests/2", "rows"])

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from streamproof.core.manifest import Fingerprint, LedgerEntry, Manifest
 from streamproof.errors import ScenarioError
 from streamproof.prove.generate import SourceShape, generate
 from streamproof.prove.handwritten import handwritten_fates, handwritten_rows
-from streamproof.prove.left_behind import OutputLayout, OutputRow, QueryLayout, read_history
+from streamproof.prove.left_behind import OutputLayout, OutputRow, QueryLayout, read_history, readings
 from streamproof.prove.oracle.arrived import Arrived
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.shape import QueryShape
@@ -207,3 +208,27 @@ def test_a_hand_written_fate_that_nobody_knows_is_a_mistake_of_the_scenario(tmp_
 
     with pytest.raises(ScenarioError, match="gave 'dropped' for the event e-"):
         handwritten_fates(scenario, events, None)
+
+
+def test_k7_each_of_several_sinks_is_in_one_reading_of_its_output(layout):
+    out = layout.outputs[0].path.parent
+    home = layout.outputs[0].path
+    sinks = [OutputLayout(f"exposure.{name}", "main", out / f"exposure.{name}", home=home) for name in ("one", "two")]
+    home.joinpath("batch=000001").rename(out / "away")
+    for number, sink in enumerate(sinks):
+        (sink.path / "batch=000001").mkdir(parents=True)
+        (sink.path / "batch=000001/rows.json").write_text(json.dumps({"client": f"c{number}"}) + "\n")
+
+    one, two = readings(read_history(replace(layout, outputs=(*sinks, layout.outputs[1]))))
+
+    for number, reading in enumerate((one, two)):
+        assert list(reading.outputs) == ["exposure", "late"]
+        assert [row.values["client"] for row in reading.outputs["exposure"].rows] == [f"c{number}"]
+        assert len(reading.outputs["late"].rows) == 1, "the only sink of its output is in both"
+        assert reading.outputs["exposure"].staged == ("_staging/000002-abcd",), "what they have in common is theirs"
+
+
+def test_an_output_with_one_sink_is_read_once(layout):
+    left = read_history(layout)
+
+    assert readings(left) == [left]

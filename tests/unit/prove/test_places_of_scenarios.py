@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from streamproof.config import RedisSink
+from streamproof.config import HttpSink, KafkaSink, PostgresSink, RedisSink
 from streamproof.prove.outside.places import sink_at
 
 
@@ -17,3 +17,20 @@ def test_keys_of_redis_have_a_prefix_of_the_scenario_and_live_until_they_are_rea
     assert [each.prefix for each in bound] == ["s00001:takings:", "s00002:takings:"]
     assert {each.ttl for each in bound} == {lives}
     assert {each.url for each in bound} == {"redis://127.0.0.1:1/0"}
+
+
+def test_k7_several_sinks_of_an_output_have_each_a_place_of_their_own():
+    urls = {"postgres": "postgresql://h/db", "kafka": "h:1", "redis": "redis://h", "api": "http://h"}
+    sinks = {
+        "kept.table": PostgresSink(connector="postgres", url="postgresql://x/y", table="kept"),
+        "kept.topic": KafkaSink(connector="kafka", servers="x:1", topic="kept"),
+        "kept.keys": RedisSink(connector="redis", url="redis://x", key=("id",), prefix="kept:"),
+        "kept.calls": HttpSink(connector="http", url="http://x", key=("id",), idempotent=True),
+    }
+
+    bound = {name: sink_at(name, sink, "s00001", urls) for name, sink in sinks.items()}
+
+    assert bound["kept.table"].table == "s00001.kept__table", "no dot but the one behind the schema"
+    assert bound["kept.topic"].topic == "s00001-kept__topic"
+    assert bound["kept.keys"].prefix == "s00001:kept__keys:"
+    assert bound["kept.calls"].url == "http://h/s00001/kept__calls"

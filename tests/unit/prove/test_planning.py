@@ -58,6 +58,14 @@ def test_publish_and_commit_of_the_middle_batch_come_first() -> None:
         ("plan/offsets@0:before", "the process dies before Spark planned the offsets of batch 0"),
         ("start/metadata@0:after", "the process dies after Spark wrote its query id"),
         ("work/state.1.0@2:after", "the process dies after the state 1.0 of batch 2 was saved"),
+        (
+            "publish/exposure.lines.copy#2@1:before",
+            "the process dies before file 2 of the copy for output exposure.lines of batch 1 was written",
+        ),
+        (
+            "publish/exposure.lines.ledger@1:before",
+            "the process dies before the ledger of output exposure.lines of batch 1 was written",
+        ),
     ],
 )
 def test_a_crash_in_words(step: str, words: str) -> None:

@@ -40,6 +40,7 @@ NOT_KNOWN = (
     'F.sum("notional") -> F.sum(F.transform(F.array("notional"), lambda each: each * 2)[0])',
     'F.sum("notional") -> F.sum("notional.amount")',
 )
+SEVERAL = "late=exposure.late -> late=once"
 SESSION = "import streamproof -> from pyspark.sql import SparkSession\nSparkSession.builder.getOrCreate()\nimport streamproof"
 _CALL_ALL = """
 import sys, json
@@ -55,7 +56,7 @@ def called(tmp_path_factory):
     base = tmp_path_factory.mktemp("jobs")
     assert main(["init", str(base / "my_job")]) == 0
     folders = {}
-    for number, change in enumerate((*WRONG, *NOT_KNOWN, SESSION)):
+    for number, change in enumerate((*WRONG, *NOT_KNOWN, SEVERAL, SESSION)):
         folders[change] = folder = base / f"{number}"
         shutil.copytree(base / "my_job", folder)
         old, new = change.split(" -> ")
@@ -78,3 +79,9 @@ def test_what_cannot_be_known_without_spark_is_no_mistake(called, change):
 
 def test_what_asks_for_a_session_is_not_called(called):
     assert called[SESSION].not_called.endswith("job.py line 6 asks for a SparkSession")
+
+
+def test_k7_what_several_queries_over_one_source_cost_is_noted(called):
+    (note,) = called[SEVERAL].notes
+    assert note.startswith("exposure and late are queries of their own: each reads trades again, with a watermark of its own")
+    assert not called[NOT_KNOWN[0]].notes

@@ -1,5 +1,7 @@
 """Files as one of several sinks of an output: what is staged stays for the others, so that a copy is written and made visible by one rename."""
 
+from dataclasses import replace
+
 from streamproof.connectors.files.sink import LEDGER, NO_MARKER, FileSink, batch_directory, directory_entry
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import SinkPlace, gone, require_whole, same_manifest
@@ -13,6 +15,9 @@ class CopySink(FileSink):
     def __init__(self, place: SinkPlace, published: str) -> None:
         super().__init__(place)
         self._format = published
+
+    def at(self, path: str) -> "CopySink":
+        return CopySink(replace(self.place, path=path), self._format)
 
     def publish(self, manifest: Manifest, section: Section) -> None:
         found = self.published(manifest.batch)

@@ -135,11 +135,18 @@ def run_checkers(history: "History") -> list[CheckResult]:
 
 
 def run_checker(name: str, check: Check, history: "History") -> CheckResult:
-    """What one checker says: fail if it found anything, else unknown if it could not finish, else pass."""
+    """What one checker says: fail if it found anything, else unknown if it could not finish, else pass.
+
+    What is found in several readings of one query alike is one finding.
+    """
     findings: list[Finding] = []
+    known: set[Finding] = set()
     total, problem = 0, None
     try:
         for finding in check(history):
+            if history.read_again and finding in known:
+                continue
+            known.add(finding)
             total += 1
             if len(findings) < KEPT:
                 findings.append(finding)

@@ -16,7 +16,7 @@ def exactly_once(history: History) -> Iterator[Finding]:
     """Compare the emitted rows with the model: windows by hidden count and hash, other rows by their traces."""
     for view in history.queries:
         for problem in view.main.damaged:
-            yield Finding(None, f"a published file of {view.name} cannot be read: {problem}")
+            yield Finding(None, f"a published file of {view.main.name} cannot be read: {problem}")
         require_decided(view)
         yield from _windows(history, view) if view.windowed else _rows(history, view)
 
@@ -40,7 +40,7 @@ def _lost_window(history: History, view: QueryView, key: WindowKey, contents: Wi
     event = event_id(contents.traces[0])
     yield Finding(
         event,
-        f"is lost{others(contents.count - 1)}: it is in no row of {view.name}",
+        f"is lost{others(contents.count - 1)}: it is in no row of {view.main.name}",
         batch,
         expected=_expected(view, key, contents),
         found="no row of this window",
@@ -126,7 +126,9 @@ def _rows(history: History, view: QueryView) -> Iterator[Finding]:
     rows: dict[str, list[OutputRow]] = {}
     for row in view.main.rows:
         if row.trace is None:
-            yield Finding(None, f"a row of {view.name} carries no trace id", row.batch, found=values(row.values, list(row.values)))
+            yield Finding(
+                None, f"a row of {view.main.name} carries no trace id", row.batch, found=values(row.values, list(row.values))
+            )
         else:
             rows.setdefault(identity(row.trace), []).append(row)
     expected = {identity(trace): (trace, outcome.batch) for outcome in view.batches for trace in outcome.kept}
@@ -135,7 +137,7 @@ def _rows(history: History, view: QueryView) -> Iterator[Finding]:
             there = f"batch {batch} published {len(view.main.by_batch.get(batch, ())):,} rows without it"
             yield Finding(
                 name,
-                f"is lost: it is in no row of {view.name}",
+                f"is lost: it is in no row of {view.main.name}",
                 batch,
                 "one row",
                 "none",
@@ -143,12 +145,12 @@ def _rows(history: History, view: QueryView) -> Iterator[Finding]:
             )
     for name, of_event in rows.items():
         if name not in expected:
-            what = f"is in {view.name} though it is {_fate(history, view, name)}"
+            what = f"is in {view.main.name} though it is {_fate(history, view, name)}"
             yield Finding(name, what, of_event[0].batch, "no row", f"{len(of_event)}", published(of_event))
         elif len(of_event) > 1:
             word = "twice" if len(of_event) == 2 else f"{len(of_event)} times"
             how = f"{published(of_event)}; the event {history.came_in(view, expected[name][0])}"
-            yield Finding(name, f"is in {view.name} {word}", of_event[-1].batch, "one row", f"{len(of_event)} rows", how)
+            yield Finding(name, f"is in {view.main.name} {word}", of_event[-1].batch, "one row", f"{len(of_event)} rows", how)
 
 
 def _expected(view: QueryView, key: WindowKey, contents: WindowContents) -> str:

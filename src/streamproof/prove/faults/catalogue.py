@@ -71,7 +71,7 @@ def _on_outputs(
     for output, services in sinks.items():
         if not services or fault.service not in (*services, "spark"):
             continue
-        own = [step for step in announced if step.kind.partition(".")[0] == output]
+        own = [step for step in announced if _is_of(step, output)]
         middle = _of_middle_batch(own)
         yield from ((fault, step, output) for step in (own if everywhere else middle[:1]))
         if middle and not everywhere:
@@ -100,8 +100,13 @@ def _on_own_sinks(
 ) -> Iterator[tuple[ServiceFault, StepName, str]]:
     """What a sink of the job's own does between two of its steps, the other driver may have done meanwhile."""
     for output in own:
-        steps = [step for step in dict.fromkeys(announced) if step.kind.partition(".")[0] == output and step.side is Side.BEFORE]
+        steps = [step for step in dict.fromkeys(announced) if _is_of(step, output) and step.side is Side.BEFORE]
         yield from ((fault, step, output) for step in _of_middle_batch(steps))
+
+
+def _is_of(step: StepName, sink: str) -> bool:
+    """Whether a sink has announced a step: "exposure.postgres" has taken `publish/exposure.postgres.call.0`."""
+    return step.kind == sink or step.kind.startswith(f"{sink}.")
 
 
 def _of_middle_batch(steps: Sequence[StepName]) -> list[StepName]:

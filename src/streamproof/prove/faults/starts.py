@@ -67,7 +67,7 @@ def _half_published(steps: Sequence[StepName]) -> StepName | None:
     """Behind the first publication of the middle batch: the replay must equal what stands. Else behind its manifest."""
     middle = middle_batch(steps)
     behind = [step for step in steps if (step.batch, step.side) == (middle, Side.AFTER)]
-    published = (step for step in behind if step.phase is Phase.PUBLISH and not step.kind.endswith(".ledger"))
+    published = (step for step in behind if step.phase is Phase.PUBLISH and not step.kind.endswith((".ledger", ".copy")))
     return next(published, None) or after(Phase.STAGE, "manifest")(steps)
 
 

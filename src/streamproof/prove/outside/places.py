@@ -17,6 +17,7 @@ from streamproof.config import (
     ServiceSink,
     SinkConfig,
     SourceConfig,
+    output_of,
 )
 from streamproof.prove.left_behind import LEDGER
 from streamproof.prove.outside.services import Published, own_name, reader
@@ -40,9 +41,9 @@ def source_at(source: SourceConfig, topic: str, urls: Mapping[str, str], records
     return source.model_copy(update=bound)
 
 
-def sink_at(output: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str]) -> SinkConfig:
+def sink_at(name: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str]) -> SinkConfig:
     """A sink of a service, writing to the scenario's own table or topic; others as they are."""
-    own = own_name(scenario)
+    own, output = own_name(scenario), name.replace(".", "__")  # a dot would separate a schema from its table
     if isinstance(sink, PostgresSink):
         return sink.model_copy(update={"url": urls["postgres"], "table": f"{own}.{output}", "create": True})
     if isinstance(sink, KafkaSink):
@@ -82,11 +83,11 @@ def harvested(sinks: Mapping[str, ServiceSink], out: Path, types: Mapping[str, M
     Parameters
     ----------
     types
-        By output the types of its columns.
+        By output the types of its columns: several sinks have them in common.
     """
     for output, sink in sinks.items():
         found = reader(sink)
-        written(out / output, found.rows(sink, types.get(output, {})))
+        written(out / output, found.rows(sink, types.get(output_of(output), {})))
         for entry in found.ledger(sink, out / output):
             (_folder(out / output, entry.batch) / LEDGER).write_text(entry.to_json())
 

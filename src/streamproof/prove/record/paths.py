@@ -28,11 +28,15 @@ class Layout:
         Output name to the sink's path.
     owners
         Output name to the query that writes it; needed where there are several queries.
+    copies
+        The outputs that are one of several sinks of one: they copy what is staged in the folder of the one, "exposure" of
+        "exposure.files".
     """
 
     checkpoints: Mapping[str, str]
     outputs: Mapping[str, str] = field(default_factory=dict)
     owners: Mapping[str, str] = field(default_factory=dict)
+    copies: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,12 @@ OUTPUT = (
     Row(r"_spark_metadata/(?P<batch>\d+)(\.compact)?", Phase.PUBLISH, "{output}.log"),
     Row(r".+", Phase.PUBLISH, "{output}"),
 )
-_COMPILED = {row: re.compile(row.pattern) for row in CHECKPOINT + OUTPUT}
+COPY = (
+    Row(r"_staging/(?P<batch>\d+)-[^/]+/_ledger\.json", Phase.PUBLISH, "{output}.ledger"),
+    Row(r"_staging(/(?P<batch>\d+)-[^/]+(/.+)?)?", Phase.PUBLISH, "{output}.copy"),
+    *OUTPUT,
+)
+_COMPILED = {row: re.compile(row.pattern) for row in (*CHECKPOINT, *COPY)}
 
 
 @dataclass(frozen=True)
@@ -130,7 +139,8 @@ def place(path: str, layout: Layout) -> Place:
         rest = _below(path, folder)
         if rest is not None:
             query_of_output = layout.owners.get(output) if many else None
-            return _match(OUTPUT, rest, query_of_output, output) or _other(path, query_of_output)
+            rows = COPY if output in layout.copies else OUTPUT
+            return _match(rows, rest, query_of_output, output) or _other(path, query_of_output)
     return _other(path, None)
 
 

@@ -18,6 +18,7 @@ from unit.prove.small import (
     only_finding,
     rows_of,
     with_rows,
+    with_two_sinks,
 )
 
 
@@ -139,3 +140,13 @@ def test_different_events_with_one_key_are_unknown_and_not_red():
     history = faultless(ONCE, [[at("e-1", 60, key="x"), at("e-2", 60, key="x")]])
 
     assert check("exactly-once", history).verdict is Verdict.UNKNOWN
+
+
+def test_k7_each_of_several_sinks_is_held_to_the_model(plain):
+    """What one sink has lost is lost, whatever the other has; it is named by the sink."""
+    history = with_two_sinks(plain, "rows", rows_of(plain, "rows")[1:])
+
+    finding = only_finding("exactly-once", history)
+
+    assert (finding.event, finding.what) == ("e-1", "is lost: it is in no row of rows.two")
+    assert check("exactly-once", with_two_sinks(plain, "rows", rows_of(plain, "rows"))).verdict is Verdict.PASS

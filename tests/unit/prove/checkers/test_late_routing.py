@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from streamproof.core.verdict import Verdict
 from streamproof.prove.history import OutputHistory, OutputRow, QueryView
-from unit.prove.small import FILE, PLAIN, RECORDS, check, faultless, only_finding, rows_of, with_rows
+from unit.prove.small import DEDUPLICATED, FILE, PLAIN, RECORDS, SECOND, check, faultless, only_finding, rows_of, with_rows
 
 
 def test_r10_a_late_row_that_was_not_delivered_is_found_with_its_bound(once):
@@ -45,3 +45,17 @@ def test_a_home_made_late_output_is_held_to_its_name(once):
     assert check("late-routing", making("e-9", "e-10")).verdict is Verdict.PASS
     assert only_finding("late-routing", making("e-9")).event == "e-10"
     assert only_finding("late-routing", making("e-9", "e-10", "e-6")).what == "was delivered in late and is not late"
+
+
+def test_k7_a_home_made_late_output_is_not_held_against_another_reading_of_itself(once):
+    """Its own query, for which nothing is late, does not say what such an output holds; the other one does."""
+    other = faultless(replace(DEDUPLICATED, query="late", delay_us=1_000 * SECOND), RECORDS).queries[0]
+    rows = tuple(OutputRow(0, FILE, {"_trace": trace}) for trace in ("e-9", "e-10"))
+    views = [
+        QueryView(replace(other.left, outputs={"late": OutputHistory(name, "main", rows)}), other.model, other.arrived)
+        for name in ("late.one", "late.two")
+    ]
+
+    held = [against.name for _, against in replace(once, queries=[*views, once.queries[0]]).home_made("late")]
+
+    assert held == ["totals", "totals"]

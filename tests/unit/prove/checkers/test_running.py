@@ -5,7 +5,7 @@ import pytest
 from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import KEPT, CannotTell, Finding, run_checker, run_checkers
 from streamproof.prove.scenario import Expect
-from unit.prove.small import DEDUPLICATED, ONCE, PLAIN, RECORDS, WINDOW, faultless
+from unit.prove.small import DEDUPLICATED, ONCE, PLAIN, RECORDS, WINDOW, faultless, rows_of, with_two_sinks
 
 
 @pytest.mark.parametrize("shape", [ONCE, WINDOW, DEDUPLICATED, PLAIN])
@@ -55,3 +55,11 @@ def test_the_first_findings_are_kept_and_all_are_counted(once):
     result = run_checker("many", lambda history: (Finding(None, "wrong") for _ in range(50)), once)
 
     assert (len(result.findings), result.total) == (KEPT, 50)
+
+
+def test_k7_what_is_wrong_with_a_query_is_one_finding_however_many_sinks_it_has(plain):
+    twice = with_two_sinks(plain, "rows", rows_of(plain, "rows"))
+
+    result = run_checker("one", lambda history: (Finding(None, f"wrong with {view.name}") for view in history.queries), twice)
+
+    assert (len(twice.queries), result.total, len(result.findings)) == (2, 1, 1)

@@ -63,6 +63,24 @@ def test_with_several_queries_the_step_carries_the_query():
 
 
 @pytest.mark.parametrize(
+    ("path", "step"),
+    [
+        (f"out/exposure/_staging/000002-ab/part-00001-{UUID}-c000.parquet", "stage/exposure@2"),
+        (f"out/exposure.lines/_staging/000002-ab/part-00001-{UUID}-c000.json", "publish/exposure.lines.copy@2"),
+        (f"out/exposure.lines/_staging/000002-ab/.part-00001-{UUID}-c000.json.crc", "publish/checksum.exposure.lines.copy@2"),
+        ("out/exposure.lines/_staging/000002-ab/_ledger.json", "publish/exposure.lines.ledger@2"),
+        ("out/exposure.lines/batch=000002", "publish/exposure.lines@2"),
+    ],
+)
+def test_k7_what_several_sinks_have_in_common_is_staged_and_a_copy_of_it_belongs_to_its_publication(path, step):
+    outputs = {"exposure": "out/exposure", "exposure.lines": "out/exposure.lines"}
+    layout = Layout({"exposure": "checkpoint/exposure"}, outputs, copies=frozenset({"exposure.lines"}))
+    found = place(path, layout)
+    assert f"{found.phase}/{found.kind}@{found.batch}" == step
+    assert found.known
+
+
+@pytest.mark.parametrize(
     ("path", "becomes"),
     [
         (f"checkpoint/exposure/offsets/.3.{UUID}.tmp", "checkpoint/exposure/offsets/3"),

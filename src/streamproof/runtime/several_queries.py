@@ -1,0 +1,26 @@
+"""What several main outputs over one source cost: each is a query of its own (R14)."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from streamproof.stream.recipe import Recipe
+
+
+def prices(main: "Mapping[str, Recipe]") -> Iterator[str]:
+    """For each source that several main outputs read, what that costs, as a note; `main` are the recipes of a job's main outputs."""
+    readers: dict[str, list[str]] = {}
+    for query, recipe in main.items():
+        readers.setdefault(recipe.source, []).append(query)
+    for source, queries in readers.items():
+        if len(queries) > 1:
+            yield _price(source, queries, decide_late=sum(main[query].stateful for query in queries) > 1)
+
+
+def _price(source: str, queries: list[str], *, decide_late: bool) -> str:
+    *others, last = queries
+    late = ", with a watermark of its own, so that they can disagree about what is late" if decide_late else ""
+    return (
+        f"{', '.join(others)} and {last} are queries of their own: each reads {source} again{late}. Rows that are to go to several places "
+        f"take one query: an output may have several sinks, such as [sink.{queries[0]}.postgres] and [sink.{queries[0]}.kafka]."
+    )
