@@ -66,6 +66,16 @@ def test_r26_a_torn_manifest_with_torn_rows_behind_the_commit_stops_and_the_reme
     assert len(job.ids()) == 9
 
 
+def test_r26_a_batch_that_has_lost_ledger_and_manifest_before_the_commit_is_published_again(small_job):
+    job = three_batches(small_job)
+    job.lose("commits/2", "_streamproof/manifests/2")
+    for name in ("_ledger.json", "._ledger.json.crc"):
+        (job.out("kept") / "batch=000002" / name).unlink()
+
+    assert job.run().account == Account(emitted=9)
+    assert len(job.ids()) == 9
+
+
 def test_r26_torn_rows_are_told_by_the_ledger_alone(small_job):
     job = three_batches(small_job)
     job.feed([event("e30", 3)])

@@ -36,6 +36,7 @@ class CopySink(FileSink):
         names = storage.list(copy)
         files = tuple(StagedFile(name, size) for name, size in names.items() if not name.startswith(("_", ".")))
         storage.write(f"{copy}/{LEDGER}", directory_entry(manifest, section, files).to_json())
+        self.take_back(manifest.batch)  # a directory without a ledger is none that was published
         storage.rename(copy, f"{self.place.path}/{batch_directory(manifest.batch)}")
 
     def mend(self, manifest: Manifest, section: Section) -> str | None:

@@ -66,6 +66,8 @@ class FileSink(Sink):
         self._drop_unnamed(staged, section)
         self.place.storage.write(f"{staged}/{LEDGER}", directory_entry(manifest, section, section.files).to_json())
         published = f"{self.place.path}/{batch_directory(manifest.batch)}"
+        if self.place.storage.exists(published):  # its ledger, which came with it, was lost with the disk, and so was its manifest
+            self.take_back(manifest.batch)
         self.place.storage.rename(staged, published)
         try:
             self._verify(published, section, manifest)
