@@ -317,7 +317,10 @@ def test_r8_a_torn_manifest_that_an_output_waits_for_is_left_as_it_is(job, own_p
     whole = path.read_text()
     small.tear("_streamproof/manifests/0", keep=40)
 
-    assert "kept still waits for its batch" in small.stopped(TornCheckpoint).message
+    torn = small.stopped(TornCheckpoint)
+    assert "manifests/0 is torn, and Spark has committed its batch" in torn.message
+    assert "--replay-last" in torn.remedy
+    assert len(path.read_text()) == 40
     path.write_text(whole)
     small.run()
 

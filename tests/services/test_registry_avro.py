@@ -11,7 +11,7 @@ import pytest
 from services.registry import asks_for, avro, framed, from_avro, record, registered, schema_of
 from services.topics import made, received, sent
 from spark.small_job import KEPT, START, Binding, SmallJob, assert_readable, event
-from streamproof.errors import ConfigurationError, RegistryError, StreamproofError
+from streamproof.errors import ConfigurationError, RegistryError, RegistryUnavailable, StreamproofError
 from streamproof.lab import KafkaCluster
 from streamproof.lab.registry import Registry
 
@@ -248,7 +248,7 @@ def test_a_registry_that_does_not_answer_stops_the_job_and_rejects_nothing(job, 
     one = registered(registry.url, f"{topic}-value", V1)
     send([avro(one, V1, event("a", 0))])
     small = job(url="http://127.0.0.1:1")
-    problem = small.stopped(RegistryError)
+    problem = small.stopped(RegistryUnavailable)
     small.binding.tables["registry"]["url"] = registry.url
     small.write()
     small.run()
