@@ -156,6 +156,42 @@ def test_r4_a_zombie_cannot_publish_a_manifest_that_was_discarded(job, rows):
     assert rows("select id from kept") == []
 
 
+def test_r7_the_ledger_keeps_the_newest_batches_and_what_is_older_is_not_published_again(job, rows, monkeypatch):
+    monkeypatch.setattr("streamproof.connectors.ledgers.KEPT", 3)
+    small = job(create=True)
+    for number in range(7):
+        small.feed([event(str(number), number)])
+    small.run()
+    assert rows("select batch from streamproof_ledger order by batch") == [(4,), (5,), (6,)]
+    small.feed([event("7", 7)])
+    dies(small, "rename", "checkpoint/kept/commits/7")
+    small.run()
+    everything = [(str(number),) for number in range(8)]
+    assert rows("select id from kept order by id") == everything, "the newest batch finds its entry"
+
+    sink, zombie = small.sink(), small.manifest(0)
+    monkeypatch.setattr(sink, "staged_whole", lambda _: True)
+    monkeypatch.setattr(type(sink.place), "staged_rows", lambda place, *_: place.spark.createDataFrame([("0", "z")], "id string, client string"))
+    with pytest.raises(TwoDrivers, match="batch 0 behind batch 7: that is older than what the ledger remembers"):
+        sink.publish(zombie, zombie.sections[0])
+
+    assert rows("select id from kept order by id") == everything
+    assert rows("select batch from streamproof_ledger order by batch") == [(5,), (6,), (7,)]
+
+
+def test_r7_the_batch_before_stays_in_the_ledger_until_every_shard_has_looked_for_it(job, rows, monkeypatch):
+    monkeypatch.setattr("streamproof.connectors.ledgers.KEPT", 1)
+    small = job(create=True, shards=2)
+    small.binding = replace(small.binding, files_per_batch=2, spark={"spark.sql.files.maxPartitionBytes": "300"})
+    small.write()
+    for number in range(8):
+        small.feed([event(f"{number}-{row}", number) for row in range(4)])
+    small.run()
+
+    assert rows("select count(distinct id) from kept") == [(32,)]
+    assert rows("select batch, shard from streamproof_ledger order by batch, shard") == [(2, 0), (2, 1), (3, 0), (3, 1)]
+
+
 def test_r4_a_manifest_is_not_discarded_while_its_store_cannot_be_asked(job, own_postgres):
     small = job(create=True, url=own_postgres.url, table="kept")
     small.feed([event("a", 0)])

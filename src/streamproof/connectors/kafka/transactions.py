@@ -9,8 +9,9 @@ import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from streamproof.connectors.answers import answer
-from streamproof.connectors.kafka.client import FENCED, SECONDS, TOO_LONG, Said, settings
+from streamproof.connectors.kafka.client import FENCED, OVERTAKEN, SECONDS, TOO_LONG, Said, settings
 from streamproof.connectors.kafka.ledger import Ledger, Reading, key_of
+from streamproof.connectors.ledgers import behind
 from streamproof.connectors.steps import Steps
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import LedgerEntry
@@ -94,12 +95,19 @@ class Shard:
         for known in reading.entries:
             if key_of(known) == key_of(self.entry):
                 return known, 0
+        newest = max((known.batch for known in reading.entries if self._is_mine(known)), default=-1)
+        if newest > self.entry.batch:  # it was published too, and its entry is no longer kept
+            raise KafkaException(KafkaError(OVERTAKEN, behind(self.entry.batch, newest)))
         producer.begin_transaction()
         began = monotonic_seconds()
         try:
             return self._committed(producer, batches, refused)
         except KafkaException as problem:
             raise behind_age(problem, monotonic_seconds() - began, timeout_seconds(self.ledger)) from None
+
+    def _is_mine(self, entry: LedgerEntry) -> bool:
+        of = (entry.job, entry.output, entry.incarnation, entry.shard)
+        return of == (self.entry.job, self.entry.output, self.entry.incarnation, self.entry.shard)
 
     def _committed(
         self, producer: Producer, batches: Iterator[pa.RecordBatch], refused: list[KafkaError]

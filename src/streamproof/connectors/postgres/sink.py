@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 
+from streamproof.connectors import ledgers
 from streamproof.connectors.postgres import tables
 from streamproof.connectors.postgres.database import LEDGER, Said, connected, identifier, sink_error, where_of
 from streamproof.connectors.postgres.transactions import DELETE, ENTRY, FENCED, RESULT, Shard, entry_in, lock
@@ -90,10 +91,12 @@ class TableSink(LaggingSink):
             return self._of_batch(connection, batch)
 
     def owner(self) -> LedgerEntry | None:
-        order = "ORDER BY (job, output, incarnation) = (%s, %s, %s) DESC, batch DESC LIMIT 1"
+        mine = "job = %s AND output = %s AND incarnation = %s AND target = %s ORDER BY batch DESC LIMIT 1"
         with self._connected() as connection:
             self._require_ledger(connection)
-            found = next(iter(self._found(connection, f"target = %s {order}", (self._config.table, *self._whose))), None)
+            newest = self._found(connection, mine, (*self._whose, self._config.table))
+            newest = newest or self._found(connection, "target = %s ORDER BY batch DESC LIMIT 1", (self._config.table,))
+            found = next(iter(newest), None)
         if found is not None and found.incarnation == self.place.incarnation and self._last is None:
             self._last = found.batch
         return found
@@ -167,6 +170,7 @@ class TableSink(LaggingSink):
             deletes=self._config.delete is not None,
             steps=self.place.steps,
             before=self._last if self._last is not None and self._last < manifest.batch else None,
+            kept=ledgers.KEPT,
         )
         (said,) = self._written(rows).coalesce(1).mapInArrow(shard.publish, RESULT).collect()
         if said["message"] is not None:

@@ -11,7 +11,8 @@ from psycopg import sql
 from pyarrow import csv
 
 from streamproof.connectors.answers import answer
-from streamproof.connectors.postgres.database import DISCARDED, NO_KEY, WENT_BACK, Said, identifier, opened
+from streamproof.connectors.ledgers import AT_ONCE, KEPT, behind
+from streamproof.connectors.postgres.database import DISCARDED, NO_KEY, OVERTAKEN, WENT_BACK, Said, identifier, opened
 from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LedgerEntry
 
@@ -51,6 +52,8 @@ class Shard:
         Of an upsert; without a key rows are inserted.
     before
         The batch that was published before this one, where that is known: the ledger must have all its shards still.
+    kept
+        So many batches stay in the ledger.
     """
 
     url: str
@@ -66,6 +69,7 @@ class Shard:
     deletes: bool
     steps: Steps
     before: int | None = None
+    kept: int = KEPT
 
     def publish(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Publishes; gives the entry that the shard has in the ledger, or what PostgreSQL said."""
@@ -76,6 +80,8 @@ class Shard:
             row["entry"] = entry.to_json() if entry is not None else None
         except Discarded:
             row.update(sqlstate=DISCARDED, message="its manifest was discarded")
+        except Overtaken as newer:
+            row.update(sqlstate=OVERTAKEN, message=behind(self.entry.batch, newer.batch))
         except WentBack:
             row.update(sqlstate=WENT_BACK, message=f"batch {self.before}")
         except NoKey as missing:
@@ -88,7 +94,9 @@ class Shard:
         known = self._claim(connection)
         if known is not None:
             return known, 0
+        self._require_newest(connection)
         self._require_the_one_before(connection)
+        self._prune(connection)
         rows = self._upserted(connection, batches) if self.key else self._copied(connection, identifier(self.table), batches)
         if rows != self.rows:
             connection.rollback()
@@ -116,6 +124,29 @@ class Shard:
             connection.rollback()
             raise Discarded
         return entry_in(found)
+
+    def _require_newest(self, connection: psycopg.Connection) -> None:
+        """Overtaken if a later batch is published: this one was too, and its entry is no longer kept."""
+        look = sql.SQL("SELECT max(batch) FROM {} WHERE {}").format(identifier(self.ledger), self._mine)
+        (newest,) = connection.execute(look, self._whose).fetchone() or (None,)
+        if newest is not None and newest > self.entry.batch:
+            connection.rollback()
+            raise Overtaken(newest)
+
+    def _prune(self, connection: psycopg.Connection) -> None:
+        """Drops entries that no rule asks for any more; the batch before stays: other shards look for it, and drop the same."""
+        end = min(self.entry.batch - self.kept + 1, self.entry.batch if self.before is None else self.before)
+        old = sql.SQL("DELETE FROM {0} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {0} WHERE {1} AND batch < %s ORDER BY batch LIMIT %s FOR UPDATE SKIP LOCKED))")
+        connection.execute(old.format(identifier(self.ledger), self._mine), (*self._whose, end, AT_ONCE))
+
+    @property
+    def _whose(self) -> tuple[str, ...]:
+        return self.entry.job, self.entry.output, self.entry.incarnation, self.table
+
+    @property
+    def _mine(self) -> sql.Composed:
+        names = (*ENTRY[:3], "target")
+        return sql.SQL(" AND ").join(sql.SQL("{} = %s").format(sql.Identifier(name)) for name in names)
 
     def _require_the_one_before(self, connection: psycopg.Connection) -> None:
         """WentBack if the database has lost a part of what was committed there. Behind the claim: a pooler asks the primary server then."""
@@ -184,6 +215,14 @@ def entry_in(row: Sequence[Any]) -> LedgerEntry:
 
 class Discarded(Exception):
     """The manifest that is to be published was discarded by a driver that came later (R4)."""
+
+
+class Overtaken(Exception):
+    """A later batch is published: who publishes this one has slept through it (R7)."""
+
+    def __init__(self, batch: int) -> None:
+        self.batch = batch
+        super().__init__(batch)
 
 
 class WentBack(Exception):
