@@ -171,7 +171,9 @@ def test_r7_the_ledger_keeps_the_newest_batches_and_what_is_older_is_not_publish
 
     sink, zombie = small.sink(), small.manifest(0)
     monkeypatch.setattr(sink, "staged_whole", lambda _: True)
-    monkeypatch.setattr(type(sink.place), "staged_rows", lambda place, *_: place.spark.createDataFrame([("0", "z")], "id string, client string"))
+    monkeypatch.setattr(
+        type(sink.place), "staged_rows", lambda place, *_: place.spark.createDataFrame([("0", "z")], "id string, client string")
+    )
     with pytest.raises(TwoDrivers, match="batch 0 behind batch 7: that is older than what the ledger remembers"):
         sink.publish(zombie, zombie.sections[0])
 

@@ -136,7 +136,9 @@ class Shard:
     def _prune(self, connection: psycopg.Connection) -> None:
         """Drops entries that no rule asks for any more; the batch before stays: other shards look for it, and drop the same."""
         end = min(self.entry.batch - self.kept + 1, self.entry.batch if self.before is None else self.before)
-        old = sql.SQL("DELETE FROM {0} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {0} WHERE {1} AND batch < %s ORDER BY batch LIMIT %s FOR UPDATE SKIP LOCKED))")
+        old = sql.SQL(
+            "DELETE FROM {0} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {0} WHERE {1} AND batch < %s ORDER BY batch LIMIT %s FOR UPDATE SKIP LOCKED))"
+        )
         connection.execute(old.format(identifier(self.ledger), self._mine), (*self._whose, end, AT_ONCE))
 
     @property

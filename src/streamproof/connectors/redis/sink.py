@@ -94,6 +94,7 @@ class HashSink(LaggingSink):
         found = self.published(manifest.batch)
         if found is not None:
             same_publication(found, manifest, section)
+            self._has_entered(manifest.batch)
             return
         if not self.staged_whole(section):
             raise gone(manifest, section) if self.begun(manifest.batch) else _emptied(self.place.where, manifest.batch)
@@ -117,10 +118,17 @@ class HashSink(LaggingSink):
         self.place.steps.before(self.place.output, manifest.batch)
         sent = {row["task"]: row["sent"] for row in said if row["sent"]}
         old = [batch for batch in self._there if batch <= manifest.batch - ledgers.KEPT][: ledgers.AT_ONCE]
-        self._require(_END, [self._field(manifest.batch), entry, begun, json.dumps(sent), *newest, *map(self._field, old)], manifest)
-        self._there = [*self._there[len(old) :], manifest.batch]
-        self._last = manifest.batch
+        self._require(
+            _END, [self._field(manifest.batch), entry, begun, json.dumps(sent), *newest, *map(self._field, old)], manifest
+        )
+        del self._there[: len(old)]
+        self._has_entered(manifest.batch)
         self.place.steps.after(self.place.output, manifest.batch)
+
+    def _has_entered(self, batch: int) -> None:
+        if self._last is None or batch > self._last:
+            self._there.append(batch)
+            self._last = batch
 
     def _require(self, script: str, arguments: list[str], manifest: Manifest) -> None:
         """Takes a step in the ledger; StoreEmptied where earlier batches are gone, SinkUnavailable where rows of this one are, TwoDrivers where a
