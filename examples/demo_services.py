@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 import streamproof as sp
-from streamproof.cli.progress import progress_on
+from streamproof.progress import progress_on
 from streamproof.report.terminal import print_summary
 
 EXAMPLES = Path(__file__).parent.relative_to(Path.cwd()) if Path(__file__).is_relative_to(Path.cwd()) else Path(__file__).parent

@@ -1,6 +1,7 @@
 """The bridge to the JVM: the only module that touches py4j."""
 
 import json
+import os
 import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -9,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.ids import new_id
-from streamproof.errors import DISK_FULL, DivertError, EnvironmentProblem, SinkError
+from streamproof.errors import DISK_FULL, DivertError, EnvironmentProblem, SinkError, StreamproofError, TwoDrivers
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
 
@@ -34,6 +35,27 @@ def jars(*, proof: bool = False) -> list[str]:
                 remedy="Run: make setup",
             )
     return [str(jar) for jar in wanted]
+
+
+def launch(settings: "Mapping[str, str]", log: Path | None) -> None:
+    """Starts the JVM of this process, where there is none yet; what it writes to standard error goes to the log.
+
+    Raises
+    ------
+    PySparkRuntimeError
+        If it ends before it can be spoken to.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ or log is None:
+        return
+    configured = SparkConf()
+    for key, value in settings.items():
+        configured.set(key, value)
+    with log.open("ab") as stderr:
+        gateway = launch_gateway(configured, {"stderr": stderr})  # type: ignore[no-untyped-call]
+    SparkContext._ensure_initialized(gateway=gateway)
 
 
 class Doors:
@@ -127,6 +149,14 @@ def json_record(spark: "SparkSession", line: "Column", schema: "StructType", cor
     from pyspark.sql import Column
 
     return Column(_class(spark, "JsonRecord").column(spark._jsparkSession, line._jc, schema.json(), corrupt))
+
+
+def float_steps(rows: "DataFrame") -> dict[str, float]:
+    """Which columns depend on the order in which an aggregation adds floats, and how far two right values of one may be apart.
+
+    0 is in the last digits only, infinity anything; else it is the step of the rounding that the column is made by.
+    """
+    return dict(_class(rows.sparkSession, "FloatOrder").steps(rows._jdf))
 
 
 class Refused(ValueError):
@@ -387,7 +417,21 @@ class Storage:
             raise storage_error(str(arguments[0]), java_causes(error.java_exception)) from error
 
 
-def storage_error(path: str, causes: Sequence[str]) -> SinkError:
+def is_own(path: str) -> bool:
+    """Whether only drivers of this job write and delete what lies there."""
+    return re.search(r"/(?:_staging|_streamproof)/", path) is not None
+
+
+def gone_file(path: str) -> TwoDrivers:
+    """The error for a file of a batch that was staged and is not there while the batch still runs, in one place."""
+    return TwoDrivers(
+        f"Another driver works on this checkpoint, or has: what this one had staged is gone, {path}.",
+        required="One driver works on a checkpoint at a time; one that starts removes what an earlier one has left unfinished.",
+        remedy="Look which one runs, let it go on, and do not start this one again beside it; the ledger decides what is published, nothing is doubled.",
+    )
+
+
+def storage_error(path: str, causes: Sequence[str]) -> StreamproofError:
     """The error for a failed file operation, in one place: disk full, no permission, or what the store said."""
     text = " <- ".join(causes)
     if "No space left" in text or "ENOSPC" in text or "Disk quota" in text:
@@ -396,6 +440,8 @@ def storage_error(path: str, causes: Sequence[str]) -> SinkError:
             required="Nothing is lost: what was not committed is done again.",
             remedy="Make room and run the job again.",
         )
+    if "FileNotFound" in text and is_own(path):
+        return gone_file(path)
     if "Parent path is not a directory" in text or "Not a directory" in text:
         return SinkError(
             f"{path} cannot be written: a part of the path is a file, not a directory.",
@@ -463,6 +509,15 @@ def java_causes(exception: Any) -> list[str]:
         messages.append(f"{exception.getClass().getName()}: {exception.getMessage()}")
         exception = exception.getCause()
     return messages
+
+
+def operators_of_stream(rows: "DataFrame") -> list[str]:
+    """The operators of the logical plan of a streaming DataFrame, from the top, by the names of Spark's classes; none of a batch one.
+
+    A table that the stream is joined with is left out; "Generate explode" names its function, "Join of streams" has a stream on both sides.
+    """
+    found: str = _class(rows.sparkSession, "Operators").ofStream(rows._jdf)
+    return found.splitlines()
 
 
 def newest_batch(spark: "SparkSession", query: str) -> dict[str, int]:

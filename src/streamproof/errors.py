@@ -1,4 +1,4 @@
-"""Every error Streamproof raises on purpose.
+"""Every error Streamproof raises on purpose. The exit code of `run` is the error's: 1 where a person must look, unless it says otherwise.
 
 StreamproofError
 ├── ConfigurationError          the configuration file, the command line or the job's definition; exit code 2
@@ -6,7 +6,10 @@ StreamproofError
 │   ├── EnvironmentProblem      Java, Spark or a permission is missing or too old
 │   └── MissingExtra            a library that an extra installs is not there
 ├── DataError                   the input cannot be read: a file vanished, is no Parquet, is not readable
-├── RegistryError               a schema registry does not answer, or refuses us
+│   └── SourceUnavailable       the system of a source does not answer; exit code 75
+├── RegistryError               a schema registry refuses us
+│   └── RegistryUnavailable     it does not answer; exit code 75
+├── JvmGone                     the JVM was ended, or ended; exit code 75
 ├── CheckpointError             checkpoint and outputs contradict each other
 │   ├── OutputInUse             the output belongs to another incarnation (R1)
 │   ├── WrongCheckpoint         the checkpoint belongs to another job or query (R1)
@@ -17,13 +20,20 @@ StreamproofError
 │   ├── StagedRowsGone          a manifest is there, its staged rows are not, and nothing is published (R7)
 │   └── TwoDrivers              another driver works on this checkpoint (R7)
 ├── SinkError                   a sink cannot be written: full disk, no permission
-│   ├── SinkUnavailable         the store does not answer; the output catches up once it does (R8)
+│   ├── SinkUnavailable         the store does not answer; the output catches up once it does (R8); exit code 75
 │   └── StoreEmptied            what was published is not in the store any more
 ├── DivertError                 a side output cannot be trusted: no batch id, two diverts in one plan (R5)
+├── AccountError                a run's records are not each in exactly one place (R31); exit code 4
 ├── LabError                    a service of the lab cannot be fetched or does not come up
 └── ScenarioError               the scenario file is wrong; exit code 2
 """
 
+from typing import Any
+
+TRY_AGAIN = 75
+"""The exit code of what a restart mends, once what is down is there again: EX_TEMPFAIL of sysexits.h."""
+OWN_FAULT = 70
+"""The exit code of a fault of Streamproof's own: EX_SOFTWARE."""
 DISK_FULL = "The disk is full"
 """How the message of a SinkError begins that says so."""
 
@@ -41,7 +51,7 @@ class StreamproofError(Exception):
         What to do, as a sentence or a command.
     """
 
-    exit_code = 2
+    exit_code = 1
 
     def __init__(self, message: str, *, required: str = "", remedy: str = "") -> None:
         self.message, self.required, self.remedy = message, required, remedy
@@ -49,7 +59,9 @@ class StreamproofError(Exception):
 
 
 class ConfigurationError(StreamproofError):
-    """The configuration file, the command line or the job's definition is wrong."""
+    """The configuration file, the command line or the job's definition is wrong: the user must change something."""
+
+    exit_code = 2
 
 
 class JobDefinitionError(ConfigurationError):
@@ -71,19 +83,31 @@ class ScenarioError(ConfigurationError):
 class DataError(StreamproofError):
     """The input cannot be read."""
 
-    exit_code = 1
+
+class SourceUnavailable(DataError):
+    """The system of a source does not answer."""
+
+    exit_code = TRY_AGAIN
 
 
 class RegistryError(StreamproofError):
-    """A schema registry does not answer, or refuses us: no record is rejected for it."""
+    """A schema registry refuses us: no record is rejected for it."""
 
-    exit_code = 1
+
+class RegistryUnavailable(RegistryError):
+    """A schema registry does not answer."""
+
+    exit_code = TRY_AGAIN
+
+
+class JvmGone(StreamproofError):
+    """The JVM was ended, or ended: it was killed, or ran out of memory."""
+
+    exit_code = TRY_AGAIN
 
 
 class CheckpointError(StreamproofError):
     """Checkpoint and outputs contradict each other."""
-
-    exit_code = 1
 
 
 class OutputInUse(CheckpointError):
@@ -131,11 +155,11 @@ class TwoDrivers(CheckpointError):
 class SinkError(StreamproofError):
     """A sink cannot be written."""
 
-    exit_code = 1
-
 
 class SinkUnavailable(SinkError):
     """The store of a sink does not answer, or may not be written just now (R8)."""
+
+    exit_code = TRY_AGAIN
 
 
 class StoreEmptied(SinkError):
@@ -145,10 +169,22 @@ class StoreEmptied(SinkError):
 class DivertError(StreamproofError):
     """A side output cannot be trusted (R5)."""
 
-    exit_code = 1
+
+class AccountError(StreamproofError):
+    """A run's records are not each in exactly one place (R31).
+
+    Parameters
+    ----------
+    result
+        What the run did, a RunResult: it went to its end, and what it published stands.
+    """
+
+    exit_code = 4
+
+    def __init__(self, message: str, result: Any, *, required: str = "", remedy: str = "") -> None:
+        self.result = result
+        super().__init__(message, required=required, remedy=remedy)
 
 
 class LabError(StreamproofError):
     """A service of the lab cannot be fetched or does not come up."""
-
-    exit_code = 1

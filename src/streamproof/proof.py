@@ -7,10 +7,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
+from rich.console import Console
+
 from streamproof.config import load
 from streamproof.core.durations import parse_duration
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
+from streamproof.progress import progress_on
 from streamproof.prove.events import Event
 from streamproof.prove.run import INTERRUPTED, Options, PlanPreview, preview, run_proof
 from streamproof.report import store
@@ -44,6 +47,7 @@ class Proof:
         for scenario in self.failures[:3]:
             findings = [finding["what"] for check in scenario["checks"] for finding in check["findings"]]
             lines += [f"  {scenario['id']}: {findings[0] if findings else scenario['verdict']}", f"    {scenario['replay']}"]
+        lines += [f"  {one['code']}: {one['says']}" for one in self.report.get("not_exercised", [])]
         return "\n".join([*lines, f"  report: {self.folder / 'report.html'}"])
 
 
@@ -53,6 +57,7 @@ def prove(
     seed: int | None = None,
     only: str | None = None,
     full: bool = False,
+    quick: bool = False,
     max_scenarios: int | None = None,
     time_budget: timedelta | str | None = None,
     stop_at_first: bool = False,
@@ -64,6 +69,7 @@ def prove(
     report: str | Path | None = None,
     brokers: int = 1,
     services: Mapping[str, str] | None = None,
+    progress: bool = False,
     listener: Callable[[Event], None] | None = None,
 ) -> Proof:
     """Crashes a job at every durable step of a recorded run, lets it recover, and accounts for every event.
@@ -78,6 +84,8 @@ def prove(
         A scenario's id, a glob of ids, or several of these with commas; the verdict then speaks of those only.
     full
         The full plan: second recording, all cuts, machine death, kill -9.
+    quick
+        A quick plan, for pull requests: one crash for each kind of step, and the live crash of every phase.
     max_scenarios, time_budget, stop_at_first
         Cut the plan short; what was not tried leaves the verdict unknown.
     last_failed
@@ -90,6 +98,8 @@ def prove(
         Of a job that is bound to Kafka, how many brokers are started: 1, or 3, with the faults that take several.
     services
         By name ("kafka", "postgres", "redis", "registry") the URL of a service that runs already, instead of one that is started.
+    progress
+        Print how far it is, as the command does. pytest shows it within `with capsys.disabled():`.
 
     Raises
     ------
@@ -106,12 +116,12 @@ def prove(
             "Every scenario passed when it was last tried, or none was tried yet.",
             remedy=f"Prove all of it: streamproof prove {shlex.quote(str(target))}",
         )
-    folder = store.new_run(config.root)
     options = Options(
         str(target),
         seed,
         only,
         full,
+        quick,
         max_scenarios,
         budget,
         stop_at_first,
@@ -122,7 +132,12 @@ def prove(
         brokers,
         services or {},
     )
-    found = cast("Report", run_proof(config, options, folder, listener))
+    folder = store.new_run(config.root)
+    if progress and listener is None:
+        with progress_on(Console(highlight=False, markup=False, emoji=False)) as shown:
+            found = cast("Report", run_proof(config, options, folder, shown))
+    else:
+        found = cast("Report", run_proof(config, options, folder, listener))
     store.write(found, folder)
     if report is not None:
         Path(report).mkdir(parents=True, exist_ok=True)
@@ -138,6 +153,7 @@ def plan(
     seed: int | None = None,
     only: str | None = None,
     full: bool = False,
+    quick: bool = False,
     profile: str | None = None,
     events: int | None = None,
     brokers: int = 1,
@@ -146,5 +162,7 @@ def plan(
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
     config = load(target, profile=profile)
-    options = Options(str(target), seed=seed, only=only, full=full, events=events, brokers=brokers, services=services or {})
+    options = Options(
+        str(target), seed=seed, only=only, full=full, quick=quick, events=events, brokers=brokers, services=services or {}
+    )
     return preview(config, options, store.new_run(config.root), listener)

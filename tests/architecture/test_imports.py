@@ -25,8 +25,8 @@ LAYERS = (
     ("replay", "observe", "doctor"),
     ("lab", "prove"),
     ("report",),
-    ("proof",),
-    ("cli",),
+    ("proof", "progress"),
+    ("cli", "__main__"),
 )
 RANK = {package: rank for rank, row in enumerate(LAYERS) for package in row}
 PRODUCTION = ("stream", "connectors", "runtime", "checkpoint", "savepoints", "observe")

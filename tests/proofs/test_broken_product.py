@@ -1,6 +1,7 @@
 """Our own product broken on purpose: each patch of `broken/` is applied to a copy of it, and a proof must turn red (part 7).
 
-The children of a proof run the broken copy; the proving process, with oracle and checkers, stays sound.
+The children of a proof run the broken copy; the proving process, with oracle and checkers, stays sound. A patch that is `everywhere` is in
+that process too: the oracle must not take from the product what it judges (R28).
 """
 
 import fnmatch
@@ -38,7 +39,7 @@ class Edit:
 class Patch:
     """A mistake: its edits, the checkers of which at least one must say fail, and the scenarios that show it.
 
-    `rate_at_restart` is for the job "converted": its rate changes once the run is recorded.
+    `rate_at_restart` is for the job "converted": its rate changes once the run is recorded. `everywhere`: the prover has the mistake too.
     """
 
     name: str
@@ -49,11 +50,17 @@ class Patch:
     events: int | None = None
     job: str = "full_plan"
     rate_at_restart: float | None = None
+    everywhere: bool = False
 
     @property
     def java(self) -> bool:
-        """Whether it is in the Java classes: they live in the JVM of the proof, so the whole proof runs in a process of its own."""
+        """Whether it is in the Java classes: they live in the JVM of the proof."""
         return any(edit.file.startswith("jvm/") for edit in self.edits)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the whole proof runs in a process of its own."""
+        return self.java or self.everywhere
 
     def __str__(self) -> str:
         return self.name
@@ -115,6 +122,7 @@ def _proved_elsewhere(patch: Patch, tmp_path: Path, python_path: Path) -> dict[s
     """The report of a proof in a process, and a JVM, of its own that has the broken copy in it."""
     command = "import sys; from streamproof.cli.main import main; sys.exit(main())"
     arguments = ["prove", str(HERE / "jobs" / patch.job), "--only", patch.only, "--report", str(tmp_path / "report")]
+    arguments += [] if patch.events is None else ["--events", str(patch.events)]
     done = subprocess.run(
         [sys.executable, "-c", command, *arguments],
         env={**os.environ, "PYTHONPATH": str(python_path)},
@@ -144,7 +152,7 @@ def test_the_patch_still_applies(patch: Patch, tmp_path: Path) -> None:
 @pytest.mark.parametrize("patch", PATCHES, ids=str)
 def test_the_broken_product_turns_a_proof_red(patch: Patch, tmp_path: Path) -> None:
     copy = _broken_copy(patch, tmp_path)
-    if patch.java:
+    if patch.elsewhere:
         report = _proved_elsewhere(patch, tmp_path, copy)
     else:
         report = _proved(
@@ -164,6 +172,8 @@ def test_the_broken_product_turns_a_proof_red(patch: Patch, tmp_path: Path) -> N
 @pytest.mark.parametrize("patch", [patch for patch in PATCHES if patch.job == "full_plan"], ids=str)
 def test_the_scenarios_of_the_patch_are_among_the_sound_ones(patch: Patch) -> None:
     """What the sound product does with the job of the others has a test of its own."""
+    if patch.only == "fault-free":
+        return  # every proof has it
     assert any(full is patch.full and fnmatch.fnmatchcase(patch.only.replace("*", "x"), only) for only, full in SOUND)
 
 

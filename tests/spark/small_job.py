@@ -112,7 +112,8 @@ class SmallJob:
         lines += [f'schema = "{bound.schema}"'] if bound.schema else []
         for header, table in bound.tables.items():
             if header != "source.events":
-                lines += [f"[{header}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
+                based = {**table, "path": f"{bound.base}{table['path']}"} if table.get("connector") == "files" else table
+                lines += [f"[{header}]", *(f"{key} = {_toml(value)}" for key, value in based.items())]
         for name, kind in bound.sinks.items():
             lines += [f"[sink.{name}]", 'connector = "files"', f'path = "{bound.base}out/{name}"', f'format = "{kind}"']
         lines += ["[spark]", *(f'"{key}" = "{value}"' for key, value in bound.spark.items())]

@@ -18,10 +18,16 @@ Examples:
 Target = Annotated[
     str, typer.Argument(metavar="TARGET", help="A folder with streamproof.toml, that file, or file.py[:function] beside it.")
 ]
+Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug", callback=screen.show_traces, help="Print the whole trace of an error, and what Spark logs, on the screen."
+    ),
+]
 Profile = Annotated[str | None, typer.Option(metavar="NAME", help="Lay [profile.NAME] over the configuration.")]
 
 
-def check(target: Target = ".", profile: Profile = None) -> None:
+def check(target: Target = ".", profile: Profile = None, debug: Debug = False) -> None:  # noqa: ARG001 -- its callback acts
     """Look at configuration, job, scenario, Java, Spark and folders in under two seconds; starts no JVM."""
     from rich.text import Text
 
@@ -51,7 +57,7 @@ def check(target: Target = ".", profile: Profile = None) -> None:
 def _scenario(target: str, profile: str | None) -> "list[Finding]":
     """What there is to say of the scenario that lies beside the job; nothing where there is none, or no job to lie beside."""
     from streamproof.config import load, redact
-    from streamproof.config.positions import display
+    from streamproof.core.paths import display
     from streamproof.errors import StreamproofError
     from streamproof.prove.scenario import FILE_NAME, load_scenario
     from streamproof.runtime.preflight import Finding

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from streamproof import __version__
-from streamproof.cli import check, init, lab, prove, report, run, schema, screen
-from streamproof.errors import StreamproofError
+from streamproof.cli import check, init, jars, lab, prove, report, run, schema, screen
+from streamproof.core import users_code
+from streamproof.errors import OWN_FAULT, ConfigurationError, StreamproofError
 
 _EXAMPLES = """\b
 Begin:
@@ -20,6 +21,7 @@ Begin:
 \b
 Exit codes:
   0  pass      1  fail      2  wrong usage or configuration      3  unknown: the proof was cut short or could not decide
+  70  a fault of Streamproof's own      75  a restart mends it: a JVM that died, a store or registry that does not answer
   130  ended by Ctrl-C      143  by SIGTERM
 """
 
@@ -37,6 +39,7 @@ app.command("init", epilog=init.EXAMPLES, short_help="Make a folder that runs an
 app.command("check", epilog=check.EXAMPLES, short_help="Look at configuration, Java and Spark; no JVM.")(check.check)
 app.command("run", epilog=run.EXAMPLES, short_help="Run the job; print outputs and the account.")(run.run)
 app.command("prove", epilog=prove.EXAMPLES, short_help="Crash it everywhere; account for every event.")(prove.prove)
+app.command("jars", epilog=jars.EXAMPLES, short_help="The jars of a job, for spark-submit.")(jars.jars)
 app.add_typer(report.app, name="report")
 app.add_typer(schema.app, name="schema")
 app.add_typer(lab.app, name="lab")
@@ -60,9 +63,11 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    It is 0 for pass, 1 for fail, 2 for wrong usage or configuration, 3 for unknown, 130 when ended by Ctrl-C and 143 by SIGTERM.
+    It is 0 for pass, 1 for fail, 2 for wrong usage or configuration, 3 for unknown, 70 for a fault of Streamproof's own, 75 for what a restart
+    mends, 130 when ended by Ctrl-C and 143 by SIGTERM.
     """
     screen.never_fail()
+    screen.show_traces(wanted=False)
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="streamproof", standalone_mode=False)
     except StreamproofError as problem:
@@ -89,12 +94,16 @@ def _unexpected(problem: Exception) -> int:
             screen.print_problem(f"{problem.format_message()}\n{command} --help shows what it takes.")
         return int(getattr(problem, "exit_code", 2))
     kept = screen.keep_trace(problem)
+    screen.print_trace(problem)
     where = f"The whole trace is in {kept}." if kept else "The trace could not be kept: this folder cannot be written."
     lines = str(problem).strip().splitlines()
+    if users_code.place_of(problem) is not None:
+        screen.print_problem("\n".join(filter(None, (users_code.raised_in(None, problem), users_code.remedy_for(problem), where))))
+        return ConfigurationError.exit_code
     screen.print_problem(
         f"Unexpected: {type(problem).__name__}{f': {lines[0]}' if lines else ''}\n{where}\nThis is a fault of Streamproof's: please report it."
     )
-    return 1
+    return OWN_FAULT
 
 
 if __name__ == "__main__":

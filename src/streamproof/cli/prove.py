@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamproof.cli import screen
-from streamproof.cli.check import Profile, Target
+from streamproof.cli.check import Debug, Profile, Target
 from streamproof.core.phases import Phase, may_name_steps
 from streamproof.errors import StreamproofError
 
@@ -19,12 +19,13 @@ EXAMPLES = """\b
 Examples:
   streamproof prove my_job
   streamproof prove my_job --list                                       the plan, its size, how long it will take
+  streamproof prove my_job --quick                                      one crash for each kind of step: for pull requests
   streamproof prove my_job --only publish/exposure@3:after --seed 7     exactly one scenario; a glob takes several
   streamproof prove my_job --last-failed -x
   streamproof prove my_job --full --report reports/nightly
 \b
 Exit codes:
-  0  pass      1  fail      2  wrong usage or configuration      3  unknown: cut short, or could not decide
+  0  pass      1  fail      2  wrong usage or configuration      3  unknown: cut short, undecided, or something was never exercised
 """
 
 Only = Annotated[
@@ -43,6 +44,10 @@ def prove(
     stop_at_first: Annotated[bool, typer.Option("-x", "--stop-at-first", help="Stop at the first failure.")] = False,
     full: Annotated[
         bool, typer.Option("--full", help="The full plan: second recording, all cuts, machine death, kill -9.")
+    ] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="A quick plan, for pull requests: one crash for each kind of step, and the live crashes."),
     ] = False,
     max_scenarios: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="At most N scenarios; cut short, the verdict is unknown.")
@@ -73,6 +78,7 @@ def prove(
         Path | None, typer.Option(metavar="DIR", help="Write report.html, report.json and junit.xml there too.")
     ] = None,
     profile: Profile = None,
+    debug: Debug = False,  # noqa: ARG001 -- its callback acts
 ) -> None:
     """Crash the job at every durable step, let it recover, and account for every event; exit code 0, 1, 2 or 3."""
     budget = _duration(time_budget)
@@ -88,8 +94,8 @@ def prove(
     load(target, profile=profile)  # what is wrong with the file is said before the proof is even imported
     find_java()
     find_spark()
-    from streamproof.cli.progress import progress_on
     from streamproof.core.verdict import Verdict
+    from streamproof.progress import progress_on
     from streamproof.proof import plan as plan_of
     from streamproof.proof import prove as prove_job
     from streamproof.report.terminal import print_summary
@@ -99,7 +105,15 @@ def prove(
         with progress_on(out) as progress:
             if show_plan:
                 preview = plan_of(
-                    target, seed=seed, only=only, full=full, profile=profile, brokers=brokers, services=services, listener=progress
+                    target,
+                    seed=seed,
+                    only=only,
+                    full=full,
+                    quick=quick,
+                    profile=profile,
+                    brokers=brokers,
+                    services=services,
+                    listener=progress,
                 )
             else:
                 proof = prove_job(
@@ -107,6 +121,7 @@ def prove(
                     seed=seed,
                     only=only,
                     full=full,
+                    quick=quick,
                     max_scenarios=max_scenarios,
                     time_budget=budget,
                     stop_at_first=stop_at_first,
@@ -162,6 +177,6 @@ def _duration(text: str | None) -> timedelta | None:
 
 
 def _near(path: Path) -> str:
-    from streamproof.config.positions import display
+    from streamproof.core.paths import display
 
     return display(path)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamproof.cli import screen
-from streamproof.cli.check import Profile, Target
-from streamproof.errors import StreamproofError
+from streamproof.cli.check import Debug, Profile, Target
+from streamproof.errors import AccountError, ConfigurationError, StreamproofError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,10 +64,12 @@ def run(
             "--replay-last", help="Compute the newest batch again from its recorded input, after the checkpoint was damaged."
         ),
     ] = False,
+    debug: Debug = False,
 ) -> None:
     """Run the job on what its sources hold; print each output, its guarantee, and where every event is.
 
-    Ctrl-C and SIGTERM end it behind the batch that is under way, with the account so far and exit code 130 or 143; the second one at once.
+    An account that does not add up is exit code 4. Ctrl-C and SIGTERM end the job behind the batch that is under way, with the account so
+    far and exit code 130 or 143; the second one at once.
     """
     if new_output and replace_output:
         raise typer.BadParameter("--new-output and --replace-output exclude each other: the old output is kept, or it is deleted.")
@@ -80,10 +82,14 @@ def run(
     find_spark()
     from streamproof.cli.interrupting import Interruption, interruptible
     from streamproof.runtime.run import run_job
+    from streamproof.runtime.run_log import open_log, python_side
 
     interruption = Interruption()
+    log = None if debug else open_log(config.root)
+    result: RunResult
+    wrong: AccountError | None = None
     try:
-        with screen.waiting(f"running {config.name}") as told:
+        with python_side(log), screen.waiting(f"running {config.name}") as told:
             result = interruptible(
                 lambda end: run_job(
                     config,
@@ -96,11 +102,14 @@ def run(
                     replay_last=replay_last,
                     end=end,
                     told=told,
+                    log=log,
                 ),
                 interruption,
             )
+    except AccountError as problem:  # the job ran to its end: what it did is said too
+        result, wrong = problem.result, problem
     except StreamproofError as problem:
-        screen.print_error(problem, target=target, profile=profile)
+        screen.print_error(problem, target=target, profile=profile, log=_worth_reading(log, problem))
         raise typer.Exit(problem.exit_code) from None
     except KeyboardInterrupt:
         screen.print_problem(
@@ -116,17 +125,31 @@ def run(
         print_json(result, out)
     else:
         print_result(result, out)
+    if wrong is not None:
+        screen.print_error(wrong, target=target, profile=profile)
     if result.ended_early:
         how = "SIGTERM" if interruption.signal is signal.SIGTERM else "Ctrl-C"
         screen.print_note(f"Ended by {how}. Go on with: streamproof run {screen.typed(target, profile)}")
         raise typer.Exit(interruption.exit_code)
+    if wrong is not None:
+        raise typer.Exit(wrong.exit_code)
+
+
+def _worth_reading(log: Path | None, problem: StreamproofError) -> Path | None:
+    """The log, as it is typed from here, where anything was logged and what stopped the run is not said already."""
+    from streamproof.core.paths import display
+
+    if log is None or isinstance(problem, ConfigurationError) or not log.stat().st_size:
+        return None
+    return Path(display(log))
 
 
 def print_json(result: "RunResult", out: "Console") -> None:
-    """Print the result as one JSON object; times are ISO 8601."""
-    out.print(
-        json.dumps(asdict(result), indent=2, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value))
-    )
+    """Print the result as one JSON object; times are ISO 8601, and each account says whether it adds up."""
+    found = asdict(result)
+    for shown, each in zip(found["accounts"], result.accounts, strict=True):
+        shown["adds_up"] = each.adds_up
+    out.print(json.dumps(found, indent=2, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value)))
 
 
 def print_result(result: "RunResult", out: "Console") -> None:
@@ -196,7 +219,7 @@ def _lag(result: "RunResult") -> list[str]:
 
 
 def _shown_place(where: str) -> str:
-    from streamproof.config.positions import display
+    from streamproof.core.paths import display
 
     return where if ":" in where else display(Path(where))
 

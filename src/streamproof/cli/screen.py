@@ -65,12 +65,33 @@ def typed(target: str, profile: str | None) -> str:
     return shlex.quote(target) if profile is None else f"{shlex.quote(target)} --profile {shlex.quote(profile)}"
 
 
-def print_error(problem: StreamproofError, *, target: str | None = None, profile: str | None = None) -> None:
+class _Traces:
+    """Whether errors are printed with their traces: `--debug` asks for it."""
+
+    shown = False
+
+
+def show_traces(wanted: bool) -> bool:
+    """Lets errors of this command be printed with their traces, or not."""
+    _Traces.shown = wanted
+    return wanted
+
+
+def print_trace(problem: BaseException) -> None:
+    """Print the whole trace to standard error, secrets taken out, where `--debug` asks for it."""
+    if _Traces.shown:
+        print_note("".join(traceback.format_exception(problem)))
+
+
+def print_error(
+    problem: StreamproofError, *, target: str | None = None, profile: str | None = None, log: Path | None = None
+) -> None:
     """Print where, what was found, what is required and what to do; the first word says that it is an error.
 
-    Commands in it name the target and the profile as they were typed, so that they can be copied.
+    Commands in it name the target and the profile as they were typed, so that they can be copied. `log` is the file in which Spark says more.
     """
-    text = str(problem)
+    print_trace(problem)
+    text = str(problem) if log is None else f"{problem}\nSpark's log: {log}"
     print_problem(text if target is None else _PLACEHOLDER.sub(lambda _: typed(target, profile), text))
 
 

@@ -5,7 +5,7 @@ from streamproof.config.models import JobConfig, Trigger
 from streamproof.config.registry import FORMATS as REGISTRY_FORMATS
 from streamproof.config.registry import RegistryConfig
 from streamproof.config.secret import redact
-from streamproof.config.sinks import FilesSink, HttpSink, KafkaSink, PostgresSink, RedisSink, ServiceSink, SinkConfig
+from streamproof.config.sinks import FilesSink, HttpSink, KafkaSink, PostgresSink, RedisSink, ServiceSink, SinkConfig, output_of
 from streamproof.config.sources import EventTime, FilesSource, KafkaSource, SourceConfig
 
 __all__ = [
@@ -25,5 +25,6 @@ __all__ = [
     "SourceConfig",
     "Trigger",
     "load",
+    "output_of",
     "redact",
 ]

@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.config.positions import display
+from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError
 
 _SIDES = ("late", "rejected")

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,14 @@ from pydantic import BaseModel, ValidationError
 from streamproof.config.columns import check_columns
 from streamproof.config.entry import job_functions
 from streamproof.config.models import JobConfig, JobTable
-from streamproof.config.positions import KeyPath, display, key_lines
+from streamproof.config.positions import KeyPath, key_lines
 from streamproof.config.problems import TABLES, Origin, Problem, did_you_mean, key_of, nearest, one_of, raise_problems
 from streamproof.config.registry import RegistryConfig, with_registry
 from streamproof.config.secret import SecretText, UnreadableReference, redact, shown, strings, substitute
-from streamproof.config.sinks import CUSTOM_SINK, SINKS, SinkConfig
+from streamproof.config.sinks import CUSTOM_SINK, SINKS, SinkConfig, is_several
 from streamproof.config.sources import SOURCES, SourceConfig
 from streamproof.config.upserts import check_upserts
+from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError
 
 FILE_NAME = "streamproof.toml"
@@ -134,6 +135,9 @@ def _without_former_keys(tree: dict[str, Any], overlay: Mapping[str, Any]) -> di
     for kind in _CONNECTORS:
         for name, table in _tables_of(overlay.get(kind)):
             below = dict(_tables_of(kept.get(kind))).get(name, {})
+            if kind == "sink" and below and is_several(table) != is_several(below):
+                kept[kind] = {**kept[kind], name: {}}  # one sink instead of several, or several instead of one
+                continue
             if table.get("connector", below.get("connector")) == below.get("connector"):
                 continue
             took = _keys(model) if (model := _model_of(kind, below)) else {}
@@ -217,7 +221,7 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
     assert registry is None or isinstance(registry, RegistryConfig)
     sections: dict[str, dict[str, BaseModel]] = {"source": {}, "sink": {}}
     for kind in _CONNECTORS:
-        for name, table in _named_tables(tree, kind, problems):
+        for name, table in _each(kind, _named_tables(tree, kind, problems), problems):
             found = _connected(kind, name, table, problems)
             if found is not None:
                 sections[kind][name] = with_registry((kind, name), found, registry, origin.file.absolute().parent, problems)
@@ -277,6 +281,30 @@ def _named_tables(tree: Mapping[str, Any], kind: str, problems: list[Problem]) -
         if not name.isidentifier()
     )
     return list(tables.items())
+
+
+def _each(kind: str, tables: list[tuple[str, Any]], problems: list[Problem]) -> Iterator[tuple[str, Any]]:
+    """The tables of sources and sinks; of an output with several sinks each by its whole name, "exposure.postgres"."""
+    for name, table in tables:
+        if kind != "sink" or not is_several(table):
+            yield name, table
+            continue
+        problems.extend(
+            Problem((kind, f"{name}.{inner}"), f'"{inner}" is not a name.', "It must be letters, digits and underscores.")
+            for inner in table
+            if not inner.isidentifier()
+        )
+        for inner, sink in table.items():
+            if CUSTOM_SINK.fullmatch(str(sink.get("connector", ""))):
+                problems.append(
+                    Problem(
+                        (kind, f"{name}.{inner}", "connector"),
+                        "is a sink class of your own, one of several sinks of an output.",
+                        "Several sinks of an output are files and services; one of your own has its output to itself.",
+                    )
+                )
+                continue
+            yield f"{name}.{inner}", sink
 
 
 def _connected(kind: str, name: str, table: Any, problems: list[Problem]) -> BaseModel | None:

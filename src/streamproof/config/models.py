@@ -12,7 +12,7 @@ from streamproof.config.fields import Table, Text, text, wrong
 from streamproof.config.problems import Origin, Problem, did_you_mean, raise_problems
 from streamproof.config.registry import RegistryConfig
 from streamproof.config.secret import shown
-from streamproof.config.sinks import SinkConfig
+from streamproof.config.sinks import SinkConfig, output_of
 from streamproof.config.sources import SourceConfig
 from streamproof.core.durations import format_duration, parse_duration
 
@@ -121,6 +121,10 @@ class JobConfig(Table):
         """File and line of a key, for messages: `where("source", "trades", "path")` is "my_job/streamproof.toml line 7"."""
         return self._origin.where(path) if self._origin else str(self.file)
 
+    def sinks_of(self, output: str) -> tuple[str, ...]:
+        """The sinks of an output by their names: its own, or several such as "exposure.postgres"; none where it is not bound."""
+        return tuple(name for name in self.sink if output_of(name) == output)
+
     def require_sources(self, parameters: Sequence[str]) -> None:
         """Raise ConfigurationError unless the sources are exactly the parameters of the job function."""
         problems = [
@@ -152,7 +156,7 @@ class JobConfig(Table):
                 f"Its outputs are {', '.join(outputs)}.",
             )
             for name in self.sink
-            if name not in outputs
+            if output_of(name) not in outputs
         ]
         problems += [
             Problem(
@@ -161,7 +165,7 @@ class JobConfig(Table):
                 remedy=f"Write a table [sink.{name}] with connector and path.",
             )
             for name in needed
-            if name not in self.sink
+            if not self.sinks_of(name)
         ]
         raise_problems(self._required_origin, problems)
 

@@ -5,7 +5,8 @@ The scanner trusts that tomllib has accepted the text, so it only has to know st
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
+
+from streamproof.core.paths import display as display
 
 KeyPath = tuple[str, ...]
 
@@ -18,14 +19,6 @@ def key_lines(text: str) -> Mapping[KeyPath, int]:
     lines: dict[KeyPath, int] = {}
     _Scanner(text, lines).scan()
     return lines
-
-
-def display(path: Path) -> str:
-    """The path as a person would type it here: relative to the working directory where it lies below it."""
-    try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
 
 
 class _Scanner:

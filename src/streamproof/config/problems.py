@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.config.positions import KeyPath, display
+from streamproof.config.positions import KeyPath
 from streamproof.config.secret import redact
+from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError
 
 TABLES = ("job", "source", "sink", "registry", "spark", "profile")
@@ -59,6 +60,7 @@ class Origin:
     def _written(self, path: KeyPath) -> KeyPath:
         """The nearest place that the file has; the profile's where it writes the very key, else the base's before the profile's."""
         overlay = ("profile", self.profile) if self.profile else None
+        path = as_written(path)
         if overlay and (*overlay, *path) in self.lines:
             return (*overlay, *path)
         for length in range(len(path), 0, -1):
@@ -71,6 +73,11 @@ class Origin:
     def line(self, path: KeyPath) -> int:
         """The line of the key, or of the nearest table around it; 0 if there is none."""
         return self.lines.get(self._written(path), 0)
+
+
+def as_written(path: KeyPath) -> KeyPath:
+    """The path of a key as TOML has it: the table of one of several sinks, "exposure.postgres", is a table inside a table there."""
+    return tuple(part for name in path[:2] for part in name.split(".")) + path[2:] if path[:1] == ("sink",) else path
 
 
 def table_of(path: KeyPath) -> KeyPath:

@@ -13,6 +13,21 @@ from streamproof.config.sources import RecordFormat
 
 CUSTOM_SINK = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[A-Za-z_]\w*)")
 
+
+def output_of(name: str) -> str:
+    """The output of the job that a sink is bound to: of one among several, "exposure.postgres", "exposure"."""
+    return name.partition(".")[0]
+
+
+def is_several(table: object) -> bool:
+    """Whether a table [sink.NAME] holds one table for each of several sinks: [sink.exposure.postgres], [sink.exposure.kafka]."""
+    return (
+        isinstance(table, dict)
+        and bool(table)
+        and all(isinstance(inner, dict) and "connector" in inner for inner in table.values())
+    )
+
+
 Claim = Annotated[Literal["exactly-once", "at-least-once"], choice("exactly-once", "at-least-once")]
 
 

@@ -26,9 +26,9 @@ class SinkPlace:
     output
         Its name in the job.
     path
-        Where its rows are staged, and for files where they are published too.
+        Where files are published; for services a folder of their own.
     format
-        How they are staged: "parquet" or "json".
+        How rows are staged: "parquet" or "json".
     connector
         As configured.
     where
@@ -37,6 +37,9 @@ class SinkPlace:
         Whose rows they are (R1).
     steps
         Told of what becomes durable outside the checkpoint's file system.
+    home
+        Where rows are staged that several sinks of an output publish; empty where the sink has its output to itself, and they are staged
+        below `path`.
     """
 
     spark: "SparkSession"
@@ -49,16 +52,27 @@ class SinkPlace:
     job: str = ""
     incarnation: str = ""
     steps: Steps = UNWATCHED
+    home: str = ""
+
+    @property
+    def shared(self) -> bool:
+        """Whether other sinks publish the same staged rows: they are staged as the job makes them, encoded for none of them."""
+        return bool(self.home)
+
+    @property
+    def staged_in(self) -> str:
+        """The folder that the directories of sections lie in."""
+        return self.home or self.path
 
     @property
     def staging(self) -> str:
         """The directory below which rows of this output are staged; no reader sees it."""
-        return f"{self.path}/_staging"
+        return f"{self.staged_in}/_staging"
 
     def staged_rows(self, section: Section, shard: int | None = None) -> "DataFrame":
         """The staged rows of a section, from exactly the files that the manifest names: of all, or of one of its shards."""
         named = section.files if shard is None else section.files_of(shard)
-        files = [f"{self.path}/{section.directory}/{file.name}" for file in named]
+        files = [f"{self.staged_in}/{section.directory}/{file.name}" for file in named]
         if not files:  # a shard whose rows are in no file: only where somebody has let a replay stand that splits them otherwise
             return self.staged_rows(section).limit(0)
         return self.spark.read.format(self.format).load(files)
@@ -170,6 +184,11 @@ class Sink(ABC):
         """The rows as they are staged: what can be done to each alone is done by all tasks side by side, before one publishes."""
         return rows
 
+    def staged(self, section: Section, shard: int | None = None) -> "DataFrame":
+        """The staged rows of a section, or of one of its shards, encoded for this sink."""
+        rows = self.place.staged_rows(section, shard)
+        return self.encoded(rows) if self.place.shared else rows
+
     def require_clearable(self) -> None:
         """Raises what `clear` would be refused for. Asked of every output before the first one is emptied."""
         return
@@ -179,6 +198,8 @@ class Sink(ABC):
         for name in self.place.storage.list(self.place.path):
             if name.startswith("batch=") or name == "_staging":
                 self.place.storage.delete(f"{self.place.path}/{name}")
+        if self.place.shared:
+            self.place.storage.delete(self.place.staging)
 
     def prepare(self, manifest: Manifest, section: Section) -> None:
         """Optional work before publishing, repeatable at will."""
@@ -186,7 +207,7 @@ class Sink(ABC):
 
     def staged_whole(self, section: Section) -> bool:
         """Whether every staged file that the section names is there with its size."""
-        there = self.place.storage.list(f"{self.place.path}/{section.directory}")
+        there = self.place.storage.list(f"{self.place.staged_in}/{section.directory}")
         return all(there.get(file.name) == file.size for file in section.files)
 
     def has_staged(self, batch: int) -> bool:
@@ -223,7 +244,7 @@ class Sink(ABC):
 
     def abort(self, directory: str) -> None:
         """Removes staged rows that no manifest names."""
-        self.place.storage.delete(f"{self.place.path}/{directory}")
+        self.place.storage.delete(f"{self.place.staged_in}/{directory}")
 
 
 class LaggingSink(Sink):

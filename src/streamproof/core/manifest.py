@@ -29,33 +29,42 @@ class Digest:
     """What was written, as sums that do not depend on order: rows, hidden record count, hash sum, sums of float columns.
 
     `floats` maps a column to (sum, sum of absolute values); two digests are equal if the float sums agree within 1e-9 of the
-    absolute sums and everything else agrees exactly (R4).
+    absolute sums and everything else agrees exactly (R4). `steps` has the step of a column that is rounded behind its sum: each row may
+    come out one step apart.
     """
 
     rows: int = 0
     records: int = 0
     hash: int = 0
     floats: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    steps: Mapping[str, float] = field(default_factory=dict)
 
     def agrees_with(self, other: "Digest") -> bool:
         if (self.rows, self.records, self.hash) != (other.rows, other.records, other.hash):
             return False
         if set(self.floats) != set(other.floats):
             return False
-        return all(_close(self.floats[column], other.floats[column]) for column in self.floats)
+        steps = {**self.steps, **other.steps}
+        return all(_close(self.floats[column], other.floats[column], self.rows * steps.get(column, 0.0)) for column in self.floats)
 
     def __add__(self, other: "Digest") -> "Digest":
         floats = dict(self.floats)
         for column, (total, absolute) in other.floats.items():
             mine = floats.get(column, (0.0, 0.0))
             floats[column] = (mine[0] + total, mine[1] + absolute)
-        return Digest(self.rows + other.rows, self.records + other.records, (self.hash + other.hash) % 2**64, floats)
+        return Digest(
+            self.rows + other.rows,
+            self.records + other.records,
+            (self.hash + other.hash) % 2**64,
+            floats,
+            {**self.steps, **other.steps},
+        )
 
 
-def _close(mine: tuple[float, float], theirs: tuple[float, float]) -> bool:
+def _close(mine: tuple[float, float], theirs: tuple[float, float], apart: float) -> bool:
     if mine == theirs or (mine[0] != mine[0] and theirs[0] != theirs[0]):
         return True
-    return abs(mine[0] - theirs[0]) <= _FLOAT_TOLERANCE * max(mine[1], theirs[1])
+    return abs(mine[0] - theirs[0]) <= apart + _FLOAT_TOLERANCE * max(mine[1], theirs[1])
 
 
 @dataclass(frozen=True)
@@ -233,6 +242,7 @@ def _digest(found: Mapping[str, Any]) -> Digest:
         records=found["records"],
         hash=found["hash"],
         floats={column: (sums[0], sums[1]) for column, sums in found["floats"].items()},
+        steps=found.get("steps", {}),
     )
 
 

@@ -13,6 +13,8 @@ from streamproof.connectors.files.sink import guarantee_at
 from streamproof.core.phases import Side
 from streamproof.core.verdict import Verdict, worst
 from streamproof.prove.checkers.account import PLACES
+from streamproof.prove.exercised import Exercise, is_allowed, not_exercised
+from streamproof.prove.float_order import NotCompared, not_compared
 from streamproof.prove.history import History, QueryView
 from streamproof.prove.judging import Outcome
 from streamproof.prove.planning import Mode
@@ -21,6 +23,10 @@ from streamproof.prove.world import World
 from streamproof.runtime.session import weaker_state
 
 _POINTS = 3_000
+QUICK = (
+    "A quick plan crashes the job once at each kind of step, in one batch, partition and operator: the standard plan (without --quick) "
+    "crashes it at every step."
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,7 @@ class Request:
     cut_short: str = ""
     only: str | None = None
     full: bool = False
+    quick: bool = False
     batches: int | None = None
     brokers: int = 1
     services: Sequence[str] = ()
@@ -47,17 +54,17 @@ class Request:
     @property
     def command(self) -> str:
         """The command that makes this proof again."""
-        return self._command(self.only)
+        return self._command(self.only, *(["--quick"] if self.quick else []))
 
     def replay(self, scenario: str) -> str:
-        """The command that runs exactly this scenario again."""
+        """The command that runs exactly this scenario again; the standard plan has all those of the quick one."""
         return self._command(scenario)
 
-    def _command(self, only: str | None) -> str:
+    def _command(self, only: str | None, *plan: str) -> str:
         words = ["streamproof", "prove", self.target]
         words += ["--only", only] if only is not None else []
         words += ["--seed", str(self.seed)]
-        words += ["--full"] if self.full else []
+        words += ["--full"] if self.full else plan
         words += ["--events", str(self.events)] if self.events is not None else []
         words += ["--batches", str(self.batches)] if self.batches is not None else []
         words += ["--brokers", str(self.brokers)] if self.brokers != 1 else []
@@ -68,10 +75,11 @@ class Request:
 
 def report(world: World, request: Request, recording: Recording, outcomes: Sequence[Outcome], seconds: float) -> dict[str, Any]:
     """Everything the reports are drawn from."""
-    verdict = worst(outcome.verdict for outcome in outcomes)
-    if request.cut_short and verdict is Verdict.PASS:
-        verdict = Verdict.UNKNOWN
     fault_free = next((outcome for outcome in outcomes if outcome.plan.step is None), outcomes[0])
+    unexercised = not_exercised(fault_free.history, world.exercises) if fault_free.history else []
+    vacuous = [one for one in unexercised if not is_allowed(one, world.scenario.expect.may_be_unexercised)]
+    let_be = [one for one in unexercised if one not in vacuous]
+    verdict = verdict_of([outcome.verdict for outcome in outcomes], whole=not request.cut_short and not vacuous)
     sound = fault_free.verdict is Verdict.PASS
     scenarios = [outcome.as_dict(request.replay(outcome.plan.id), sound_without_fault=sound) for outcome in outcomes]
     return {
@@ -91,7 +99,9 @@ def report(world: World, request: Request, recording: Recording, outcomes: Seque
         ),
         "fired": sum(outcome.fired for outcome in outcomes),
         "command": request.command,
-        "notes": _notes(world, request, recording, outcomes),
+        "not_exercised": [one.as_dict() for one in vacuous],
+        "not_compared": [one.as_dict() for one in _not_compared(world)],
+        "notes": _notes(world, request, recording, outcomes, let_be),
         "conservation": {"fault_free": _counts(fault_free), "worst": _counts(_furthest(outcomes, fault_free))},
         "scenarios": scenarios,
         "steps": crash_points(recording, outcomes),
@@ -111,7 +121,17 @@ def report(world: World, request: Request, recording: Recording, outcomes: Seque
     }
 
 
+def verdict_of(scenarios: Sequence[Verdict], *, whole: bool) -> Verdict:
+    """The worst verdict of the scenarios; a proof that was cut short, or did not see all that the job can do, is no pass (R29)."""
+    return worst([*scenarios, *([] if whole else [Verdict.UNKNOWN])])
+
+
 _NO_PICTURE: Mapping[str, Any] = {"points": [], "watermark": [], "windows": [], "batches": []}
+
+
+def _not_compared(world: World) -> list[NotCompared]:
+    compare = world.scenario.expect.compare
+    return [one for output, steps in world.steps.items() for one in not_compared(output, steps, compare)]
 
 
 def _title(world: World) -> str:
@@ -157,14 +177,21 @@ def crash_points(recording: Recording, outcomes: Sequence[Outcome]) -> list[dict
     return found
 
 
-def _notes(world: World, request: Request, recording: Recording, outcomes: Sequence[Outcome]) -> list[str]:
+def _notes(
+    world: World, request: Request, recording: Recording, outcomes: Sequence[Outcome], let_be: Sequence[Exercise]
+) -> list[str]:
     notes = [*request.left_behind, *(f"Not tried: {left_out}." for left_out in request.left_out)]
+    if request.quick:
+        notes.append(QUICK)
     if request.cut_short:
         notes.append(f"The plan was cut short: {request.cut_short}. What was not tried is not proved.")
     not_fired = [outcome.plan.id for outcome in outcomes if not outcome.fired]
     if not_fired:
         more = f", and {len(not_fired) - 1} more" if len(not_fired) > 1 else ""
         notes.append(f"A fault that did not fire proves nothing: {not_fired[0]}{more}.")
+    if let_be:
+        notes.append(f"Never exercised, as the scenario allows, and so not proved: {', '.join(one.name for one in let_be)}.")
+    notes += [one.says for one in _not_compared(world)]
     if recording.steps.unknown:
         notes.append(f"Files that no step name knows: {', '.join(recording.steps.unknown[:5])}.")
     weaker = weaker_state(world.config.spark)

@@ -100,6 +100,7 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     from streamproof.checkpoint.state import reachable
     from streamproof.config import load
     from streamproof.connectors.steps import UNWATCHED
+    from streamproof.core.users_code import place_of, raised_in, remedy_for
     from streamproof.errors import StreamproofError
     from streamproof.prove.outside.crash import WatchedSteps
     from streamproof.prove.setting import CHECKPOINT, TYPES, Setting
@@ -139,4 +140,8 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
                     operators[query] = write_state(spark, checkpoint, known, size, Path(task.folder) / f"state-{query}.json")
     except StreamproofError as problem:
         return ChildResult(type(problem).__name__, problem.message, problem.remedy, tuple(notes), operators, attempts)
+    except Exception as problem:
+        if place_of(problem) is None:  # a fault of ours: the harness says so
+            raise
+        return ChildResult(type(problem).__name__, raised_in(None, problem), remedy_for(problem), tuple(notes), operators, attempts)
     return ChildResult(notes=tuple(notes), operators=operators, attempts=attempts)

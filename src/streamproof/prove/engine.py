@@ -37,13 +37,17 @@ class Gateway:
 class Engine:
     """The Spark that scenarios run on. It stays warm until the process ends: the next proof finds it running, unless it needs other jars.
 
-    `local` is where it keeps its temporary files, unless the job's settings say where; `jars` are those of connectors.
+    `local` is where it keeps its temporary files, unless the job's settings say where; `jars` are those of connectors. `briefly` is for
+    a proof of a minute.
     """
 
-    def __init__(self, name: str, settings: Mapping[str, str], local: Path | None = None, jars: Sequence[str] = ()) -> None:
+    def __init__(
+        self, name: str, settings: Mapping[str, str], local: Path | None = None, jars: Sequence[str] = (), *, briefly: bool = False
+    ) -> None:
         _end_jvm_without(jars)
         own = {**local_files(local), **settings_of_proof(settings)}
-        self.spark: SparkSession = start_session(name, own, proof=True, java_options=JAVA_OPTIONS, jars=jars)
+        options = f"{JAVA_OPTIONS} {FIRST_COMPILER_ALONE}" if briefly else JAVA_OPTIONS
+        self.spark: SparkSession = start_session(name, own, proof=True, java_options=options, jars=jars)
         running = self.spark.sparkContext.getConf().get("spark.jars", "") or ""
         if any(Path(jar).name not in running for jar in (str(PROOF_JAR), *jars)):
             raise EnvironmentProblem(
@@ -161,6 +165,8 @@ JAVA_OPTIONS = " ".join(
         "-XX:+UseParallelGC",
     )
 )
+# Within a minute the optimising compiler costs a quarter of the processor and gives nothing back.
+FIRST_COMPILER_ALONE = "-XX:TieredStopAtLevel=1"
 _OURS = ("spark.master", "spark.driver.memory")
 
 

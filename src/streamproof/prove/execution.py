@@ -17,7 +17,7 @@ from streamproof.prove import judging
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.child import ChildResult
 from streamproof.prove.children import STEPS, Children
-from streamproof.prove.comparing import rows_digest
+from streamproof.prove.comparing import rows_published
 from streamproof.prove.faults.fault import ALONE
 from streamproof.prove.judging import Outcome
 from streamproof.prove.outside.crash import FIRED, steps_in, steps_of_tasks
@@ -184,7 +184,7 @@ class Executor:
         return Ran(plan, setting.folder, fired, hung if fired else None, "" if fired else f"before its fault, {hang}", seconds)
 
     def _judged(self, ran: Ran, *, keep_rows: bool) -> Outcome:
-        """The verdict; of what is published only a digest is kept, where a live crash is to be compared with its image."""
+        """The verdict; of what is published only sums are kept, where a live crash is to be compared with its image."""
         if ran.result is None:
             return judging.broken(ran.plan, ran.problem, ran.seconds)
         if ran.result.error and ran.result.message.startswith(DISK_FULL):  # a proof's own disk: a job writes to no other in it
@@ -192,7 +192,7 @@ class Executor:
         if ran.result.error:
             return judging.stopped(ran.plan, ran.result.message, ran.result.remedy, fired=ran.fired, seconds=ran.seconds)
         outcome = judging.judged(self.world, ran.plan, ran.folder, fired=ran.fired, seconds=ran.seconds, rerun=ran.rerun)
-        published = rows_digest(outcome.history) if keep_rows and outcome.history is not None else ""
+        published = rows_published(outcome.history) if keep_rows and outcome.history is not None else None
         return replace(outcome, notes=ran.result.notes, history=None, published=published)
 
     def _close(self, name: str) -> None:
@@ -242,10 +242,11 @@ class Executor:
 
 def agreement(live: Outcome, image: Outcome) -> CheckResult:
     """A live crash and the image of the same step must come to the same end (R16): verdict, account, and published rows."""
-    if (live.verdict, live.account, live.published) == (image.verdict, image.account, image.published):
+    same_end = (live.verdict, live.account) == (image.verdict, image.account)
+    if same_end and (live.published == image.published or (live.published and live.published.agrees_with(image.published))):
         return CheckResult("agreement", Verdict.PASS)
     what = "the live crash and the image of the same step disagree"
-    if (live.verdict, live.account) == (image.verdict, image.account):
+    if same_end:
         what += " in the rows that are published"
     finding = Finding(None, what, None, f"image: {image.verdict}, {image.account}", f"live: {live.verdict}, {live.account}")
     return CheckResult("agreement", Verdict.FAIL, (finding,), 1)

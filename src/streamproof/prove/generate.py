@@ -40,6 +40,19 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Edge:
+    """What an event is an edge of, in words ("a microsecond above the late bound").
+
+    `late` says whether it must be late in the output `query`, by a batch whose late bound is `bound_us`; None where nothing hangs on that.
+    """
+
+    words: str
+    query: str = ""
+    late: bool | None = None
+    bound_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One input record.
 
@@ -55,6 +68,8 @@ class Event:
         The JSON line without its end; for Parquet the same values, for people to read.
     arrival, batch, partition
         Place in the order of arrival, from 0, and the batch and file it is scheduled for.
+    edge
+        What it was put there for; None for an event of the seed's.
     """
 
     trace: str
@@ -65,6 +80,7 @@ class Event:
     arrival: int
     batch: int
     partition: int
+    edge: Edge | None = None
 
     @property
     def event_id(self) -> str:
@@ -266,7 +282,7 @@ def _event(draft: _Draft, plan: SourceScenario, source: SourceShape, arrival: in
     texts = {name: text for name, (text, _) in written.items()}
     if plan.time_column is not None and draft.kind is Kind.MISSING_TIME and draft.number % 2:
         del texts[plan.time_column]
-    record = _spoilt(draft, texts, plan) if draft.kind is Kind.MALFORMED else _record(draft.trace, texts)
+    record = _spoilt(draft, texts, plan) if draft.kind is Kind.MALFORMED else record_of(draft.trace, texts)
     values = {name: value for name, (_, value) in written.items()}
     return Event(draft.trace, draft.kind, values, time_us, record, arrival, batch, partition)
 
@@ -281,7 +297,8 @@ def _written_time(draft: _Draft, plan: SourceScenario, source: SourceShape) -> i
     return draft.time_us
 
 
-def _record(trace: str, texts: Mapping[str, str]) -> bytes:
+def record_of(trace: str, texts: Mapping[str, str]) -> bytes:
+    """The JSON line of an event, its values as they are to stand in it."""
     rest = "".join(f", {_json(name)}: {text}" for name, text in texts.items())
     return f'{{"{TRACE}": "{trace}"{rest}}}'.encode()
 
@@ -297,16 +314,16 @@ def _spoilt(draft: _Draft, texts: dict[str, str], plan: SourceScenario) -> bytes
     numbers = [name for name, column in plan.columns.items() if isinstance(column, NumberColumn)]
     ways: list[Callable[[], bytes]] = [lambda: _cut_short(draft, texts), lambda: _not_utf8(draft, texts)]
     if numbers:
-        ways.append(lambda: _record(draft.trace, texts | {numbers[0]: '"a lot"'}))
+        ways.append(lambda: record_of(draft.trace, texts | {numbers[0]: '"a lot"'}))
     return ways[draft.number % len(ways)]()
 
 
 def _cut_short(draft: _Draft, texts: dict[str, str]) -> bytes:
-    record, head = _record(draft.trace, texts), len(_record(draft.trace, {})) + 1
+    record, head = record_of(draft.trace, texts), len(record_of(draft.trace, {})) + 1
     return record[: head + (len(record) - head) // 2]
 
 
 def _not_utf8(draft: _Draft, texts: dict[str, str]) -> bytes:
     """Bytes that are no UTF-8, standing where JSON allows no text: no reader can take them for a value."""
-    record, head = _record(draft.trace, texts), len(_record(draft.trace, {})) + 1
+    record, head = record_of(draft.trace, texts), len(record_of(draft.trace, {})) + 1
     return record[:head] + b"\xff\xfe" + record[head:]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from streamproof.prove.float_order import Steps
 from streamproof.prove.generate import Event
 from streamproof.prove.left_behind import (
     OutputHistory,
@@ -17,6 +18,7 @@ from streamproof.prove.left_behind import (
 )
 from streamproof.prove.offered import Mistakes, Offered, mistakes
 from streamproof.prove.oracle.arrived import Arrived, plain
+from streamproof.prove.oracle.asked import Asked, AskedTime
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, WindowKey
 from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.scenario import Expect
@@ -56,6 +58,12 @@ class QueryView:
         The columns of every record that passes the row-wise steps, by trace, from a batch query; None where none was run.
     mistakes
         What those steps did wrong, where somebody has worked it out already.
+    steps
+        Which aggregates depend on the order in which floats are added, and how far they may be apart.
+    intended
+        What the user's hand-written model says of each event by itself, by trace: "kept", "rejected" or "filtered"; None without one.
+    asked, asked_time
+        The calls of the user's function that made this output, and the event time of its source as the user's file says it.
     """
 
     left: QueryHistory
@@ -65,6 +73,10 @@ class QueryView:
     handwritten: Mapping[WindowKey, Mapping[str, Any]] | None = None
     rows: Mapping[str, Mapping[str, Any]] | None = None
     mistakes: Mistakes | None = None
+    steps: Steps = field(default_factory=dict)
+    intended: Mapping[str, str] | None = None
+    asked: Asked | None = None
+    asked_time: AskedTime | None = None
 
     @property
     def name(self) -> str:

@@ -10,6 +10,7 @@ from streamproof.core.verdict import Verdict, worst
 from streamproof.errors import ScenarioError, StreamproofError
 from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checkers
 from streamproof.prove.checkers.account import PLACES, found_places
+from streamproof.prove.comparing import PublishedRows
 from streamproof.prove.history import History
 from streamproof.prove.planning import ScenarioPlan, in_words
 from streamproof.prove.world import World
@@ -19,7 +20,7 @@ from streamproof.prove.world import World
 class Outcome:
     """What became of a scenario: whether its fault fired, what the checkers say, the account found, and its batches.
 
-    `history` is kept of the fault-free run alone, `published` (a digest of the rows) where two scenarios are compared.
+    `history` is kept of the fault-free run alone, `published` (what the rows sum up to) where two scenarios are compared.
     """
 
     plan: ScenarioPlan
@@ -29,7 +30,7 @@ class Outcome:
     account: dict[str, int] = field(default_factory=dict)
     batches: list[dict[str, Any]] = field(default_factory=list)
     history: History | None = None
-    published: str = ""
+    published: PublishedRows | None = None
     notes: tuple[str, ...] = ()
 
     @property

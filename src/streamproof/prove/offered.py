@@ -56,6 +56,16 @@ class Offered:
         return found
 
     @cached_property
+    def faulty(self) -> Sequence[Event]:
+        """The events that were made with something wrong in them."""
+        return [event for event in self.events.values() if event.kind not in (Kind.OK, Kind.DUPLICATE)]
+
+    @cached_property
+    def edges(self) -> Sequence[str]:
+        """Traces of the events that stand at an edge."""
+        return [trace for trace, event in self.events.items() if event.edge is not None]
+
+    @cached_property
     def in_no_file(self) -> Sequence[str]:
         """Traces that were written to no file."""
         return sorted(self.events.keys() - set().union(*self.traces_of_file.values()))

@@ -7,7 +7,7 @@ from streamproof.core.phases import Side, StepName
 from streamproof.prove.faults.catalogue import strikes
 from streamproof.prove.faults.fault import ALONE, ServiceFault
 from streamproof.prove.outside import Outside, services_of
-from streamproof.prove.planning import ScenarioPlan, live, struck
+from streamproof.prove.planning import ScenarioPlan, live, quick, struck
 from streamproof.prove.recording import Recording
 from streamproof.prove.scenario import Scenario
 
@@ -15,9 +15,14 @@ _Strike = tuple[ServiceFault, StepName, str]
 
 
 def plans(
-    config: JobConfig, scenario: Scenario, recording: Recording, outside: Outside, *, full: bool
+    config: JobConfig, scenario: Scenario, recording: Recording, outside: Outside, *, full: bool, of_each_kind: bool
 ) -> tuple[list[ScenarioPlan], tuple[str, ...]]:
-    """Live crashes, and the faults on services that can be brought about here; and those that cannot, in words."""
+    """Live crashes, and the faults on services that can be brought about here; and those that cannot, in words.
+
+    With `of_each_kind` one crash for each kind of step, and no faults on services.
+    """
+    if of_each_kind:
+        return quick(live(recording.steps, recording.announced)), ("faults on services, which take a proof without --quick",)
     found = _strikes(config, scenario, recording, full=full)
     possible = [each for each in found if not _lacking(each[0], outside)]
     return [*live(recording.steps, recording.announced), *struck(possible)], _left_out(found, outside)

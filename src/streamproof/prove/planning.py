@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from streamproof.core.phases import Phase, StepName
+from streamproof.core.phases import Phase, Side, StepName
 from streamproof.errors import ScenarioError
 from streamproof.prove.faults.fault import ServiceFault
 from streamproof.prove.record.cuts import cuts
@@ -110,6 +110,33 @@ def second_recording(timeline: Timeline, known: Iterable[Image]) -> list[Scenari
     return [ScenarioPlan(f"{image.id}+rare", Mode.IMAGE, "process-death", image.step, image, recording="rare") for image in found]
 
 
+def quick(plans: Sequence[ScenarioPlan]) -> list[ScenarioPlan]:
+    """Of a standard plan, or of live crashes, one crash for each kind of step; and the live crash of every phase. For pull requests.
+
+    The crash of a kind is the last one in the middle batch where that has the kind, else in the batch nearest to it. The image that a
+    live crash is compared with (R16) goes before all others of its kind.
+    """
+    beside = {plan.id for plan in plans if plan.mode in LIVE_MODES and plan.compared}
+    by_kind: dict[tuple[object, ...], list[tuple[StepName, ScenarioPlan]]] = {}
+    for plan in plans:
+        if plan.step is not None and plan.id not in beside:
+            by_kind.setdefault(_kind(plan.step), []).append((plan.step, plan))
+    batches = sorted({step.batch for group in by_kind.values() for step, _ in group})
+    middle = batches[len(batches) // 2] if batches else 0
+
+    def fitness(crash: tuple[StepName, ScenarioPlan]) -> tuple[bool, int]:
+        step, plan = crash
+        return plan.compared, -abs(step.batch - middle)
+
+    taken = beside | {max(reversed(group), key=fitness)[1].id for group in by_kind.values()}
+    known = {kind for plan in plans if plan.id in taken for kind in _kinds(plan)}
+    for plan in reversed(plans):  # a kind whose disks all bear the names of other steps
+        if plan.id not in taken and any(kind not in known and kind[-1] is Side.AFTER for kind in _kinds(plan)):
+            taken.add(plan.id)
+            known |= _kinds(plan)
+    return [plan for plan in plans if plan.id in taken]
+
+
 def one_of_each_kind(images: Sequence[Image]) -> list[Image]:
     """Of each batch and kind of step the last disk: partitions, operators and numbered files of one kind are alike.
 
@@ -117,12 +144,22 @@ def one_of_each_kind(images: Sequence[Image]) -> list[Image]:
     """
     last: dict[tuple[object, ...], Image] = {}
     for image in images:
-        step = image.step
-        kind = ".".join(part for part in step.kind.split(".") if not part.isdigit())
-        key = (step.query, step.batch, step.phase, kind, step.side)
+        key = (*_kind(image.step), image.step.batch)
         last.pop(key, None)
         last[key] = image
     return list(last.values())
+
+
+def _kinds(plan: ScenarioPlan) -> set[tuple[object, ...]]:
+    """Those of every step that the disk of a scenario lies before or after."""
+    steps = [StepName.parse(name) for name in plan.image.names] if plan.image is not None else [plan.step]
+    return {_kind(step) for step in steps if step is not None}
+
+
+def _kind(step: StepName) -> tuple[object, ...]:
+    """What a step has in common with those of other batches, partitions, operators and numbered files."""
+    kind = ".".join(part for part in step.kind.split(".") if not part.isdigit())
+    return step.query, step.phase, kind, step.side
 
 
 def _live(images: Sequence[Image], suffix: str, mode: Mode) -> list[ScenarioPlan]:

@@ -16,6 +16,8 @@ from streamproof.prove import assembling, events, guard, on_services
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.engine import Engine
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, agreement
+from streamproof.prove.float_order import Steps
+from streamproof.prove.future_limit import future_limit
 from streamproof.prove.imported_once import SCENARIOS, SCENARIOS_ON_SERVICES
 from streamproof.prove.judging import Outcome
 from streamproof.prove.outside import Outside, given, needed
@@ -26,6 +28,7 @@ from streamproof.prove.planning import (
     ScenarioPlan,
     additional,
     chosen,
+    quick,
     second_recording,
     standard,
 )
@@ -33,7 +36,7 @@ from streamproof.prove.recording import Recording
 from streamproof.prove.scenario import Scenario, load_scenario
 from streamproof.prove.scratch import scratch
 from streamproof.prove.setting import SPARK
-from streamproof.prove.world import World, prepare, write_scenario
+from streamproof.prove.world import World, make_events, prepare
 from streamproof.prove.zygote import Zygote
 from streamproof.runtime.connector_jars import connector_jars
 
@@ -60,6 +63,7 @@ class Options:
     seed: int | None = None
     only: str | None = None
     full: bool = False
+    quick: bool = False
     max_scenarios: int | None = None
     time_budget: timedelta | None = None
     stop_at_first: bool = False
@@ -70,6 +74,14 @@ class Options:
     brokers: int = 1
     services: Mapping[str, str] = field(default_factory=dict)
     child_python_path: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.quick and self.full:
+            raise ScenarioError(
+                "A quick plan and the full plan at once.",
+                required="They exclude each other: --quick takes one crash for each kind of step, --full adds to the standard plan.",
+                remedy="Leave one of them out.",
+            )
 
 
 @dataclass(frozen=True)
@@ -124,6 +136,7 @@ def run_proof(
             cut_short,
             options.only,
             options.full,
+            options.quick,
             options.batches,
             options.brokers,
             tuple(f"{name}={given.KINDS[name](url).shown}" for name, url in options.services.items()),
@@ -214,9 +227,12 @@ class _Session:
         stores = self.scenario.environment
         given.required(self.options.services, needs, tuple(stores.values()))
         self._outside = outside = Outside(self.folder / "services", needs, stores, self.options.brokers, self.options.services)
-        written = beside.submit(lambda: write_scenario(self.config, self.scenario, self._work, outside.start()))
+        outside_started = beside.submit(outside.start)
+        made = beside.submit(make_events, self.config, self.scenario)
         local = None if self._work == self.folder else self._work.parent
-        engine = Engine(f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config))
+        engine = Engine(
+            f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config), briefly=self.options.quick
+        )
         allowed = (*self.options.allowed_hosts, *given.hosts(self.options.services))
         guard.allow_in_workers(engine.spark.sparkContext, allowed)
         noun = next(iter(self.config.source))
@@ -232,19 +248,24 @@ class _Session:
             )
         )
         self.tell(events.Recording(0, self.scenario.batches))
-        self._world = world = prepare(self.config, self.scenario, self._work, engine, written.result(), outside)
+        outside_started.result()
+        self._world = world = prepare(self.config, self.scenario, self._work, engine, made.result(), outside)
         foreseen = beside.submit(lambda: world.models)
         self._executor = executor = Executor(world, zygote, allowed)
         recording = executor.record("default")
         foreseen.result()
         shipped = beside.submit(executor.record, "shipped", trace=False)
         fault_free = executor.judge_recording(FAULT_FREE, recording)
-        fault_free = replace(fault_free, checks=[*fault_free.checks, _shipped_equals_proved(recording, shipped.result())])
+        limits = future_limit(self.config, engine.spark.newSession())
+        equal = _shipped_equals_proved(recording, shipped.result(), world.steps)
+        fault_free = replace(fault_free, checks=[*fault_free.checks, limits, equal])
         left_out: tuple[str, ...] = ()
         if outside.names:
-            plans, left_out = on_services.plans(self.config, self.scenario, recording, outside, full=self.options.full)
+            plans, left_out = on_services.plans(
+                self.config, self.scenario, recording, outside, full=self.options.full, of_each_kind=self.options.quick
+            )
         else:
-            plans = standard(recording.steps)
+            plans = quick(standard(recording.steps)) if self.options.quick else standard(recording.steps)
         recordings = {"default": recording}
         if self.options.full and not outside.names:
             rare = executor.record("rare", settings=RARE_SETTINGS)
@@ -258,11 +279,11 @@ class _Session:
         return _Prepared(world, executor, recordings, plans, fault_free, left_out)
 
 
-def _shipped_equals_proved(proved: Recording, shipped: Recording) -> CheckResult:
+def _shipped_equals_proved(proved: Recording, shipped: Recording, steps: Mapping[str, Steps]) -> CheckResult:
     """What is proved is what is shipped: a run without the hidden trace column has equal rows and equal step names."""
     from streamproof.prove.comparing import row_differences
 
-    findings = list(row_differences(proved.setting.folder, shipped.setting.folder))
+    findings = list(row_differences(proved.setting.folder, shipped.setting.folder, steps))
     other = sorted(proved.steps.comparable ^ shipped.steps.comparable)
     if other:
         what = "a run without trace ids, as the job is shipped, has other durable steps than the one that is proved"
@@ -331,4 +352,4 @@ def _agreeing(outcomes: Sequence[Outcome]) -> list[Outcome]:
 def _plan_name(options: Options, outcomes: Sequence[Outcome], plans: Sequence[ScenarioPlan]) -> str:
     if options.only is not None or options.ids or len(outcomes) - 1 < len(plans):
         return "part"
-    return "full" if options.full else "standard"
+    return "quick" if options.quick else "full" if options.full else "standard"

@@ -59,6 +59,12 @@ def _model_name(value: object) -> str:
     return value
 
 
+def _names(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        raise _wrong(f"is {shown(value)}", 'It must be a list of names, such as ["late", "duplicate"].')
+    return tuple(value)
+
+
 Share = Annotated[float, PlainValidator(_share)]
 Count = Annotated[int, PlainValidator(_count)]
 Instant = Annotated[datetime, PlainValidator(_instant)]
@@ -101,10 +107,10 @@ class NumberColumn(_Table):
 
 
 class ChoiceColumn(_Table):
-    """One of the given values, each equally likely."""
+    """One of the given values, each equally likely; lists and tables are nested values, in JSON."""
 
     kind: Literal["choice"]
-    values: Annotated[tuple[str | int | bool, ...], Field(min_length=1)]
+    values: Annotated[tuple[str | int | bool | list[Any] | dict[str, Any], ...], Field(min_length=1)]
 
 
 class EventTimeColumn(_Table):
@@ -218,10 +224,14 @@ class Expect(_Table):
     model
         A hand-written model of the business rule, "model.py:function": from the surviving events, a list of dicts, to the
         rows of the windowed output.
+    fate
+        A hand-written rule for each event by itself, "model.py:fate": from a dict to "kept", "rejected" or "filtered".
     tolerance
         How far numbers may differ, relative to the larger one, in columns compared by tolerance.
     compare
         How columns of the output are compared: "exact", "tolerance", "set" or "ignore"; numbers with decimals by tolerance unless said.
+    may_be_unexercised
+        What need not happen for a pass: names of outputs that may stay empty, "late", "rejected", "duplicate", "filtered.NAME".
     """
 
     late_at_most: Share | None = None
@@ -229,8 +239,10 @@ class Expect(_Table):
     open_at_most: Share | None = None
     results_by: Literal["event time"] | None = None
     model: Annotated[str, PlainValidator(_model_name)] | None = None
+    fate: Annotated[str, PlainValidator(_model_name)] | None = None
     tolerance: Annotated[float, Field(ge=0)] = 1e-9
     compare: dict[str, Literal["exact", "tolerance", "set", "ignore"]] = Field(default_factory=dict)
+    may_be_unexercised: Annotated[tuple[str, ...], PlainValidator(_names)] = ()
 
 
 Variable = Annotated[str, PlainValidator(_variable)]
@@ -239,13 +251,15 @@ Variable = Annotated[str, PlainValidator(_variable)]
 class Scenario(_Table):
     """A whole scenario: seed, number of input records per source (copies included), batches, sources, expectations.
 
-    `environment` are variables that hold the URL of a store that the job keeps by itself, and the service that is one.
+    `edges` says whether some ordinary events give way to ones at the edges: of windows, of the late bound, with nulls. `environment` are
+    variables that hold the URL of a store that the job keeps by itself, and the service that is one.
     """
 
     seed: int = 0
     events: Count
     batches: Count = 8
     files_per_batch: Annotated[int, Field(ge=2, le=64)] = 2
+    edges: bool = True
     source: Annotated[dict[str, SourceScenario], Field(min_length=1)]
     expect: Expect = Expect()
     environment: dict[Variable, Literal["redis", "postgres", "api"]] = Field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,31 +11,44 @@ from typing import Any
 from streamproof.config import JobConfig, KafkaSource
 from streamproof.config.columns import columns_of
 from streamproof.errors import ScenarioError
-from streamproof.prove.arrivals import Arrivals, shape_of
+from streamproof.prove.arrivals import Arrivals
+from streamproof.prove.as_written import event_time_asked
+from streamproof.prove.calls import calls_of
+from streamproof.prove.edges import Around, never_sent, with_edges
 from streamproof.prove.engine import Engine
+from streamproof.prove.exercised import Exercise, exercises, require_known
+from streamproof.prove.float_order import Steps
 from streamproof.prove.generate import Event, generate, without_trace
-from streamproof.prove.handwritten import handwritten_rows
+from streamproof.prove.handwritten import handwritten_fates, handwritten_rows
 from streamproof.prove.history import History, QueryView
+from streamproof.prove.intents import refused
 from streamproof.prove.left_behind import read_history
 from streamproof.prove.offered import Mistakes, Offered, mistakes
+from streamproof.prove.oracle.asked import Asked, shape_asked
 from streamproof.prove.oracle.expectation import Expectation, WindowKey
 from streamproof.prove.oracle.model import Model
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.outside import Outside
 from streamproof.prove.outside.own_sinks import harvest_own
 from streamproof.prove.outside.places import closed, harvested, opened
+from streamproof.prove.outside.stores import in_environment
+from streamproof.prove.plain_rows import plain_rows, with_records
 from streamproof.prove.scenario import Scenario
 from streamproof.prove.schedule import write_events
 from streamproof.prove.setting import OUT, TYPES, Setting, query_layouts
-from streamproof.prove.written_time import SourceShape
+from streamproof.prove.written_time import shape_of_source
 from streamproof.runtime.binding import BoundJob
+
+_ABORTED = 4
+"""Offsets that an aborted transaction takes in a topic: a record and a marker in each of two partitions."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """The events of a scenario by trace, and the folders of their files by source: with trace ids, and as they are shipped."""
+    """The events of a scenario by trace, and by source, and the folders of their files: with trace ids, and as they are shipped."""
 
     events: Mapping[str, Event]
+    of_source: Mapping[str, Sequence[Event]]
     data: Mapping[str, str]
     plain_data: Mapping[str, str]
     traces_of_file: Mapping[str, list[str]]
@@ -50,14 +63,29 @@ class World:
     folder: Path
     engine: Engine
     bound: BoundJob
+    asked: Mapping[str, Asked]
     written: Written
     outside: Outside
     _handwritten: dict[tuple[str, ...], dict[WindowKey, dict[str, Any]] | None] = field(default_factory=dict)
 
     @cached_property
     def arrivals(self) -> Mapping[str, Arrivals]:
-        """By query, where its row-wise steps send each event, from one batch query."""
-        return {query: Arrivals(self.bound, query, self.engine.spark.newSession()) for query in self.bound.outputs.main}
+        """By query, where the row-wise calls of the user's send each event."""
+        return {query: self._arrivals(query, asked) for query, asked in self.asked.items()}
+
+    def _arrivals(self, query: str, asked: Asked) -> Arrivals:
+        name, time = asked.source, event_time_asked(self.config, asked.source)
+        source, made = self.bound.config.source[name], self.written.of_source[name]
+        types = columns_of(source.schema_ddl) if source.schema_ddl else {}
+        text = time is None and types.get(self.scenario.source[name].time_column or "") == "string"
+        outside = [event for event in made if refused(event, time, time_is_text=text)]
+        traces = {event.trace for event in outside}
+        readable = [event for event in made if event.trace not in traces]
+        file = self.folder / "offered" / f"{query}.json"
+        rows = plain_rows(self.engine.spark.newSession(), readable, source, time.column if time else None, file)
+        if isinstance(source, KafkaSource):
+            rows = with_records(rows, source, self.written.traces_of_file)
+        return Arrivals(asked, shape_asked(query, asked, time), rows, outside)
 
     @cached_property
     def offered(self) -> Offered:
@@ -68,6 +96,16 @@ class World:
     def mistakes(self) -> Mapping[str, Mistakes]:
         """By query, what its row-wise steps do wrong."""
         return {query: mistakes(self.written.events, found.arrived) for query, found in self.arrivals.items()}
+
+    @cached_property
+    def exercises(self) -> list[Exercise]:
+        """What the job can do with records, each of which a proof must have seen."""
+        return _exercises(self.config, self.bound)
+
+    @property
+    def steps(self) -> Mapping[str, Steps]:
+        """By output, how far values of two right runs may be apart; side outputs hold rows as they came."""
+        return {query: found.steps for query, found in self.arrivals.items()}
 
     @cached_property
     def models(self) -> Mapping[str, Model]:
@@ -115,11 +153,33 @@ class World:
         arrivals = self.arrivals[query]
         equivalence = handwritten = None
         if arrivals.shape.window_us is not None and arrivals.traced:
-            equivalence = arrivals.batch_result(model.survivors)
+            equivalence = arrivals.batch_result(model)
             if query == next(iter(self.models)):
                 handwritten = self._by_hand(model)
         rows = arrivals.rows if arrivals.traced else None
-        return QueryView(left, model, arrivals.arrived, equivalence, handwritten, rows, self.mistakes[query])
+        asked, time = arrivals.asked, event_time_asked(self.config, arrivals.asked.source)
+        return QueryView(
+            left,
+            model,
+            arrivals.arrived,
+            equivalence,
+            handwritten,
+            rows,
+            self.mistakes[query],
+            arrivals.steps,
+            self._intended(query),
+            asked,
+            time,
+        )
+
+    def _intended(self, query: str) -> Mapping[str, str] | None:
+        """Of the first output what the hand-written model says of each event."""
+        return self._fates if query == next(iter(self.models)) else None
+
+    @cached_property
+    def _fates(self) -> Mapping[str, str] | None:
+        source = next(iter(self.asked.values())).source
+        return handwritten_fates(self.scenario, self.written.of_source[source], event_time_asked(self.config, source))
 
     def _by_hand(self, model: Expectation) -> dict[WindowKey, dict[str, Any]] | None:
         if model.survivors not in self._handwritten:
@@ -147,66 +207,100 @@ class World:
         return f"{self.noun} {found}" + (f" (copy {copy})" if copy else "")
 
     def close(self) -> None:
-        for left in ("disks", "events", "events-plain", "children", "recording-*"):
+        for left in ("disks", "events", "events-plain", "offered", "children", "recording-*"):
             for folder in self.folder.glob(left):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
 def records_per_batch(scenario: Scenario) -> int:
-    """How many records of a topic make the scenario's number of batches."""
-    return -(-scenario.events // scenario.batches)
+    """How many records of a topic make the scenario's number of batches, those of an aborted transaction and its markers among them."""
+    return -(-(scenario.events + (_ABORTED if scenario.edges else 0)) // scenario.batches)
 
 
-def write_scenario(config: JobConfig, scenario: Scenario, folder: Path, outside: Outside) -> Written:
-    """Generates the events of every source and writes them, to folders or to topics; needs no Spark."""
+def make_events(config: JobConfig, scenario: Scenario) -> dict[str, list[Event]]:
+    """The events of every source, as the seed makes them; needs no Spark."""
+    return {name: generate(scenario, name, shape_of_source(source)) for name, source in config.source.items()}
+
+
+def add_edges(
+    made: Mapping[str, list[Event]], config: JobConfig, scenario: Scenario, asked: Mapping[str, Asked]
+) -> dict[str, list[Event]]:
+    """The same with events at the edges of what the job asks for, unless the scenario wants none."""
+    if not scenario.edges:
+        return dict(made)
+    found = {}
+    for name, events in made.items():
+        source, time = config.source[name], event_time_asked(config, name)
+        shapes = [shape_asked(query, calls, time) for query, calls in asked.items() if calls.source == name]
+        stateful = next((shape for shape in shapes if shape.stateful), None)
+        around = Around(scenario.source[name], shape_of_source(source), source.schema_ddl or "", time, stateful)
+        found[name] = with_edges(events, around)
+    return found
+
+
+def _data(config: JobConfig, folder: Path, outside: Outside, *, trace: bool) -> dict[str, str]:
+    """The folder, or the topic, of each source."""
+    topic, below = ("", "events") if trace else ("-plain", "events-plain")
+    return {
+        name: f"{outside.prefix}{name}{topic}" if isinstance(source, KafkaSource) else str(folder / below / name)
+        for name, source in config.source.items()
+    }
+
+
+def write_scenario(
+    made: Mapping[str, list[Event]], config: JobConfig, scenario: Scenario, folder: Path, outside: Outside
+) -> Written:
+    """Writes the events of every source to folders or to topics; needs no Spark."""
     events: dict[str, Event] = {}
-    data: dict[str, str] = {}
-    plain_data: dict[str, str] = {}
+    of_source: dict[str, Sequence[Event]] = {}
+    data, plain_data = (_data(config, folder, outside, trace=trace) for trace in (True, False))
     traces_of_file: dict[str, list[str]] = {}
     for name, source in config.source.items():
-        time = source.event_time
-        shape = SourceShape(
-            format=source.format,
-            time_column=time.column if time else None,
-            time_unit=time.unit if time else None,
-            time_format=time.format if time else None,
-            zone=time.zone if time else "UTC",
-        )
-        made = generate(scenario, name, shape)
         columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
         if isinstance(source, KafkaSource):
-            data[name], plain_data[name] = f"{outside.prefix}{name}", f"{outside.prefix}{name}-plain"
-            written, traces = _to_topics(made, source, columns, outside, (data[name], plain_data[name]))
-            events |= {event.trace: event for event in written}
+            aborted = never_sent(made[name], scenario.source[name]) if scenario.edges and source.read == "committed" else []
+            of_source[name], traces = _to_topics(made[name], source, columns, outside, (data[name], plain_data[name]), aborted)
             traces_of_file |= traces
             continue
-        events |= {event.trace: event for event in made}
+        of_source[name] = made[name]
         assert source.format in ("json", "parquet"), "files have no other format"
-        data[name], plain_data[name] = str(folder / "events" / name), str(folder / "events-plain" / name)
-        traces_of_file |= write_events(made, Path(data[name]), source.format, schema_columns=columns)
-        write_events(made, Path(plain_data[name]), source.format, schema_columns=columns, trace=False)
-    return Written(events, data, plain_data, traces_of_file)
+        traces_of_file |= write_events(made[name], Path(data[name]), source.format, schema_columns=columns)
+        write_events(made[name], Path(plain_data[name]), source.format, schema_columns=columns, trace=False)
+    for all_of_it in of_source.values():
+        events |= {event.trace: event for event in all_of_it}
+    return Written(events, of_source, data, plain_data, traces_of_file)
 
 
 def _to_topics(
-    made: list[Event], source: KafkaSource, columns: Mapping[str, str], outside: Outside, names: tuple[str, str]
+    made: list[Event],
+    source: KafkaSource,
+    columns: Mapping[str, str],
+    outside: Outside,
+    names: tuple[str, str],
+    aborted: list[Event],
 ) -> tuple[list[Event], dict[str, list[str]]]:
-    """Writes events to two topics, with trace ids and as they are shipped; the events as they were written, and which record holds which."""
+    """Writes events to two topics, with trace ids and as they are shipped; the events as they were written, and which record holds which.
+
+    `aborted` are written to both in a transaction that is aborted.
+    """
     from streamproof.prove.outside import topics
 
-    traced, plain = made, [replace(event, record=without_trace(event.record)) for event in made]
+    every, cut = [*made, *aborted], len(made)
+    traced, plain = every, [replace(event, record=without_trace(event.record)) for event in every]
     if source.registry is not None:
         from streamproof.prove.outside.encoded import encoded
 
-        traced = encoded(made, source, columns, outside.urls()["registry"], names[0], trace=True)
-        plain = encoded(made, source, columns, outside.urls()["registry"], names[1], trace=False)
-    traces = topics.write_events(traced, outside.urls()["kafka"], names[0])
-    topics.write_events(plain, outside.urls()["kafka"], names[1])
-    return traced, traces
+        traced = encoded(every, source, columns, outside.urls()["registry"], names[0], trace=True)
+        plain = encoded(every, source, columns, outside.urls()["registry"], names[1], trace=False)
+    traces = topics.write_events(traced[:cut], outside.urls()["kafka"], names[0], traced[cut:])
+    topics.write_events(plain[:cut], outside.urls()["kafka"], names[1], plain[cut:])
+    return traced[:cut], traces
 
 
-def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine, written: Written, outside: Outside) -> World:
-    """Binds the job to the events.
+def prepare(
+    config: JobConfig, scenario: Scenario, folder: Path, engine: Engine, made: Mapping[str, list[Event]], outside: Outside
+) -> World:
+    """Asks the job what it wants, writes the events, and binds the job to them.
 
     Raises
     ------
@@ -216,9 +310,19 @@ def prepare(config: JobConfig, scenario: Scenario, folder: Path, engine: Engine,
     disk = folder / "disks" / f"{outside.prefix}oracle"
     outside.open_stores(disk.name)
     stores = outside.stores(disk.name)
-    bound = Setting(str(disk), disk, written.data, scenario.files_per_batch, urls=outside.urls(), environment=stores).bind(config)
-    _require_window_for_model(scenario, shape_of(bound, next(iter(bound.outputs.main))))
-    return World(config, scenario, folder, engine, bound, written, outside)
+    data = _data(config, folder, outside, trace=True)
+    bound = Setting(str(disk), disk, data, scenario.files_per_batch, urls=outside.urls(), environment=stores).bind(config)
+    with in_environment(stores):
+        asked = calls_of(config)
+    written = write_scenario(add_edges(made, config, scenario, asked), config, scenario, folder, outside)
+    query, first = next(iter(asked.items()))
+    _require_window_for_model(scenario, shape_asked(query, first, event_time_asked(config, first.source)))
+    require_known(scenario.expect.may_be_unexercised, _exercises(config, bound))
+    return World(config, scenario, folder, engine, bound, asked, written, outside)
+
+
+def _exercises(config: JobConfig, bound: BoundJob) -> list[Exercise]:
+    return exercises(bound.outputs, {name: source.event_time for name, source in config.source.items()})
 
 
 def _require_window_for_model(scenario: Scenario, first: QueryShape) -> None:

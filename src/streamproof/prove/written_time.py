@@ -3,11 +3,14 @@
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo
 
 from streamproof.core.clock import from_micros
 from streamproof.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from streamproof.config import SourceConfig
 
 _MICROS_PER_UNIT = {"seconds": 1_000_000, "milliseconds": 1_000, "microseconds": 1}
 _TOKEN = re.compile(r"yyyy|uuuu|MM|dd|HH|mm|ss|S+|X{1,3}|'(?:[^']|'')*'|[^A-Za-z']|(?P<other>.)")
@@ -50,6 +53,15 @@ class SourceShape:
         return 1_000_000 if "ss" in self.time_format else 60_000_000
 
     @property
+    def tick_us(self) -> int:
+        """The smallest step that the way of writing can tell, microseconds: `resolution_us`, or less where a number or a timestamp can."""
+        if self.time_unit in ("microseconds", "nanoseconds"):
+            return 1
+        if self.time_unit is None and self.time_format is None:
+            return 1
+        return self.resolution_us
+
+    @property
     def far_future(self) -> datetime:
         """An instant far beyond any wall clock that the unit can still hold: nanoseconds end in 2262."""
         return datetime(2200 if self.time_unit == "nanoseconds" else 2999, 1, 1, tzinfo=UTC)
@@ -71,7 +83,20 @@ class SourceShape:
             return _in_pattern(instant.astimezone(ZoneInfo(self.zone)), self.time_format)
         if self.format in ("parquet", "avro"):
             return instant
-        return instant.strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1_000:03d}Z"
+        millis, micros = divmod(instant.microsecond, 1_000)
+        return instant.strftime("%Y-%m-%dT%H:%M:%S.") + f"{millis:03d}{f'{micros:03d}' if micros else ''}Z"
+
+
+def shape_of_source(source: "SourceConfig") -> SourceShape:
+    """How the records of a source are written."""
+    time = source.event_time
+    return SourceShape(
+        format=source.format,
+        time_column=time.column if time else None,
+        time_unit=time.unit if time else None,
+        time_format=time.format if time else None,
+        zone=time.zone if time else "UTC",
+    )
 
 
 def _tokens(pattern: str) -> list[str]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from streamproof.core.phases import Phase
 from streamproof.core.verdict import Verdict
-from streamproof.report import words
-from streamproof.report.shape import CheckEntry, FindingEntry, Report, ScenarioEntry
+from streamproof.report import without_fault, words
+from streamproof.report.shape import CheckEntry, FindingEntry, RemarkEntry, Report, ScenarioEntry
 
 _PHASES = [phase.value for phase in Phase]
 
@@ -52,12 +52,14 @@ def telling(scenario: ScenarioEntry) -> tuple[CheckEntry, FindingEntry | None] |
 def explain(report: Report, scenario: ScenarioEntry) -> Explanation:
     """The scenario in words.
 
-    The lines are, where there is something to say: crash, expected, found, how, the event, in all, account, replay, read on.
+    The lines are, where there is something to say: crash, no fault, expected, found, how, the event, in all, account, replay, read on.
     """
     found = telling(scenario)
     finding = found[1] if found else None
     lines = [("crash", _crash(scenario))]
     if finding:
+        if found and scenario["verdict"] == "fail":
+            lines.append(("no fault", without_fault.words_for(report, scenario, found[0]["name"], finding)))
         lines += [(label, finding[label] or "") for label in ("expected", "found", "how")]
         lines.append(("the event", _event(report, scenario, finding)))
         lines.append(("in all", _in_all(found[0]) if found else ""))
@@ -129,6 +131,8 @@ def sentence(report: Report) -> str:
 
 def _undecided(report: Report) -> Iterator[str]:
     total, silent = len(report["scenarios"]), not_fired(report)
+    if vacuous := not_exercised(report):
+        yield f"never exercised: {words.few(dict.fromkeys(one['name'] for one in vacuous))}"
     if not total:
         yield "no scenario was finished"
     if report["counts"]["unknown"]:
@@ -137,6 +141,11 @@ def _undecided(report: Report) -> Iterator[str]:
         yield f"{words.counted(len(silent), 'fault')} did not fire"
     if total and (missing := len(unproved(report))):
         yield f"{words.number(missing)} of {words.counted(report['enumerated'], 'crash point')} were not tried"
+
+
+def not_exercised(report: Report) -> list[RemarkEntry]:
+    """What the job can do and never did; reports of older versions do not say."""
+    return report.get("not_exercised", [])
 
 
 def fired(report: Report) -> str:

@@ -78,6 +78,7 @@ def render(report: Report) -> str:
         sentence=explain.sentence(report),
         subject=words.subject(report),
         first=first,
+        not_exercised=explain.not_exercised(report),
         told=told,
         groups=_groups(told),
         grid=grid.build(report, scenarios),

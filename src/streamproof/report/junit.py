@@ -10,11 +10,16 @@ from streamproof.report.shape import Report, ScenarioEntry
 def junit_xml(report: Report) -> str:
     """The report as JUnit XML.
 
-    A failing scenario is a <failure>, an undecided one an <error>. Where the proof as a whole is worse than each of its scenarios
-    (it was cut short, or nothing was tried), a last test case named "plan" carries the error: a server must not show it green.
+    A failing scenario is a <failure>, an undecided one an <error>. What was never exercised is an <error> of a test case of its own. Where
+    the proof as a whole is worse than all of these (it was cut short, or nothing was tried), a last test case named "plan" carries the
+    error: a server must not show it green.
     """
     cases = [_case(report, scenario) for scenario in explain.worst_first(report)]
-    if worst(Verdict(scenario["verdict"]) for scenario in report["scenarios"]) is not Verdict(report["verdict"]) or not cases:
+    verdicts = [Verdict(scenario["verdict"]) for scenario in report["scenarios"]]
+    if explain.not_exercised(report):
+        cases.append(_exercised(report))
+        verdicts.append(Verdict.UNKNOWN)
+    if worst(verdicts) is not Verdict(report["verdict"]) or not report["scenarios"]:
         cases.append(_plan(report))
     counts = {
         "tests": str(len(cases)),
@@ -45,6 +50,14 @@ def _case(report: Report, scenario: ScenarioEntry) -> ET.Element:
         told = explain.explain(report, scenario)
         text = "\n".join(f"{label:<12}{text}" for label, text in told.lines)
         _outcome(case, Verdict(scenario["verdict"]), f"{told.headline} | replay: {scenario['replay']}", f"{told.headline}\n{text}")
+    return case
+
+
+def _exercised(report: Report) -> ET.Element:
+    case = ET.Element("testcase", {"classname": _clean(report["job"]), "name": "exercised", "time": "0.000"})
+    vacuous = explain.not_exercised(report)
+    message = f"never exercised: {', '.join(one['name'] for one in vacuous)}"
+    _outcome(case, Verdict.UNKNOWN, message, "\n".join(f"{one['code']}: {one['says']}" for one in vacuous))
     return case
 
 

@@ -4,7 +4,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, Required, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 VerdictWord = Literal["pass", "unknown", "fail"]
-Plan = Literal["standard", "full", "part"]
+Plan = Literal["quick", "standard", "full", "part"]
 Mode = Literal["image", "live", "fault-free"]
 Fate = Literal["emitted", "open_state", "late", "rejected", "duplicate", "filtered"]
 
@@ -161,6 +161,14 @@ class OutputEntry(TypedDict):
     guarantee: str
 
 
+class RemarkEntry(TypedDict):
+    """Something that the proof did not show: a code for programs, the name of what it is about, a sentence for people."""
+
+    code: str
+    name: str
+    says: str
+
+
 class Report(TypedDict):
     """One proof. `seconds` is wall time; `events` are generated input records; `noun` is what one of them is called ("trade")."""
 
@@ -186,6 +194,8 @@ class Report(TypedDict):
     event_time: EventTime
     outputs: list[OutputEntry]
     noun: NotRequired[str]
+    not_exercised: NotRequired[list[RemarkEntry]]
+    not_compared: NotRequired[list[RemarkEntry]]
 
 
 def problems(value: object) -> list[str]:

@@ -82,8 +82,8 @@ def write(report: Report, folder: Path) -> None:
 def last_failed(folder: Path) -> list[str]:
     """The ids of the scenarios that have not passed when last tried, failing ones first.
 
-    Runs of only a part of the plan are laid over the last whole one of the same job and seed, so that replaying one of three
-    failures does not forget the other two.
+    Runs of only a part of the plan, and those of a quick plan, are laid over the last whole one of the same job and seed, so that
+    replaying one of three failures does not forget the other two.
     """
     verdicts: dict[str, Verdict] = {}
     newest: Report | None = None
@@ -94,7 +94,7 @@ def last_failed(folder: Path) -> list[str]:
             continue
         for scenario in report["scenarios"]:
             verdicts.setdefault(scenario["id"], Verdict(scenario["verdict"]))
-        if report["plan"] != "part" and report["scenarios"]:
+        if report["plan"] not in ("quick", "part") and report["scenarios"]:
             break
     missed = [(verdict, name) for name, verdict in verdicts.items() if verdict is not Verdict.PASS]
     return [name for _, name in sorted(missed, key=lambda pair: -pair[0].badness)]

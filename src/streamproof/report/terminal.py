@@ -16,7 +16,8 @@ SCREEN_COLUMNS = 100
 STYLES = {Verdict.PASS: "bold green", Verdict.FAIL: "bold red", Verdict.UNKNOWN: "bold yellow"}
 _LABEL = 12
 # How many lines a part may take, so that the sum stays below a screen of 24; what is longer is whole in the page.
-_LINES = {"how": 3, "read on": 1, "report": 1}
+_LINES = {"no fault": 1, "how": 3, "read on": 1, "report": 1, "unexercised": 3}
+_UNEXERCISED = 3
 
 
 def print_summary(report: Report, console: Console, *, where: str | None = None) -> None:
@@ -46,7 +47,8 @@ def print_summary(report: Report, console: Console, *, where: str | None = None)
 def _aside(report: Report, verdict: Verdict) -> str:
     if verdict is not Verdict.FAIL:
         return ""
-    return f"({words.number(report['counts']['fail'])} of {words.counted(len(report['scenarios']), 'scenario')})"
+    plan = f" of the {words.plan_name(report)}" if report["plan"] == "quick" else ""
+    return f"({words.number(report['counts']['fail'])} of {words.counted(len(report['scenarios']), 'scenario')}{plan})"
 
 
 def _passed(report: Report, page: "Lines") -> None:
@@ -73,10 +75,21 @@ def _not_passed(report: Report, verdict: Verdict, page: "Lines") -> None:
             else:
                 page.line(label, text)
         _others(scenarios[1:], verdict, page)
+    _not_exercised(report, page, told=bool(scenarios))
     if verdict is Verdict.UNKNOWN:
         for note in report["notes"][:3]:
             page.line("note", note)
         page.whole("again", report["command"])
+
+
+def _not_exercised(report: Report, page: "Lines", *, told: bool) -> None:
+    """What the job never did, with what to write where that alone is the reason; in one line where a scenario is `told` already."""
+    vacuous = explain.not_exercised(report)
+    shown = [] if told else vacuous[:_UNEXERCISED]
+    for one in shown:
+        page.line("unexercised", one["says"])
+    if len(vacuous) > len(shown):
+        page.line("unexercised", words.few(one["name"] for one in vacuous[len(shown) :]))
 
 
 def _others(others: list[ScenarioEntry], verdict: Verdict, page: "Lines") -> None:

@@ -100,7 +100,7 @@ def subject(report: Report) -> str:
 
 
 def plan_name(report: Report) -> str:
-    """ "standard plan", "full plan" or "part of the plan"."""
+    """ "quick plan", "standard plan", "full plan" or "part of the plan"."""
     return "part of the plan" if report["plan"] == "part" else f"{report['plan']} plan"
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -11,8 +11,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from streamproof import __version__, _jvm
+from streamproof.connectors.files.sink import NO_MARKER
 from streamproof.connectors.json_records import WRITTEN
-from streamproof.connectors.sink import Sink
+from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.core.ids import new_id
 from streamproof.core.manifest import Chain, Digest, LedgerEntry, Manifest, Section, StagedFile
 from streamproof.errors import SinkUnavailable, StagedRowsGone
@@ -40,7 +41,6 @@ from streamproof.stream.outputs import SideKind
 if TYPE_CHECKING:
     from streamproof._jvm import Doors, Storage
 
-_NO_MARKER = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
 _PART = re.compile(r"part-(\d+)-")
 """How Spark names the file that a task writes, by its partition."""
 _DIGEST_KEYS = ("input", "emitted", "late", "rejected", "duplicate", "filtered")
@@ -97,10 +97,12 @@ class BatchProtocol:
     manifests: ManifestStore
     logs: QueryLogs
     sinks: Mapping[str, Sink]
+    targets: Mapping[str, Sequence[str]]
+    """By output the names of its sinks: its own, or several."""
     publisher: Publisher
     sides: Mapping[SideKind, str]
     columns: Mapping[str, StructType]
-    floats: Sequence[str]
+    floats: Mapping[str, float]
     stateful: bool
     whole_files: bool
     notes: list[str]
@@ -159,12 +161,13 @@ class BatchProtocol:
 
     def _stage(self, rows: _jvm.BatchRows, batch: int, attempt: str) -> tuple[tuple[Section, ...], dict[str, int]]:
         output = self.identity.query
-        place = self.sinks[output].place
+        place = self._place(output)
         directory = f"_staging/{attempt}"
-        if self.storage.exists(f"{place.path}/{directory}"):
-            raise already_staged(f"{place.path}/{directory}", batch)
+        staged = f"{place.staged_in}/{directory}"
+        if self.storage.exists(staged):
+            raise already_staged(staged, batch)
         options = WRITTEN if place.format == "json" else {}
-        rows.write(place.format, f"{place.path}/{directory}", {**options, **_NO_MARKER})
+        rows.write(place.format, staged, {**options, **NO_MARKER})
         sums = sums_by_output(self.doors.drain(batch))
         metrics = _jvm.newest_batch(self.spark, self.identity.spark_name)
         if not self._doors_checked:
@@ -172,12 +175,12 @@ class BatchProtocol:
             self._doors_checked = metrics.get("input", 0) > 0  # without input the optimiser leaves the doors out
         main = sums.get(tally_door(output), DoorSums())
         digest = main.digest(self.floats)
-        files = self._data_files(f"{place.path}/{directory}") if digest.rows else ()
-        if self.sinks[output].shards > 1:
+        files = self._data_files(staged) if digest.rows else ()
+        if any(self.sinks[name].shards > 1 for name in self.targets[output]):
             files = tuple(replace(file, digest=self._digest_of(file, main)) for file in files)
         if not digest.rows:
-            self.storage.delete(f"{place.path}/{directory}")
-        sections = [Section(output, "main", directory, files, digest, self._shards(output, files))]
+            self.storage.delete(staged)
+        sections = self._sections(output, "main", directory, files, digest)
         counts = {
             "input": metrics.get("input", 0),
             "emitted": digest.records if self.stateful else digest.rows,
@@ -189,24 +192,32 @@ class BatchProtocol:
             counts[str(kind)] = found.rows
             counts.update({f"reason.{kind}.{reason}": count for reason, count in found.reasons.items()})
             if kind in self.sides:
-                sections.append(self._side_section(kind, found, attempt))
+                sections += self._side_sections(kind, found, attempt)
         counts.update({name: found.rows for name, found in sums.items() if name.startswith("filtered.")})
         return tuple(sections), counts
 
-    def _side_section(self, kind: SideKind, found: DoorSums, attempt: str) -> Section:
+    def _side_sections(self, kind: SideKind, found: DoorSums, attempt: str) -> list[Section]:
         output = self.sides[kind]
-        place, directory = self.sinks[output].place, f"_staging/{attempt}"
+        place, directory = self._place(output), f"_staging/{attempt}"
         files = tuple(sorted(found.files, key=lambda file: file.name))
         if found.rows and place.format != "json":
             raw = [f"{self.manifests.side_directory(output)}/{attempt}/{file.name}" for file in files]
-            typed = self.sinks[output].encoded(self.spark.read.schema(self.columns[output]).json(raw))
-            typed.write.format(place.format).options(**_NO_MARKER).save(f"{place.path}/{directory}")
-            files = self._data_files(f"{place.path}/{directory}")
-        return Section(output, str(kind), directory, files, found.digest(), self._shards(output, files))
+            rows = self.spark.read.schema(self.columns[output]).json(raw)
+            typed = rows if place.shared else self.sinks[place.output].encoded(rows)
+            typed.write.format(place.format).options(**NO_MARKER).save(f"{place.staged_in}/{directory}")
+            files = self._data_files(f"{place.staged_in}/{directory}")
+        return self._sections(output, str(kind), directory, files, found.digest())
 
-    def _shards(self, output: str, files: Sequence[StagedFile]) -> int:
-        """In how many parts a batch is published: no more than it has files."""
-        return min(self.sinks[output].shards, len(files) or 1)
+    def _place(self, output: str) -> SinkPlace:
+        """Where the rows of an output are staged: several sinks of one have it in common."""
+        return self.sinks[self.targets[output][0]].place
+
+    def _sections(self, output: str, kind: str, directory: str, files: tuple[StagedFile, ...], digest: Digest) -> list[Section]:
+        """A section for each sink of an output, all of the same staged rows; no more shards than there are files."""
+        return [
+            Section(name, kind, directory, files, digest, min(self.sinks[name].shards, len(files) or 1))
+            for name in self.targets[output]
+        ]
 
     def _data_files(self, directory: str) -> tuple[StagedFile, ...]:
         """The files of a directory that only this attempt of the batch writes to."""
@@ -319,8 +330,7 @@ class BatchProtocol:
         again = replace(staged, id=next(iter(published.values()))[0].manifest, sections=tuple(sections))
         if not self.manifests.create(again):
             raise other_manifest(staged)
-        for output in whole:  # the others are published from what this attempt has staged
-            self.sinks[output].abort(f"_staging/{staged.attempt}")
+        self._drop_unneeded(again, [section for section in again.sections if section.output in whole], whole)
         return again
 
     def _ledger_of(self, section: Section, batch: int) -> Sequence[LedgerEntry]:
@@ -349,12 +359,15 @@ class BatchProtocol:
         The rows are equal, unless somebody has accepted that they are not. A part that is published stands: this attempt's files must hold
         the others as the former ones did.
         """
-        sections, dropped = [], []
+        sections: list[Section] = []
+        dropped: list[Section] = []
+        whole: set[str] = set()
         for section in known.sections:
             sink, mine = self.sinks[section.output], staged.section(section.output)
             if mine is None or self._is_whole(known, section):
-                dropped.append((sink, mine))
+                dropped += [] if mine is None else [mine]
                 sections.append(section)
+                whole.add(section.output)
                 continue
             parts = len(sink.entries(known.batch)) if section.digest.rows else 0
             if parts:
@@ -363,16 +376,24 @@ class BatchProtocol:
                     raise in_part(
                         known, section, parts, "the rows that are missing were staged and are gone, and now lie in other files"
                     )
-            dropped.append((sink, section))
+            dropped.append(section)
             sections.append(mine)
-        for sink, old in dropped:
-            if old is not None and old.digest.rows:
-                sink.abort(old.directory)
         again = replace(staged, id=known.id, sections=tuple(sections))
+        self._drop_unneeded(again, dropped, whole)
         self.manifests.discard(staged.batch)
         if not self.manifests.create(again):
             raise other_manifest(staged)
         return again
+
+    def _drop_unneeded(self, manifest: Manifest, dropped: Sequence[Section], whole: Collection[str]) -> None:
+        """Removes staged rows, unless another sink of the same output still publishes them."""
+        needed = {self._directory_of(section) for section in manifest.sections if section.output not in whole}
+        for section in dropped:
+            if section.digest.rows and self._directory_of(section) not in needed:
+                self.sinks[section.output].abort(section.directory)
+
+    def _directory_of(self, section: Section) -> str:
+        return f"{self.sinks[section.output].place.staged_in}/{section.directory}"
 
     def _is_whole(self, known: Manifest, section: Section) -> bool:
         sink = self.sinks[section.output]

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from streamproof.config import FilesSink, HttpSink, ServiceSink
+from streamproof.config import FilesSink, HttpSink, ServiceSink, output_of
 from streamproof.connectors import services
+from streamproof.connectors.files.copies import CopySink
 from streamproof.connectors.files.sink import FileSink
 from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.connectors.steps import UNWATCHED, Steps
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OutputPlace:
-    """Where an output goes.
+    """Where an output goes, or one of its several sinks: "exposure", "exposure.postgres".
 
     Parameters
     ----------
@@ -39,6 +40,10 @@ class OutputPlace:
         Whether the configuration has a sink for it.
     service
         What a sink of a service is configured with; None for files.
+    home
+        Where rows are staged that several sinks of an output have in common; empty where the sink has its output to itself.
+    published
+        The format of published files, where it is another than that of staged ones.
     """
 
     name: str
@@ -48,6 +53,8 @@ class OutputPlace:
     connector: str
     bound: bool
     service: ServiceSink | None = None
+    home: str = ""
+    published: str = ""
 
     @property
     def where(self) -> str:
@@ -57,7 +64,7 @@ class OutputPlace:
     @property
     def shown_format(self) -> str:
         """How readers find the rows: the format of files, the name of a service."""
-        return self.format if self.service is None else self.connector
+        return (self.published or self.format) if self.service is None else self.connector
 
 
 @dataclass(frozen=True)
@@ -75,16 +82,32 @@ class BoundJob:
     def checkpoint(self, query: str) -> str:
         return f"{self.config.resolve(self.config.checkpoint)}/{query}"
 
+    def targets(self, output: str) -> tuple[str, ...]:
+        """The names of an output's sinks: its own, or several such as "exposure.postgres"."""
+        return tuple(name for name in self.places if output_of(name) == output)
+
     def sink(
         self, output: str, spark: "SparkSession", storage: "Storage", *, incarnation: str = "", steps: Steps = UNWATCHED
     ) -> Sink:
         """The sink of an output, for the rows of an incarnation; a claim that it cannot keep is a ConfigurationError (K8)."""
         place = self.places[output]
         at = SinkPlace(
-            spark, storage, output, place.path, place.format, place.connector, place.where, self.name, incarnation, steps
+            spark,
+            storage,
+            output,
+            place.path,
+            place.format,
+            place.connector,
+            place.where,
+            self.name,
+            incarnation,
+            steps,
+            place.home,
         )
         if place.service is not None:
             made = services.sink(place.service, at)
+        elif place.home:
+            made = CopySink(at, place.published)
         elif place.connector == "files":
             made = FileSink(at)
         else:
@@ -133,12 +156,13 @@ def bind(config: "JobConfig") -> BoundJob:
     for query in outputs.main:
         kinds.update({name: str(kind) for kind, name in bound.sides_of(query).items()})
     for name in config.sink:
-        if name not in kinds:
+        if output_of(name) not in kinds:
             raise _unknown_output(config, name, list(kinds))
     for name, sink in config.sink.items():
         if isinstance(sink, ServiceSink) and not services.keeps_claim(sink):
             raise _claim(config, name, sink.connector, services.guarantee(sink))
-    bound.places.update({name: _place(config, name, kind) for name, kind in kinds.items()})
+    for output, kind in kinds.items():
+        bound.places.update({name: _place(config, name, kind) for name in config.sinks_of(output) or (output,)})
     _require_places_apart(config, bound.places)
     return bound
 
@@ -184,13 +208,17 @@ def _claim(config: "JobConfig", output: str, connector: str, keeps: str) -> Conf
 
 def _place(config: "JobConfig", name: str, kind: str) -> OutputPlace:
     sink = config.sink.get(name)
+    beside = f"{config.resolve(config.checkpoint).rstrip('/')}-"
+    home = f"{beside}{output_of(name)}" if output_of(name) != name else ""
     if isinstance(sink, FilesSink):
-        return OutputPlace(name, kind, config.resolve(sink.path), sink.format, sink.connector, bound=True)
+        staged = "parquet" if home else sink.format
+        return OutputPlace(
+            name, kind, config.resolve(sink.path), staged, sink.connector, bound=True, home=home, published=sink.format
+        )
     if isinstance(sink, ServiceSink):
-        home = f"{config.resolve(config.checkpoint).rstrip('/')}-{name}"
         if isinstance(sink, HttpSink) and sink.ledger is not None:
             sink = sink.model_copy(update={"ledger": config.resolve(sink.ledger)})
-        return OutputPlace(name, kind, home, "parquet", sink.connector, bound=True, service=sink)
+        return OutputPlace(name, kind, f"{beside}{name}", "parquet", sink.connector, bound=True, service=sink, home=home)
     if kind == "main":
         raise ConfigurationError(
             f"{config.file}: the job's output {name} has no sink.",
@@ -203,9 +231,10 @@ def _place(config: "JobConfig", name: str, kind: str) -> OutputPlace:
 def _unknown_output(config: "JobConfig", name: str, known: list[str]) -> ConfigurationError:
     import difflib
 
-    near = difflib.get_close_matches(name, known, n=1)
+    output = output_of(name)
+    near = difflib.get_close_matches(output, known, n=1)
     hint = f' Did you mean "{near[0]}"?' if near else ""
     return ConfigurationError(
-        f'{config.file}: [sink.{name}] is bound, and the job has no output "{name}".{hint}',
+        f'{config.file}: [sink.{name}] is bound, and the job has no output "{output}".{hint}',
         required=f"The job's outputs are {', '.join(known)}.",
     )

@@ -5,13 +5,17 @@ from collections.abc import Sequence
 from urllib.parse import unquote
 
 from streamproof import _jvm
+from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import (
     CheckpointError,
     DataError,
     DivertError,
     JobDefinitionError,
+    JvmGone,
     RegistryError,
+    RegistryUnavailable,
     SinkError,
+    SourceUnavailable,
     StreamproofError,
     TornCheckpoint,
     TwoDrivers,
@@ -23,6 +27,10 @@ _NO_MODULE = re.compile(r"Traceback.*No module named '([\w.]+)'", re.DOTALL)
 """In a worker's trace; what the driver itself cannot import comes without one."""
 _REGISTRY, _ROW = "streamproof-registry:", "streamproof-row:"
 """What tasks begin with where a registry has not answered, or a row does not fit the schema that it is written by."""
+_SILENT = "silent:"
+_NO_BROKER = re.compile(
+    r"org\.apache\.kafka\.common\.errors\.(?:Timeout|Disconnect|Network|BrokerNotAvailable|CoordinatorNotAvailable|LeaderNotAvailable)Exception"
+)
 _NO_WRITE = re.compile(r"No space|Permission|Access|Mkdirs|quota|not a directory")
 
 
@@ -30,11 +38,17 @@ def translated(problem: BaseException) -> StreamproofError:
     """The error for what stopped a query."""
     if isinstance(problem, StreamproofError):
         return problem
+    if _jvm.is_gone(problem):
+        return jvm_gone()
+    if not _jvm.is_of_spark(problem) and place_of(problem) is not None:
+        return _in_users_code(problem)
     causes = _jvm.causes_of(problem)
     for known in (
         _registry,
         _row,
         _offsets_lost,
+        _no_broker,
+        _staged_gone,
         _vanished,
         _not_parquet,
         _disk,
@@ -54,12 +68,33 @@ def translated(problem: BaseException) -> StreamproofError:
     )
 
 
+def jvm_gone() -> JvmGone:
+    """The error for a JVM that has ended under us, in one place."""
+    return JvmGone(
+        "The JVM is gone: it was killed, or ran out of memory.",
+        required="Nothing is lost: what was not committed is done again at the next start, and doubles nothing.",
+        remedy="Run it again. Where it happens again, look for the kernel's out-of-memory killer, and give it more: spark.driver.memory below [spark].",
+    )
+
+
+def _in_users_code(problem: BaseException) -> StreamproofError:
+    """Of a sink of the user's, say: which error, where; never its text, which may hold values of rows."""
+    missing = isinstance(problem, ModuleNotFoundError)
+    return StreamproofError(
+        f"The query stopped: {raised_in(None, problem, told='' if missing else type(problem).__name__)}",
+        required="Nothing is lost: what was not committed is done again at the next start.",
+        remedy=remedy_for(problem) or "Mend it and run again. Its text may hold values of rows: --debug prints it.",
+    )
+
+
 def _registry(causes: Sequence[str]) -> StreamproofError | None:
     found = next((cause for cause in causes if _REGISTRY in cause), None)
     if found is None:
         return None
-    said = found.partition(_REGISTRY)[2].strip().splitlines()
-    return RegistryError(
+    told = found.partition(_REGISTRY)[2].strip()
+    said = told.removeprefix(_SILENT).splitlines()
+    kind = RegistryUnavailable if told.startswith(_SILENT) else RegistryError
+    return kind(
         said[0] if said[0].startswith("The ") else f"The schema registry: {said[0].rstrip('.')}.",
         required="Nothing is lost, and no record is rejected for it: the batch is done again at the next start.",
         remedy="Look whether it runs, is reached from the executors, and what user and password in [registry] are, then run again.",
@@ -116,6 +151,25 @@ def _offsets_lost(causes: Sequence[str]) -> StreamproofError | None:
     )
 
 
+def _no_broker(causes: Sequence[str]) -> StreamproofError | None:
+    found = next((cause for cause in reversed(causes) if _NO_BROKER.search(cause)), None)
+    if found is None:
+        return None
+    return SourceUnavailable(
+        f"No broker of Kafka answers: {_jvm.plain(found)[:300]}",
+        required="Nothing is lost: what was not committed is read again at the next start.",
+        remedy="Look whether the brokers run and are reached from here and from the executors, then run again.",
+    )
+
+
+def _staged_gone(causes: Sequence[str]) -> StreamproofError | None:
+    text = "\n".join(causes)
+    file = next((found.group(1) for found in _FILE.finditer(text) if _jvm.is_own(found.group(1))), None)
+    if file is None or not re.search(r"FileNotFound|FILE_NOT_EXIST|NoSuchFile|does not exist", text):
+        return None
+    return _jvm.gone_file(file)
+
+
 def _vanished(causes: Sequence[str]) -> StreamproofError | None:
     text = "\n".join(causes)
     file = _FILE.search(text)
@@ -144,7 +198,7 @@ def _disk(causes: Sequence[str]) -> StreamproofError | None:
         return None
     innermost = next((cause for cause in reversed(causes) if _NO_WRITE.search(cause)), text)
     file = _FILE.search(innermost)
-    found: SinkError = _jvm.storage_error(file.group(1) if file else "a file of the job", causes)
+    found: StreamproofError = _jvm.storage_error(file.group(1) if file else "a file of the job", causes)
     return found
 
 

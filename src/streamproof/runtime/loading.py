@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from streamproof.core.users_code import raised_in, remedy_for
 from streamproof.errors import ConfigurationError, JobDefinitionError, StreamproofError
 from streamproof.stream.job import Job
 
@@ -44,7 +45,11 @@ def load_module(file: Path) -> ModuleType:
     except StreamproofError:
         raise
     except Exception as problem:
-        raise JobDefinitionError(f"{file} cannot be imported: {type(problem).__name__}: {problem}") from problem
+        raise JobDefinitionError(
+            raised_in(file, problem),
+            required=f"{file.name} is imported before the job starts, and that stopped there.",
+            remedy=remedy_for(problem),
+        ) from problem
     _let_travel(module, folder)
     return module
 

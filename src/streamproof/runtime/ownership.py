@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.logs import positions_in
+from streamproof.config import output_of
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
 from streamproof.errors import OutputInUse, WrongCheckpoint
@@ -165,10 +166,10 @@ def require_nothing_waits(storage: "Storage", checkpoints: str, manifests: Manif
     beside, _, name = checkpoints.rstrip("/").rpartition("/")
     for folder in storage.list(beside):
         output = folder.removeprefix(f"{name}-")
-        if output == folder or output in outputs:
+        if output == folder:
             continue
         staging = f"{beside}/{folder}/_staging"
-        waiting = [directory for directory in storage.list(staging) if _has_rows_in(directory, output, manifests)]
+        waiting = [directory for directory in storage.list(staging) if _has_rows_in(directory, output, manifests, outputs)]
         if waiting:
             raise WrongCheckpoint(
                 f"{len(waiting)} batches with rows for the output {output}, which the job does not have any more, are still staged in {staging}.",
@@ -177,8 +178,8 @@ def require_nothing_waits(storage: "Storage", checkpoints: str, manifests: Manif
             )
 
 
-def _has_rows_in(directory: str, output: str, manifests: ManifestStore) -> bool:
-    """Whether a manifest names a staged directory, with rows for an output."""
+def _has_rows_in(directory: str, output: str, manifests: ManifestStore, outputs: Collection[str]) -> bool:
+    """Whether a manifest names a staged directory of an output, with rows for a sink that the job does not have any more."""
     number = directory.partition("-")[0]
     if not number.isdigit():
         return False
@@ -186,8 +187,13 @@ def _has_rows_in(directory: str, output: str, manifests: ManifestStore) -> bool:
         manifest = manifests.read(int(number))
     except ValueError:
         return False
-    section = manifest.section(output) if manifest is not None else None
-    return section is not None and bool(section.digest.rows) and section.directory == f"_staging/{directory}"
+    return manifest is not None and any(
+        output_of(section.output) == output
+        and section.output not in outputs
+        and section.digest.rows > 0
+        and section.directory == f"_staging/{directory}"
+        for section in manifest.sections
+    )
 
 
 def _class_of(connector: str) -> str:

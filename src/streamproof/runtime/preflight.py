@@ -1,4 +1,4 @@
-"""What can be known before a JVM starts: is the configuration whole, does the job fit it, are Java, Spark, data and folders there."""
+"""What can be known before a JVM starts: is the configuration whole, does the job fit it and can it be called, are Java, Spark, data and folders there."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -18,12 +18,13 @@ from streamproof.config import (
     redact,
 )
 from streamproof.config.entry import JobFunction, class_names, job_functions
-from streamproof.config.positions import display
 from streamproof.config.problems import did_you_mean
 from streamproof.config.sinks import CUSTOM_SINK
 from streamproof.connectors import services
+from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.runtime.environment import find_java, find_spark
+from streamproof.runtime.rehearsal import Rehearsed, rehearsing
 from streamproof.runtime.settings import refuse_settings
 
 SIDE_OUTPUTS = ("late", "rejected")
@@ -54,11 +55,15 @@ def look_at(target: str | Path, *, profile: str | None = None) -> list[Finding]:
         return display(config[0].file) + (f", profile {profile}" if profile else "")
 
     found = [_finding("configuration", configuration)]
-    found += [_finding("Java", _java), _finding("Spark", find_spark)]
-    for bound in config:
-        found.insert(1, _finding("job", lambda bound=bound: _job(bound)))  # type: ignore[misc]
-        found.extend(_bindings(bound))
-    return found
+    if not found[0].good:
+        return [*found, *_installed()]
+    with rehearsing(target, profile) as rehearsed:  # beside the rest: PySpark is to be imported for it
+        others = [*_installed(), *_bindings(config[0])]
+        return [*found, _finding("job", lambda: _job(config[0], rehearsed)), *others]
+
+
+def _installed() -> list[Finding]:
+    return [_finding("Java", _java), _finding("Spark", find_spark)]
 
 
 def _finding(what: str, look: Callable[[], str]) -> Finding:
@@ -73,7 +78,8 @@ def _java() -> str:
     return f"{java.version}" + (f" (JAVA_HOME={java.home})" if java.home else "")
 
 
-def _job(config: JobConfig) -> str:
+def _job(config: JobConfig, rehearsed: Callable[[], Rehearsed]) -> str:
+    """What its text says, and then what calling it says."""
     functions = {function.name: function for function in job_functions(config.entry_file)}
     function = functions.get(config.name)
     if function is None:
@@ -90,8 +96,15 @@ def _job(config: JobConfig) -> str:
         )
     config.require_sources(function.parameters)
     _require_sinks(config, function)
-    outputs = f" -> {', '.join(function.outputs)}" if function.outputs else ""
-    return f"{config.entry}({', '.join(function.parameters)}){outputs}"
+    found = rehearsed()
+    if found.problem:
+        raise ConfigurationError(found.problem)
+    names = function.outputs or found.outputs
+    outputs = f" -> {', '.join(names)}" if names else ""
+    said = f"{config.entry}({', '.join(function.parameters)}){outputs}"
+    if found.not_called:
+        return f"{said}\nread, not called, since {found.not_called}{_NOT_FROM_HERE}"
+    return f"{said}\ncalled without Spark: its steps were recorded; its transforms and SQL texts were not run"
 
 
 def _require_sinks(config: JobConfig, function: JobFunction) -> None:

@@ -63,7 +63,7 @@ class Publisher:
     _most: dict[str, int] = field(default_factory=dict)
     _newest: dict[str, int] = field(default_factory=dict)
     """Of each output that was admitted, the newest batch that it had then."""
-    _just_published: dict[str, Section] = field(default_factory=dict)
+    _just_published: dict[str, tuple[int, Section]] = field(default_factory=dict)
     """Of outputs that catch up, what they have taken last: it stays staged until they have taken the next one."""
     _unseen: dict[str, Sequence[int]] = field(default_factory=dict)
     """Of outputs that were down when the run began, the batches that Spark had committed then."""
@@ -176,7 +176,7 @@ class Publisher:
                         raise _lost(self.manifests.path(batches[0]), output)
                     try:
                         self._publish(manifest, section)
-                        self._drop_the_one_before(output, section)
+                        self._drop_the_one_before(output, (manifest.batch, section))
                     except SinkUnavailable as problem:
                         self._is_down(output, problem)
                         break
@@ -230,7 +230,12 @@ class Publisher:
         manifest = self._manifest(batch)
         for section in manifest.sections if manifest is not None else ():
             sink = self.sinks.get(section.output)
-            if sink is not None and sink.may_lag and section.digest.rows and batch not in self.waiting.get(section.output, ()):
+            if (
+                sink is not None
+                and (sink.may_lag or sink.place.shared)
+                and section.digest.rows
+                and not self._is_needed(sink, batch)
+            ):
                 sink.abort(section.directory)
 
     @property
@@ -307,14 +312,22 @@ class Publisher:
             if self.sinks[output].entries(manifest.batch):
                 raise self._older_copy(output, manifest.batch, "which has no rows for it now")
 
+    def _is_needed(self, sink: Sink, batch: int) -> bool:
+        """Whether what is staged of a batch is still to be published: to this sink, or to another of the same output."""
+        return any(
+            batch in self.waiting.get(output, ())
+            for output, other in self.sinks.items()
+            if other is sink or other.place.staging == sink.place.staging
+        )
+
     def _older_copy(self, output: str, newest: int, but: str) -> WrongCheckpoint:
         return older_copy(self.manifests.checkpoint, self.sinks[output].place.where, newest, but)
 
-    def _drop_the_one_before(self, output: str, taken: Section | None = None) -> None:
+    def _drop_the_one_before(self, output: str, taken: tuple[int, Section] | None = None) -> None:
         """Removes what is staged of the batch that an output took last; what it has taken now stays, should the store lose it again."""
         before = self._just_published.pop(output, None)
-        if before is not None:
-            self.sinks[output].abort(before.directory)
+        if before is not None and not self._is_needed(self.sinks[output], before[0]):
+            self.sinks[output].abort(before[1].directory)
         if taken is not None:
             self._just_published[output] = taken
 

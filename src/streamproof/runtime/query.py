@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
-from streamproof.config import FilesSource, KafkaSource
+from streamproof.config import FilesSource, KafkaSource, output_of
 from streamproof.connectors.event_time import accepted
 from streamproof.connectors.files import source as files
 from streamproof.connectors.kafka import source as kafka
@@ -136,8 +136,12 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     manifests = ManifestStore(storage, checkpoint)
     logs = QueryLogs(storage, checkpoint)
     incarnation = manifests.incarnation(bound.name, query)
-    outputs = (query, *sides.values())
-    sinks = {output: bound.sink(output, spark, storage, incarnation=incarnation, steps=start.steps) for output in outputs}
+    targets = {output: bound.targets(output) for output in (query, *sides.values())}
+    sinks = {
+        name: bound.sink(name, spark, storage, incarnation=incarnation, steps=start.steps)
+        for names in targets.values()
+        for name in names
+    }
     ownership.check_owner([sink for sink in sinks.values() if not sink.may_lag], incarnation, bound.name, manifests)
     notes = [*outside, *recovery.restore_logs(storage, logs, manifests, sinks)]
     ownership.require_places(manifests, sinks)
@@ -164,7 +168,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     columns: dict[str, StructType] = {}
 
     def admit(output: str) -> int:
-        sinks[output].require(columns[output])
+        sinks[output].require(columns[output_of(output)])
         return ownership.check_owner([sinks[output]], incarnation, bound.name, manifests)
 
     limits = {output: place.service.backlog for output, place in bound.places.items() if place.service is not None}
@@ -175,7 +179,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
 
     run = short(new_id())
     jvm_doors = _jvm.Doors(spark, checkpoint, run)
-    doors = SideDoors(jvm_doors, {kind: _side_directory(sinks[name], manifests) for kind, name in sides.items()})
+    doors = SideDoors(jvm_doors, {kind: _side_directory(sinks[targets[name][0]], name, manifests) for kind, name in sides.items()})
     stateful = bound.outputs.main[query].aggregate is not None
     weaker = weaker_state(bound.config.spark) if bound.outputs.main[query].stateful else None
     notes += [weaker] if weaker else []
@@ -184,10 +188,16 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     notes += plans.require_same(manifests, made_by, accept_lateness=start.accept_lateness)
     identity = Identity(bound.name, query, incarnation, run, f"{bound.name}.{query}.{run}", topics, made_by)
     summed = tallied(plan.rows, jvm_doors, query, stateful=stateful)
+    if summed.not_compared:
+        notes.append(
+            f"A batch of {query} that runs again is compared without {', '.join(summed.not_compared)}: what a text or a condition makes of "
+            "a sum depends on the order in which floats are added."
+        )
     side_schemas = {kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()}
     columns.update({query: summed.rows.schema, **{sides[kind]: schema for kind, schema in side_schemas.items() if kind in sides}})
     for output, found in columns.items():
-        sinks[output].settle(found)
+        for name in targets[output]:
+            sinks[name].settle(found)
     publisher.begin()
     protocol = BatchProtocol(
         spark=spark,
@@ -197,6 +207,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         manifests=manifests,
         logs=logs,
         sinks=sinks,
+        targets=targets,
         publisher=publisher,
         sides=sides,
         columns=columns,
@@ -207,13 +218,9 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         accept_replay=start.accept_replay,
         chains=chains,
     )
-    writer = (
-        sinks[query]
-        .encoded(summed.rows)
-        .writeStream.queryName(identity.spark_name)
-        .option("checkpointLocation", checkpoint)
-        .outputMode("append")
-    )
+    first = sinks[targets[query][0]]
+    rows = summed.rows if first.place.shared else first.encoded(summed.rows)
+    writer = rows.writeStream.queryName(identity.spark_name).option("checkpointLocation", checkpoint).outputMode("append")
     try:
         stream = _triggered(_jvm.for_each_batch(spark, writer, protocol), bound).start()
     except Exception as problem:
@@ -253,9 +260,9 @@ def _plan(bound: BoundJob, query: str, spark: "SparkSession", doors: SideDoors, 
     return build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors)
 
 
-def _side_directory(sink: Sink, manifests: ManifestStore) -> str:
+def _side_directory(sink: Sink, output: str, manifests: ManifestStore) -> str:
     """JSON sinks take the side files as they are; for other formats they are read back and written once more."""
-    return sink.place.staging if sink.place.format == "json" else manifests.side_directory(sink.place.output)
+    return sink.place.staging if sink.place.format == "json" else manifests.side_directory(output)
 
 
 def _triggered(writer: Any, bound: BoundJob) -> Any:

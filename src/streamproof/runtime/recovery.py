@@ -13,6 +13,7 @@ from streamproof.checkpoint.logs import (
     parse_offsets,
     parse_source_log,
 )
+from streamproof.config import output_of
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
 from streamproof.errors import TornCheckpoint
@@ -150,7 +151,7 @@ def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[
         if manifest is not None:
             named.add(manifest.attempt)
     for output, sink in sinks.items():
-        for folder in (sink.place.staging, manifests.side_directory(output)):
+        for folder in (sink.place.staging, manifests.side_directory(output_of(output))):
             for name in storage.list(folder):
                 batch = name.partition("-")[0]
                 if name not in named and not (batch.isdigit() and int(batch) > planned + 1):

@@ -1,6 +1,6 @@
 """What finished tasks report becomes sums: attempts of one partition must agree, the first counts (R5)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,12 +21,20 @@ class DoorSums:
     by_partition: dict[int, "DoorSums"] = field(default_factory=dict)
     reasons: dict[str, int] = field(default_factory=dict)
 
-    def digest(self, float_columns: Iterable[str] = ()) -> Digest:
-        names = list(float_columns)
+    def digest(self, float_columns: Mapping[str, float] | None = None) -> Digest:
+        """The sums as a digest; `float_columns` by the step that each may come out apart, 0 where nothing rounds it."""
+        steps = float_columns or {}
+        names = list(steps)
         sums = self.floats or [0.0] * len(names)
         absolutes = self.absolutes or [0.0] * len(names)
         floats = {name: (sums[i], absolutes[i]) for i, name in enumerate(names)}
-        return Digest(rows=self.rows, records=self.records, hash=self.hash, floats=floats)
+        return Digest(
+            rows=self.rows,
+            records=self.records,
+            hash=self.hash,
+            floats=floats,
+            steps={name: step for name, step in steps.items() if step},
+        )
 
     def add(self, report: dict[str, Any]) -> None:
         self.rows += report["rows"]

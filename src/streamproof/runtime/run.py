@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
@@ -13,9 +14,10 @@ from streamproof.core.account import Account
 from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.manifest import Manifest
 from streamproof.errors import ConfigurationError
+from streamproof.runtime.adding_up import require_adds_up
 from streamproof.runtime.binding import BoundJob, bind
 from streamproof.runtime.connector_jars import connector_jars
-from streamproof.runtime.failures import translated
+from streamproof.runtime.failures import jvm_gone, translated
 from streamproof.runtime.lag import PartitionLag, lag_of
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.publishing import Behind, Publisher
@@ -97,6 +99,7 @@ def run_job(
     replay_last: bool = False,
     end: threading.Event | None = None,
     told: Callable[[str], None] | None = None,
+    log: Path | None = None,
 ) -> RunResult:
     """Runs a job until its input is worked through, or for ever with an interval trigger.
 
@@ -123,16 +126,20 @@ def run_job(
         again by the next start.
     told
         Hears in a few words what is being done.
+    log
+        The file that takes what Spark and its JVM say, of a session that is started here; None leaves it on standard error.
 
     Raises
     ------
+    AccountError
+        If the account of a query does not add up; it has the result.
     StreamproofError
         What stopped the job, with the remedy.
     KeyboardInterrupt
         If it was asked to end before its queries ran, or the JVM was ended with it.
     """
     tell, end = told or _nobody, end or threading.Event()
-    session = spark or _session(config, tell)
+    session = spark or _session(config, tell, log)
     _require_wanted(end)
     bound = bind(config)
     if new_output is not None:
@@ -165,10 +172,14 @@ def run_job(
             running.stop()
         if end.is_set() and _jvm.is_gone(problem):  # whoever ends us may have ended the JVM too
             raise KeyboardInterrupt from problem
+        if _jvm.is_gone(problem):
+            raise jvm_gone() from problem
         if _jvm.is_of_spark(problem):  # what waits for a service is published beside the queries, too
             raise translated(problem) from problem
         raise
-    return replace(_result(bound, queries, session, monotonic_seconds() - started), ended_early=ended_early)
+    result = replace(_result(bound, queries, session, monotonic_seconds() - started), ended_early=ended_early)
+    require_adds_up(result, bound.outputs.main)
+    return result
 
 
 def _require_wanted(end: threading.Event) -> None:
@@ -177,10 +188,10 @@ def _require_wanted(end: threading.Event) -> None:
         raise KeyboardInterrupt
 
 
-def _session(config: "JobConfig", tell: Callable[[str], None]) -> "SparkSession":
+def _session(config: "JobConfig", tell: Callable[[str], None], log: Path | None) -> "SparkSession":
     jars = connector_jars(config, lambda name, done, size: tell(f"fetching {name}, {done >> 20} of {size >> 20} MB"))
     tell("starting Spark")
-    return start_session(config.name, config.spark, jars=jars)
+    return start_session(config.name, config.spark, jars=jars, log=log)
 
 
 def _wait(queries: list[RunningQuery], tell: Callable[[str], None], end: threading.Event) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
+from streamproof.errors import EnvironmentProblem
 from streamproof.runtime.environment import find_java
+from streamproof.runtime.run_log import said_at_the_end
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,6 +35,8 @@ STREAMING: Mapping[str, str] = {
 _QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parents[1] / 'log4j2.properties'}"
 # PySpark prints the whole plan beside an error about a column; our errors say which column, and which are there.
 _PLANS_AS_JSON = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+_LOGGING = "-Dstreamproof.log.level=error"
+"""Beside `_QUIET`, where what is logged goes to a file."""
 _PROCESS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -48,7 +52,13 @@ LOCAL_DISK: Mapping[str, str] = {
 
 
 def start_session(
-    name: str, settings: Mapping[str, str], *, proof: bool = False, java_options: str = "", jars: Sequence[str] = ()
+    name: str,
+    settings: Mapping[str, str],
+    *,
+    proof: bool = False,
+    java_options: str = "",
+    jars: Sequence[str] = (),
+    log: Path | None = None,
 ) -> "SparkSession":
     """A Spark session with Streamproof's jars and settings; local[*] unless a master is given or spark-submit sets one.
 
@@ -56,15 +66,18 @@ def start_session(
     ----------
     jars
         Of connectors, beside our own.
+    log
+        Takes what the JVM writes to standard error, and Spark's errors; None leaves them on the screen, as few as they are.
 
     Raises
     ------
     EnvironmentProblem
-        If there is no Java, or one that is too old.
+        If there is no Java, one that is too old, or one that ends at once.
     """
     find_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    from pyspark.errors import PySparkRuntimeError
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
@@ -76,7 +89,17 @@ def start_session(
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # elsewhere executors could not reach the driver there
     builder = SparkSession.builder.appName(name)
     own = {**settings, "spark.master": master} if master is not None else settings
-    for key, value in process_settings(own, [*_jvm.jars(proof=proof), *jars], java_options).items():
+    options = java_options if log is None else f"{_LOGGING} {java_options}".strip()
+    wanted = {"spark.app.name": name, **process_settings(own, [*_jvm.jars(proof=proof), *jars], options)}
+    try:
+        _jvm.launch(wanted, log)
+    except PySparkRuntimeError as problem:
+        said = said_at_the_end(log) if log is not None else ""
+        raise EnvironmentProblem(
+            f"The JVM ended before Spark was there{f': {said}' if said else '.'}",
+            required="Java takes the options in JAVA_TOOL_OPTIONS, SPARK_SUBMIT_OPTS and [spark], and has the memory that they ask for.",
+        ) from problem
+    for key, value in wanted.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 

@@ -1,6 +1,7 @@
 """The sums of an output's rows: added up in the streaming plan itself, at its end, so that a batch is planned once (R4)."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, DoubleType, FloatType, MapType, StructField
 
+from streamproof._jvm import float_steps
 from streamproof.runtime.doors import rows_that_pass
 from streamproof.stream.plan import MADE, ORIGINAL, RECORDS, TRACE, TRACE_HASH
 
@@ -17,10 +19,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tallied:
-    """Rows as they are written, each of them summed on its way; `floats` are the columns that are summed instead of hashed."""
+    """Rows as they are written, each of them summed on its way.
+
+    Parameters
+    ----------
+    floats
+        The columns that are summed instead of hashed, by the step that each may come out apart (0: in its last digits only).
+    not_compared
+        Columns that are neither summed nor hashed: in another order of addition they could be anything.
+    """
 
     rows: DataFrame
-    floats: Sequence[str]
+    floats: Mapping[str, float]
+    not_compared: Sequence[str] = ()
 
 
 def tally_door(output: str) -> str:
@@ -31,18 +42,25 @@ def tally_door(output: str) -> str:
 def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> Tallied:
     """Adds row hashes, hidden counts and float sums up, and takes the hidden columns off that only a proof writes.
 
-    Floats of aggregations depend on the order of addition and are summed; elsewhere they are hashed like the rest.
+    Floats of aggregations depend on the order of addition and are summed, and so is what rounds them; elsewhere they are hashed like the rest.
     """
     names = rows.columns
     visible = [column for column in rows.schema.fields if column.name not in (ORIGINAL, RECORDS)]
     in_proof = TRACE_HASH in names or TRACE in names
-    floats = [column.name for column in visible if stateful and isinstance(column.dataType, DoubleType | FloatType)]
-    row_hash = hash_of([column for column in visible if column.name not in floats])
+    steps = float_steps(rows) if stateful else {}
+    is_float = {column.name for column in visible if stateful and isinstance(column.dataType, DoubleType | FloatType)}
+    floats = {
+        column.name: steps.get(column.name, 0.0)
+        for column in visible
+        if (column.name in is_float or column.name in steps) and steps.get(column.name) != math.inf
+    }
+    not_compared = [name for name, step in steps.items() if step == math.inf]
+    row_hash = hash_of([column for column in visible if column.name not in floats and column.name not in not_compared])
     records = F.coalesce(F.col(RECORDS), F.lit(0)).cast("bigint") if RECORDS in names else F.lit(0).cast("bigint")
     passes = doors.tally(tally_door(output), row_hash, records, [F.col(name).cast("double") for name in floats])
     kept = [column.name for column in visible] + ([RECORDS] if in_proof and RECORDS in names else [])
     # What is summed must be what is written, not what a function of the user's gives when it is called once more.
-    return Tallied(rows_that_pass(rows.withColumn(MADE, F.spark_partition_id()), passes).select(*kept), floats)
+    return Tallied(rows_that_pass(rows.withColumn(MADE, F.spark_partition_id()), passes).select(*kept), floats, not_compared)
 
 
 def hash_of(columns: Sequence[StructField]) -> Column:

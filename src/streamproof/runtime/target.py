@@ -34,6 +34,8 @@ def run(
 
     Raises
     ------
+    AccountError
+        If the job ran to its end and its account does not add up; `result` of the error is what would have been returned.
     StreamproofError
         If the configuration, the data, the checkpoint or a sink is not as it must be.
     """

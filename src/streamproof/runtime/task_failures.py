@@ -22,7 +22,7 @@ def of_a_task(causes: Sequence[str]) -> StreamproofError | None:
     return StreamproofError(
         f"The query stopped: {said}.",
         required="Nothing is lost: what was not committed is done again at the next start.",
-        remedy='Mend it and run again. Its text may hold values of rows; "spark.log.level" = "ERROR" below [spark] prints it. '
+        remedy="Mend it and run again. Its text may hold values of rows: Spark's log has it, and --debug prints it. "
         "Records that the job cannot take can be refused before: require(...).",
     )
 

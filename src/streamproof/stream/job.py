@@ -2,8 +2,11 @@
 
 import inspect
 from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
 
-from streamproof.errors import JobDefinitionError
+from streamproof.core.users_code import place_of, raised_in, remedy_for
+from streamproof.errors import JobDefinitionError, StreamproofError
 from streamproof.stream.outputs import Outputs
 from streamproof.stream.recipe import Recipe
 from streamproof.stream.stream import Stream
@@ -28,7 +31,7 @@ class Job:
         Raises
         ------
         JobDefinitionError
-            If a parameter has no source in the configuration, or the function does not return Outputs.
+            If a parameter has no source in the configuration, the function raises, or it does not return Outputs.
         """
         known = tuple(sources)
         for name in self.sources:
@@ -37,12 +40,32 @@ class Job:
                     f"{self.name}({', '.join(self.sources)}) needs a source named {name}; the configuration has {', '.join(known) or 'none'}.",
                     remedy=f"Add [source.{name}] to streamproof.toml, or rename the parameter.",
                 )
-        outputs = self.function(**{name: Stream(Recipe(name)) for name in self.sources})
+        outputs = self._called()
         if not isinstance(outputs, Outputs):
             raise JobDefinitionError(
                 f"{self.name} returned a {type(outputs).__name__}.", required="A job returns sp.Outputs(name=stream, ...)."
             )
         return outputs
+
+    def _called(self) -> Any:
+        """What the function returns; what it raises, and what our own methods refuse, comes with the line of the user's file."""
+        streams = {name: Stream(Recipe(name)) for name in self.sources}
+        file = Path(self.function.__code__.co_filename)
+        try:
+            return self.function(**streams)
+        except JobDefinitionError as problem:
+            place = place_of(problem)
+            if place is None:
+                raise
+            raise JobDefinitionError(f"{place}: {problem.message}", required=problem.required, remedy=problem.remedy) from problem
+        except StreamproofError:
+            raise
+        except Exception as problem:  # it is the user's function: anything can happen in it
+            raise JobDefinitionError(
+                raised_in(file, problem),
+                required=f"{self.name} is called once, before any row is read; it takes streams and returns sp.Outputs(...).",
+                remedy=remedy_for(problem),
+            ) from problem
 
 
 def job(function: Callable[..., Outputs]) -> Job:

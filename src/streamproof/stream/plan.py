@@ -11,8 +11,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from streamproof.core.durations import micros_of
-from streamproof.errors import JobDefinitionError
+from streamproof.core.users_code import place_of, raised_in, remedy_for
+from streamproof.errors import JobDefinitionError, StreamproofError
 from streamproof.stream.identity import MadeBy, state_of
+from streamproof.stream.limits import require_row_by_row
 from streamproof.stream.recipe import Condition, Deduplicate, Filter, Recipe, Require, Transform
 
 if TYPE_CHECKING:
@@ -251,16 +253,21 @@ def _transformed(rows: DataFrame, step: Transform) -> DataFrame:
     try:
         made = step.function(rows)
     except AnalysisException as problem:
-        raise unknown_column("transform()", problem, rows.columns) from problem
+        place = place_of(problem)
+        raise unknown_column(f"{place}: transform()" if place else "transform()", problem, rows.columns) from problem
+    except StreamproofError:
+        raise
     except Exception as problem:  # it is the user's function: anything can happen in it
         raise JobDefinitionError(
-            f"The function given to transform() failed: {type(problem).__name__}: {problem}",
+            f"The function given to transform() failed: {raised_in(None, problem)}",
             required="It takes a DataFrame and returns one; it is called once, when the plan is built.",
+            remedy=remedy_for(problem),
         ) from problem
     if not isinstance(made, DataFrame):
         raise JobDefinitionError(
             f"The function given to transform() returned a {type(made).__name__}.", required="It returns a DataFrame."
         )
+    require_row_by_row(rows, made, step)
     _require_free((name for name in made.columns if name not in rows.columns), "The function given to transform()")
     return made
 

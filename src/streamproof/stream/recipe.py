@@ -1,10 +1,14 @@
 """The steps a stream is made of: immutable descriptions, turned into a Spark plan once the job function has returned."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamproof.core.paths import display
 from streamproof.stream.windows import Tumbling
 
 if TYPE_CHECKING:
@@ -34,6 +38,16 @@ class Transform:
     """A function of the DataFrame, applied when the plan is built."""
 
     function: "Callable[[DataFrame], DataFrame]"
+
+    def __str__(self) -> str:
+        """How errors call it: `transform(in_euros) in my_job/job.py line 12`; without a place where the function is not written in Python."""
+        function: Any = self.function
+        while isinstance(function, partial):
+            function = function.func
+        function = inspect.unwrap(function)
+        named = getattr(function, "__name__", type(function).__name__).strip("<>")
+        code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+        return f"transform({named})" + (f" in {display(Path(code.co_filename))} line {code.co_firstlineno}" if code else "")
 
 
 @dataclass(frozen=True)

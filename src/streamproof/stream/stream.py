@@ -37,6 +37,8 @@ class Stream:
         """
         if not conditions:
             raise JobDefinitionError("require() needs a condition.", remedy='For example: require(notional="notional > 0").')
+        for name, condition in conditions.items():
+            _require_condition(f"require({name}=...)", condition)
         self._before_state("require")
         return Stream(self.recipe.then(Require(dict(conditions))))
 
@@ -46,16 +48,32 @@ class Stream:
         Raises
         ------
         JobDefinitionError
-            Behind a stateful operator: use `transform` there, or filter before it.
+            Behind a stateful operator: filter before it, or mark rows there in a column that `transform` makes.
         """
+        _require_condition(f"filter(name={name!r})", condition)
         self._before_state("filter")
         return Stream(self.recipe.then(Filter(condition, name)))
 
     def transform(self, function: "Callable[[DataFrame], DataFrame]") -> "Stream":
-        """Applies a function of the DataFrame when the plan is built: all of PySpark is there.
+        """Applies a function of the DataFrame when the plan is built; each row that goes in comes out once.
 
-        Supported: functions that work row by row. Rows that it drops are `unknown` to the account unless they were filtered by
-        `filter`. Not supported: stateful operators inside the function; use `deduplicate` and `window` instead.
+        Supported: columns, functions of PySpark and Python ones, `mapInArrow` and `mapInPandas`, repartitioning, joins with a table that has
+        one row a key. Not supported, and refused when the plan is built: aggregates, deduplication and other state, watermarks, window
+        functions, what makes several rows of one (`explode`), unions and joins of streams, sampling, limits, sorting; use `window`,
+        `deduplicate` and `filter` instead.
+
+        What no plan tells, the account does: where a function, a `where` or a join with a table drops or doubles a row, also behind
+        `aggregate`, the account does not add up, and the run ends with an AccountError. Drop rows by `filter`, which counts them.
+
+        Parameters
+        ----------
+        function
+            Takes the DataFrame and returns one. Columns beginning with an underscore may be Streamproof's own: leave them in.
+
+        Raises
+        ------
+        JobDefinitionError
+            Between `deduplicate` and `window`; when the plan is built, if the function does what is not supported.
         """
         if self.recipe.deduplicate is not None and self.recipe.aggregate is None:
             raise JobDefinitionError(
@@ -74,6 +92,7 @@ class Stream:
         """
         if not key:
             raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
+        _require_names("deduplicate()", key)
         self._before_state("deduplicate")
         return Stream(self.recipe.then(Deduplicate(key)))
 
@@ -122,7 +141,8 @@ class Stream:
             lateness = parse_duration(allowed_lateness)
         except ValueError as problem:
             raise JobDefinitionError(f"window(allowed_lateness={allowed_lateness!r}): {problem}.") from problem
-        keys = (by,) if isinstance(by, str) else tuple(by)
+        keys = (by,) if isinstance(by, str) or not isinstance(by, tuple | list) else tuple(by)
+        _require_names("window(by=...)", keys)
         return WindowedStream(self.recipe, window, keys, lateness)
 
     @property
@@ -149,6 +169,22 @@ class Stream:
             )
 
 
+def _require_condition(where: str, condition: Any) -> None:
+    if not isinstance(condition, str) and not hasattr(condition, "isNull"):
+        raise JobDefinitionError(
+            f"{where} got a {type(condition).__name__}.",
+            required='A condition is a SQL expression such as "notional > 0", or a PySpark column of type boolean.',
+        )
+
+
+def _require_names(where: str, names: "tuple[Any, ...]") -> None:
+    for name in names:
+        if not isinstance(name, str):
+            raise JobDefinitionError(
+                f"{where} got a {type(name).__name__}.", required='It takes names of columns, such as "client".'
+            )
+
+
 class WindowedStream:
     """A stream cut into windows, waiting for its aggregates."""
 
@@ -165,6 +201,12 @@ class WindowedStream:
         """
         if not aggregates:
             raise JobDefinitionError("aggregate() needs an aggregate.", remedy='For example: aggregate(trades=F.count("*")).')
+        for name, column in aggregates.items():
+            if not hasattr(column, "alias"):
+                raise JobDefinitionError(
+                    f"aggregate({name}=...) is a {type(column).__name__}.",
+                    required='An aggregate is a PySpark column, such as F.sum("notional").',
+                )
         taken = sorted((set(_RESERVED) | set(self._by)) & set(aggregates))
         if taken:
             raise JobDefinitionError(

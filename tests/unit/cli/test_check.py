@@ -3,9 +3,12 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+from streamproof.runtime.rehearsal import rehearsing
 
 OTHER = "\n\ndef other(trades): ...\n"
 
@@ -39,13 +42,15 @@ def test_all_is_there(streamproof, my_job, java):
     assert "✗" not in result.out
     for said in (
         "my_job/streamproof.toml",
-        "job.py:risk_exposure(trades) -> exposure, late, rejected",
+        "job.py:risk_exposure(trades) -> exposure, late, rejected\n",
+        "called without Spark: its steps were recorded; its transforms and SQL texts were not run\n",
         "17 (JAVA_HOME=",
         "data/trades, 4 files",
     ):
         assert said in result.out
     assert result.out.endswith("next: streamproof run my_job\n")
     assert not (my_job / "out").exists(), "check makes nothing"
+    assert not (my_job / "__pycache__").exists()
 
 
 def test_what_is_next_names_the_profile_too(streamproof, my_job, java):
@@ -124,6 +129,49 @@ def test_what_is_wrong_is_said_with_its_place_and_the_exit_code_is_2(streamproof
     assert message in result.out
     assert "✗" in result.out
     assert "to mend" in result.out
+
+
+IMPORTED = "import streamproof as sp\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('by="client"', 'by="clinet"', 'window(by=...) needs the column "clinet", which is not there. Did you mean "client"?'),
+        (IMPORTED, f"{IMPORTED}import os; os._exit(4)\n", "ended the process (exit code 4)"),
+    ],
+)
+def test_the_job_is_called_and_its_steps_are_looked_at(streamproof, my_job, java, old, new, message):
+    edit(my_job / "job.py", old, new)
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 2
+    assert "✗ job" in result.out
+    assert message in result.out
+
+
+def test_a_file_that_asks_for_a_session_is_not_called_and_that_is_said(streamproof, my_job, java):
+    edit(
+        my_job / "job.py", IMPORTED, f"{IMPORTED}from pyspark.sql import SparkSession\nspark = SparkSession.builder.getOrCreate()\n"
+    )
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 0, result.out
+    assert "read, not called, since my_job/job.py line 7 asks for a SparkSession, not looked at from here" in result.out
+    assert "called without Spark" not in result.out
+    assert "as far as it can be seen from here (not job)" in result.out
+
+
+def test_a_job_that_does_not_return_is_given_up(streamproof, my_job, java, monkeypatch):
+    edit(my_job / "job.py", IMPORTED, f"{IMPORTED}while True:\n    pass\n")
+    monkeypatch.setattr("streamproof.runtime.preflight.rehearsing", partial(rehearsing, seconds=0.2))
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 2
+    assert "took longer than 0.2 seconds" in result.out
 
 
 def test_side_outputs_need_not_be_bound(streamproof, my_job, java):

@@ -19,7 +19,9 @@ def test_what_init_makes_is_valid(my_job):
     config, scenario = load(my_job), load_scenario(my_job)
 
     assert config.source.keys() == scenario.source.keys() == {"trades"}
-    assert "assert sp.prove(" in (my_job / "test_job.py").read_text()
+    test = (my_job / "test_job.py").read_text()
+    assert "assert sp.prove(Path(__file__).parent, quick=True, progress=True)" in test
+    assert "capsys.disabled()" in test, "pytest would keep the progress to itself"
     for file in ("job.py", "model.py", "test_job.py"):
         compile((my_job / file).read_text(), file, "exec")
 

@@ -4,8 +4,20 @@ from pathlib import Path
 
 import pytest
 
+import streamproof.config
 from streamproof import __version__
-from streamproof.errors import CheckpointError, ConfigurationError, SinkError
+from streamproof.errors import (
+    CheckpointError,
+    ConfigurationError,
+    JobDefinitionError,
+    JvmGone,
+    RegistryError,
+    RegistryUnavailable,
+    SinkError,
+    SinkUnavailable,
+    SourceUnavailable,
+    StreamproofError,
+)
 
 COMMANDS = ("init", "check", "run", "prove", "report")
 
@@ -14,7 +26,15 @@ def test_help_teaches_examples_and_exit_codes(streamproof):
     result = streamproof("--help")
 
     assert result.code == 0
-    for word in (*COMMANDS, "streamproof prove my_job", "0  pass", "1  fail", "2  wrong usage", "3  unknown"):
+    for word in (
+        *COMMANDS,
+        "streamproof prove my_job",
+        "75  a restart mends it",
+        "0  pass",
+        "1  fail",
+        "2  wrong usage",
+        "3  unknown",
+    ):
         assert word in result.out
 
 
@@ -66,11 +86,11 @@ def test_a_target_that_is_not_there(streamproof, monkeypatch, command):
     assert "Traceback" not in result.err
 
 
-def fail_with(monkeypatch, problem):
-    def load(*_, **__):
-        raise problem
-
-    monkeypatch.setattr("streamproof.config.load", load)
+def fail_with(monkeypatch, problem, *, file=streamproof.config.__file__):
+    """Lets a function of Streamproof's own raise, or one of another file that it calls."""
+    named = {"problem": problem}
+    exec(compile("def load(*_, **__):\n    raise problem\n", file, "exec"), named)
+    monkeypatch.setattr("streamproof.config.load", named["load"])
 
 
 def test_every_line_of_an_error_is_printed_below_the_first_word(streamproof, monkeypatch):
@@ -82,7 +102,21 @@ def test_every_line_of_an_error_is_printed_below_the_first_word(streamproof, mon
     assert result.out == ""
 
 
-@pytest.mark.parametrize(("problem", "code"), [(ConfigurationError("x"), 2), (CheckpointError("x"), 1), (SinkError("x"), 1)])
+@pytest.mark.parametrize(
+    ("problem", "code"),
+    [
+        (ConfigurationError("x"), 2),
+        (JobDefinitionError("x"), 2),
+        (CheckpointError("x"), 1),
+        (SinkError("x"), 1),
+        (StreamproofError("The query stopped: x"), 1),
+        (SinkUnavailable("x"), 75),
+        (RegistryError("refused"), 1),
+        (RegistryUnavailable("silent"), 75),
+        (SourceUnavailable("x"), 75),
+        (JvmGone("x"), 75),
+    ],
+)
 def test_the_exit_code_is_the_errors(streamproof, monkeypatch, problem, code):
     fail_with(monkeypatch, problem)
 
@@ -104,12 +138,42 @@ def test_an_unexpected_error_is_one_sentence_and_its_trace_is_kept(streamproof, 
 
     result = streamproof("run")
 
-    assert result.code == 1
+    assert result.code == 70
+    assert result.err.endswith("This is a fault of Streamproof's: please report it.\n")
     assert result.err.startswith("error  Unexpected: ZeroDivisionError: of ${env:STREAMPROOF_TEST_SECRET}\n")
     assert "Traceback" not in result.err
     kept = Path(".streamproof/last-error.txt").read_text()
     assert "Traceback" in kept
     assert "hunter2" not in kept + result.err
+
+
+def test_what_the_users_code_raises_names_its_line_and_is_no_fault_of_ours(streamproof, monkeypatch):
+    fail_with(monkeypatch, KeyError("eur"), file=str(Path("sink.py").absolute()))
+
+    result = streamproof("run")
+
+    assert result.code == 2
+    assert result.err.startswith("error  sink.py line 2, in load: KeyError: 'eur'.\n")
+    assert "Streamproof's" not in result.err
+    assert "Traceback" not in result.err
+
+
+def test_the_module_that_is_missing_is_named(streamproof, monkeypatch):
+    problem = ModuleNotFoundError("No module named 'polars'", name="polars")
+    fail_with(monkeypatch, problem, file=str(Path("sink.py").absolute()))
+
+    result = streamproof("run")
+
+    assert result.code == 2
+    assert "sink.py line 2, in load: the module polars is missing." in result.err
+    assert "-m pip install polars" in result.err
+
+
+def test_debug_prints_the_trace_of_that_command_alone(streamproof, monkeypatch):
+    fail_with(monkeypatch, ConfigurationError("wrong"))
+
+    assert "Traceback" in streamproof("run", "--debug").err
+    assert "Traceback" not in streamproof("run").err
 
 
 def test_ctrl_c_is_130_and_says_what_is_kept(streamproof, monkeypatch, my_job):

@@ -97,6 +97,7 @@ def test_every_option_reaches_the_proof(proved):
         "only": "publish/*",
         "seed": 7,
         "full": True,
+        "quick": False,
         "max_scenarios": 5,
         "time_budget": timedelta(minutes=10),
         "stop_at_first": True,
@@ -109,6 +110,22 @@ def test_every_option_reaches_the_proof(proved):
         "services": {"kafka": "h:1", "postgres": "postgresql://h/d?a=b"},
         "report": Path("reports/x"),
     }
+
+
+def test_a_quick_plan_is_asked_for_and_listed(proved):
+    assert proved("--quick")[1]["quick"] is True
+    assert proved("--quick", "--list")[1]["quick"] is True
+    assert proved()[1]["quick"] is False
+
+
+def test_a_quick_plan_and_the_full_one_exclude_each_other(streamproof, my_job):
+    result = streamproof("prove", str(my_job), "--quick", "--full")
+
+    assert result.code == 2
+    assert "--quick" in result.err
+    assert "--full" in result.err
+    assert "exclude each other" in result.err
+    assert not (my_job / ".streamproof").exists(), "nothing was begun"
 
 
 def test_the_list_names_the_scenarios_and_an_estimate(proved):

@@ -1,6 +1,7 @@
 """What `run` prints, as UX.md draws it; no Spark is started."""
 
 import json
+import logging
 import os
 import signal
 from dataclasses import replace
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from streamproof.core.account import Account
+from streamproof.errors import AccountError, JobDefinitionError, StreamproofError
+from streamproof.runtime.failures import jvm_gone
 
 runtime = pytest.importorskip("streamproof.runtime.run")
 PartitionLag = runtime.PartitionLag
@@ -49,13 +52,16 @@ def ran(streamproof, my_job, monkeypatch, tmp_path):
 
     def ran(*arguments: str, read: int = 50_000, ends: int = 0):
         def run_job(config, **options):
-            told, end = options.pop("told"), options.pop("end")
+            told, end, _ = options.pop("told"), options.pop("end"), options.pop("log")
             if ends:
                 os.kill(os.getpid(), ends)
                 end.wait(10)
             told("batch 1, 50 rows in")
             calls.append(options)
-            return replace(result(tmp_path, read=read), ended_early=end.is_set())
+            done = replace(result(tmp_path, read=read), ended_early=end.is_set())
+            if read < 50_000:
+                raise AccountError("The account of exposure does not add up.", done, remedy="Look at job.py line 3.")
+            return done
 
         monkeypatch.setattr("streamproof.runtime.run.run_job", run_job)
         monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
@@ -87,10 +93,30 @@ def test_an_account_of_more_than_this_run_says_so(ran):
     assert "= 50,000, since the checkpoint began\n" in shown.out
 
 
-def test_an_account_that_does_not_add_up_is_said(ran):
-    shown, _ = ran(read=50_003)
+def test_r31_an_account_that_does_not_add_up_is_exit_code_4_behind_all_that_was_done(ran):
+    shown, _ = ran(read=49_997)
 
-    assert "3 missing: 50,003 were read" in shown.out
+    assert "  exposure   out/exposure " in shown.out
+    assert "3 too many: 49,997 were read" in shown.out
+    assert shown.err.endswith("error  The account of exposure does not add up.\n       Look at job.py line 3.\n")
+    assert shown.code == 4
+
+
+def test_r31_in_json_the_result_is_whole_and_says_which_account_it_is(ran):
+    shown, _ = ran("--json", read=49_997)
+    (account,) = json.loads(shown.out)["accounts"]
+
+    assert (account["query"], account["input"], account["account"]["late"], account["adds_up"]) == ("exposure", 49_997, 318, False)
+    assert shown.code == 4
+
+
+def test_r31_a_run_that_was_ended_keeps_its_code_and_says_that_the_account_does_not_add_up(ran):
+    shown, _ = ran(read=49_997, ends=signal.SIGTERM)
+
+    assert "3 too many: 49,997 were read" in shown.out
+    assert "error  The account of exposure does not add up." in shown.err
+    assert shown.err.endswith("Ended by SIGTERM. Go on with: streamproof run my_job\n")
+    assert shown.code == 143
 
 
 @pytest.mark.parametrize(("sent", "called", "code"), [(signal.SIGINT, "Ctrl-C", 130), (signal.SIGTERM, "SIGTERM", 143)])
@@ -102,11 +128,76 @@ def test_a_run_that_is_asked_to_end_still_says_where_every_event_is(ran, sent, c
     assert shown.code == code
 
 
+def stopping(monkeypatch, problem, *, logged=""):
+    """Lets the work write to the log as the JVM does, and py4j as it does where the JVM has gone, and stop."""
+
+    def run_job(config, *, log, **_):
+        if log is not None:
+            log.write_text(logged)
+        try:
+            raise ConnectionRefusedError(111)
+        except OSError:
+            logging.getLogger("py4j.clientserver").exception("There was an exception while sending a command.")
+        raise problem
+
+    monkeypatch.setattr("streamproof.runtime.run.run_job", run_job)
+    monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
+
+
+def test_a_jvm_that_died_is_75_in_a_few_lines_which_name_the_log(streamproof, my_job, monkeypatch):
+    stopping(monkeypatch, jvm_gone(), logged="OutOfMemoryError\n")
+
+    shown = streamproof("run", "my_job")
+
+    assert shown.code == 75
+    assert "Traceback" not in shown.err
+    assert shown.err.startswith("error  The JVM is gone: it was killed, or ran out of memory.\n")
+    *said, last = shown.err.splitlines()
+    assert len(said) == 3
+    log = Path(last.partition("Spark's log: ")[2])
+    assert "OutOfMemoryError" in log.read_text()
+    assert "Traceback" in log.read_text()
+    assert log.parent == Path("my_job/.streamproof/logs")
+    assert log.stat().st_mode & 0o077 == 0, "it may hold values of rows"
+
+
+def test_what_the_user_must_change_does_not_send_him_to_the_log(streamproof, my_job, monkeypatch):
+    stopping(monkeypatch, JobDefinitionError("wrong"), logged="something\n")
+
+    assert "log" not in streamproof("run", "my_job").err
+
+
+def test_debug_leaves_all_on_the_screen(streamproof, my_job, monkeypatch):
+    stopping(monkeypatch, StreamproofError("stopped"))
+
+    shown = streamproof("run", "my_job", "--debug")
+
+    assert "Traceback" in shown.err
+    assert "Spark's log" not in shown.err
+    assert not (my_job / ".streamproof").exists()
+
+
+def test_of_older_logs_the_newest_stay(streamproof, my_job, monkeypatch):
+    logs = my_job / ".streamproof" / "logs"
+    logs.mkdir(parents=True)
+    for day in range(10, 30):
+        (logs / f"run-202601{day}T000000-1.log").touch()
+    (logs / "mine.txt").touch()
+    stopping(monkeypatch, StreamproofError("stopped"))
+
+    streamproof("run", "my_job")
+
+    left = sorted(file.name for file in logs.iterdir())
+    assert left[:2] == ["mine.txt", "run-20260121T000000-1.log"]
+    assert len(left) == 11
+
+
 def test_json_is_one_object_and_nothing_else(ran):
     shown, _ = ran("--json")
     found = json.loads(shown.out)
 
     assert (found["job"], found["account"]["late"], found["closes_after"]) == ("risk_exposure", 318, "2026-01-05T10:05:00+00:00")
+    assert [account["adds_up"] for account in found["accounts"]] == [True]
 
 
 def test_the_ways_out_are_passed_on(ran):

@@ -83,6 +83,30 @@ def test_r4_two_digests_agree_exactly_but_for_float_sums(mine, theirs, agree):
     assert theirs.agrees_with(mine) is agree
 
 
+@pytest.mark.parametrize(
+    ("rows", "moved", "step", "agree"),
+    [
+        (1, 1e-6, 1e-6, True),  # 23.281488 beside 23.281487
+        (1, 2e-6, 1e-6, False),
+        (1, 1e-6, 0.0, False),
+        (3, 3e-6, 1e-6, True),  # each of them may come out one step apart
+        (3, 5e-6, 1e-6, False),
+        (2, 1.0, 1.0, True),
+    ],
+)
+def test_r4_a_rounded_mean_may_come_out_one_step_apart(rows, moved, step, agree):
+    def digest(total):
+        return Digest(rows, rows, 7, {"mean": (total, total)}, {"mean": step} if step else {})
+
+    mine, theirs = digest(23.281487 * rows), digest(23.281487 * rows + moved)
+
+    assert mine.agrees_with(theirs) is agree
+    assert theirs.agrees_with(mine) is agree
+    assert (mine + mine).agrees_with(theirs + theirs) is agree
+    section = replace(MANIFEST.sections[0], digest=mine)
+    assert Manifest.from_json(replace(MANIFEST, sections=(section,)).to_json()).sections[0].digest == mine
+
+
 def test_r7_equal_rows_that_lie_in_other_shards_are_told_apart():
     def section(*hashes: int) -> Section:
         files = tuple(StagedFile(f"part-{number}", 1, None, Digest(1, 0, value)) for number, value in enumerate(hashes))

@@ -11,6 +11,7 @@ from streamproof.prove.generate import Event, Kind
 from streamproof.prove.history import History, OutputHistory, OutputRow, QueryHistory, QueryView, StateContents
 from streamproof.prove.offered import Offered
 from streamproof.prove.oracle.arrived import Arrived, BatchRead
+from streamproof.prove.oracle.asked import Asked, AskedTime
 from streamproof.prove.oracle.expectation import Expectation
 from streamproof.prove.oracle.model import simulate
 from streamproof.prove.oracle.shape import QueryShape
@@ -91,8 +92,18 @@ def faultless(
         values if shape.window_us else None,
         values if shape.window_us else None,
         {trace: {"total": 1.5} for trace in arrived},
+        asked=asked_of(shape),
+        asked_time=AskedTime("ts", max_future="1 day"),
     )
     return History([view], Offered(events, files_of(batches)), expect or Expect())
+
+
+def asked_of(shape: QueryShape) -> Asked:
+    """The calls that a query of this shape is asked for by."""
+    asked = Asked("s").then("require", conditions={"positive": "total > 0"}).then("filter", condition="true", name="small")
+    if shape.deduplicate is not None:
+        asked = asked.then("deduplicate", key=shape.deduplicate)
+    return asked if shape.window_us is None else asked.then("window", by=shape.by).then("aggregate", aggregates={"total": 1})
 
 
 def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) -> QueryHistory:

@@ -1,8 +1,10 @@
 """A live crash and the image of the same step must come to the same end; where only one of them ran, nothing is claimed."""
 
+from streamproof.core.manifest import Digest
 from streamproof.core.phases import StepName
 from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import CheckResult
+from streamproof.prove.comparing import PublishedRows
 from streamproof.prove.judging import Outcome
 from streamproof.prove.planning import Mode, ScenarioPlan
 from streamproof.prove.record.images import Image
@@ -12,7 +14,10 @@ STEP = StepName.parse("commit/commits@1:after")
 IMAGE = Image(str(STEP), STEP, (str(STEP),), {}, "disk")
 
 
-def outcome(mode: Mode, emitted: int, published: str = "one") -> Outcome:
+ONE, ANOTHER = PublishedRows({"totals": Digest(1, 0, 1)}), PublishedRows({"totals": Digest(1, 0, 2)})
+
+
+def outcome(mode: Mode, emitted: int, published: PublishedRows = ONE) -> Outcome:
     plan = ScenarioPlan(f"{STEP}+{mode}", mode, "process-death", STEP, IMAGE)
     return Outcome(plan, True, [CheckResult("account", Verdict.PASS)], 1.0, {"emitted": emitted}, published=published)
 
@@ -25,7 +30,7 @@ def test_another_account_than_the_image_fails() -> None:
 
 
 def test_other_rows_than_the_image_published_fail() -> None:
-    live = _agreeing([outcome(Mode.IMAGE, 5), outcome(Mode.LIVE, 5, "another")])[1]
+    live = _agreeing([outcome(Mode.IMAGE, 5), outcome(Mode.LIVE, 5, ANOTHER)])[1]
 
     assert live.verdict is Verdict.FAIL
     assert "in the rows that are published" in live.checks[-1].findings[0].what

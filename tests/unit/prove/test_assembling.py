@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamproof.prove.assembling import crash_points
+from streamproof.prove.assembling import Request, crash_points
 from streamproof.prove.planning import live, standard
 from streamproof.prove.record.steps import timeline
 from unit.prove.record.recorder import LAYOUT, Recorder
@@ -45,3 +45,10 @@ def test_on_services_a_live_crash_proves_all_names_of_its_disk(recording: Any) -
 
 def test_a_crash_that_did_not_fire_proves_nothing(recording: Any) -> None:
     assert set(proved_by(recording, live(recording.steps, []), fired=False).values()) == {None}
+
+
+def test_the_command_of_a_quick_plan_names_it_and_a_replay_takes_the_standard_one() -> None:
+    request = Request("my_job", 7, "quick", None, None, quick=True)
+
+    assert request.command == "streamproof prove my_job --seed 7 --quick"
+    assert request.replay("commit/commits@2:after") == "streamproof prove my_job --only commit/commits@2:after --seed 7"

@@ -12,9 +12,10 @@ import pytest
 from streamproof.core.manifest import Fingerprint, LedgerEntry, Manifest
 from streamproof.errors import ScenarioError
 from streamproof.prove.generate import SourceShape, generate
-from streamproof.prove.handwritten import handwritten_rows
+from streamproof.prove.handwritten import handwritten_fates, handwritten_rows
 from streamproof.prove.left_behind import OutputLayout, OutputRow, QueryLayout, read_history
 from streamproof.prove.oracle.arrived import Arrived
+from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.scenario import Expect, load_scenario
@@ -164,3 +165,45 @@ def test_a_hand_written_model_with_a_column_of_its_own_is_a_mistake_of_the_scena
 
     with pytest.raises(ScenarioError, match='gives a column "totl"'):
         handwritten_rows(scenario, QueryShape("totals", "ts", 0, 30_000_000, ("client",), ("total",)), (), {}, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def totals(rows):\n    return {}['eur']\n", "model.py line 2, in totals: KeyError: 'eur'."),
+        ("def totals(rows):\n    yield {}['eur']\n", "model.py line 2, in totals: KeyError: 'eur'."),
+        ("import polars\n", "model.py line 1: the module polars is missing."),
+        ("def totals(rows:\n", "model.py line 1: SyntaxError: '(' was never closed."),
+    ],
+)
+def test_what_a_hand_written_model_raises_is_said_with_its_line(tmp_path, text, said):
+    (tmp_path / "model.py").write_text(text)
+    own = {"file": tmp_path / "scenario.toml", "expect": Expect(model="model.py:totals")}
+    scenario = load_scenario(EXAMPLE, events=200).model_copy(update=own)
+
+    with pytest.raises(ScenarioError) as raised:
+        handwritten_rows(scenario, QueryShape("totals", "ts", 0, 30_000_000, ("client",), ("total",)), (), {}, {})
+
+    assert raised.value.message.endswith(said)
+    assert "hand-written model" in raised.value.required
+
+
+def test_the_hand_written_fate_is_asked_about_every_event_that_can_be_read():
+    scenario = load_scenario(EXAMPLE, events=2_000)
+    events = generate(scenario, "trades", SourceShape("json", "ts", "milliseconds"))
+
+    fates = handwritten_fates(scenario, events, AskedTime("ts", "10 seconds", "5 minutes"))
+
+    assert {fates[event.trace] for event in events if event.kind == "invalid"} == {"rejected"}
+    assert {fates[event.trace] for event in events if event.kind in ("ok", "duplicate")} == {"kept"}
+    assert len(fates) == sum(event.kind in ("ok", "duplicate", "invalid") for event in events)
+
+
+def test_a_hand_written_fate_that_nobody_knows_is_a_mistake_of_the_scenario(tmp_path):
+    (tmp_path / "model.py").write_text("def fate(event):\n    return 'dropped'\n")
+    own = {"file": tmp_path / "scenario.toml", "expect": Expect(fate="model.py:fate")}
+    scenario = load_scenario(EXAMPLE, events=200).model_copy(update=own)
+    events = generate(scenario, "trades", SourceShape("json", "ts", "milliseconds"))
+
+    with pytest.raises(ScenarioError, match="gave 'dropped' for the event e-"):
+        handwritten_fates(scenario, events, None)

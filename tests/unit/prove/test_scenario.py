@@ -49,6 +49,11 @@ def test_seed_events_and_batches_can_be_replaced():
         ("min = 10", "min = 9000", r"has min 9000 above max 5000"),
         ("2026-01-05T09:00:00Z", "2026-01-05T09:00:00", r"which has no zone"),
         ("model.py:exposure", "model:exposure", r'\[expect\] model is "model:exposure"'),
+        (
+            "tolerance = 1e-9",
+            'may_be_unexercised = "late"',
+            r'\[expect\] may_be_unexercised is "late".\nIt must be a list of names',
+        ),
         ("events = 50_000", "events = 7", r"7 events for 10 files"),
         ("events = 50_000", "", r'the scenario needs the key "events"'),
         ("seed = 7", "seed = ", r"not valid TOML"),

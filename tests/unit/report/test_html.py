@@ -251,3 +251,12 @@ def test_what_differs_between_expected_and_found_is_marked_and_escaped():
     assert expected == "client &lt;c17&gt;  trades <mark>31</mark>"
     assert found == "client &lt;c17&gt;  trades <mark>32</mark>"
     assert differing("a row", "nothing of the kind") == ("a row", "nothing of the kind")
+
+
+def test_what_was_never_exercised_stands_above_the_account(green):
+    green |= {"verdict": "unknown"}
+    green["not_exercised"] = [{"code": "late-not-exercised", "name": "late", "says": "No record came <late>."}]
+    page = render(green)
+
+    assert page.index("<strong>late</strong> No record came &lt;late&gt;.") < page.index('id="account"')
+    assert "Never exercised: late" in page

@@ -44,6 +44,20 @@ def test_a_proof_that_was_cut_short_is_not_green(green, empty):
         assert plan.find("error") is not None
 
 
+def test_what_was_never_exercised_is_an_error_and_adds_no_failure(green, red):
+    vacuous = [{"code": "late-not-exercised", "name": "late", "says": "No record came late."}]
+    green |= {"verdict": "unknown", "not_exercised": vacuous}
+    red["not_exercised"] = vacuous
+
+    for report, failures in ((green, 0), (red, 7)):
+        suite = suite_of(report)
+        (error,) = suite.findall("testcase/error")
+        assert suite.findall("testcase")[-1].get("name") == "exercised"
+        assert error.get("message") == "never exercised: late"
+        assert error.text == "late-not-exercised: No record came late."
+        assert int(suite.get("failures")) == failures
+
+
 def test_control_characters_and_markup_stay_text(red):
     entry = next(entry for entry in red["scenarios"] if entry["verdict"] == "fail")
     entry["checks"][1]["findings"][0] |= {"event": "a\x00b\x1b<c>&\ud800\ufffe", "found": ']]> "quoted"'}

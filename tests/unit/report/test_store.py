@@ -21,6 +21,15 @@ def only(report, *names, verdict="pass"):
     return part | {"plan": "part", "verdict": verdict}
 
 
+def test_a_quick_plan_that_passes_does_not_forget_what_the_whole_one_has_found(tmp_path, monkeypatch, red):
+    monkeypatch.setattr(store, "render", lambda report: "")
+    kept(tmp_path, red)
+    kept(tmp_path, only(red, "publish/exposure@3:after") | {"plan": "quick"})
+
+    assert "publish/exposure@4:after" in store.last_failed(tmp_path)
+    assert "publish/exposure@3:after" not in store.last_failed(tmp_path)
+
+
 def test_runs_are_counted_up_and_all_three_files_are_written(tmp_path, empty):
     first, second = kept(tmp_path, empty), kept(tmp_path, empty)
 

@@ -28,6 +28,14 @@ def test_a_pass_says_what_was_proved_the_account_and_what_it_means(green):
     assert PAGE in text
 
 
+def test_a_quick_plan_is_named_in_the_verdict_whatever_that_is(green, red):
+    for report in (green, red):
+        report["plan"] = "quick"
+
+    assert printed(green).startswith("PASS  quick plan: 265 scenarios, every fault fired")
+    assert printed(red).splitlines()[0].endswith("(7 of 265 scenarios of the quick plan)")
+
+
 def test_a_failure_names_the_trade_the_crash_both_sides_and_the_line_that_replays_it(red):
     lines = printed(red).splitlines()
     text = "\n".join(lines)
@@ -125,3 +133,31 @@ def test_an_event_time_beyond_the_calendar_is_said_and_breaks_nothing(red):
         point["time_us"] = 10**20
 
     assert "event time out of range" in printed(red)
+
+
+VACUOUS = [
+    {
+        "code": f"{name}-not-exercised",
+        "name": name,
+        "says": f"Nothing was {name}. Let some be; or let it be: [expect] may_be_unexercised = [{name}]" + " many words" * 30,
+    }
+    for name in ("late", "rejected", "duplicate", "filtered.small")
+]
+
+
+def test_what_was_never_exercised_is_said_first_with_what_to_write(green):
+    green |= {"verdict": "unknown", "not_exercised": VACUOUS}
+    text = printed(green)
+
+    assert text.startswith("UNKNOWN  never exercised: late, rejected, duplicate, filtered.small\n")
+    assert "  unexercised Nothing was late. Let some be; or let it be: [expect] may_be_unexercised = [late]" in text
+    assert "  unexercised filtered.small\n" in text
+    assert len(text.splitlines()) <= 24
+
+
+def test_behind_a_failure_it_is_one_line(red):
+    red["not_exercised"] = VACUOUS
+    lines = printed(red).splitlines()
+
+    assert [line for line in lines if "unexercised" in line] == ["  unexercised late, rejected, duplicate, filtered.small"]
+    assert len(lines) <= 24

@@ -3,9 +3,22 @@
 import re
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 
 from streamproof._jvm import plain, storage_error
-from streamproof.errors import DataError, JobDefinitionError, RegistryError, SinkError, StreamproofError, TornCheckpoint, TwoDrivers
+from streamproof.errors import (
+    DataError,
+    JobDefinitionError,
+    JvmGone,
+    RegistryError,
+    RegistryUnavailable,
+    SinkError,
+    SourceUnavailable,
+    StreamproofError,
+    TornCheckpoint,
+    TwoDrivers,
+)
+from streamproof.runtime import failures
 from streamproof.runtime.failures import path_of, translated
 
 WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\nModuleNotFoundError: "
@@ -37,6 +50,31 @@ WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\
             "PythonException: Traceback\nRuntimeError: streamproof-registry:The schema registry http://r does not answer.\nNothing",
             RegistryError,
             "The schema registry http://r does not answer.",
+        ),
+        (
+            "io.streamproof.RegistryFailure: streamproof-registry:silent:http://r does not answer the question for schema 7",
+            RegistryUnavailable,
+            "The schema registry: http://r does not answer the question for schema 7.",
+        ),
+        (
+            "org.apache.kafka.common.errors.TimeoutException: Timeout of 60000ms expired before the position could be determined",
+            SourceUnavailable,
+            "No broker of Kafka answers: Timeout of 60000ms expired",
+        ),
+        (
+            "java.io.FileNotFoundException: File file:/out/late/_staging/000003-a1/part-0.json does not exist",
+            TwoDrivers,
+            "what this one had staged is gone, /out/late/_staging/000003-a1/part-0.json.",
+        ),
+        (
+            "java.io.FileNotFoundException: /ck/sums/_streamproof/side/late/000003-a1/part-0.json (No such file or directory)",
+            TwoDrivers,
+            "Another driver works on this checkpoint, or has",
+        ),
+        (
+            "java.io.FileNotFoundException: File file:/ck/sums/offsets/3 does not exist",
+            TornCheckpoint,
+            "damaged at /ck/sums/offsets/3",
         ),
         ("RuntimeError: streamproof-row:a row does not fit schema 7", SinkError, "An output cannot be written: a row does not fit"),
         ("[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log.", TwoDrivers, "it wrote the log of the batch first"),
@@ -112,7 +150,25 @@ def test_what_a_task_raised_is_named_with_its_place_and_without_values(cause, sa
     error = translated(RuntimeError(cause))
     assert error.message == f"The query stopped: {said}."
     assert not re.search("Smith|7000", str(error))
-    assert "spark.log.level" in error.remedy
+    assert "--debug prints it" in error.remedy
+
+
+def test_what_a_sink_of_the_users_raised_is_named_with_its_line_and_without_values():
+    ours = {}
+    exec(compile("def publish(row):\n    raise KeyError(row)\n", "/jobs/sink.py", "exec"), ours)
+    with pytest.raises(KeyError) as raised:
+        exec(compile("publish('Smith')", failures.__file__, "exec"), ours)
+
+    error = translated(raised.value)
+
+    assert error.message == "The query stopped: /jobs/sink.py line 2, in publish: KeyError."
+    assert "Smith" not in str(error)
+
+
+def test_a_jvm_that_is_gone_is_told_and_mended_by_a_restart():
+    error = translated(Py4JNetworkError("Answer from Java side is empty"))
+    assert type(error) is JvmGone
+    assert error.exit_code == 75
 
 
 def test_our_own_errors_stay_as_they_are():

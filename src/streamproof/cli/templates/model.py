@@ -1,10 +1,15 @@
-"""The business rule of risk_exposure, written once more by hand: what each client's exposure is in every 30 seconds."""
+"""The business rule of risk_exposure, written once more by hand: which trades count, and each client's exposure in every 30 seconds."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 WINDOW = timedelta(seconds=30)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def fate(trade: dict[str, Any]) -> str:
+    """Where a trade must go by itself, whatever the batches do: "kept", "rejected" or "filtered"; every trade that can be read is asked about."""
+    return "kept" if trade["notional"] is not None and trade["notional"] > 0 else "rejected"
 
 
 def exposure(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -20,5 +25,5 @@ def exposure(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
         sums[trade["client"], start] = (total + trade["notional"], count + 1)
     return [
         {"client": client, "window_start": start, "window_end": start + WINDOW, "exposure": total, "trades": count}
-        for (client, start), (total, count) in sorted(sums.items())
+        for (client, start), (total, count) in sums.items()
     ]

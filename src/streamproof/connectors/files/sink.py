@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from streamproof._jvm import Numbered
 
 LEDGER = "_ledger.json"
+NO_MARKER = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
+"""Of Spark's writers: no file `_SUCCESS` among the rows."""
 _BATCH = "batch="
 _ANY_BATCH = 2**62
 OBJECT_STORES = ("s3", "s3a", "s3n", "gs", "oss", "cosn", "obs", "swift", "wasb", "wasbs")
@@ -62,7 +64,7 @@ class FileSink(Sink):
         staged = f"{self.place.path}/{section.directory}"
         self._verify(staged, section, manifest)
         self._drop_unnamed(staged, section)
-        self.place.storage.write(f"{staged}/{LEDGER}", _entry(manifest, section).to_json())
+        self.place.storage.write(f"{staged}/{LEDGER}", directory_entry(manifest, section, section.files).to_json())
         published = f"{self.place.path}/{batch_directory(manifest.batch)}"
         self.place.storage.rename(staged, published)
         try:
@@ -94,7 +96,7 @@ class FileSink(Sink):
                 return None
         except TornCheckpoint:
             self.place.storage.delete(f"{directory}/{LEDGER}")
-        self.place.storage.create_atomic(f"{directory}/{LEDGER}", _entry(manifest, section).to_json())
+        self.place.storage.create_atomic(f"{directory}/{LEDGER}", directory_entry(manifest, section, section.files).to_json())
         return f"{directory}/{LEDGER} was torn or missing and is written again from the manifest; its rows are whole."
 
     def torn(self, batch: int, section: Section | None) -> str | None:
@@ -167,9 +169,9 @@ class FileSink(Sink):
                 )
 
 
-def _entry(manifest: Manifest, section: Section) -> LedgerEntry:
+def directory_entry(manifest: Manifest, section: Section, files: tuple[StagedFile, ...]) -> LedgerEntry:
     """The ledger entry of a directory: it names its files with their bytes, and the batches before (R26)."""
-    return replace(entry_of(manifest, section), files=section.files, earlier=section.earlier)
+    return replace(entry_of(manifest, section), files=files, earlier=section.earlier)
 
 
 def _others(there: Mapping[str, int], named: Sequence[StagedFile]) -> bool:

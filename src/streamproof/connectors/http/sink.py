@@ -65,7 +65,7 @@ class CallSink(LaggingSink):
         if not self.staged_whole(section):
             raise gone(manifest, section)  # they are the outbox: which calls are still to be made is known from them alone
         again, number = self._calls.begun(batch), self._calls.next_try(batch)
-        calls = self._outbox(self.place.staged_rows(section), batch)
+        calls = self._outbox(self.staged(section), batch)
         require_whole(self.place, self._require_keys_apart(calls), section.digest.rows)
         if not self._calls.begin(batch, number):
             raise TwoDrivers(

@@ -147,7 +147,7 @@ class TopicSink(LaggingSink, _Topic):
         if known is not None:  # the task reads behind it only
             same_publication(known, manifest, section)
             return
-        rows = self.place.staged_rows(section, number)
+        rows = self.staged(section, number)
         headers = tuple(rows.columns[2:])
         entry = replace(entry_of(manifest, section), shard=number)
         count = rows_of(section, number, rows)
@@ -235,7 +235,7 @@ class PlainTopicSink(_Topic):
         return True
 
     def publish(self, manifest: Manifest, section: Section) -> None:
-        records = self.place.staged_rows(section)
+        records = self.staged(section)
         headers = records.columns[2:]
         if headers:
             pairs = [F.struct(F.lit(_header_name(name)).alias("key"), F.col(f"`{name}`").alias("value")) for name in headers]

@@ -11,7 +11,7 @@ from streamproof.config.registry import FORMATS as REGISTRY_FORMATS
 from streamproof.connectors import carried, json_records, schemas
 from streamproof.connectors.extras import library
 from streamproof.connectors.kafka.settling import settled
-from streamproof.errors import ConfigurationError, DataError
+from streamproof.errors import ConfigurationError, DataError, SourceUnavailable
 
 if TYPE_CHECKING:
     from streamproof.config import KafkaSource
@@ -111,7 +111,7 @@ def refused(who: str, topic: str, servers: str, said: str) -> ConfigurationError
         return ConfigurationError(
             f"{who} servers is {servers}: {words}", required='They are written as "host:9092", several with commas.'
         )
-    return DataError(
+    return SourceUnavailable(
         f"{who} no broker answers at {servers}: {words}",
         required="Nothing is lost: what was not read is still in the topic.",
         remedy='Look whether it runs and is reached from here; a broker that speaks TLS needs options = { "security.protocol" = "SSL" }.',

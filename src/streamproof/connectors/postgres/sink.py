@@ -153,7 +153,7 @@ class TableSink(LaggingSink):
 
     def _publish(self, manifest: Manifest, section: Section, number: int) -> None:
         """One shard, by one task."""
-        rows = self.place.staged_rows(section, number)
+        rows = self.staged(section, number)
         entry = replace(entry_of(manifest, section), shard=number)
         count = rows_of(section, number, rows)
         shard = Shard(

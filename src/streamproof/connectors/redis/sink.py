@@ -98,7 +98,7 @@ class HashSink(LaggingSink):
             return
         if not self.staged_whole(section):
             raise gone(manifest, section) if self.begun(manifest.batch) else _emptied(self.place.where, manifest.batch)
-        rows = self.place.staged_rows(section)
+        rows = self.staged(section)
         keyed = self._keyed(rows)
         self._require_keys(keyed)
         entry, begun = entry_of(manifest, section).to_json(), self._field(manifest.batch, "begun")

@@ -9,10 +9,12 @@ from urllib.parse import quote
 import httpx
 
 from streamproof.config import RegistryConfig
-from streamproof.errors import ConfigurationError, RegistryError
+from streamproof.errors import ConfigurationError, RegistryError, RegistryUnavailable
 
 MARK = "streamproof-registry:"
 """What begins the message of a task that the registry has not answered: the driver looks for it."""
+SILENT = "silent:"
+"""Stands behind the mark where the registry is down, or says so, and does not refuse us."""
 MARK_OF_ROW = "streamproof-row:"
 """The same of a row that its schema does not take."""
 SCHEMA_TYPES: Mapping[str, str] = {"avro": "AVRO", "json_schema": "JSON", "protobuf": "PROTOBUF"}
@@ -176,7 +178,8 @@ def refusal(address: str, what: str, status: int, said: str) -> RegistryError:
             f"{address} answers as no schema registry does ({status}), asked for {what}.",
             remedy="Mend url in [registry]: the path of Confluent's API belongs to it (Apicurio: /apis/ccompat/v7).",
         )
-    return RegistryError(
+    kind = RegistryUnavailable if status >= 500 or status == 429 else RegistryError
+    return kind(
         f"The schema registry {address} answers {status}, asked for {what}{f': {said}' if said else ''}.",
         required="Nothing is lost: what was not read is still in the topic, and no record is rejected for it.",
         remedy="Look at the registry's log, then run again.",
@@ -184,7 +187,7 @@ def refusal(address: str, what: str, status: int, said: str) -> RegistryError:
 
 
 def _silent(address: str, what: str, problem: Exception) -> RegistryError:
-    return RegistryError(
+    return RegistryUnavailable(
         f"The schema registry {address} does not answer, asked for {what}: {problem or type(problem).__name__}.",
         required="Nothing is lost: what was not read is still in the topic, and no record is rejected for it.",
         remedy="Look whether it runs and is reached from here, then run again.",

@@ -13,10 +13,10 @@ from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, 
 from streamproof import _jvm
 from streamproof.connectors import json_records
 from streamproof.connectors.extras import library
-from streamproof.connectors.registry.client import MARK, RegisteredSchema, Registry
+from streamproof.connectors.registry.client import MARK, SILENT, RegisteredSchema, Registry
 from streamproof.connectors.registry.wire import Broken, unframed
 from streamproof.core.clock import monotonic_seconds
-from streamproof.errors import ConfigurationError, RegistryError
+from streamproof.errors import ConfigurationError, RegistryError, RegistryUnavailable
 from streamproof.stream.plan import CORRUPT, ORIGINAL, PROBLEM, RECORD_COLUMNS, TRACE
 
 if TYPE_CHECKING:
@@ -211,7 +211,8 @@ class _Looked:
             schema = self._registry.schema(schema_id)
             referred = self._registry.referred(schema) if schema is not None else {}
         except RegistryError as problem:
-            raise RuntimeError(f"{MARK}{problem}") from None
+            silent = SILENT if isinstance(problem, RegistryUnavailable) else ""
+            raise RuntimeError(f"{MARK}{silent}{problem}") from None
         if schema is None:
             self._unknown[schema_id] = monotonic_seconds()
             return unknown

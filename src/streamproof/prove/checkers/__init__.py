@@ -18,6 +18,8 @@ KEPT = 20
 
 _MODULES = (
     "intake",
+    "intent",
+    "business_rule",
     "exactly_once",
     "account",
     "publication",

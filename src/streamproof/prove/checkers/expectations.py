@@ -21,18 +21,24 @@ def expectations(history: History) -> Iterator[Finding]:
             ("open_state", expect.open_at_most),
         ):
             if most is not None:
-                yield from _share(view, place, most)
+                yield from _share(history, view, place, most)
         if expect.results_by == "event time":
             yield from _event_times(history, view)
 
 
-def _share(view: QueryView, place: str, most: float) -> Iterator[Finding]:
+def _share(history: History, view: QueryView, place: str, most: float) -> Iterator[Finding]:
+    """A finding if more than the share is there; events at the edges, which a proof adds by itself, are not counted."""
     places = view.model.places
-    count, of = places[place].count, places["input"].count
+    count, of = places[place].count - _edges(history, view, place), places["input"].count
     if of and count > most * of:
         word = {"open_state": "open at the end"}.get(place, place)
         what = f"{count / of:.2%} of the input of {view.name} is {word}; the scenario allows {most:.2%}"
         yield Finding(None, what, None, f"at most {int(most * of):,} of {of:,}", f"{count:,}")
+
+
+def _edges(history: History, view: QueryView, place: str) -> int:
+    fates = view.model.fates
+    return sum(fates.get(trace, ("",))[0] == place for trace in history.offered.edges)
 
 
 def _event_times(history: History, view: QueryView) -> Iterator[Finding]:

@@ -1,13 +1,14 @@
 """Windows hold what they must: emitted once, by the right batch, with the values that batch query and hand-written model give (R23)."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided
 from streamproof.prove.checkers.wording import events, published, values, window
+from streamproof.prove.float_order import ANYTHING, Steps, alike
 from streamproof.prove.history import History, OutputRow, QueryView, total
 from streamproof.prove.oracle.arrived import plain
 from streamproof.prove.oracle.expectation import WindowKey
@@ -15,6 +16,7 @@ from streamproof.prove.row_files import instant_of
 from streamproof.prove.scenario import Expect
 
 _NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
+NO_STEPS: Steps = MappingProxyType({})
 SCALARS = (str, int, float, Decimal)
 
 
@@ -67,7 +69,7 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
             continue
         compared = [name for name in wanted if name in shape.aggregates or (name not in keys and _is_plain(wanted[name]))]
         for column in compared:
-            if not equal(wanted[column], row.values.get(column), column, expect):
+            if not equal(wanted[column], row.values.get(column), column, expect, view.steps):
                 said = f"{window(shape, key)}  {values(wanted, compared)}"
                 whole = view.sums[key] == view.model.emitted[key].vector
                 how = f"{row.file}; each of its events is in it once, and the value is another" if whole else row.file
@@ -91,8 +93,11 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, SCALARS)
 
 
-def equal(wanted: Any, found: Any, column: str, expect: Expect) -> bool:
-    """Whether two values of a column are equal in the way the scenario declares; floats by tolerance unless it says otherwise."""
+def equal(wanted: Any, found: Any, column: str, expect: Expect, steps: Steps = NO_STEPS) -> bool:
+    """Whether two values of a column are equal in the way the scenario declares.
+
+    Unless it says otherwise, floats are so by tolerance, and what is made of floats in an order that is not fixed by its step.
+    """
     if isinstance(found, str):
         found = _as_written(wanted, found)
     if wanted == found or (wanted != wanted and found != found):  # NaN is not equal to itself
@@ -100,16 +105,12 @@ def equal(wanted: Any, found: Any, column: str, expect: Expect) -> bool:
     wanted, found = plain(wanted), plain(found)
     if expect.compare.get(column) == "ignore":
         return True
+    if column not in expect.compare and column in steps:
+        return steps[column] == ANYTHING or alike(wanted, found, steps[column], expect.tolerance)
     way = expect.compare.get(column) or ("tolerance" if isinstance(wanted, float) or isinstance(found, float) else "exact")
     if way == "set" and isinstance(wanted, tuple) and isinstance(found, tuple):
         return sorted(wanted, key=repr) == sorted(found, key=repr)
-    numbers = (int, float, Decimal)
-    if way == "tolerance" and isinstance(wanted, numbers) and isinstance(found, numbers):
-        one, other = float(wanted), float(found)
-        return (math.isnan(one) and math.isnan(other)) or math.isclose(
-            one, other, rel_tol=expect.tolerance, abs_tol=expect.tolerance
-        )
-    return bool(wanted == found)
+    return alike(wanted, found, 0.0, expect.tolerance) if way == "tolerance" else bool(wanted == found)
 
 
 def _as_written(wanted: Any, text: str) -> Any:

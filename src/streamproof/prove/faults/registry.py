@@ -1,6 +1,6 @@
 """Faults on the schema registry: it is killed."""
 
-from streamproof.errors import RegistryError
+from streamproof.errors import RegistryUnavailable
 from streamproof.lab.registry import Registry
 from streamproof.prove.faults.fault import ServiceFault, Struck
 
@@ -13,7 +13,7 @@ def _kill(struck: Struck) -> None:
 
 def _noticed(struck: Struck) -> bool:
     """What the registry has said once is remembered: a job that asks it nothing more goes on without it."""
-    return struck.stopped_by == RegistryError.__name__
+    return struck.stopped_by == RegistryUnavailable.__name__
 
 
 FAULTS = (

@@ -1,11 +1,11 @@
 """Topics of Kafka in a proof: one for each source, written once; one for each output of each scenario."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import KafkaException, Message, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -22,23 +22,60 @@ PARTITIONS = 2
 _HEADER = "streamproof"
 
 
-def write_events(events: Iterable[Event], servers: str, topic: str) -> dict[str, list[str]]:
-    """Writes the records of the events to a new topic, each to its partition, and says which trace each record holds: "trades-0@17"."""
+def write_events(events: Sequence[Event], servers: str, topic: str, aborted: Sequence[Event] = ()) -> dict[str, list[str]]:
+    """Writes the records of the events to a new topic, each to its partition, and says which trace each record holds: "trades-0@17".
+
+    In their midst stand `aborted` ones, in a transaction that came to nothing (R9): whoever reads them counts what nobody sent. They, and the
+    markers of the transaction, hold no trace.
+    """
     admin = AdminClient(settings(servers, {}))
     admin.create_topics([NewTopic(topic, PARTITIONS, -1)])[topic].result(SECONDS)
-    producer = Producer({**settings(servers, {}), "enable.idempotence": True, "linger.ms": 20})
+    middle = len(events) // 2
     traces: dict[str, list[str]] = {}
-    ends = dict.fromkeys(range(PARTITIONS), 0)
-    for event in events:
-        partition = event.partition % PARTITIONS
-        producer.produce(topic, event.record, partition=partition)
-        producer.poll(0)
-        traces[record_name(topic, partition, ends[partition])] = [event.trace]
-        ends[partition] += 1
-    left = producer.flush(SECONDS)
-    if left:
-        raise KafkaException(f"{left} events were not written to {topic}")
+    _send(servers, topic, events[:middle], traces)
+    if aborted:
+        _abort(servers, topic, aborted)
+    _send(servers, topic, events[middle:], traces)
+    ends = Consumer({**settings(servers, {}), "group.id": f"{topic}-ends"})
+    for partition in range(PARTITIONS):
+        _, end = ends.get_watermark_offsets(TopicPartition(topic, partition), SECONDS)
+        for offset in range(end):
+            traces.setdefault(record_name(topic, partition, offset), [])
+    ends.close()
     return traces
+
+
+def _send(servers: str, topic: str, events: Sequence[Event], traces: dict[str, list[str]]) -> None:
+    """Writes events, and notes the offset at which each has come to lie."""
+    producer = Producer({**settings(servers, {}), "enable.idempotence": True, "linger.ms": 20})
+    failed: list[str] = []
+
+    def noted(trace: str) -> Callable[[KafkaError | None, Message], None]:
+        def note(problem: KafkaError | None, message: Message) -> None:
+            if problem is not None:
+                failed.append(str(problem))
+            else:
+                traces[record_name(topic, int(message.partition() or 0), int(message.offset() or 0))] = [trace]
+
+        return note
+
+    for event in events:
+        producer.produce(topic, event.record, partition=event.partition % PARTITIONS, on_delivery=noted(event.trace))
+        producer.poll(0)
+    left = producer.flush(SECONDS)
+    if left or failed:
+        raise KafkaException(f"{left + len(failed)} events were not written to {topic}: {', '.join(failed[:1])}")
+
+
+def _abort(servers: str, topic: str, events: Sequence[Event]) -> None:
+    """Writes events in a transaction, and aborts it."""
+    producer = Producer({**settings(servers, {}), "transactional.id": f"{topic}-aborted"})
+    producer.init_transactions(SECONDS)
+    producer.begin_transaction()
+    for event in events:
+        producer.produce(topic, event.record, partition=event.partition % PARTITIONS)
+    producer.flush(SECONDS)
+    producer.abort_transaction(SECONDS)
 
 
 def remove(servers: str, topics: Iterable[str]) -> None:

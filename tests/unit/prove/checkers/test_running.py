@@ -15,6 +15,8 @@ def test_a_faultless_history_passes_every_checker(shape):
     assert [(result.name, result.verdict) for result in results if result.verdict is not Verdict.PASS] == []
     assert [result.name for result in results] == [
         "intake",
+        "intent",
+        "business-rule",
         "exactly-once",
         "account",
         "publication",

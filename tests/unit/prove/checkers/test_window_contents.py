@@ -1,8 +1,13 @@
 """Windows are emitted once, by the right batch, with the right values."""
 
 from dataclasses import replace
+from decimal import Decimal
+from math import inf
+
+import pytest
 
 from streamproof.core.verdict import Verdict
+from streamproof.prove.checkers.window_contents import equal
 from streamproof.prove.scenario import Expect
 from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_rows
 
@@ -85,3 +90,57 @@ def test_a_window_with_other_events_is_found(once):
     rows[0] = changed(rows[0], _records=9)
 
     assert only_finding("window-contents", with_rows(once, "totals", rows)).what == "a window holds other events than it must"
+
+
+def with_means(once, mean, steps):
+    """The history of a run that published 23.281487 for the first window, where both computations give `mean`."""
+    view, rows = once.queries[0], rows_of(once, "totals")
+    given = {key: {"total": mean} for key in view.equivalence}
+    published = [changed(row, total=mean) for row in rows]
+    history = replace(once, queries=[replace(view, equivalence=given, handwritten=given, steps=steps)])
+    return with_rows(history, "totals", [changed(rows[0], total=23.281487), *published[1:]])
+
+
+@pytest.mark.parametrize(
+    ("mean", "steps", "passes"),
+    [
+        (23.281488, {"total": 1e-6}, True),  # round(avg(x), 6), with the floats added in another order
+        (23.281489, {"total": 1e-6}, False),
+        (23.281488, {}, False),
+        (23.281488, {"total": 0.0}, False),
+        (23.281488, {"other": 1e-6}, False),
+    ],
+)
+def test_a_rounded_mean_may_come_out_one_step_apart(once, mean, steps, passes):
+    found = check("window-contents", with_means(once, mean, steps))
+
+    assert (found.verdict is Verdict.PASS) is passes
+
+
+@pytest.mark.parametrize("way", ["exact", "tolerance"])
+def test_what_the_scenario_says_of_a_column_wins_over_its_step(once, way):
+    history = replace(with_means(once, 23.281488, {"total": 1e-6}), expectations=Expect(compare={"total": way}))
+
+    assert check("window-contents", history).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "step", "alike"),
+    [
+        (23, 24, 1.0, True),
+        (23, 25, 1.0, False),
+        (23, 24, None, False),
+        (Decimal("23.28"), Decimal("23.29"), 0.01, True),
+        (Decimal("23.28"), "23.29", 0.01, True),
+        (Decimal("23.28"), Decimal("23.30"), 0.01, False),
+        (None, 24, 1.0, False),
+        ("high", "low", inf, True),
+        ("high", "low", None, False),
+    ],
+)
+def test_what_is_made_of_a_mean_is_compared_by_its_step(wanted, found, step, alike):
+    assert equal(wanted, found, "x", Expect(), {} if step is None else {"x": step}) is alike
+
+
+def test_what_cannot_be_compared_is_compared_where_the_scenario_says_so():
+    assert not equal("high", "low", "x", Expect(compare={"x": "exact"}), {"x": inf})

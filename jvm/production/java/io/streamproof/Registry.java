@@ -104,12 +104,13 @@ public final class Registry implements Serializable {
         if (answer.statusCode() == 404 && isFromRegistry(answer.body())) {
           return Optional.empty();
         }
-        failure = new RegistryFailure(url + " answers " + answer.statusCode() + " to the question for " + what);
+        String said = url + " answers " + answer.statusCode() + " to the question for " + what;
         if (answer.statusCode() < 500 && answer.statusCode() != 429) {
-          throw failure;
+          throw new RegistryFailure(said);
         }
+        failure = RegistryFailure.silent(said);
       } catch (IOException problem) {
-        failure = new RegistryFailure(url + " does not answer the question for " + what);
+        failure = RegistryFailure.silent(url + " does not answer the question for " + what);
       } catch (InterruptedException problem) {
         Thread.currentThread().interrupt();
         throw new RegistryFailure("the question for " + what + " was interrupted");

@@ -5,4 +5,9 @@ public final class RegistryFailure extends RuntimeException {
   RegistryFailure(String said) {
     super("streamproof-registry:" + said);
   }
+
+  /** One that is down, or says so, and not one that refuses us. */
+  static RegistryFailure silent(String said) {
+    return new RegistryFailure("silent:" + said);
+  }
 }

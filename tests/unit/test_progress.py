@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from streamproof.cli.progress import BarProgress, LineProgress, progress_on
+from streamproof.progress import BarProgress, LineProgress, progress_on
 from streamproof.prove.events import Failed, Finished, Proving, Recorded, Recording, Started
 
 EVENTS = [

@@ -1,0 +1,45 @@
+package io.streamproof;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.logical.Generate;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.classic.Dataset;
+import scala.collection.Iterator;
+
+/** The operators of a streaming plan, as the analyser has left it. */
+public final class Operators {
+  private Operators() {}
+
+  /**
+   * Their names from the top, a line each, of those that read the stream: nothing is said of a table that it is joined with. Behind {@code
+   * Generate} stands the name of its function; a join with another stream, or with the same one again, is one {@code of streams}. (Spark itself
+   * refuses a subquery that reads a stream.)
+   */
+  public static String ofStream(Dataset<?> rows) {
+    List<String> found = new ArrayList<>();
+    visit(rows.queryExecution().analyzed(), found);
+    return String.join("\n", found);
+  }
+
+  private static void visit(LogicalPlan plan, List<String> found) {
+    if (!plan.isStreaming()) {
+      return;
+    }
+    found.add(name(plan));
+    for (Iterator<LogicalPlan> children = plan.children().iterator(); children.hasNext(); ) {
+      visit(children.next(), found);
+    }
+  }
+
+  private static String name(LogicalPlan plan) {
+    String name = plan.getClass().getSimpleName();
+    if (plan instanceof Generate generate) {
+      return name + " " + ((Expression) generate.generator()).prettyName();
+    }
+    boolean streams = plan instanceof Join join && join.left().isStreaming() && join.right().isStreaming();
+    return streams ? name + " of streams" : name;
+  }
+}

@@ -1,0 +1,47 @@
+"""Files as one of several sinks of an output: what is staged stays for the others, so that a copy is written and made visible by one rename."""
+
+from streamproof.connectors.files.sink import LEDGER, NO_MARKER, FileSink, batch_directory, directory_entry
+from streamproof.connectors.json_records import WRITTEN
+from streamproof.connectors.sink import SinkPlace, gone, require_whole, same_manifest
+from streamproof.core.manifest import Manifest, Section, StagedFile
+from streamproof.errors import TornCheckpoint
+
+
+class CopySink(FileSink):
+    """Writes `<path>/batch=000003/` from rows that are staged elsewhere; `_ledger.json` in it means published, and names the copied files."""
+
+    def __init__(self, place: SinkPlace, published: str) -> None:
+        super().__init__(place)
+        self._format = published
+
+    def publish(self, manifest: Manifest, section: Section) -> None:
+        found = self.published(manifest.batch)
+        if found is not None:
+            same_manifest(found, manifest, section)
+            return
+        if not self.staged_whole(section):
+            raise gone(manifest, section)
+        storage, copy = self.place.storage, f"{self.place.path}/{section.directory}"
+        storage.delete(f"{self.place.path}/_staging")  # what a crash has left of a copy: one is made at a time
+        options = WRITTEN if self._format == "json" else {}
+        rows = self.staged(section)
+        rows.write.format(self._format).options(**options, **NO_MARKER).save(copy)
+        copied = self.place.spark.read.schema(rows.schema).format(self._format).load(copy)
+        require_whole(self.place, copied.count(), section.digest.rows)
+        names = storage.list(copy)
+        files = tuple(StagedFile(name, size) for name, size in names.items() if not name.startswith(("_", ".")))
+        storage.write(f"{copy}/{LEDGER}", directory_entry(manifest, section, files).to_json())
+        storage.rename(copy, f"{self.place.path}/{batch_directory(manifest.batch)}")
+
+    def mend(self, manifest: Manifest, section: Section) -> str | None:
+        directory = f"{self.place.path}/{batch_directory(manifest.batch)}"
+        if not self.place.storage.list(directory):
+            return None
+        try:
+            whole = self.published(manifest.batch) is not None and self.torn(manifest.batch, None) is None
+        except TornCheckpoint:
+            whole = False
+        if whole:
+            return None
+        self.take_back(manifest.batch)
+        return f"{directory} was not whole on the disk and is taken back; the batch is published again."

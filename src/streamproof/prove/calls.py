@@ -1,0 +1,137 @@
+"""Calling the user's job function on streams that only write down what they are asked (R28).
+
+They share no code with `stream/stream.py`: what that makes of a call is what a proof is about. A test holds the two to the same methods.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import streamproof
+from streamproof import stream
+from streamproof.errors import JobDefinitionError, StreamproofError
+from streamproof.prove.oracle.asked import Asked
+from streamproof.prove.oracle.durations import micros
+from streamproof.runtime.loading import load_job
+from streamproof.stream import windows
+from streamproof.stream.outputs import Outputs
+from streamproof.stream.windows import Tumbling
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from streamproof.config import JobConfig
+
+
+class AskedStream:
+    """Has the methods of a stream; each gives another one that remembers the call as well."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+
+    def require(self, **conditions: "str | Column") -> "AskedStream":
+        return AskedStream(self.asked.then("require", conditions=dict(conditions)))
+
+    def filter(self, condition: Any, *, name: str) -> "AskedStream":
+        return AskedStream(self.asked.then("filter", condition=condition, name=name))
+
+    def transform(self, function: "Callable[[DataFrame], DataFrame]") -> "AskedStream":
+        return AskedStream(self.asked.then("transform", function=function))
+
+    def deduplicate(self, *key: str) -> "AskedStream":
+        return AskedStream(self.asked.then("deduplicate", key=key))
+
+    def window(
+        self,
+        window: Tumbling,
+        *,
+        by: str | tuple[str, ...] | list[str] = (),
+        allowed_lateness: str = "0 seconds",
+        emit: str = "final",
+    ) -> "AskedWindow":
+        return AskedWindow(self.asked.then("window", window=window, by=by, allowed_lateness=allowed_lateness, emit=emit))
+
+    @property
+    def rejected(self) -> "AskedSide":
+        return AskedSide("rejected")
+
+    @property
+    def late(self) -> "AskedSide":
+        return AskedSide("late")
+
+
+class AskedWindow:
+    """A stream cut into windows, waiting for its aggregates."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+
+    def aggregate(self, **aggregates: "Column") -> AskedStream:
+        return AskedStream(self.asked.then("aggregate", aggregates=dict(aggregates)))
+
+
+@dataclass(frozen=True)
+class AskedSide:
+    """A side output; what it holds follows from the main outputs."""
+
+    kind: str
+
+
+@dataclass(frozen=True)
+class WrittenTumbling(Tumbling):
+    """A tumbling window that knows what was written: the job may ask it for its size as ever."""
+
+    written: str = ""
+
+
+def calls_of(config: "JobConfig") -> Mapping[str, Asked]:
+    """By main output, what the job function asks for; its file is imported afresh.
+
+    Raises
+    ------
+    StreamproofError
+        What the user's function raises on streams that only write down.
+    """
+    with _written_down():
+        job = load_job(config)
+        try:
+            returned: Any = job.function(**{name: AskedStream(Asked(name)) for name in job.sources})
+            outputs: Mapping[str, Any] = returned.asked_for
+        except StreamproofError:
+            raise
+        except Exception as problem:  # it is the user's function: anything can happen in it
+            raise JobDefinitionError(
+                f"The job {job.name} failed when a proof called it to write down what it asks for: {type(problem).__name__}: {problem}",
+                required="A proof calls the function with streams that have the public methods of sp.Stream and nothing else.",
+            ) from problem
+    return {name: output.asked for name, output in outputs.items() if isinstance(output, AskedStream)}
+
+
+@contextmanager
+def _written_down() -> Iterator[None]:
+    """Meanwhile `Outputs` keeps what it is given, and `tumbling` the text."""
+
+    def keep(outputs: Any, **given: Any) -> None:
+        outputs.asked_for = given
+
+    replaced: tuple[tuple[Any, str, Any], ...] = (
+        (Outputs, "__init__", keep),
+        *((place, "tumbling", _tumbling) for place in (streamproof, stream, windows)),
+    )
+    before = [(place, name, vars(place).get(name)) for place, name, _ in replaced]
+    for place, name, value in replaced:
+        setattr(place, name, value)
+    try:
+        yield
+    finally:
+        for place, name, value in before:
+            if value is None:
+                delattr(place, name)
+            else:
+                setattr(place, name, value)
+
+
+def _tumbling(size: str) -> WrittenTumbling:
+    return WrittenTumbling(timedelta(microseconds=micros(size)), size)

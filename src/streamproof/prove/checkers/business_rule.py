@@ -1,0 +1,29 @@
+"""Every event goes where the hand-written model sends it, which knows nothing of the job: rejected, filtered, or kept (R28)."""
+
+from collections.abc import Iterator
+
+from streamproof.prove.checkers import Finding, checker
+from streamproof.prove.checkers.intent import rejected_rows
+from streamproof.prove.history import History
+
+_LOST = ("unknown", 0)
+
+
+@checker("business-rule")
+def business_rule(history: History) -> Iterator[Finding]:
+    """Compare the fate of each event with what the model says of it by itself; late ones, duplicates and open ones are kept."""
+    rejected = rejected_rows(history)
+    for view in history.queries:
+        if view.intended is None:
+            continue
+        fates, known = view.model.fates, view.intended.keys()
+        went = dict.fromkeys(known & rejected.keys() & fates.keys(), "rejected")
+        for outcome in view.batches:
+            went |= {trace: "rejected" for trace in outcome.rejected if trace in known}
+            went |= {trace: "filtered" for trace in outcome.filtered if trace in known and trace not in went}
+        meant = {trace: fate for trace, fate in view.intended.items() if fate != "kept" and fates.get(trace, _LOST)[0] != "unknown"}
+        for trace in sorted(trace for trace in went.keys() | meant.keys() if went.get(trace) != meant.get(trace)):
+            there, row = went.get(trace, "kept"), rejected.get(trace)
+            how = history.came_in(view, trace) + (f"; rejected because: {row.values.get('reason')}" if row else "")
+            what = f"is {there} by {view.name}, and the hand-written model says otherwise"
+            yield Finding(trace, what, fates[trace][1], meant.get(trace, "kept"), there, how)

@@ -1,0 +1,146 @@
+"""Every event went where the generator meant it to go (R28).
+
+The generator knows what it made: which records nobody can read, which break a requirement, which are copies, which come too late. That, and
+the calls that the user's function made, decide here; what the product or its plan says of an event does not.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from streamproof.prove.checkers import CannotTell, Finding, checker
+from streamproof.prove.generate import Event, Kind
+from streamproof.prove.history import History, OutputRow, QueryView
+from streamproof.prove.intents import refused
+from streamproof.prove.oracle.asked import Asked
+
+_NULL = " (is null)"
+_KEPT = ("emitted", "open_state")
+_ORDINARY = (Kind.OK, Kind.DUPLICATE)
+_TIME_REASONS: Mapping[Kind, tuple[str, ...]] = {
+    Kind.MISSING_TIME: ("no event time",),
+    Kind.UNPARSEABLE_TIME: ("not readable",),
+    Kind.FUTURE_TIME: ("in the future",),
+}
+"""Words that the reason of a rejection has, by what is wrong with the event time."""
+
+
+@checker("intent")
+def intent(history: History) -> Iterator[Finding]:
+    """Hold the fate of each event against what it was made as, and against the calls of the user's function."""
+    rejected = rejected_rows(history)
+    for view in history.queries:
+        if view.asked is None:
+            raise CannotTell(f"Nobody has written down what the job asks for in {view.name}.")
+        yield from _rejections(history, view, view.asked, rejected)
+        yield from _copies(history, view, view.asked)
+        yield from _meant(history, view)
+
+
+def rejected_rows(history: History) -> Mapping[str, OutputRow]:
+    """The rejected rows of all queries by trace: those that reject by the same steps share an output (R14)."""
+    sides = [side for view in history.queries if (side := view.side("rejected")) is not None]
+    return {row.trace: row for side in sides for row in side.rows if row.trace is not None}
+
+
+def _batch(view: QueryView, trace: str) -> int | None:
+    """The batch that has read an event; None if none has."""
+    fate = view.model.fates.get(trace)
+    return None if fate is None else fate[1]
+
+
+def _rejections(history: History, view: QueryView, asked: Asked, rejected: Mapping[str, OutputRow]) -> Iterator[Finding]:
+    admits = {reason for said in asked.requirements for reason in (said, said + _NULL)}
+    judges = _has_conditions(asked) or not any(_has_conditions(other.asked) for other in history.queries if other.asked)
+    for event, reason in _faulty_or_rejected(history, rejected):
+        batch = _batch(view, event.trace)
+        if batch is None:
+            continue
+        wrong = None
+        if refused(event, view.asked_time, time_is_text=True):
+            wrong = _of_unreadable(event, reason, admits)
+        elif event.kind is Kind.INVALID and judges:
+            wrong = _of_invalid(view, event, reason, admits)
+        elif event.kind in _ORDINARY and reason is not None and not _admitted(history, reason):
+            wrong = ("was made ordinary and was rejected", "no rejection but by a condition of the job", reason)
+        if wrong is not None:
+            what, expected, found = wrong
+            yield Finding(event.trace, f"{what} by {view.name}", batch, expected, found, history.came_in(view, event.trace))
+
+
+def _faulty_or_rejected(history: History, rejected: Mapping[str, OutputRow]) -> Iterator[tuple[Event, str | None]]:
+    """The events that were made faulty, and the others that were rejected, with the reason: most events are neither."""
+    others = [history.events[trace] for trace in rejected if trace in history.events]
+    for event in [*history.offered.faulty, *(event for event in others if event.kind in _ORDINARY)]:
+        row = rejected.get(event.trace)
+        yield event, None if row is None else str(row.values.get("reason"))
+
+
+def _has_conditions(asked: Asked) -> bool:
+    return any(call.method in ("require", "filter") for call in asked.row_wise)
+
+
+def _admitted(history: History, reason: str) -> bool:
+    """Whether a condition of some query of the job says so: they share the rejected output."""
+    said = {one for view in history.queries if view.asked is not None for one in view.asked.requirements}
+    return reason.removesuffix(_NULL) in said
+
+
+def _of_unreadable(event: Event, reason: str | None, admits: set[str]) -> tuple[str, str, str] | None:
+    """What is wrong with the fate of an event that no source may let through."""
+    made = event.kind.replace("_", " ")
+    if reason is None:
+        return f"was made {made} and was not rejected", "rejected", "it went on"
+    words = _TIME_REASONS.get(event.kind, ())
+    unread = event.kind in (Kind.MALFORMED, Kind.UNPARSEABLE_TIME) and "event time" not in reason
+    fits = unread or any(word in reason for word in words)
+    if reason in admits or not fits:
+        return f"was made {made} and was rejected for something else", " or ".join(words) or "not readable", reason
+    return None
+
+
+def _of_invalid(view: QueryView, event: Event, reason: str | None, admits: set[str]) -> tuple[str, str, str] | None:
+    """What is wrong with the fate of an event with values that break a requirement, as the scenario says."""
+    if reason is None:
+        fate = view.model.fates.get(event.trace, ("",))[0]
+        if fate == "filtered":
+            return None
+        required = "; ".join(sorted(said for said in admits if not said.endswith(_NULL))) or "no requirement is there to reject it"
+        return "was made invalid and was not rejected", f"rejected by: {required}", "it went on"
+    if reason not in admits:
+        return "was made invalid and was rejected for something else", " or ".join(sorted(admits)), reason
+    return None
+
+
+def _copies(history: History, view: QueryView, asked: Asked) -> Iterator[Finding]:
+    """Of an event and its copies one goes on at most, where the job deduplicates; where it does not, none is a duplicate."""
+    fates = view.model.fates
+    if asked.first("deduplicate") is None:
+        if view.model.places["duplicate"].count:
+            for trace, (fate, batch) in fates.items():
+                if fate == "duplicate":
+                    yield Finding(trace, f"is a duplicate in {view.name}, which does not deduplicate", batch, "it counts", fate)
+        return
+    for copies in history.offered.copies.values():
+        if len(copies) < 2:
+            continue
+        kept = [trace for trace in copies if fates.get(trace, ("",))[0] in _KEPT]
+        for trace in kept[1:]:
+            what = f"is a copy of {kept[0]}, and both count in {view.name}, which deduplicates"
+            yield Finding(trace, what, _batch(view, trace), "a duplicate", fates[trace][0], history.came_in(view, trace))
+
+
+def _meant(history: History, view: QueryView) -> Iterator[Finding]:
+    """Events at an edge of the watermark's, each with where it was meant to go.
+
+    Only where the bound is the one that the generator had in mind: after a crash, and behind conditions that reject the newest events, it is
+    another. So it is for events that a condition keeps out, or whose time a transform changes.
+    """
+    late = {row.trace for row in side.rows} if (side := view.side("late")) is not None else set()
+    for trace in history.offered.edges:
+        event, record, batch = history.events[trace], view.arrived.get(trace), _batch(view, trace)
+        edge = event.edge
+        if edge is None or edge.late is None or edge.query != view.name or record is None or batch is None:
+            continue
+        comparable = record.fate == "passed" and record.time_us == event.time_us
+        if comparable and view.model.by_batch[batch].bound_us == edge.bound_us and edge.late != (trace in late):
+            meant, found = ("late", "in time") if edge.late else ("in time", "late")
+            yield Finding(trace, f"was made {edge.words} and is {found} in {view.name}", batch, meant, found)

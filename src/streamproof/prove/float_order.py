@@ -1,0 +1,53 @@
+"""How far two values may differ because floats were added in another order: not at all, in their last digits, by a step, in anything.
+
+A sum of doubles differs in its last digits from run to run. Where the job rounds it, two right answers can be one step apart (23.281488
+beside 23.281487); where the job asks it a question, or makes a text of it, they can be anything.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+ANYTHING = math.inf
+Steps = Mapping[str, float]
+"""By column, for those that depend on the order: 0 for the last digits, the step of its rounding, or `ANYTHING`."""
+CODE = "depends-on-float-order"
+_NUMBERS = (int, float, Decimal)
+_ONE_STEP = 1.5
+"""One step and what floats add to it, but never two."""
+
+
+@dataclass(frozen=True)
+class NotCompared:
+    """A column that is compared with nothing: its code, "output.column", and a sentence for people."""
+
+    name: str
+    says: str
+
+    def as_dict(self) -> dict[str, str]:
+        """As the report holds it."""
+        return {"code": CODE, "name": self.name, "says": self.says}
+
+
+def not_compared(output: str, steps: Steps, compare: Mapping[str, str]) -> Iterator[NotCompared]:
+    """The columns of an output that may be anything, and of which the scenario does not say how they are compared."""
+    for column, step in steps.items():
+        if step == ANYTHING and column not in compare:
+            name = f"{output}.{column}"
+            says = (
+                f"{name} is made of floats that are added in no fixed order, by a text or a condition: it was not compared. "
+                f'If it is to be: [expect] compare = {{ {column} = "exact" }}.'
+            )
+            yield NotCompared(name, says)
+
+
+def alike(one: Any, other: Any, step: float, tolerance: float) -> bool:
+    """Whether two numbers are equal within the tolerance, relative to the larger one and absolute, or at most one step apart."""
+    if not isinstance(one, _NUMBERS) or not isinstance(other, _NUMBERS):
+        return bool(one == other)
+    mine, theirs = float(one), float(other)
+    if math.isnan(mine) or math.isnan(theirs):
+        return math.isnan(mine) and math.isnan(theirs)
+    return math.isclose(mine, theirs, rel_tol=tolerance, abs_tol=max(tolerance, step * _ONE_STEP))

@@ -1,0 +1,96 @@
+"""What the user asked for: the calls of the job function, argument by argument, as they were written (R28).
+
+The oracle starts from these, never from what the product made of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from streamproof.prove.oracle.durations import micros
+from streamproof.prove.oracle.shape import QueryShape
+
+_STATEFUL = ("deduplicate", "window")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One method that was called on a stream, with its arguments by the names of the parameters."""
+
+    method: str
+    given: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The calls that led from a source to an output, in order."""
+
+    source: str
+    calls: tuple[Call, ...] = ()
+
+    def then(self, method: str, **given: Any) -> "Asked":
+        return Asked(self.source, (*self.calls, Call(method, given)))
+
+    def first(self, method: str) -> Mapping[str, Any] | None:
+        """The arguments of the first call of a method; None if it was not called."""
+        return next((call.given for call in self.calls if call.method == method), None)
+
+    @property
+    def row_wise(self) -> Sequence[Call]:
+        """The calls before the first stateful one."""
+        number = next((number for number, call in enumerate(self.calls) if call.method in _STATEFUL), len(self.calls))
+        return self.calls[:number]
+
+    @property
+    def behind_aggregate(self) -> Sequence[Call]:
+        number = next((number for number, call in enumerate(self.calls) if call.method == "aggregate"), len(self.calls))
+        return self.calls[number + 1 :]
+
+    @property
+    def requirements(self) -> Sequence[str]:
+        """Every condition that rows must fulfil, as a rejected row names it: its text, or the name of one that is a Column."""
+        required = [call.given["conditions"] for call in self.calls if call.method == "require"]
+        return [reason_of(name, condition) for conditions in required for name, condition in conditions.items()]
+
+
+def reason_of(name: str, condition: Any) -> str:
+    """What a row is told that does not fulfil a condition."""
+    return condition if isinstance(condition, str) else name
+
+
+@dataclass(frozen=True)
+class AskedTime:
+    """The event time of a source as its configuration file says it: the column, and durations as they are written there."""
+
+    column: str
+    lag: str | timedelta = timedelta()
+    max_future: str | timedelta | None = None
+
+
+def shape_asked(query: str, asked: Asked, time: AskedTime | None) -> QueryShape:
+    """The stateful part of a query, from the user's calls and file.
+
+    Raises
+    ------
+    ValueError
+        If a duration cannot be read.
+    """
+    window, aggregate, deduplicate = asked.first("window"), asked.first("aggregate"), asked.first("deduplicate")
+    lateness = micros(window["allowed_lateness"]) if window else 0
+    by = window["by"] if window else ()
+    return QueryShape(
+        query=query,
+        event_time_column=time.column if time else None,
+        delay_us=(micros(time.lag) if time else 0) + lateness,
+        window_us=micros(_size(window["window"])) if window else None,
+        by=(by,) if isinstance(by, str) else tuple(by),
+        aggregates=tuple(aggregate["aggregates"]) if aggregate else (),
+        deduplicate=tuple(deduplicate["key"]) if deduplicate else None,
+    )
+
+
+def _size(window: Any) -> str | timedelta:
+    """The length of a window as it was written; a window that the job got ready-made has only what it was read as."""
+    written: str | timedelta = getattr(window, "written", None) or window.size
+    return written

@@ -1,0 +1,54 @@
+"""An account that does not add up is a failure of the run (R31): which query, by how many records, and what can have done it."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from streamproof.errors import AccountError
+from streamproof.stream.recipe import Recipe, Transform
+
+if TYPE_CHECKING:
+    from streamproof.runtime.run import QueryAccount, RunResult
+
+
+def require_adds_up(result: "RunResult", recipes: Mapping[str, Recipe]) -> None:
+    """AccountError if the records of a query are not each in exactly one place.
+
+    Parameters
+    ----------
+    recipes
+        By query what it does: the transforms in it are named, since they alone can lose and double rows.
+    """
+    wrong = [account for account in result.accounts if not account.adds_up]
+    if not wrong:
+        return
+    transforms = [step for account in wrong for step in recipes[account.query].steps if isinstance(step, Transform)]
+    raise AccountError(
+        "\n".join(map(_said, wrong)),
+        result,
+        required="Each record that was read is in exactly one place of the account.",
+        remedy=_remedy(dict.fromkeys(map(str, transforms))),
+    )
+
+
+def _said(account: "QueryAccount") -> str:
+    off = account.input - account.account.total
+    return (
+        f"The account of {account.query} does not add up, {abs(off):,} {'missing' if off > 0 else 'too many'}: "
+        f"{account.input:,} records were read, {account.account.total:,} are accounted for."
+    )
+
+
+def _remedy(transforms: Iterable[str]) -> str:
+    functions = [f"  {name}" for name in transforms]
+    causes = "a manifest that was lost, or a replay that was accepted by --accept-replay"
+    if not functions:
+        return f"What can have done it: {causes}. If there was neither, please report it: it is a fault of Streamproof's."
+    return "\n".join(
+        (
+            "A transform makes one row of each, behind a window too. Look whether one of these drops or doubles rows:",
+            *functions,
+            'Drop rows before the window by filter(condition, name="..."), which counts them; behind it, mark them in a column.',
+            f"Else it was {causes}.",
+            "Counts go on from where the checkpoint began: a job that was mended begins with a new checkpoint and new outputs.",
+        )
+    )

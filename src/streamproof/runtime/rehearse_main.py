@@ -1,0 +1,127 @@
+"""The process that calls a job function without Spark: python -m streamproof.runtime.rehearse_main ANSWER TARGET PROFILE."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamproof.core.users_code import place_of
+from streamproof.errors import StreamproofError
+from streamproof.runtime.recording_spark import NeedsSpark, install, names_in
+from streamproof.runtime.rehearsal import Rehearsed
+
+if TYPE_CHECKING:
+    from streamproof.config import SourceConfig
+    from streamproof.stream.recipe import Recipe
+
+
+def main(arguments: list[str]) -> None:
+    """Writes what calling the job showed to the answer's file."""
+    answer, target, profile = arguments
+    try:
+        found = called(target, profile or None)
+    except BaseException as problem:  # noqa: BLE001 -- SystemExit too: it is the user's file
+        found = _said(problem)
+    Path(answer).write_text(found.to_json(), encoding="utf-8")
+
+
+def called(target: str, profile: str | None) -> Rehearsed:
+    """Binds the job as `run` does, but for Spark, and looks at the steps that it has recorded.
+
+    Raises
+    ------
+    StreamproofError
+        What `run` would refuse too.
+    NeedsSpark
+        If the file asks for a session.
+    """
+    from streamproof.config import load
+
+    install()
+    from streamproof.runtime.binding import bind
+
+    config = load(target, profile=profile)
+    bound = bind(config)
+    for recipe in bound.outputs.main.values():
+        require_possible(recipe, config.source[recipe.source])
+    sides = [name for query in bound.outputs.main for name in bound.outputs.sides_of(query).values()]
+    return Rehearsed((*bound.outputs.main, *sides))
+
+
+def require_possible(recipe: "Recipe", source: "SourceConfig") -> None:
+    """JobDefinitionError for a step that needs an event time, or a column, that is not there.
+
+    Columns are looked at as far as they are known: those of a declared schema, up to the first transform, which may make others. Names
+    within a SQL text are left to Spark.
+    """
+    from streamproof.config.columns import columns_of
+    from streamproof.stream.plan import column_error, needs_event_time
+
+    if recipe.stateful and source.event_time is None:
+        raise needs_event_time(recipe)
+    if source.schema_ddl is None:
+        return
+    columns = [*columns_of(source.schema_ddl), *_carried(source)]
+    for where, name, exact in _mentioned(recipe):
+        if name not in columns and (exact or name.lower() not in map(str.lower, columns)):
+            raise column_error(where, name, columns)
+
+
+def _mentioned(recipe: "Recipe") -> Iterator[tuple[str, str, bool]]:
+    """Each column that a step names: in which step, the name, and whether upper and lower case must agree."""
+    from streamproof.stream.recipe import Deduplicate, Filter, Require, Transform, WindowAggregate
+
+    for step in recipe.steps:
+        if isinstance(step, Transform):
+            return
+        if isinstance(step, Require):
+            yield from _named("require()", step.conditions.values())
+        elif isinstance(step, Filter):
+            yield from _named(f"filter(name={step.name!r})", [step.condition])
+        elif isinstance(step, Deduplicate):
+            yield from (("deduplicate()", name, True) for name in step.key)
+        elif isinstance(step, WindowAggregate):
+            yield from (("window(by=...)", name, True) for name in step.by)
+            yield from _named("aggregate()", step.aggregates.values())
+
+
+def _named(where: str, columns: Iterable[Any]) -> Iterator[tuple[str, str, bool]]:
+    """The plain names: one with a dot or a backtick may be a field, and "*" is no column."""
+    names = {name for column in columns for name in names_in(column)}
+    yield from ((where, name, False) for name in sorted(names) if name.isidentifier())
+
+
+def _carried(source: "SourceConfig") -> tuple[str, ...]:
+    """Columns that a source adds to those of its schema."""
+    from streamproof.config import KafkaSource
+    from streamproof.connectors import carried
+    from streamproof.connectors.kafka.source import PREFIX
+
+    if not isinstance(source, KafkaSource):
+        return ()
+    return (*(f"{PREFIX}{name}" for name in source.include), *map(carried.column_of, source.carry))
+
+
+def _said(problem: BaseException) -> Rehearsed:
+    asks = _needs_spark(problem)
+    if asks is not None:
+        place = place_of(problem)
+        return Rehearsed(not_called=f"{f'{place} asks' if place else 'the file asks'} for {asks}")
+    if isinstance(problem, StreamproofError):
+        return Rehearsed(problem=str(problem))
+    if isinstance(problem, SystemExit):
+        return Rehearsed(problem=f"{place_of(problem) or 'The job'}: the file ends the process (SystemExit).")
+    return Rehearsed(not_called=f"{type(problem).__name__}: {problem}")
+
+
+def _needs_spark(problem: BaseException | None) -> str | None:
+    """What of Spark was asked for, by the exception or one that it comes from; None where nothing was."""
+    while problem is not None:
+        if isinstance(problem, NeedsSpark):
+            return str(problem)
+        problem = problem.__cause__ or problem.__context__
+    return None
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,63 @@
+"""The log of a run: what Spark, its JVM and PySpark say goes to a file beside the job, and not to the screen.
+
+It may hold values of rows, as Spark's errors do; only its owner may read it.
+"""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from streamproof.core.clock import now_utc
+
+FOLDER = Path(".streamproof", "logs")
+KEPT = 10
+_LOGGERS = ("py4j", "pyspark")
+"""What of Python writes traces of its own where a conversation with the JVM breaks off."""
+
+
+def open_log(root: Path) -> Path | None:
+    """A new, empty log for a run of the job in this folder; of older ones the newest stay. None where nothing can be written there."""
+    folder = root / FOLDER
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        log = folder / f"run-{now_utc():%Y%m%dT%H%M%S}-{os.getpid()}.log"
+        log.touch(mode=0o600)
+    except OSError:
+        return None
+    for old in sorted(folder.glob("run-*.log"))[:-KEPT]:
+        with suppress(OSError):  # another run removes it, or reads it
+            old.unlink()
+    return log
+
+
+@contextmanager
+def python_side(log: Path | None) -> Iterator[None]:
+    """Lets PySpark and py4j log to the file meanwhile; None leaves them as they are."""
+    if log is None:
+        yield
+        return
+    handler = logging.FileHandler(log, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [logger.propagate for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.propagate = False
+    try:
+        yield
+    finally:
+        for logger, propagated in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.propagate = propagated
+        handler.close()
+
+
+def said_at_the_end(log: Path) -> str:
+    """The last line of a log that says something, without the mark of an exception's place; empty where there is none."""
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return next((line.strip() for line in reversed(lines) if line.strip() and not line.startswith(("\t", " "))), "")

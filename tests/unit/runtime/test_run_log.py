@@ -1,0 +1,45 @@
+"""What the JVM writes to standard error goes to the log of the run; one that ends at once is an error that says why."""
+
+import pytest
+from pyspark import SparkContext
+
+from streamproof.errors import EnvironmentProblem
+from streamproof.runtime.run_log import open_log
+from streamproof.runtime.session import start_session
+
+
+@pytest.fixture
+def java_that_says(tmp_path, monkeypatch):
+    """Lets PySpark start a program that says something on standard error, with its arguments, and ends."""
+    program = tmp_path / "spark" / "bin" / "spark-submit"
+    program.parent.mkdir(parents=True)
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
+    monkeypatch.setattr(SparkContext, "_gateway", None)
+    monkeypatch.setattr("streamproof._jvm.jars", lambda **_: [])
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_LOCAL_IP"):
+        monkeypatch.setenv(name, "x")
+
+    def java_that_says(text: str) -> None:
+        program.write_text(f'#!/bin/sh\necho "$@" >&2\necho "{text}" >&2\nexit 1\n')
+        program.chmod(0o755)
+
+    return java_that_says
+
+
+def test_a_jvm_that_ends_at_once_says_why_and_all_it_said_is_in_the_log(java_that_says, tmp_path, capfd):
+    java_that_says("Error: Invalid maximum heap size: -Xmx9000t")
+    log = open_log(tmp_path)
+
+    with pytest.raises(EnvironmentProblem) as raised:
+        start_session("small", {"spark.driver.memory": "9000t"}, log=log)
+
+    assert raised.value.message == "The JVM ended before Spark was there: Error: Invalid maximum heap size: -Xmx9000t"
+    assert "spark.driver.memory=9000t" in log.read_text()
+    assert "streamproof.log.level=error" in log.read_text()
+    assert capfd.readouterr().err == ""
+
+
+def test_where_nothing_can_be_written_there_is_no_log(tmp_path):
+    (tmp_path / ".streamproof").write_text("a file")
+
+    assert open_log(tmp_path) is None
