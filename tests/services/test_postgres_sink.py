@@ -1,6 +1,7 @@
 """A table of PostgreSQL holds each row once, with its type, whatever is repeated."""
 
 import itertools
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -476,6 +477,41 @@ def small(events: sp.Stream) -> sp.Outputs:
         ("a", True, 2, 3, 9007199254740993, pytest.approx(0.1), pytest.approx(float("nan"), nan_ok=True), Decimal("12345678901234567890.123456789"),
          date(2026, 1, 5), datetime.fromisoformat("2026-01-05T09:00:00.123456"), b"\x00\xff", [1, None], {"a": "x"}, "", None)
     ]  # fmt: skip
+
+
+WORDS = ["", " b ", 'q"u"o', '"', "a,b", "line\nbreak", "cr\r\nlf", "\\.", "\\N", "ä😀", "null", None]
+
+
+def test_texts_and_numbers_that_csv_could_change_arrive_as_they_are(job, rows):
+    text = f"""
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    def more(rows):
+        words = F.posexplode(F.array(*[F.lit(word).cast("string") for word in {WORDS!r}])).alias("n", 'a, "word"')
+        return rows.select(words, F.lit(float("-inf")).alias("far"), F.lit(1e-7).alias("little"), F.lit("1e-9").cast("decimal(38,9)").alias("exact"),
+                           F.lit("1969-12-31 23:59:59.999999").cast("timestamp").alias("before"), F.lit(b"").alias("bytes"),
+                           F.struct(F.lit('x"\\n').alias("a"), F.lit(None).cast("int").alias("b")).alias("object"))
+    return sp.Outputs(kept=events.transform(more))
+"""
+    small = job(text, create=True)
+    small.feed([event("a", 0)])
+    small.run()
+
+    assert [word for (word,) in rows('select "a, ""word""" from kept order by n')] == WORDS
+    others = "far, little, exact, before at time zone 'UTC', bytes, object"
+    before = datetime.fromisoformat("1969-12-31T23:59:59.999999")
+    assert rows(f"select distinct {others} from kept") == [(-math.inf, 1e-7, Decimal("1e-9"), before, b"", {"a": 'x"\n'})]
+
+
+def test_rows_that_an_earlier_version_has_staged_as_they_were_are_published(job, rows, monkeypatch):
+    small = job(create=True)
+    small.feed([event("a", 0, 1.5, client='qu"ot,ed'), event("b", 1, None)])
+    with monkeypatch.context() as before:
+        before.setattr(TableSink, "encoded", lambda _, staged: staged)
+        dies(small, "rename", "checkpoint/kept/_streamproof/manifests/0", side="after")
+    small.run()
+
+    assert rows("select id, client, v from kept") == [("a", 'qu"ot,ed', 1.5)]
 
 
 def test_windows_are_upserted_by_their_key(job, rows):

@@ -8,16 +8,14 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 from psycopg import sql
-from pyarrow import csv
 
 from streamproof.connectors.answers import answer
 from streamproof.connectors.ledgers import AT_ONCE, KEPT, behind
 from streamproof.connectors.postgres.database import DISCARDED, NO_KEY, OVERTAKEN, WENT_BACK, Said, identifier, opened
+from streamproof.connectors.postgres.lines import DELETE, text_of
 from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LedgerEntry
 
-DELETE = "_delete"
-"""The column of staged rows that says whether a row deletes its key."""
 ENTRY = ("job", "output", "incarnation", "batch", "shard", "manifest", "fingerprint", "rows", "hash", "shards")
 FENCED = "streamproof_fenced"
 """The table of manifests that were discarded: none of them is published any more."""
@@ -28,7 +26,6 @@ _FIELDS: list[Any] = [
     *((name, pa.string()) for name in ("sqlstate", "message", "constraint", "column")),
 ]
 _KEY = ENTRY[:5]
-_NO_HEADER = csv.WriteOptions(include_header=False)
 _STAGE = sql.Identifier("streamproof_staged")
 
 
@@ -47,7 +44,7 @@ class Shard:
     rows
         How many rows the shard has.
     columns
-        The columns of the table, as the rows have them; behind them `_delete` (boolean) if `deletes`.
+        The columns of the table, as the lines have them; behind them `_delete` (boolean) if `deletes`.
     key, order_by, deletes
         Of an upsert; without a key rows are inserted.
     before
@@ -166,9 +163,7 @@ class Shard:
         rows = 0
         with connection.cursor().copy(sql.SQL("COPY {} ({}) FROM STDIN (FORMAT csv)").format(into, _listed(columns))) as copy:
             for batch in batches:
-                text = pa.BufferOutputStream()
-                csv.write_csv(batch, text, _NO_HEADER)
-                copy.write(memoryview(text.getvalue()))
+                copy.write(text_of(batch))
                 rows += batch.num_rows
         return rows
 
