@@ -12,14 +12,17 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 import pytest
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from services.conftest import TABLE, Rows, before_publication
 from spark.small_job import SUMS, SmallJob, dies, event
 from streamproof.connectors.postgres.database import opened
 from streamproof.connectors.postgres.sink import TableSink
 from streamproof.connectors.postgres.transactions import Shard
-from streamproof.connectors.sink import entry_of
+from streamproof.connectors.sink import SinkPlace, entry_of
 from streamproof.connectors.steps import UNWATCHED
+from streamproof.core.manifest import Section
 from streamproof.errors import (
     NondeterministicReplay,
     SinkError,
@@ -483,21 +486,21 @@ WORDS = ["", " b ", 'q"u"o', '"', "a,b", "line\nbreak", "cr\r\nlf", "\\.", "\\N"
 
 
 def test_texts_and_numbers_that_csv_could_change_arrive_as_they_are(job, rows):
-    text = f"""
+    text = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:
     def more(rows):
-        words = F.posexplode(F.array(*[F.lit(word).cast("string") for word in {WORDS!r}])).alias("n", 'a, "word"')
-        return rows.select(words, F.lit(float("-inf")).alias("far"), F.lit(1e-7).alias("little"), F.lit("1e-9").cast("decimal(38,9)").alias("exact"),
+        return rows.select("id", F.col("client").alias('a, "word"'), F.lit(float("-inf")).alias("far"), F.lit(1e-7).alias("little"),
+                           F.lit("1e-9").cast("decimal(38,9)").alias("exact"),
                            F.lit("1969-12-31 23:59:59.999999").cast("timestamp").alias("before"), F.lit(b"").alias("bytes"),
-                           F.struct(F.lit('x"\\n').alias("a"), F.lit(None).cast("int").alias("b")).alias("object"))
+                           F.struct(F.lit('x"\\\\n').alias("a"), F.lit(None).cast("int").alias("b")).alias("object"))
     return sp.Outputs(kept=events.transform(more))
 """
     small = job(text, create=True)
-    small.feed([event("a", 0)])
+    small.feed([event(str(number), number, client=word) for number, word in enumerate(WORDS)])
     small.run()
 
-    assert [word for (word,) in rows('select "a, ""word""" from kept order by n')] == WORDS
+    assert [word for (word,) in rows('select "a, ""word""" from kept order by id::int')] == WORDS
     others = "far, little, exact, before at time zone 'UTC', bytes, object"
     before = datetime.fromisoformat("1969-12-31T23:59:59.999999")
     assert rows(f"select distinct {others} from kept") == [(-math.inf, 1e-7, Decimal("1e-9"), before, b"", {"a": 'x"\n'})]
@@ -512,6 +515,26 @@ def test_rows_that_an_earlier_version_has_staged_as_they_were_are_published(job,
     small.run()
 
     assert rows("select id, client, v from kept") == [("a", 'qu"ot,ed', 1.5)]
+
+
+def test_the_columns_of_staged_rows_are_looked_up_once_for_each_start(job, monkeypatch):
+    """To look them up Spark starts a job, a fifth of what a small batch takes."""
+    small = job(create=True)
+    small.feed([event("a", 0)])
+    dies(small, "rename", "checkpoint/kept/_streamproof/manifests/0", side="after")
+    sink, section = small.sink(), small.manifest(0).sections[0]
+    read, asked = SinkPlace.staged_rows, []
+
+    def watched(place: SinkPlace, of: Section, shard: int | None = None, columns: StructType | None = None) -> DataFrame:
+        asked.append(columns)
+        return read(place, of, shard, columns)
+
+    monkeypatch.setattr(SinkPlace, "staged_rows", watched)
+    first, second = sink.staged(section), sink.staged(section)
+    sink.staged(replace(section, directory="_staging/000000-another"))
+
+    assert asked == [None, first.schema, None]
+    assert first.collect() == second.collect() == [('"a","a",1.0,2026-01-05 09:00:00Z\n',)]
 
 
 def test_windows_are_upserted_by_their_key(job, rows):
