@@ -7,6 +7,7 @@ and each tombstone that its broker has not compacted yet.
 import json
 import statistics
 import tempfile
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from streamproof.config import KafkaSink, PostgresSink, RedisSink
 from streamproof.connectors import ledgers
+from streamproof.connectors.kafka.client import records
 from streamproof.connectors.kafka.ledger import key_of
 from streamproof.connectors.kafka.sink import TopicSink
 from streamproof.connectors.kafka.transactions import fenced
@@ -33,6 +35,8 @@ from streamproof.lab import KafkaCluster, Postgres, Redis
 AGES = (1_000, 10_000, 100_000)
 STARTS = 5
 ENTRY = LedgerEntry("job", "kept", new_id(), 0, 0, new_id(), "f" * 64, 1_000, 2**63, 1)
+_COMPACTED_WITHIN = 120
+"""Seconds that the broker has to compact what is written here in seconds, and by a job in hours."""
 _TOGETHER = 500
 """So many publications of the topic's ledger are written in one transaction here; in a job each has its own."""
 
@@ -85,7 +89,17 @@ def topic(cluster: KafkaCluster, batches: int) -> Callable[[], Sink]:
                 old = replace(ENTRY, batch=batch - ledgers.KEPT)
                 producer.produce(sink._ledger.name, None, key_of(old), partition=0)
         producer.commit_transaction(60)
+    end = monotonic_seconds() + _COMPACTED_WITHIN
+    while batches > ledgers.KEPT and monotonic_seconds() < end and size(sink) > 10 * ledgers.KEPT:
+        threading.Event().wait(1)
+    print(f"{'':10} {size(sink):,} records are in the topic's ledger", flush=True)
     return lambda: TopicSink(place("topic"), config)
+
+
+def size(sink: TopicSink) -> int:
+    """How many records the ledger of a topic holds, tombstones too."""
+    ledger = sink._ledger
+    return sum(1 for _ in records(ledger.servers, ledger.options, ledger.name, [0]))
 
 
 def asked(sink: Callable[[], Sink], batches: int) -> float:

@@ -3,7 +3,8 @@
 `postgres` and `upsert`: an exactly-once table against `df.write.jdbc` in a `foreachBatch` (at least once; for upserts into a table beside,
 then INSERT ... ON CONFLICT), rows per second; bare COPY of the same rows by one connection is stated beside it. An upsert is held against the
 limit of an insert and misses it: of our 3.7 to 4.1 s for 800,000 new keys PostgreSQL logged 2.0 to 2.7 s in INSERT ... ON CONFLICT, a statement
-that both sides run. MERGE took less time for new keys and more for known ones. `kafka`: an exactly-once topic
+that both sides run. MERGE took less time for new keys and more for known ones. `batches`: a topic of JSON with four partitions into a table, in
+batches of 10,000, 250,000 and 1,000,000 records; a small batch costs two jobs of Spark, one that stages and one that publishes. `kafka`: an exactly-once topic
 against Spark's own sink (at least once), rows of 100 bytes, acks=all. `source`: a topic through the layer against the bare connector with
 `from_json`, time per event, both into Spark's noop sink. `latency`: how long records of small batches wait for their transaction's end.
 The first batch of each run is left out on both sides: Python workers, connections and generated code start in it, once a run; what ours takes

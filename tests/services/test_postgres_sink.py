@@ -503,7 +503,7 @@ def small(events: sp.Stream) -> sp.Outputs:
     assert [word for (word,) in rows('select "a, ""word""" from kept order by id::int')] == WORDS
     others = "far, little, exact, before at time zone 'UTC', bytes, object"
     before = datetime.fromisoformat("1969-12-31T23:59:59.999999")
-    assert rows(f"select distinct {others} from kept") == [(-math.inf, 1e-7, Decimal("1e-9"), before, b"", {"a": 'x"\n'})]
+    assert rows(f"select distinct {others} from kept") == [(-math.inf, 1e-7, Decimal("1e-9"), before, b"", {"a": 'x"\\n'})]
 
 
 def test_rows_that_an_earlier_version_has_staged_as_they_were_are_published(job, rows, monkeypatch):
@@ -530,6 +530,7 @@ def test_the_columns_of_staged_rows_are_looked_up_once_for_each_start(job, monke
         return read(place, of, shard, columns)
 
     monkeypatch.setattr(SinkPlace, "staged_rows", watched)
+    shutil.copytree(small.out("kept") / section.directory, small.out("kept") / "_staging/000000-another")
     first, second = sink.staged(section), sink.staged(section)
     sink.staged(replace(section, directory="_staging/000000-another"))
 

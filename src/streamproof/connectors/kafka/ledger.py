@@ -115,16 +115,21 @@ class Ledger:
     def _read_once(self, shards: Sequence[int] | None, since: Mapping[int, int]) -> "Reading":
         of = range(self._partitions(self._topics_with(self.name))) if shards is None else shards
         ends = dict(since)
-        read = map(self._read, records(self.servers, self.options, self.name, of, since=since, ends=ends))
+        latest: dict[bytes | str | None, Message] = {}  # what compaction has not dropped yet is not looked at
+        for message in records(self.servers, self.options, self.name, of, since=since, ends=ends):
+            latest.pop(message.key(), None)
+            if message.value() is not None:
+                latest[message.key()] = message
+        read = map(self._read, latest.values())
         return Reading(tuple(entry for entry in read if entry is not None), ends)
 
     def _read(self, message: Message) -> LedgerEntry | None:
-        """The entry in a record; None of a tombstone, and of a record with another key than ours: entries are found by their keys.
+        """The entry in a record; None of one with another key than ours: entries are found by their keys.
 
         KafkaException of one with a key of ours that is no entry: whether that batch is published cannot be told.
         """
-        written, key = message.value(), message.key()
-        if written is None or not _is_ours(key):
+        written = message.value()
+        if written is None or not _is_ours(message.key()):
             return None
         try:
             return LedgerEntry.from_json(written.decode())
@@ -135,7 +140,7 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Reading:
-    """Entries in the order they were written, and by shard the offset behind the last record."""
+    """Entries that are not dropped, in the order they were written, and by shard the offset behind the last record."""
 
     entries: tuple[LedgerEntry, ...]
     ends: Mapping[int, int]

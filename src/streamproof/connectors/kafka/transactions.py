@@ -80,6 +80,7 @@ class Shard:
             refused: list[KafkaError] = []
             producer = fenced(self.entry, self.ledger, refused)
             reading = self.ledger.read([self.entry.shard], {self.entry.shard: self.since})
+            self._require_newest(reading)
             if self.expected is not None and self.expected not in map(key_of, reading.entries):
                 raise KafkaException(KafkaError(KafkaError.OFFSET_OUT_OF_RANGE, f"the entry {self.expected}"))
             row["read"], row["position"] = [known.to_json() for known in reading.entries], reading.ends[self.entry.shard]
@@ -95,15 +96,19 @@ class Shard:
         for known in reading.entries:
             if key_of(known) == key_of(self.entry):
                 return known, 0
-        newest = max((known.batch for known in reading.entries if self._is_mine(known)), default=-1)
-        if newest > self.entry.batch:  # it was published too, and its entry is no longer kept
-            raise KafkaException(KafkaError(OVERTAKEN, behind(self.entry.batch, newest)))
         producer.begin_transaction()
         began = monotonic_seconds()
         try:
             return self._committed(producer, batches, refused)
         except KafkaException as problem:
             raise behind_age(problem, monotonic_seconds() - began, timeout_seconds(self.ledger)) from None
+
+    def _require_newest(self, reading: Reading) -> None:
+        """KafkaException (`OVERTAKEN`) if a later batch is published and this one has no entry: it was published too, and is no longer kept."""
+        there = {known.batch for known in reading.entries if self._is_mine(known)}
+        newest = max(there, default=-1)
+        if newest > self.entry.batch and self.entry.batch not in there:
+            raise KafkaException(KafkaError(OVERTAKEN, behind(self.entry.batch, newest)))
 
     def _is_mine(self, entry: LedgerEntry) -> bool:
         of = (entry.job, entry.output, entry.incarnation, entry.shard)
