@@ -138,17 +138,19 @@ def live_settings(spark: "SparkSession", keys: "Mapping[str, str]") -> dict[str,
     return found
 
 
-def json_record(spark: "SparkSession", line: "Column", schema: "StructType", corrupt: str) -> "Column":
+def json_record(spark: "SparkSession", line: "Column", schema: "StructType", corrupt: str, *, lenient: bool = False) -> "Column":
     """A line of JSON (string) as a struct, as `from_json` gives it; not deterministic, so that it is parsed once.
 
     Parameters
     ----------
     schema
-        Its fields, among them `corrupt` (string): the text of a record that does not fit, null of the others.
+        Its fields, among them `corrupt` (string): why a record does not fit, null of the others.
+    lenient
+        Whether it is also taken where `from_json` alters what it says, or takes for JSON what is none.
     """
     from pyspark.sql import Column
 
-    return Column(_class(spark, "JsonRecord").column(spark._jsparkSession, line._jc, schema.json(), corrupt))
+    return Column(_class(spark, "JsonRecord").column(spark._jsparkSession, line._jc, schema.json(), corrupt, lenient))
 
 
 def float_steps(rows: "DataFrame") -> dict[str, float]:

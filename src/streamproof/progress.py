@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
+    from streamproof.prove.run import PlanPreview
+
 _BAR_COLUMNS = 20
 _LABEL_COLUMNS = 18
 _PLAIN_PARTS = 10
@@ -24,7 +26,13 @@ def said(started: Started) -> str:
 
 def planned(recorded: Recorded) -> str:
     """The size of the plan in words."""
-    return f"{recorded.steps:,} durable steps, {recorded.distinct:,} distinct disks, {recorded.live:,} live crashes"
+    return f"{recorded.steps:,} durable steps, {tried(recorded)}"
+
+
+def tried(plan: "Recorded | PlanPreview") -> str:
+    """What a plan tries, in words."""
+    others = f", {plan.others:,} other faults" if plan.others else ""
+    return f"{plan.distinct:,} distinct disks, {plan.live:,} live crashes{others}"
 
 
 def progress_on(console: "Console") -> "ProofProgress":

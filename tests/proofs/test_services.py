@@ -87,6 +87,7 @@ FAULTS = (
     "publish/*+kafka-answer-lost+live",
     "publish/*+broker-killed+live",
     "publish/*+database-restarted+live",
+    "publish/*+postgres-outage+live",
     "plan/*+kafka-partition+live",
     "plan/*+registry-partition+live",
     "plan/*+registry-killed+live",

@@ -100,6 +100,53 @@ def test_a_trigger_that_refuses_a_row_is_said_without_its_words(job, rows, schem
     assert "confidential" not in str(problem)
 
 
+@pytest.mark.parametrize(
+    ("operation", "sink", "said"),
+    [
+        ("insert", {}, "wrote 2 of 3 rows"),
+        ("insert", {"mode": "upsert", "key": ["id"]}, "wrote 2 of 3 rows"),
+        ("update", {"mode": "upsert", "key": ["id"], "order_by": "v"}, "wrote 2 of 3 rows"),
+        ("delete", {"mode": "upsert", "key": ["id"], "delete": "v = 0"}, "deleted 0 of 1 rows"),
+    ],
+)
+def test_rows_that_a_trigger_swallows_stop_the_batch_and_are_counted(job, rows, operation, sink, said):
+    rows(f"create table kept ({TABLE})")
+    rows("insert into kept values ('old', 'swallowed', 7, now())" if sink else "select 1")
+    rows(
+        "create function swallow() returns trigger language plpgsql as "
+        "$$ begin if old.client = 'swallowed' or new.client = 'swallowed' then return null; end if; "
+        "if tg_op = 'DELETE' then return old; end if; return new; end $$"
+    )
+    rows(f"create trigger swallow before {operation} on kept for each row execute function swallow()")
+    small = job(**sink)
+    swallowed = {"insert": "new", "update": "old", "delete": "old"}[operation]
+    small.feed([event("a", 1), event(swallowed, 2, client="swallowed", v=0), event("b", 3)])
+    before = rows("select id from kept")
+
+    problem = small.stopped(SinkError)
+
+    assert said in problem.message
+    assert "a trigger of the table swallows them" in problem.message
+    assert rows("select id from kept") == before, "nothing of the batch is there"
+    rows("drop trigger swallow on kept")
+    small.run()
+    assert {"a", "b"} <= {identity for (identity,) in rows("select id from kept")}
+
+
+@pytest.mark.parametrize("delete", [None, "v = 0"])
+def test_keys_that_are_there_already_are_no_rows_that_a_trigger_swallows(job, rows, delete):
+    """A table of nothing but keys."""
+    rows("create table kept (id text, client text, v double precision, ts timestamptz, primary key (id, client, v, ts))")
+    sink = {"mode": "upsert", "key": ["id", "client", "v", "ts"], **({"delete": delete} if delete else {})}
+    small = job(**sink)
+    for _ in range(2):
+        small.feed([event("a", 1), event("gone", 2, v=0)])
+
+    small.run()
+
+    assert rows("select id from kept order by id") == ([("a",)] if delete else [("a",), ("gone",)])
+
+
 def test_a_value_that_does_not_fit_is_said_without_it(job, rows):
     rows("create table kept (id text, client varchar(3), v double precision, ts timestamptz)")
     small = job()

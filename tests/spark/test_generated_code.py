@@ -36,11 +36,13 @@ def small(events: sp.Stream) -> sp.Outputs:
 KEPT_SINKS = {"kept": "parquet", "rejected": "json"}
 
 
-FUTURE = ', max_future = "5 minutes"'
+FUTURE, ANY_FUTURE = ', max_future = "5 minutes"', ', max_future = "none"'
 
 
 @pytest.mark.parametrize("form", ["json", "parquet"])
-@pytest.mark.parametrize(("more", "future", "trace"), [(0, FUTURE, True), (0, "", False), (16, FUTURE, False), (16, "", False)])
+@pytest.mark.parametrize(
+    ("more", "future", "trace"), [(0, FUTURE, True), (0, ANY_FUTURE, False), (16, FUTURE, False), (16, ANY_FUTURE, False)]
+)
 def test_the_loop_over_the_records_is_compiled(small_job, form, more, future, trace):
     schema = ", ".join(["id string, client string, v double, ts long", *[f"c{number} string" for number in range(more)]])
     declared = 'event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds"' + future + " }"
@@ -60,7 +62,7 @@ def methods(job, query: str, *, trace: bool) -> list[int]:
     jvm_doors = _jvm.Doors(spark, str(job.folder / "checkpoint"), "run")
     doors = SideDoors(jvm_doors, {kind: str(job.folder / kind) for kind in SideKind})
     rows = source_rows(bound, recipe.source, spark, doors, stream=False, trace=trace)
-    built = build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors)
+    built = build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors).rows
     planned = tallied(built, jvm_doors, query, stateful=recipe.stateful).rows
     debug = getattr(spark._jvm, "org.apache.spark.sql.execution.debug.package$").__getattr__("MODULE$")
     generated = debug.codegenStringSeq(planned._jdf.queryExecution().executedPlan())

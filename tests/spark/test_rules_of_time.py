@@ -15,6 +15,7 @@ from streamproof.core.account import Account
 pytestmark = pytest.mark.spark
 
 
+CENTURY = 100 * 365 * 86_400
 ONLY_KEPT = Binding(sinks={"kept": "parquet"})
 
 
@@ -109,6 +110,25 @@ def test_r13_the_far_future_is_measured_by_the_batchs_own_time(small_job):
     assert job.ids() == ["near"]
     (row,) = job.rows("rejected")
     assert (row["id"], row["reason"]) == ("far", "event time more than 5 minutes in the future")
+
+
+def test_one_event_far_ahead_is_rejected_and_a_run_that_takes_it_says_how_the_watermark_leapt(small_job):
+    found = {}
+    for folder, limit in (("protected", ""), ("open", ', max_future = "none"')):
+        declared = f'event_time = {{ column = "ts", unit = "milliseconds"{limit} }}'
+        job = small_job(SUMS, replace(WINDOWED, event_time=declared), folder=folder)
+        job.feed([event("e1", 0), event("far", CENTURY)])
+        job.feed([event("e2", 61)])
+        job.feed([event("e3", 62), event("e4", 63)])  # the bound is the watermark of the batch before
+        found[folder] = job.run()
+
+    assert (found["protected"].account.rejected, found["protected"].account.late, found["protected"].leaps) == (1, 0, [])
+    (rejected,) = [output for output in found["protected"].outputs if output.name == "rejected"]
+    assert rejected.reasons == {"event time more than 1 day in the future": 1}
+    (leap,) = found["open"].leaps
+    assert (leap.query, leap.batch, leap.late, found["open"].account.late) == ("sums", 1, 2, 2)
+    assert leap.after == instant(CENTURY)
+    assert leap.note in found["open"].notes
 
 
 def test_r14_late_rows_are_delivered_per_query_and_rejected_ones_once(small_job):

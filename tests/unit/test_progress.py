@@ -11,7 +11,7 @@ from streamproof.prove.events import Failed, Finished, Proving, Recorded, Record
 EVENTS = [
     Started("risk_exposure", 50_000, "trade", 7, 12, "4.3.0", "local[2]"),
     *(Recording(batch, 12) for batch in range(1, 13)),
-    Recorded(612, 268, 9, 6.2),
+    Recorded(612, 268, 9, 6.2, 8),
     *(Proving(done, 277, f"publish/exposure@{done}:before", 96.0) for done in range(278)),
     Failed("publish/exposure@3:after", 21.0),
     Failed("publish/exposure@4:after", 22.0),
@@ -33,7 +33,7 @@ def test_plain_lines_say_what_is_tried_and_are_few():
 
     assert lines[0] == "risk_exposure · 50,000 trades · seed 7 · 12 batches · Spark 4.3.0 on local[2]"
     assert lines[1] == "  recording            12 of 12 batches"
-    assert lines[2] == "  plan                 612 durable steps, 268 distinct disks, 9 live crashes"
+    assert lines[2] == "  plan                 612 durable steps, 268 distinct disks, 9 live crashes, 8 other faults"
     assert "  proving              0 of 277 · publish/exposure@0:before   1 min 36 s left" in lines
     assert sum("first failure" in line for line in lines) == 1
     assert len(lines) < 20

@@ -153,15 +153,14 @@ def prove(
 
 
 def _print_plan(preview: "PlanPreview") -> None:
+    from streamproof.progress import tried
     from streamproof.report.words import counted, span
 
     out = screen.console()
     for scenario in preview.ids:
         out.print(scenario)
     out.print()
-    out.print(
-        f"{counted(len(preview.ids), 'scenario')} from {preview.steps:,} durable steps: {preview.distinct:,} distinct disks, {preview.live:,} live crashes"
-    )
+    out.print(f"{counted(len(preview.ids), 'scenario')} from {preview.steps:,} durable steps: {tried(preview)}")
     out.print(f"it will take about {span(preview.seconds_estimate)}")
 
 

@@ -39,6 +39,10 @@ def _duration(value: object) -> timedelta:
         raise wrong(f"is {shown(value)}, which is not a duration", required) from None
 
 
+def _limit(value: object) -> timedelta | None:
+    return None if value is None or value == NO_LIMIT else _duration(value)
+
+
 def _zone(value: object) -> str:
     name = text(value)
     try:
@@ -126,10 +130,17 @@ _SAID_ELSEWHERE: Mapping[str, str] = {
     "failondataloss": "It is true: records that retention took, or that a deleted topic had, were never counted.",
 }
 """By an option of a source in small letters: what says it, or that nothing does."""
+NO_LIMIT = "none"
 _SERVER = re.compile(r"(\[[0-9a-fA-F:.]+\]|[\w.\-]+):\d{1,5}")
 """A host by its name or address, an IPv6 address in brackets, and a port."""
 Text = Annotated[str, PlainValidator(text)]
 Duration = Annotated[timedelta, PlainValidator(_duration), PlainSerializer(format_duration)]
+Limit = Annotated[
+    timedelta | None,
+    PlainValidator(_limit),
+    PlainSerializer(lambda value: format_duration(value) if value is not None else NO_LIMIT),
+]
+"""A duration; None, which is written "none", for no limit."""
 Zone = Annotated[str, PlainValidator(_zone)]
 Count = Annotated[int, PlainValidator(count)]
 Texts = Annotated[tuple[str, ...], PlainValidator(_texts)]

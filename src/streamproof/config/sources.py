@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from streamproof.config.fields import Count, Duration, ReadingOptions, Servers, Table, Text, Texts, Zone, choice, some_of
+from streamproof.config.fields import Count, Duration, Limit, ReadingOptions, Servers, Table, Text, Texts, Zone, choice, some_of
 from streamproof.config.registry import RegistryConfig
 
 
@@ -26,7 +26,8 @@ class EventTime(Table):
     lag
         How far events may be out of order before they are late.
     max_future
-        An event further ahead of its batch's own time is rejected; None accepts every time.
+        An event further ahead of its batch's own time is rejected: it would move the watermark, and all behind it would be late. None,
+        which is written "none", accepts every time.
     """
 
     column: Text
@@ -40,7 +41,7 @@ class EventTime(Table):
     zone: Zone = "UTC"
     format: Text | None = None
     lag: Duration = timedelta(0)
-    max_future: Duration | None = None
+    max_future: Limit = timedelta(days=1)
 
 
 RecordFormat = Annotated[Literal["json", "avro", "json_schema", "protobuf"], choice("json", "avro", "json_schema", "protobuf")]
@@ -58,12 +59,15 @@ class SourceConfig(Table):
         The columns as Spark writes them in DDL, "trade_id string, notional double"; the key of the file is `schema`.
     event_time
         Needed by windows and deduplication.
+    lenient
+        Whether a record of JSON is taken where Spark's parser alters what it says; by default it is rejected.
     """
 
     connector: Text
     format: Literal["json", "parquet", "avro", "json_schema", "protobuf"]
     schema_ddl: Text | None = Field(default=None, alias="schema")
     event_time: EventTime | None = None
+    lenient: bool = False
 
 
 class FilesSource(SourceConfig):

@@ -46,7 +46,7 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
     if CORRUPT in rows.columns:
         more = _jvm.text_behind_record(rows.sparkSession, F.col(ORIGINAL).cast("string"))
         reason = F.when(more, F.lit("more than a record in its line")).otherwise(reason)
-        broken = F.when(F.col(ORIGINAL).isNull(), F.lit(_TOMBSTONE)).otherwise(F.lit("not parseable"))
+        broken = F.when(F.col(ORIGINAL).isNull(), F.lit(_TOMBSTONE)).otherwise(F.col(CORRUPT))
         reason = F.when(F.col(CORRUPT).isNotNull(), broken).otherwise(reason)
     rows = doors.reject(rows, reason)
     if declared is not None:
@@ -58,15 +58,15 @@ def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
     """The event time as TIMESTAMP in UTC; null where it is missing or cannot be read."""
     column, type_ = F.col(declared.column), rows.schema[declared.column].dataType
     if isinstance(type_, TimestampType):
-        micros = F.unix_micros(column)
-        return F.when(micros.between(F.lit(-_LAST_MICROS), F.lit(_LAST_MICROS)), column)
+        return _printable(column)
     if isinstance(type_, TimestampNTZType | DateType):
-        return F.to_utc_timestamp(column.cast("timestamp"), declared.zone)
+        return _printable(F.to_utc_timestamp(column.cast("timestamp"), declared.zone))
     if isinstance(type_, StringType):
         parsed = F.try_to_timestamp(column, F.lit(declared.format)) if declared.format else F.try_to_timestamp(column)
         if declared.zone == "UTC":
-            return parsed
-        return F.when(_says_its_zone(column, declared.format), parsed).otherwise(F.to_utc_timestamp(parsed, declared.zone))
+            return _printable(parsed)
+        zoned = F.when(_says_its_zone(column, declared.format), parsed).otherwise(F.to_utc_timestamp(parsed, declared.zone))
+        return _printable(zoned)
     if isinstance(type_, NumericType):
         if declared.unit is None:
             raise ConfigurationError(
@@ -81,6 +81,11 @@ def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
         f"[source.{name}] event_time: the column {declared.column} is a {type_.simpleString()}.",
         required="An event time is a number with a unit, a text with a format, or a timestamp.",
     )
+
+
+def _printable(instant: Column) -> Column:
+    """Null in place of a time whose year has more than four digits."""
+    return F.when(F.unix_micros(instant).between(F.lit(-_LAST_MICROS), F.lit(_LAST_MICROS)), instant)
 
 
 def _says_its_zone(text: Column, pattern: str | None) -> Column:

@@ -18,20 +18,25 @@ WRITTEN = {
 """How rows are written as JSON: with their nulls, and with whole microseconds; Spark's defaults drop the one and cut the other."""
 
 
-def parsed(rows: DataFrame, record: Column, schema: StructType, beside: Sequence[str] = ()) -> DataFrame:
-    """The rows with the columns of `schema`, `_corrupt` (the text of a record that does not fit) and `_original` (the record).
+UNREADABLE = "not parseable"
+"""Why a record does not fit that is no object of JSON, or whose columns have other types."""
+
+
+def parsed(rows: DataFrame, record: Column, schema: StructType, beside: Sequence[str] = (), *, lenient: bool) -> DataFrame:
+    """The rows with the columns of `schema`, `_corrupt` (why a record does not fit; null of the others) and `_original` (the record).
 
     Parameters
     ----------
     record
-        One object of JSON (string); its bytes need not be UTF-8. Null of a record without a value, whose `_corrupt` is empty.
+        One object of JSON (string); its bytes need not be UTF-8. Null of a record without a value.
     beside
         Columns of `rows` that are kept.
+    lenient
+        Whether a record is taken where Spark's parser alters what it says.
     """
     fields = StructType([*schema.fields, StructField(CORRUPT, StringType())])
-    made = _jvm.json_record(rows.sparkSession, record, fields, corrupt=CORRUPT)
-    no_object = F.coalesce(F.col(ORIGINAL), F.lit(""))  # a blank record
-    corrupt = F.when(F.col("_parsed").isNull(), no_object).otherwise(F.col(f"_parsed.{CORRUPT}"))
+    made = _jvm.json_record(rows.sparkSession, record, fields, corrupt=CORRUPT, lenient=lenient)
+    corrupt = F.when(F.col("_parsed").isNull(), F.lit(UNREADABLE)).otherwise(F.col(f"_parsed.{CORRUPT}"))
     columns = [F.col("_parsed").getField(name).alias(name) for name in schema.names]
     return rows.select(record.alias(ORIGINAL), made.alias("_parsed"), *beside).select(
         *columns, *beside, corrupt.alias(CORRUPT), ORIGINAL

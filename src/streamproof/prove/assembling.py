@@ -94,9 +94,7 @@ def report(world: World, request: Request, recording: Recording, outcomes: Seque
         "spark_batches": len(fault_free.batches),
         "counts": {str(kind): sum(outcome.verdict is kind for outcome in outcomes) for kind in Verdict},
         "enumerated": 2 * len(recording.steps.steps),  # before and after each
-        "distinct": len(
-            {outcome.plan.image.digest for outcome in outcomes if outcome.plan.image and outcome.plan.mode.value == "image"}
-        ),
+        "distinct": len({outcome.plan.image.digest for outcome in outcomes if outcome.plan.image and outcome.plan.is_disk}),
         "fired": sum(outcome.fired for outcome in outcomes),
         "command": request.command,
         "not_exercised": [one.as_dict() for one in vacuous],

@@ -37,6 +37,8 @@ class ChildTask:
         A file for the steps that are taken in services, the one to die at, or where to report it to.
     replay_last
         Take back the newest commit first: the remedy of a damaged checkpoint.
+    count_tasks
+        Say how many tasks the widest stage had.
     """
 
     id: str
@@ -52,6 +54,7 @@ class ChildTask:
     result: str
     trace: bool = True
     replay_last: bool = False
+    count_tasks: bool = False
     read_state: bool = True
     operators: Mapping[str, Mapping[str, str]] | None = None
     records_per_batch: int | None = None
@@ -74,7 +77,9 @@ class ChildTask:
 
 @dataclass(frozen=True)
 class ChildResult:
-    """How it ended: `error` is the kind of error that stopped the job (empty if none), `message` what it said."""
+    """How it ended: `error` is the kind of error that stopped the job (empty if none), `message` what it said; `widest` how many
+    tasks a stage had at most, where that was asked.
+    """
 
     error: str = ""
     message: str = ""
@@ -82,6 +87,7 @@ class ChildResult:
     notes: tuple[str, ...] = ()
     operators: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     attempts: Mapping[str, int] = field(default_factory=dict)
+    widest: int = 0
 
     @classmethod
     def from_json(cls, text: str) -> "ChildResult":
@@ -119,6 +125,7 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     operators: dict[str, dict[str, str]] = {}
     types: dict[str, dict[str, str]] = {}
     attempts: dict[str, int] = {}
+    widest = 0
     try:
         bound = setting.bind(config)
         steps = WatchedSteps(task.steps, task.crash_at, os.getpid(), task.desk) if task.steps else UNWATCHED
@@ -132,6 +139,7 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
             running.protocol.finish(_PATIENCE_SECONDS)
             notes.extend(running.notes)
             attempts[query] = running.protocol.done.batches
+            widest = max(widest, _widest_stage(spark, str(running.stream.runId))) if task.count_tasks else 0
             if task.read_state:
                 known = (task.operators or {}).get(query)
                 aggregate = bound.outputs.main[query].aggregate
@@ -144,4 +152,12 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
         if place_of(problem) is None:  # a fault of ours: the harness says so
             raise
         return ChildResult(type(problem).__name__, raised_in(None, problem), remedy_for(problem), tuple(notes), operators, attempts)
-    return ChildResult(notes=tuple(notes), operators=operators, attempts=attempts)
+    return ChildResult(notes=tuple(notes), operators=operators, attempts=attempts, widest=widest)
+
+
+def _widest_stage(spark: "SparkSession", run: str) -> int:
+    """How many tasks the widest stage of a query's run had, of those that Spark remembers."""
+    tracker = spark.sparkContext.statusTracker()
+    jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup(run))
+    stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
+    return max((stage.numTasks for stage in stages if stage is not None), default=0)

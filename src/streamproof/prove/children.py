@@ -43,6 +43,7 @@ class Children:
         crash_at: str = "",
         desk: str = "",
         struck: bool = False,
+        count_tasks: bool = False,
     ) -> "Future[ChildResult]":
         gateway = self._world.engine.gateway()
         setting.folder.mkdir(parents=True, exist_ok=True)
@@ -56,6 +57,7 @@ class Children:
             read_state=read_state,
             crash_at=crash_at,
             desk=desk,
+            count_tasks=count_tasks,
             settings={**task.settings, **(settings or {})},
         )
         seconds = None if recording is None else patience(recording) * (2 if struck else 1)

@@ -27,12 +27,13 @@ class Recording:
 
 @dataclass(frozen=True)
 class Recorded:
-    """The recording is done: durable steps, disks that differ, live crashes, and how long it took."""
+    """The recording is done: durable steps, disks that differ, live crashes, how long it took, and how many faults beside."""
 
     steps: int
     distinct: int
     live: int
     seconds: float
+    others: int = 0
 
 
 @dataclass(frozen=True)

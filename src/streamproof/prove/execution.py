@@ -14,11 +14,13 @@ from streamproof.core.phases import StepName
 from streamproof.core.verdict import Verdict
 from streamproof.errors import DISK_FULL, StreamproofError
 from streamproof.prove import judging
+from streamproof.prove.carrying_out import CarryingOut
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.child import ChildResult
 from streamproof.prove.children import STEPS, Children
 from streamproof.prove.comparing import rows_published
 from streamproof.prove.faults.fault import ALONE
+from streamproof.prove.faults.on_files import NotMet
 from streamproof.prove.judging import Outcome
 from streamproof.prove.outside.crash import FIRED, steps_in, steps_of_tasks
 from streamproof.prove.planning import Mode, ScenarioPlan
@@ -49,6 +51,7 @@ class Ran:
     problem: str
     seconds: float
     rerun: tuple[int, ...] = ()
+    not_met: NotMet | None = None
 
 
 class Executor:
@@ -57,6 +60,7 @@ class Executor:
     def __init__(self, world: World, zygote: Zygote, allowed_hosts: Sequence[str] = ()) -> None:
         self.world, self._children = world, Children(world, zygote, allowed_hosts)
         self._striking = Striking(world, self._children)
+        self._carrying_out = CarryingOut(world, self._children)
         self._number = 0
         self._lock = threading.Lock()
         # Never the same id twice in one JVM: threads of an earlier proof would write into the new recording.
@@ -102,12 +106,13 @@ class Executor:
 
         A fault on a service hits its neighbours too: those come last, one for each line to a service, or alone.
         """
-        crashes = [plan for plan in plans if plan.strike is None]
+        shared = [plan for plan in plans if plan.on_files is not None and plan.on_files.alone]
+        crashes = [plan for plan in plans if plan.strike is None and plan not in shared]
         lanes: dict[str, list[ScenarioPlan]] = {}
         for plan in plans:
             if plan.strike is not None:
                 lanes.setdefault(plan.strike.fault.lane, []).append(plan)
-        alone = lanes.pop(ALONE, [])
+        alone = [*lanes.pop(ALONE, []), *shared]
         yield from self._side_by_side([crashes], recordings, stop, of_each=SIDE_BY_SIDE + 1)
         yield from self._side_by_side(list(lanes.values()), recordings, stop, of_each=1)
         yield from self._side_by_side([alone], recordings, stop, of_each=1)
@@ -154,7 +159,11 @@ class Executor:
         try:
             self.world.engine.forget()
             self.world.open_places(name)
-            if plan.strike is not None:
+            if plan.on_files is not None:
+                fired, result = self._carrying_out.carry_out(plan, plan.on_files, recording, setting)
+                if fired or plan.mode is Mode.IMAGE or tries <= 1:
+                    return Ran(plan, setting.folder, fired, result, "", monotonic_seconds() - started)
+            elif plan.strike is not None:
                 fired, rerun = self._striking.strike(plan, plan.strike, recording, setting), _left_open(setting.folder)
             elif plan.mode is Mode.IMAGE:
                 fired, rerun = self._rebuild(plan, recording, setting)
@@ -167,7 +176,11 @@ class Executor:
             result = self._children.start(name, restarted, recording=recording).result()
             if result.error and plan.fault == "machine-death" and "--replay-last" in result.remedy:
                 result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
+                if result.error and "--replay-last" in result.remedy and _moved_away(plan, setting.folder):
+                    result = self._children.start(f"{name}-once-more", restarted, recording=recording, replay_last=True).result()
             return Ran(plan, setting.folder, fired, result, "", monotonic_seconds() - started, rerun)
+        except NotMet as not_met:
+            return Ran(plan, setting.folder, True, None, "", monotonic_seconds() - started, not_met=not_met)
         except ChildHung as hang:
             return self._hung(plan, setting, hang, fired or hang.fired, monotonic_seconds() - started)
         except Exception as problem:  # noqa: BLE001  # whatever breaks in the harness, or in clients of services, the others go on (P6)
@@ -185,6 +198,8 @@ class Executor:
 
     def _judged(self, ran: Ran, *, keep_rows: bool) -> Outcome:
         """The verdict; of what is published only sums are kept, where a live crash is to be compared with its image."""
+        if ran.not_met is not None:
+            return judging.not_met(ran.plan, ran.not_met, ran.seconds)
         if ran.result is None:
             return judging.broken(ran.plan, ran.problem, ran.seconds)
         if ran.result.error and ran.result.message.startswith(DISK_FULL):  # a proof's own disk: a job writes to no other in it
@@ -250,6 +265,15 @@ def agreement(live: Outcome, image: Outcome) -> CheckResult:
         what += " in the rows that are published"
     finding = Finding(None, what, None, f"image: {image.verdict}, {image.account}", f"live: {live.verdict}, {live.account}")
     return CheckResult("agreement", Verdict.FAIL, (finding,), 1)
+
+
+def _moved_away(plan: ScenarioPlan, folder: Path) -> bool:
+    """Moves the published directories away that a power failure has torn, as the job asks for; whether there are any."""
+    torn = {Path(path).parent for path in (plan.image.lost if plan.image else ()) if Path(path).parent.name.startswith("batch=")}
+    there = [folder / published for published in torn if (folder / published).is_dir()]
+    for published in there:
+        published.rename(folder / f"torn-{published.parent.name}-{published.name}")
+    return bool(there)
 
 
 def _left_open(folder: Path) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from streamproof.errors import ScenarioError, StreamproofError
 from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checkers
 from streamproof.prove.checkers.account import PLACES, found_places
 from streamproof.prove.comparing import PublishedRows
+from streamproof.prove.faults.on_files import NotMet
 from streamproof.prove.history import History
 from streamproof.prove.planning import ScenarioPlan, in_words
 from streamproof.prove.world import World
@@ -85,6 +86,12 @@ def stopped(plan: ScenarioPlan, message: str, remedy: str, *, fired: bool, secon
     """The job did not come back: a failure of liveness."""
     finding = Finding(None, f"the job did not recover: {message}", expected="it recovers by itself", found=remedy or "it stops")
     return Outcome(plan, fired, [CheckResult("recovery", Verdict.FAIL, (finding,), 1)], seconds)
+
+
+def not_met(plan: ScenarioPlan, why: NotMet, seconds: float) -> Outcome:
+    """The job did not do what it must under a fault."""
+    finding = Finding(None, why.what, expected=why.expected, found=why.found)
+    return Outcome(plan, True, [CheckResult("recovery", Verdict.FAIL, (finding,), 1)], seconds)
 
 
 def broken(plan: ScenarioPlan, message: str, seconds: float) -> Outcome:

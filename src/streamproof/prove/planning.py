@@ -8,8 +8,9 @@ from enum import StrEnum
 from streamproof.core.phases import Phase, Side, StepName
 from streamproof.errors import ScenarioError
 from streamproof.prove.faults.fault import ServiceFault
+from streamproof.prove.faults.on_files import FileFault
 from streamproof.prove.record.cuts import cuts
-from streamproof.prove.record.deaths import machine_deaths
+from streamproof.prove.record.deaths import deaths_of_several, machine_deaths
 from streamproof.prove.record.images import Image, prefixes, without
 from streamproof.prove.record.steps import Timeline
 
@@ -40,6 +41,7 @@ class ScenarioPlan:
 
     `compared` is a live crash, or the image that it is compared with: both keep the scenario's batches to the end. A live crash without an
     image is at a step that a service has taken. With a `strike` the job is not crashed: a service is, or what the job runs on.
+    With a fault `on_files` there is more than a disk to recover from.
     """
 
     id: str
@@ -50,6 +52,12 @@ class ScenarioPlan:
     recording: str = "default"
     compared: bool = False
     strike: Strike | None = None
+    on_files: FileFault | None = None
+
+    @property
+    def is_disk(self) -> bool:
+        """Whether a disk is all that there is to it."""
+        return self.mode is Mode.IMAGE and self.on_files is None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,7 +107,9 @@ def additional(timeline: Timeline) -> list[ScenarioPlan]:
     images = prefixes(timeline)
     others = without(cuts(timeline), images)
     found = [ScenarioPlan(image.id, Mode.IMAGE, "process-death", image.step, image) for image in others]
-    deaths = without((death for image in one_of_each_kind(images) for death in machine_deaths(image)), [*images, *others])
+    one_file = (death for image in one_of_each_kind(images) for death in machine_deaths(image))
+    several = (death for image in _ends_of_phases(images) for death in deaths_of_several(image))
+    deaths = without((*one_file, *several), [*images, *others])
     found += [ScenarioPlan(image.id, Mode.IMAGE, "machine-death", image.step, image) for image in deaths]
     return [*found, *_live(images, "+kill+live", Mode.KILL)]
 
@@ -160,6 +170,21 @@ def _kind(step: StepName) -> tuple[object, ...]:
     """What a step has in common with those of other batches, partitions, operators and numbered files."""
     kind = ".".join(part for part in step.kind.split(".") if not part.isdigit())
     return step.query, step.phase, kind, step.side
+
+
+def _ends_of_phases(images: Sequence[Image]) -> list[Image]:
+    """In the middle batch the disks behind its manifest, its last publication and its commit: there several files are lost at once."""
+    ends: dict[tuple[object, ...], Image] = {}
+    for image in images:
+        step = image.step
+        if (
+            step.side is Side.AFTER
+            and (step.kind == "manifest" or step.phase in (Phase.PUBLISH, Phase.COMMIT))
+            and not image.background
+        ):
+            ends[step.query, step.batch, step.phase] = image
+    batches = sorted({image.step.batch for image in ends.values()})
+    return [image for image in ends.values() if image.step.batch == batches[len(batches) // 2]]
 
 
 def _live(images: Sequence[Image], suffix: str, mode: Mode) -> list[ScenarioPlan]:
@@ -236,6 +261,8 @@ def in_words(plan: ScenarioPlan) -> str:
     how = {"machine-death": "the machine dies", "process-death": "the process dies"}.get(plan.fault, plan.fault)
     if plan.strike is not None:
         how = plan.strike.fault.words
+    if plan.on_files is not None:
+        how = plan.on_files.words
     if plan.mode is Mode.KILL:
         how = "the process is killed with kill -9"
     return f"{how} {side} {happened}{_NEXT.get((step.phase, side), '')}"

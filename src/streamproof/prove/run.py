@@ -12,7 +12,7 @@ from streamproof.config import JobConfig
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
-from streamproof.prove import assembling, events, guard, on_services
+from streamproof.prove import assembling, events, guard, on_files, on_services
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.engine import Engine
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, agreement
@@ -24,7 +24,6 @@ from streamproof.prove.outside import Outside, given, needed
 from streamproof.prove.planning import (
     FAULT_FREE,
     LIVE_MODES,
-    Mode,
     ScenarioPlan,
     additional,
     chosen,
@@ -86,13 +85,14 @@ class Options:
 
 @dataclass(frozen=True)
 class PlanPreview:
-    """The plan without running it: ids, durable steps, distinct disks, live crashes, seconds it will take about."""
+    """The plan without running it: ids, durable steps, distinct disks, live crashes, seconds it will take about, other faults."""
 
     ids: list[str]
     steps: int
     distinct: int
     live: int
     seconds_estimate: float
+    others: int = 0
 
 
 @dataclass
@@ -158,9 +158,9 @@ def preview(
     with _Session(config, scenario, folder, options, tell) as proof:
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
-        images = sum(plan.mode is Mode.IMAGE for plan in plans)
+        images, live, others = _counted(plans)
         steps = len(prepared.recordings["default"].steps.steps)
-        return PlanPreview([plan.id for plan in plans], steps, images, len(plans) - images, proof.seconds_each * len(plans))
+        return PlanPreview([plan.id for plan in plans], steps, images, live, proof.seconds_each * len(plans), others)
 
 
 def _silent(_: events.Event) -> None:
@@ -265,7 +265,8 @@ class _Session:
                 self.config, self.scenario, recording, outside, full=self.options.full, of_each_kind=self.options.quick
             )
         else:
-            plans = quick(standard(recording.steps)) if self.options.quick else standard(recording.steps)
+            crashes = standard(recording.steps)
+            plans = quick(crashes) if self.options.quick else [*crashes, *on_files.plans(recording.steps)]
         recordings = {"default": recording}
         if self.options.full and not outside.names:
             rare = executor.record("rare", settings=RARE_SETTINGS)
@@ -273,10 +274,16 @@ class _Session:
             plans += additional(recording.steps)
             plans += second_recording(rare.steps, [plan.image for plan in plans if plan.image is not None])
         self.tell(events.Recording(self.scenario.batches, self.scenario.batches))
-        images = sum(plan.mode is Mode.IMAGE for plan in plans)
+        images, live, others = _counted(plans)
         seconds = monotonic_seconds() - self._started
-        self.tell(events.Recorded(len(recording.steps.steps), images, len(plans) - images, seconds))
+        self.tell(events.Recorded(len(recording.steps.steps), images, live, seconds, others))
         return _Prepared(world, executor, recordings, plans, fault_free, left_out)
+
+
+def _counted(plans: Sequence[ScenarioPlan]) -> tuple[int, int, int]:
+    """How many are disks to recover from, live crashes, and other faults."""
+    images, others = sum(plan.is_disk for plan in plans), sum(bool(plan.strike or plan.on_files) for plan in plans)
+    return images, len(plans) - images - others, others
 
 
 def _shipped_equals_proved(proved: Recording, shipped: Recording, steps: Mapping[str, Steps]) -> CheckResult:
@@ -338,10 +345,10 @@ def _run(
 
 def _agreeing(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Adds to each live scenario whether it agrees with the image of the same step, where that ran too."""
-    images = {name: outcome for outcome in outcomes if outcome.plan.mode is Mode.IMAGE for name in outcome.plan.names}
+    images = {name: outcome for outcome in outcomes if outcome.plan.is_disk for name in outcome.plan.names}
     found = []
     for outcome in outcomes:
-        if outcome.plan.mode in LIVE_MODES:
+        if outcome.plan.mode in LIVE_MODES and outcome.plan.on_files is None:
             image = images.get(str(outcome.plan.step))
             if image is not None:  # without the image nothing was compared, and nothing is claimed
                 outcome = replace(outcome, checks=[*outcome.checks, agreement(outcome, image)])

@@ -3,6 +3,7 @@
 import os
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 from streamproof.config import SinkConfig, SourceConfig
 from streamproof.core.ids import new_id, short
@@ -12,10 +13,11 @@ from streamproof.prove.child import ChildResult
 from streamproof.prove.children import Children, patience
 from streamproof.prove.faults.desk import Call, Desk
 from streamproof.prove.faults.fault import ServiceFault, Struck, revive
+from streamproof.prove.outside.services import reader
 from streamproof.prove.planning import ScenarioPlan, Strike
 from streamproof.prove.record.live import Action, arming
 from streamproof.prove.recording import Recording
-from streamproof.prove.setting import Setting
+from streamproof.prove.setting import CHECKPOINT, OUT, Setting
 from streamproof.prove.world import World
 from streamproof.prove.zygote import ChildDied, ChildHung
 
@@ -66,13 +68,28 @@ class Striking:
                     raise
                 except ChildDied:
                     struck.stopped_by = ChildDied.__name__
+            waited = not strike.fault.over_next_batch or self._started_again(plan, strike, recording, setting, struck)
             self._world.engine.wait_until_ended(str(setting.folder))
         finally:
             struck.end()
             self._mend(strike.fault, struck)
         if call.problem:
             raise StreamproofError(f"The fault failed: {call.problem}")
-        return call.fired and strike.fault.met(struck)
+        return call.fired and waited and strike.fault.met(struck)
+
+    def _started_again(self, plan: ScenarioPlan, strike: Strike, recording: Recording, setting: Setting, struck: Struck) -> bool:
+        """Starts the job while its service is still down; whether, when the driver died, the batch was committed and its rows waited."""
+        assert plan.step is not None
+        self._world.engine.wait_until_ended(str(setting.folder))
+        query = plan.step.query or next(iter(self._world.bound.outputs.main))
+        died = struck.stopped_by not in ("", ChildDied.__name__)
+        sink = self._world.setting(setting.folder.name).services(self._world.config)[strike.on]  # by no line
+        there = {entry.batch for entry in reader(sink).ledger(sink, setting.folder / OUT / strike.on)}
+        batch = plan.step.batch
+        waited = died and batch not in there and waits(setting.folder, query, strike.on, batch)
+        struck.later(lambda: strike.fault.mend(struck))
+        self._children.start(f"{setting.folder.name}-again", setting, recording=recording, read_state=False, struck=True).result()
+        return waited
 
     def _mend(self, fault: ServiceFault, struck: Struck) -> None:
         """Ends a fault, and sees to it that its service runs; where that fails, no other fault is tried."""
@@ -88,7 +105,7 @@ class Striking:
         name = f"{setting.folder.name}-struck"
         if fault.on_cluster:
             return self._on_cluster(name, setting, recording, str(plan.step), call.told)
-        if plan.step in recording.announced:
+        if plan.step in recording.announced and not fault.over_next_batch:
             return self._children.start(
                 name, setting, recording=recording, read_state=False, crash_at=str(plan.step), desk=call.told, struck=True
             ).result()
@@ -96,6 +113,12 @@ class Striking:
         recorded = replace(setting, base=f"sp-record://{identity}{setting.folder}")
         self._world.engine.open_recording(identity, self._world.folder / identity)
         try:
+            if fault.over_next_batch:
+                armed = arming(recording.steps, fault.dies_at(plan.step), action=Action.DIE)
+                self._world.engine.arm(identity, *armed.arguments())
+                return self._children.start(
+                    identity, recorded, recording=recording, read_state=False, crash_at=str(plan.step), desk=call.told, struck=True
+                ).result()
             armed = arming(recording.steps, plan.step, action=Action.CALL)
             self._world.engine.arm_call(identity, *armed.place(), call.told)
             return self._children.start(identity, recorded, recording=recording, read_state=False, struck=True).result()
@@ -125,3 +148,11 @@ class Striking:
         found = own_jvm.finished(task, self._children.environment, log, patience(recording))
         if found.error not in ("", TwoDrivers.__name__):
             raise StreamproofError(f"The second driver did not work: {found.message}")
+
+
+def waits(folder: Path, query: str, output: str, batch: int) -> bool:
+    """Whether a batch is committed, and its rows for an output are still staged, while the next one has its manifest."""
+    checkpoint = folder / CHECKPOINT / query
+    committed = (checkpoint / "commits" / str(batch)).exists()
+    begun = (checkpoint / "_streamproof" / "manifests" / str(batch + 1)).exists()
+    return committed and begun and any((folder / OUT / output / "_staging").glob(f"{batch:06d}-*/*"))

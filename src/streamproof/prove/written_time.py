@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo
 
+from streamproof.config.columns import columns_of
 from streamproof.core.clock import from_micros
 from streamproof.errors import ScenarioError
 
@@ -90,11 +91,13 @@ class SourceShape:
 def shape_of_source(source: "SourceConfig") -> SourceShape:
     """How the records of a source are written."""
     time = source.event_time
+    columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
+    is_date = time is not None and columns.get(time.column) == "date" and source.format in ("json", "json_schema")
     return SourceShape(
         format=source.format,
         time_column=time.column if time else None,
         time_unit=time.unit if time else None,
-        time_format=time.format if time else None,
+        time_format="yyyy-MM-dd" if is_date else time.format if time else None,
         zone=time.zone if time else "UTC",
     )
 

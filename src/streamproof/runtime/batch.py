@@ -28,6 +28,7 @@ from streamproof.runtime.contradictions import (
     require_same,
     taken_away,
 )
+from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.logs import BatchLogs, QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.places import seen_from
@@ -106,6 +107,7 @@ class BatchProtocol:
     stateful: bool
     whole_files: bool
     notes: list[str]
+    leaps: Leaps
     accept_replay: int | None = None
     ending: bool = False
     failure: Exception | None = None
@@ -143,6 +145,7 @@ class BatchProtocol:
             self.publisher.drop_published(batch - 1)
         self.manifests.prune(batch, self.publisher.open_batches)
         self.done.add(manifest)
+        self.leaps.saw(batch, logs, manifest.counts[SideKind.LATE])
 
     def finish(self, patience_seconds: float, asked_to_end: Callable[[], bool] = bool) -> None:
         """At the end of a run: waits for stores that are down, unless it is asked to end, and removes what is staged of batches that are done.

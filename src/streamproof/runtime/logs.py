@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BatchLogs:
-    """A batch's fingerprint with the files it was read from, verbatim."""
+    """A batch's fingerprint with the files it was read from, verbatim; its own clock, and the watermark of the batch before (0: none)."""
 
     fingerprint: Fingerprint
     offset_log: str
     source_logs: dict[str, dict[str, str]]
+    clock_ms: int = 0
+    watermark_before_ms: int = 0
 
 
 class QueryLogs:
@@ -53,7 +55,8 @@ class QueryLogs:
                 kept[str(source)] = {"0": first} if first else {}
                 starts[str(source)] = (before[1].sources[source] if before and source < len(before[1].sources) else None) or first
         ends = tuple(end or "-" for end in log.sources)
-        return BatchLogs(Fingerprint(log.watermark_ms, ends, files, starts), text, kept)
+        fingerprint = Fingerprint(log.watermark_ms, ends, files, starts)
+        return BatchLogs(fingerprint, text, kept, log.timestamp_ms, before[1].watermark_ms if before else 0)
 
     def require_inputs(self, logs: BatchLogs, batch: int, *, whole: bool) -> None:
         """DataError unless every file of the batch is there: Spark passes over a file that vanished after it was listed.

@@ -1,5 +1,6 @@
 """Starting one query of a job: its plan, its doors, its sinks, and Spark's stream."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,14 @@ from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
+from streamproof.core.manifest import Chain
 from streamproof.errors import StreamproofError
 from streamproof.runtime import ownership, plans, published, recovery
 from streamproof.runtime.batch import BatchProtocol, Identity, RunEnds, merged_schema
 from streamproof.runtime.binding import BoundJob
 from streamproof.runtime.doors import SideDoors
 from streamproof.runtime.failures import translated
+from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.publishing import Publisher
@@ -127,7 +130,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         If a setting of the process takes a guarantee away, the plan cannot be built, the output belongs to another incarnation, or the
         checkpoint is not whole.
     """
-    outside = guard(spark, bound.config.spark)
+    notes = list(guard(spark, bound.config.spark))
     for key, value in settings_of_query(bound.config.spark).items():
         spark.conf.set(key, value)
     storage = _jvm.Storage(spark)
@@ -143,28 +146,16 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         for name in names
     }
     ownership.check_owner([sink for sink in sinks.values() if not sink.may_lag], incarnation, bound.name, manifests)
-    notes = [*outside, *recovery.restore_logs(storage, logs, manifests, sinks)]
+    notes += recovery.restore_logs(storage, logs, manifests, sinks)
     ownership.require_places(manifests, sinks)
     source = bound.config.source[bound.outputs.main[query].source]
-    topics: dict[str, str] = {}
-    if isinstance(source, FilesSource):
-        ownership.require_source(manifests, bound.config.resolve(source.path))
-    elif isinstance(source, KafkaSource):
-        ownership.require_topics(manifests, source.topic)
-        topics = kafka.require(spark, bound.outputs.main[query].source, source)
-        ownership.require_same_topics(manifests, topics, start.accept_topics)
+    topics = _same_source(bound, query, spark, manifests, start)
     if start.replay_last:
         notes += recovery.roll_back(storage, logs, manifests, sinks)
-    interrupted = recovery.open_manifest(logs, manifests)
-    if interrupted is not None:
-        ownership.require_outputs(interrupted, sinks)
-        notes += recovery.mend_publications(interrupted, sinks)
+    _finish_interrupted(logs, manifests, sinks, notes)
     ownership.require_nothing_waits(storage, bound.config.resolve(bound.config.checkpoint), manifests, bound.places)
     committed = logs.batches("commits")
-    published.require_account(manifests, committed)
-    chains = published.require_all(manifests, sinks, committed, notes, accept=start.accept_missing)
-    published.require_whole(manifests, sinks, committed)
-    recovery.publish_open(manifests, sinks, committed, chains)
+    chains = _require_published(manifests, sinks, committed, notes, start)
     columns: dict[str, StructType] = {}
 
     def admit(output: str) -> int:
@@ -173,7 +164,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
 
     limits = {output: place.service.backlog for output, place in bound.places.items() if place.service is not None}
     publisher = Publisher(manifests, sinks, admit, limits, notes, accepted=start.accept_replay)
-    # Of its commits Spark keeps the newest; what waits may be older. Manifests are kept.
+    # Of its commits Spark keeps the newest; what waits may be older, and keeps its manifest.
     publisher.look_back(sorted({*committed, *(number for number in manifests.batches() if committed and number <= committed[-1])}))
     recovery.remove_orphans(storage, manifests, sinks, publisher.open_batches)
 
@@ -215,6 +206,7 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         stateful=stateful,
         whole_files=source.format == "parquet",
         notes=notes,
+        leaps=Leaps(query),
         accept_replay=start.accept_replay,
         chains=chains,
     )
@@ -226,6 +218,39 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     except Exception as problem:
         raise translated(problem) from problem
     return RunningQuery(query, stream, protocol, notes)
+
+
+def _same_source(bound: BoundJob, query: str, spark: "SparkSession", manifests: ManifestStore, start: Start) -> dict[str, str]:
+    """Looks whether a query's source is the one that the checkpoint has read; the ids of its topics by name."""
+    name = bound.outputs.main[query].source
+    source = bound.config.source[name]
+    if isinstance(source, FilesSource):
+        ownership.require_source(manifests, bound.config.resolve(source.path))
+    if not isinstance(source, KafkaSource):
+        return {}
+    ownership.require_topics(manifests, source.topic)
+    topics = kafka.require(spark, name, source)
+    ownership.require_same_topics(manifests, topics, start.accept_topics)
+    return topics
+
+
+def _finish_interrupted(logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink], notes: list[str]) -> None:
+    """Lets the sinks put right what a power failure has left of the batch that a crash has interrupted."""
+    interrupted = recovery.open_manifest(logs, manifests)
+    if interrupted is not None:
+        ownership.require_outputs(interrupted, sinks)
+        notes += recovery.mend_publications(interrupted, sinks)
+
+
+def _require_published(
+    manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int], notes: list[str], start: Start
+) -> dict[str, Chain]:
+    """Looks whether what was published is there, and whole, and publishes what is not yet; see `published.require_all`."""
+    published.require_account(manifests, committed)
+    chains = published.require_all(manifests, sinks, committed, notes, accept=start.accept_missing)
+    published.require_whole(manifests, sinks, committed)
+    recovery.publish_open(manifests, sinks, committed, chains)
+    return chains
 
 
 def source_rows(bound: BoundJob, name: str, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> "DataFrame":

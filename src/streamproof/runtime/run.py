@@ -19,6 +19,7 @@ from streamproof.runtime.binding import BoundJob, bind
 from streamproof.runtime.connector_jars import connector_jars
 from streamproof.runtime.failures import jvm_gone, translated
 from streamproof.runtime.lag import PartitionLag, lag_of
+from streamproof.runtime.leaps import Leap
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.publishing import Behind, Publisher
 from streamproof.runtime.query import RunningQuery, Start, start_query
@@ -67,7 +68,8 @@ class RunResult:
     """What a run did. `account` and `account_input` are those of the first query; `accounts` has all.
 
     `batches` counts those `without_input` too: Spark runs one when the watermark has gone on, to close windows. `lag` has the partitions
-    of the topics that are read. `ended_early` says that it was asked to end: there may be more to read.
+    of the topics that are read. `leaps` has of each query whose watermark leapt the furthest leap. `ended_early` says that it was asked to
+    end: there may be more to read.
     """
 
     job: str
@@ -83,6 +85,7 @@ class RunResult:
     notes: list[str]
     accounts: list[QueryAccount]
     lag: list[PartitionLag] = field(default_factory=list)
+    leaps: list[Leap] = field(default_factory=list)
     ended_early: bool = False
 
 
@@ -290,6 +293,8 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
         accounts.append(account_of(query.name, newest, opened))
         outputs.extend(_outputs(bound, query))
         notes.extend(note for note in query.notes if note not in notes)  # each query says what was set from outside
+    leaps = [leap for query in queries if (leap := query.protocol.leaps.furthest) is not None]
+    notes += [leap.note for leap in leaps]
     for result in outputs:
         place = bound.places[result.name]
         if not place.bound:
@@ -312,6 +317,7 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
         notes=notes,
         accounts=accounts,
         lag=lag,
+        leaps=leaps,
     )
 
 

@@ -24,6 +24,7 @@ class StandIn:
     distinct: int = 268
     live: int = 9
     seconds_estimate: float = 221.0
+    others: int = 8
 
 
 @pytest.fixture
@@ -133,7 +134,7 @@ def test_the_list_names_the_scenarios_and_an_estimate(proved):
 
     assert result.code == 0
     assert "publish/exposure@3:after\nwork/state.1@3:after\n" in result.out
-    assert "2 scenarios from 612 durable steps: 268 distinct disks, 9 live crashes" in result.out
+    assert "2 scenarios from 612 durable steps: 268 distinct disks, 9 live crashes, 8 other faults" in result.out
     assert "it will take about 3 min 41 s" in result.out
     assert "time_budget" not in asked
 

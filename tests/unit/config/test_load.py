@@ -29,6 +29,13 @@ def test_what_is_left_out_has_its_default(loaded):
     assert config.trigger.available_now
 
 
+def test_events_of_the_far_future_are_rejected_unless_somebody_wants_them(loaded):
+    declared = ', max_future = "5 minutes"'
+
+    assert loaded((declared, "")).source["trades"].event_time.max_future == timedelta(days=1)
+    assert loaded((declared, ', max_future = "none"')).source["trades"].event_time.max_future is None
+
+
 def test_paths_are_relative_to_the_file_and_uris_are_left_alone(loaded, folder):
     config = loaded()
 

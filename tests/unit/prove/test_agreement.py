@@ -6,6 +6,7 @@ from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import CheckResult
 from streamproof.prove.comparing import PublishedRows
 from streamproof.prove.judging import Outcome
+from streamproof.prove.on_files import FAULTS
 from streamproof.prove.planning import Mode, ScenarioPlan
 from streamproof.prove.record.images import Image
 from streamproof.prove.run import _agreeing
@@ -42,3 +43,14 @@ def test_the_same_end_passes() -> None:
 
 def test_without_the_image_nothing_is_claimed() -> None:
     assert [check.name for check in _agreeing([outcome(Mode.LIVE, 5)])[0].checks] == ["account"]
+
+
+def test_a_task_that_is_tried_again_is_no_crash_to_compare() -> None:
+    retried = FAULTS[0]
+    plan = ScenarioPlan(f"{STEP}+{retried.name}+live", Mode.LIVE, retried.name, STEP, on_files=retried)
+    image, live = _agreeing(
+        [outcome(Mode.IMAGE, 5), Outcome(plan, True, [CheckResult("account", Verdict.PASS)], 1.0, {"emitted": 4})]
+    )
+
+    assert live.verdict is Verdict.PASS
+    assert [check.name for check in live.checks] == [check.name for check in image.checks]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,7 +22,9 @@ SOUND = [at("e-1", 61), at("e-2", 62)]
 
 def totals(stream):
     """The job that WINDOW and ONCE are the shapes of; `total` stands for an aggregate."""
-    return stream.window(sp.tumbling("30 seconds"), by="client", allowed_lateness="20 seconds").aggregate(total=None)
+    return stream.window(sp.tumbling("30 seconds"), by="client", allowed_lateness="20 seconds").aggregate(
+        total=SimpleNamespace(alias=None)
+    )
 
 
 def trades():

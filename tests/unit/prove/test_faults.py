@@ -9,6 +9,7 @@ from streamproof.core.phases import StepName
 from streamproof.prove.faults.catalogue import all_faults, strikes
 from streamproof.prove.faults.desk import Desk, report
 from streamproof.prove.planning import in_words, struck
+from streamproof.prove.striking import waits
 
 
 def steps(*names: str) -> list[StepName]:
@@ -54,6 +55,32 @@ def test_in_the_full_plan_it_strikes_at_every_step_of_every_output():
 
     assert {"publish/exposure@0:before+database-restarted+live", "publish/exposure@2:after+database-restarted+live"} <= set(found)
     assert "publish/exposure@0:after+connection-lost+live" not in found  # there is no transaction behind the commit
+
+
+def test_an_outage_lasts_into_the_next_batch_where_there_is_one():
+    outages = [name for name in ids() if "outage" in name]
+    everywhere = [name for name in ids(everywhere=True) if "outage" in name]
+
+    assert outages == ["publish/exposure@1:before+postgres-outage+live"]
+    assert everywhere == [f"publish/exposure@{batch}:before+postgres-outage+live" for batch in (0, 1)]
+    (plan,) = [plan for plan in struck(strikes(RECORDED, ANNOUNCED, SINKS, SOURCES)) if plan.id in outages]
+    assert plan.strike is not None
+    assert str(plan.strike.fault.dies_at(plan.step)) == "stage/manifest@2:after"
+    assert in_words(plan) == (
+        "PostgreSQL is not reached until the process has died in the next batch and started again, "
+        "before output exposure of batch 1 was published"
+    )
+
+
+@pytest.mark.parametrize("missing", ["", "checkpoint/exposure/commits/1", "checkpoint/exposure/_streamproof/manifests/2", "rows"])
+def test_an_outage_has_met_a_batch_that_waited_if_it_was_committed_and_staged_when_the_driver_died(missing, tmp_path):
+    rows = "out/exposure/_staging/000001-abc/part-0.parquet"
+    for name in ("checkpoint/exposure/commits/1", "checkpoint/exposure/_streamproof/manifests/2", rows):
+        if name != (rows if missing == "rows" else missing):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).touch()
+
+    assert waits(tmp_path, "exposure", "exposure", 1) is not bool(missing)
 
 
 def test_an_executor_is_killed_only_where_a_task_takes_the_step():

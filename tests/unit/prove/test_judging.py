@@ -10,7 +10,8 @@ from streamproof.core.phases import StepName
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError, TornCheckpoint
 from streamproof.prove.checkers import CheckResult, Finding
-from streamproof.prove.judging import Outcome, judged
+from streamproof.prove.faults.on_files import NotMet
+from streamproof.prove.judging import Outcome, judged, not_met
 from streamproof.prove.planning import Mode, ScenarioPlan
 
 PLAN = ScenarioPlan("fault-free", Mode.IMAGE, "process-death", None, None)
@@ -30,6 +31,14 @@ def test_a_damaged_checkpoint_fails() -> None:
 
     assert outcome.verdict is Verdict.FAIL
     assert "offsets/1 is torn" in outcome.checks[0].findings[0].what
+
+
+def test_what_a_job_does_not_do_under_a_fault_fails_with_what_was_expected() -> None:
+    outcome = not_met(PLAN, NotMet("the job did not stop cleanly", "it stops with DataError", "it ran to its end"), 1.0)
+
+    (check,) = outcome.checks
+    assert (outcome.verdict, check.name) == (Verdict.FAIL, "recovery")
+    assert (check.findings[0].expected, check.findings[0].found) == ("it stops with DataError", "it ran to its end")
 
 
 def test_a_reader_that_breaks_is_unknown() -> None:

@@ -186,3 +186,18 @@ def test_the_same_boundaries_are_computed_once():
 
     assert model.expect(reads) is model.expect([replace(read, timestamp_ms=5) for read in reads])
     assert model.expect(reads) is not model.expect(reads[:1])
+
+
+def test_r13_what_is_in_the_future_by_the_clock_of_its_batch_is_rejected_and_moves_no_watermark():
+    shape = replace(WINDOW, max_future_us=60 * SECOND)
+    events = {record.trace: record for record in (at("e-1", 30), at("e-2", 161), at("e-3", 160))}
+    model = Model(shape, events, {"part-0": ["e-1", "e-2", "e-3"]})
+
+    by_that_clock = model.expect([BatchRead(0, 0, 100_000, ("part-0",)), BatchRead(1, 150_000, 9_999_000)])
+    by_a_later_one = model.expect([BatchRead(0, 0, 101_000, ("part-0",)), BatchRead(1, 150_000, 9_999_000)])
+
+    assert by_that_clock.by_batch[0].rejected == by_that_clock.by_batch[0].future == ("e-2",)
+    assert by_that_clock.by_batch[1].predicted_ms == 150_000
+    assert by_a_later_one.by_batch[0].rejected == ()
+    assert by_a_later_one.by_batch[1].predicted_ms == 151_000
+    assert model.expect([BatchRead(0, 0, 500_000, ("part-0",)), BatchRead(1, 150_000, 9_999_000)]).by_batch[0].rejected == ()

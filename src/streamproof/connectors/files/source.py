@@ -23,7 +23,7 @@ _ANY_AGE = "36500d"
 def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, stream: bool, trace: bool) -> DataFrame:
     """The source's rows as they lie in the files.
 
-    For JSON: the declared columns, `_corrupt` (the text of a record that does not fit) and `_original` (the bytes of the line).
+    For JSON: the declared columns, `_corrupt` (why a record does not fit) and `_original` (the bytes of the line).
     For Parquet: the columns of the files. In proofs also `_trace` (string).
     """
     schema = schemas.usable(name, source, _schema(spark, name, source, path), trace=trace)
@@ -35,7 +35,7 @@ def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, st
         reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
     if source.format == "parquet":
         return _loaded(reader.format("parquet").schema(schema), name, path)
-    return json_records.parsed(_loaded(reader.format("text"), name, path), F.col("value"), schema)
+    return json_records.parsed(_loaded(reader.format("text"), name, path), F.col("value"), schema, lenient=source.lenient)
 
 
 def _loaded(reader: "DataFrameReader | DataStreamReader", name: str, path: str) -> DataFrame:

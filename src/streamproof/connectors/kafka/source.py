@@ -24,7 +24,7 @@ PREFIX = "kafka_"
 def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool, trace: bool) -> DataFrame:
     """The records of the topics.
 
-    The declared columns, `_corrupt` (the text of a value that does not fit; in a registry's format `_problem`, why it does not),
+    The declared columns, `_corrupt` (why a value does not fit; in a registry's format `_problem`),
     `_original` (the value), and of `include` the record's own columns: `kafka_key` (string), `kafka_timestamp` (timestamp),
     `kafka_topic` (string), `kafka_partition` (int), `kafka_offset` (bigint), `kafka_headers` (array of key string and value binary),
     `kafka_schema_id` (int; null where the format has none); of `carry` a column `carried_NAME` (string) each, null where a record has no
@@ -49,7 +49,7 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
         rows = records.select(F.col("value").alias(registered.VALUE), *own)
         return registered.read(rows, name, source, schema, beside, id_as)
     rows = records.select(F.col("value").cast("string").alias("_value"), *own)
-    parsed = json_records.parsed(rows, F.col("_value"), schema, beside=beside)
+    parsed = json_records.parsed(rows, F.col("_value"), schema, beside=beside, lenient=source.lenient)
     return parsed if id_as is None else parsed.withColumn(id_as, F.lit(None).cast("int"))
 
 

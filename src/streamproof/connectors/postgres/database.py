@@ -18,7 +18,7 @@ _LOCK_TIMEOUT = "30s"
 _PASSING = ("08", "57P", "53", "25006", "40", "55P03")
 """SQLSTATE classes of what passes: connection, shutdown and start-up, resources, a read-only standby, deadlocks, locks."""
 LEDGER = "streamproof_ledger"
-DISCARDED, NO_KEY, OVERTAKEN, WENT_BACK = "discarded", "no key", "overtaken", "went back"
+DISCARDED, NO_KEY, OVERTAKEN, SWALLOWED, WENT_BACK = "discarded", "no key", "overtaken", "swallowed", "went back"
 """What we say ourselves, where PostgreSQL would say a SQLSTATE."""
 _REFUSED = re.compile(
     r"authentication failed|no pg_hba|role \S+ does not exist|database \S+ does not exist|not support SSL|certificate",
@@ -136,6 +136,13 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers:
         return overtaken(where, said.message)
     if said.sqlstate == WENT_BACK:
         return behind_us(f"{where} knows nothing of {said.message}")
+    if said.sqlstate == SWALLOWED:
+        return SinkError(
+            f"{where} {said.message}, and said nothing of the others: a trigger of the table swallows them.",
+            required="Every row of a batch is written, or none. Nothing of this batch is published, and nothing is lost.",
+            remedy="Let the trigger return the row; psql lists it by \\d. Rows that should not be written are rejected in the job with "
+            "require(), and partitions are made by PARTITION BY.",
+        )
     if said.sqlstate == NO_KEY:
         return SinkError(
             f"A row for {where} has no value in {said.column}, a column of its key.",

@@ -11,7 +11,7 @@ from psycopg import sql
 
 from streamproof.connectors.answers import answer
 from streamproof.connectors.ledgers import AT_ONCE, KEPT, behind
-from streamproof.connectors.postgres.database import DISCARDED, NO_KEY, OVERTAKEN, WENT_BACK, Said, identifier, opened
+from streamproof.connectors.postgres.database import DISCARDED, NO_KEY, OVERTAKEN, SWALLOWED, WENT_BACK, Said, identifier, opened
 from streamproof.connectors.postgres.lines import DELETE, text_of
 from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LedgerEntry
@@ -83,6 +83,8 @@ class Shard:
             row.update(sqlstate=WENT_BACK, message=f"batch {self.before}")
         except NoKey as missing:
             row.update(sqlstate=NO_KEY, message="a key column is null", column=missing.column)
+        except Swallowed as some:
+            row.update(sqlstate=SWALLOWED, message=str(some))
         except psycopg.Error as problem:
             row.update(vars(Said.by(problem)))
         yield answer([row], _FIELDS)
@@ -159,12 +161,14 @@ class Shard:
             raise WentBack
 
     def _copied(self, connection: psycopg.Connection, into: sql.Identifier, batches: Iterator[pa.RecordBatch]) -> int:
+        """How many rows were sent; Swallowed if the table has taken fewer."""
         columns = (*self.columns, DELETE) if self.deletes else self.columns
-        rows = 0
-        with connection.cursor().copy(sql.SQL("COPY {} ({}) FROM STDIN (FORMAT csv)").format(into, _listed(columns))) as copy:
+        rows, cursor = 0, connection.cursor()
+        with cursor.copy(sql.SQL("COPY {} ({}) FROM STDIN (FORMAT csv)").format(into, _listed(columns))) as copy:
             for batch in batches:
                 copy.write(text_of(batch))
                 rows += batch.num_rows
+        _require("wrote", cursor.rowcount, rows)
         return rows
 
     def _upserted(self, connection: psycopg.Connection, batches: Iterator[pa.RecordBatch]) -> int:
@@ -177,16 +181,37 @@ class Shard:
             changes.append(sql.SQL("ADD {} boolean").format(sql.Identifier(DELETE)))
         connection.execute(sql.SQL("ALTER TABLE {} {}").format(_STAGE, sql.SQL(", ").join(changes)))
         rows = self._copied_with_keys(connection, batches)
+        kept = rows
         if self.order_by:
-            connection.execute(_only_newest(self.key, self.order_by))
+            kept -= connection.execute(_only_newest(self.key, self.order_by)).rowcount
         elif self.deletes:
             self._require_one_of_each_key(connection)
         into = sql.SQL("INSERT INTO {} ({}) SELECT {} FROM {}").format(table, names, names, _STAGE)
         if self.deletes:
-            connection.execute(_deleted(table, self.key))
+            kept -= self._deleted(connection, table)
             into = sql.SQL("{} WHERE {} IS NOT TRUE").format(into, sql.Identifier(DELETE))
-        connection.execute(sql.SQL("{} {}").format(into, _on_conflict(self.columns, self.key)))
+        written = connection.execute(sql.SQL("{} {}").format(into, _on_conflict(self.columns, self.key))).rowcount
+        if set(self.columns) == set(self.key):  # rows that are there already are left alone, and not counted
+            written = self._count(connection, sql.SQL("{} IS NOT TRUE AND EXISTS ({})" if self.deletes else "EXISTS ({1})"), table)
+        _require("wrote", written, kept)
         return rows
+
+    def _deleted(self, connection: psycopg.Connection, table: sql.Identifier) -> int:
+        """How many staged rows delete their key; Swallowed if one of these keys is still there."""
+        connection.execute(_delete(table, self.key))
+        (of,) = connection.execute(
+            sql.SQL("SELECT count(*) FROM {} WHERE {}").format(_STAGE, sql.Identifier(DELETE))
+        ).fetchone() or (0,)
+        left = self._count(connection, sql.SQL("{} AND EXISTS ({})"), table)
+        _require("deleted", of - left, of)
+        return int(of)
+
+    def _count(self, connection: psycopg.Connection, condition: sql.SQL, table: sql.Identifier) -> int:
+        """How many staged rows a condition holds of: over the column of those that delete, and a query for the key's row in the table."""
+        same = sql.SQL("SELECT FROM {} t WHERE {}").format(table, _same(self.key))
+        holds = condition.format(sql.Identifier(DELETE), same)
+        (found,) = connection.execute(sql.SQL("SELECT count(*) FROM {} s WHERE {}").format(_STAGE, holds)).fetchone() or (0,)
+        return int(found)
 
     def _copied_with_keys(self, connection: psycopg.Connection, batches: Iterator[pa.RecordBatch]) -> int:
         """NoKey if a row has a null in its key: an index takes it for another row each time, so that it would be inserted again."""
@@ -226,6 +251,10 @@ class WentBack(Exception):
     """The ledger does not know any more what it has known."""
 
 
+class Swallowed(Exception):
+    """The table has taken fewer rows than it was given, without an error."""
+
+
 class NoKey(Exception):
     """A row has a null in a column of its key."""
 
@@ -238,6 +267,12 @@ def lock(connection: psycopg.Connection, entry: LedgerEntry) -> None:
     """Lets one transaction at a time decide about a shard, to its end: who publishes it, and who discards its manifest."""
     of = json.dumps([getattr(entry, name) for name in _KEY])
     connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (of,))
+
+
+def _require(did: str, rows: int, of: int) -> None:
+    """Swallowed unless PostgreSQL itself has counted all of the rows."""
+    if rows != of:
+        raise Swallowed(f"{did} {rows} of {of} rows")
 
 
 def _listed(names: tuple[str, ...]) -> sql.Composed:
@@ -259,6 +294,10 @@ def _only_newest(key: tuple[str, ...], order_by: str) -> sql.Composed:
     ).format(staged=_STAGE, key=_listed(key), order=sql.Identifier(order_by))
 
 
-def _deleted(table: sql.Identifier, key: tuple[str, ...]) -> sql.Composed:
-    same = sql.SQL(" AND ").join(sql.SQL("t.{} = s.{}").format(sql.Identifier(name), sql.Identifier(name)) for name in key)
-    return sql.SQL("DELETE FROM {} t USING {} s WHERE s.{} AND {}").format(table, _STAGE, sql.Identifier(DELETE), same)
+def _delete(table: sql.Identifier, key: tuple[str, ...]) -> sql.Composed:
+    return sql.SQL("DELETE FROM {} t USING {} s WHERE s.{} AND {}").format(table, _STAGE, sql.Identifier(DELETE), _same(key))
+
+
+def _same(key: tuple[str, ...]) -> sql.Composed:
+    """Whether a row of the table, t, has the key of a staged one, s."""
+    return sql.SQL(" AND ").join(sql.SQL("t.{} = s.{}").format(sql.Identifier(name), sql.Identifier(name)) for name in key)

@@ -108,8 +108,8 @@ def _as_json(
     reading = Reading(registry, reader_of(name, source))
     texts = rows.select(*kept).mapInArrow(reading.texts, StructType([*fields, *made]))
     text = F.col(_TEXT).cast("string")
-    parsed = json_records.parsed(texts, text, schema, beside=[*beside, VALUE, PROBLEM, _ID])
-    unfit: Column = F.when(F.col(CORRUPT).isNotNull(), F.lit("does not fit the columns"))
+    parsed = json_records.parsed(texts, text, schema, beside=[*beside, VALUE, PROBLEM, _ID], lenient=source.lenient)
+    unfit: Column = F.when(F.col(CORRUPT) == json_records.UNREADABLE, F.lit("does not fit the columns")).otherwise(F.col(CORRUPT))
     if source.format == "json_schema" and not source.validates:
         more = _jvm.text_behind_record(rows.sparkSession, F.col(ORIGINAL))
         unfit = F.when(more, F.lit("more than a record in its value")).otherwise(unfit)

@@ -52,7 +52,7 @@ def _rejections(history: History, view: QueryView, asked: Asked, rejected: Mappi
     judges = _has_conditions(asked) or not any(_has_conditions(other.asked) for other in history.queries if other.asked)
     for event, reason in _faulty_or_rejected(history, rejected):
         batch = _batch(view, event.trace)
-        if batch is None:
+        if batch is None or event.trace in view.model.by_batch[batch].future:  # of the future by the clock of its batch alone
             continue
         wrong = None
         if refused(event, view.asked_time, time_is_text=True):

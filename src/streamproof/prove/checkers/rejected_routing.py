@@ -29,6 +29,8 @@ def _compare(history: History, view: QueryView, output: OutputHistory, *, by_bat
 def _why(history: History, view: QueryView, trace: str) -> str:
     record, event = view.arrived.get(trace), history.events.get(trace)
     made = f"it was made {event.kind.replace('_', ' ')}" if event else "it is no event of the scenario"
+    if any(trace in outcome.future for outcome in view.batches):
+        return f"{made}; by the clock that its batch was planned by it lies too far in the future"
     return f"{made}; rejected because: {record.reason}" if record is not None and record.reason else made
 
 

@@ -51,7 +51,11 @@ def strikes(
     """
     for fault in all_faults():
         possible = [
-            step for step in dict.fromkeys(announced) if fault.strikes_at(step) and (not fault.on_cluster or step in of_tasks)
+            step
+            for step in dict.fromkeys(announced)
+            if fault.strikes_at(step)
+            and (not fault.on_cluster or step in of_tasks)
+            and (not fault.over_next_batch or fault.dies_at(step) in recorded)
         ]
         fitting = {output: services for output, services in sinks.items() if fault.own_sinks or output not in own}
         yield from _on_outputs(fault, possible, fitting, everywhere=everywhere)

@@ -2,10 +2,10 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from streamproof.core.phases import Side, StepName
+from streamproof.core.phases import Phase, Side, StepName
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.service import SingleProcess
 
@@ -109,6 +109,8 @@ class ServiceFault:
         On which sides of a step it can strike: what cuts a transaction needs one.
     among
         What the names of the steps hold that it can strike at; empty for all.
+    over_next_batch
+        Whether it lasts until the driver has died behind the manifest of the next batch, and has been started again.
     """
 
     name: str
@@ -124,10 +126,16 @@ class ServiceFault:
     own_sinks: bool = True
     sides: tuple[Side, ...] = (Side.BEFORE, Side.AFTER)
     among: str = ""
+    over_next_batch: bool = False
 
     def strikes_at(self, step: StepName) -> bool:
         """Whether it can strike at a step."""
         return step.side in self.sides and self.among in step.kind
+
+    @staticmethod
+    def dies_at(step: StepName) -> StepName:
+        """Where the driver dies while the step's batch waits, if it does: behind the manifest of the next one."""
+        return replace(step, phase=Phase.STAGE, kind="manifest", batch=step.batch + 1, side=Side.AFTER, number=1)
 
     @property
     def line(self) -> str:

@@ -10,6 +10,8 @@ from streamproof.lab.toxiproxy import Proxy
 from streamproof.prove.faults.fault import OUTAGE_SECONDS, ServiceFault, Struck
 
 _SERVICES = {"kafka": "Kafka", "postgres": "PostgreSQL", "redis": "Redis", "api": "the API", "registry": "the registry"}
+_WAITED_FOR = ("postgres", "redis")
+"""Services that outputs alone need: without Kafka or the registry there is no next batch while one waits."""
 _NARROW = 64
 """KB in a second."""
 _CLOSED_MS = 500
@@ -32,6 +34,8 @@ def faults() -> Iterator[ServiceFault]:
         # A transaction is one answer, calls are many.
         sides = (Side.BEFORE, Side.AFTER) if service == "api" else (Side.BEFORE,)
         lost = f"{called} does what it was told, and its answer is lost"
+        if service in _WAITED_FOR:
+            yield _outage(service, called)
         yield _away(service, "answer-lost", lost, lambda line: line.toxic("timeout", timeout=_CLOSED_MS), sides)
 
 
@@ -55,6 +59,32 @@ def _away(
 
     return ServiceFault(
         f"{service}-{name}", service, words, strike, _mended(service), _unused(service), _met, by_line=True, sides=sides
+    )
+
+
+def _outage(service: str, called: str) -> ServiceFault:
+    """Until the driver has died in the next batch, has started again, and has found the service down once more.
+
+    Both batches must be published in the end, each once, in order. It fired if the first one was committed, still staged, and
+    in no ledger when the driver died.
+    """
+
+    def strike(struck: Struck) -> None:
+        _on_lines(struck, service, lambda line: line.cut())  # the commit that comes next must not get through
+
+    words = f"{called} is not reached until the process has died in the next batch and started again,"
+    return ServiceFault(
+        f"{service}-outage",
+        service,
+        words,
+        strike,
+        _mended(service),
+        _unused(service),
+        _met,
+        by_line=True,
+        own_sinks=False,  # whether they may lag is theirs to say
+        sides=(Side.BEFORE,),
+        over_next_batch=True,
     )
 
 

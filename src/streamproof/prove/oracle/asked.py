@@ -87,6 +87,7 @@ def shape_asked(query: str, asked: Asked, time: AskedTime | None) -> QueryShape:
         by=(by,) if isinstance(by, str) else tuple(by),
         aggregates=tuple(aggregate["aggregates"]) if aggregate else (),
         deduplicate=tuple(deduplicate["key"]) if deduplicate else None,
+        max_future_us=micros(time.max_future) if time and time.max_future is not None else None,
     )
 
 

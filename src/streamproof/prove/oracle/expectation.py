@@ -41,6 +41,8 @@ class BatchOutcome:
         The watermark that the model predicts for this batch.
     traces, late, rejected, filtered, unknown
         The records it read, and those of them that leave by each way; `unknown` are lost by a plain transform.
+    future
+        Of the rejected those that only the clock of the batch takes for future ones.
     duplicates
         Event ids, once for each copy that is dropped: which copy stays is not promised.
     kept
@@ -59,6 +61,7 @@ class BatchOutcome:
     unknown: tuple[str, ...] = ()
     duplicates: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    future: tuple[str, ...] = ()
     emitted: Mapping[WindowKey, WindowContents] = field(default_factory=dict)
 
     @property

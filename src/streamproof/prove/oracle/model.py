@@ -13,7 +13,7 @@ from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.trace import event_id, hash_of
 from streamproof.prove.oracle.watermark import Watermark
 
-Boundaries = tuple[tuple[int, int, tuple[str, ...], bool], ...]
+Boundaries = tuple[tuple[int, int, tuple[str, ...], bool, int | None], ...]
 
 
 class HistoryGap(Exception):
@@ -65,13 +65,27 @@ class Model:
     def __init__(self, shape: QueryShape, arrived: Mapping[str, Arrived], traces_of_file: Mapping[str, Sequence[str]]) -> None:
         self.shape, self.arrived, self.traces_of_file = shape, arrived, traces_of_file
         self._kept: dict[Boundaries, Expectation] = {}
+        times = (record.time_us for record in arrived.values() if record.fate == "passed")
+        self._newest_us = max((time for time in times if time is not None), default=0)
 
     def expect(self, batches: Sequence[BatchRead]) -> Expectation:
         """As `simulate`; the same batches give the same object again."""
-        boundaries = tuple((read.batch, read.watermark_ms, read.files, read.effective) for read in batches)
+        boundaries = tuple(
+            (read.batch, read.watermark_ms, read.files, read.effective, self._cut(future_from(self.shape, read)))
+            for read in batches
+        )
         if boundaries not in self._kept:
             self._kept[boundaries] = simulate(self.shape, self.arrived, batches, self.traces_of_file)
         return self._kept[boundaries]
+
+    def _cut(self, limit_us: int | None) -> int | None:
+        """A limit that some event lies beyond; clocks differ from run to run."""
+        return limit_us if limit_us is not None and limit_us < self._newest_us else None
+
+
+def future_from(shape: QueryShape, read: BatchRead) -> int | None:
+    """The event time, microseconds, behind which a batch takes events for future ones; None where it does not ask."""
+    return None if shape.max_future_us is None else read.timestamp_ms * 1_000 + shape.max_future_us
 
 
 @dataclass
@@ -95,6 +109,7 @@ class _Run:
 
     def batch(self, read: BatchRead, traces: tuple[str, ...], bound_us: int, predicted_ms: int) -> BatchOutcome:
         passed, rejected, filtered, unknown = self._row_wise(traces)
+        passed, future = self._in_future(passed, read)
         self.newest_us = max((record.time_us for record in passed if record.time_us is not None), default=None)
         passed, late = self._late(passed, bound_us)
         passed, duplicates = self._once(passed)
@@ -108,7 +123,8 @@ class _Run:
             predicted_ms,
             traces=traces,
             late=late,
-            rejected=rejected,
+            rejected=(*rejected, *future),
+            future=future,
             filtered=filtered,
             unknown=unknown,
             duplicates=duplicates,
@@ -131,6 +147,14 @@ class _Run:
             else:
                 others[str(record.fate)].append(trace)
         return passed, tuple(others["rejected"]), tuple(others["filtered"]), tuple(others["unknown"])
+
+    def _in_future(self, records: list[Arrived], read: BatchRead) -> tuple[list[Arrived], tuple[str, ...]]:
+        """What the clock of today takes may have been in the future by the clock that the batch was planned by (R13)."""
+        limit_us = future_from(self.shape, read)
+        if limit_us is None:
+            return records, ()
+        beyond = {record.trace for record in records if record.time_us is not None and record.time_us > limit_us}
+        return [record for record in records if record.trace not in beyond], tuple(sorted(beyond))
 
     def _late(self, records: list[Arrived], bound_us: int) -> tuple[list[Arrived], tuple[str, ...]]:
         """Late is decided once per chain, by the strictest rule in it: the deduplication's, else the window's (R10)."""

@@ -16,6 +16,8 @@ class QueryShape:
         The column the watermark is taken from; None if the source has no event time.
     delay_us
         The watermark delay, lag + allowed lateness, microseconds.
+    max_future_us
+        How far an event may lie in the future of its batch's clock, microseconds; None where that is not asked.
     window_us
         The size of the tumbling window, microseconds; None without one.
     by
@@ -33,6 +35,7 @@ class QueryShape:
     by: tuple[str, ...] = ()
     aggregates: tuple[str, ...] = ()
     deduplicate: tuple[str, ...] | None = None
+    max_future_us: int | None = None
     emit: Literal["final"] = "final"
 
     @property

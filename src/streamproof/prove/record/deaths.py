@@ -1,5 +1,6 @@
 """Machine death (R20): a power failure also takes what was written but not yet forced to the disk."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -32,19 +33,57 @@ def machine_deaths(of: Image, *, depth: int = 1) -> list[Image]:
     return found
 
 
+def deaths_of_several(of: Image) -> list[Image]:
+    """What is left where two things that vouch for each other are lost at once, the newest of each that is not synced.
+
+    Two manifests of one query; the rows of the newest batch of an output and its manifest; the ledger of a batch and its manifest; the newest
+    log (offsets or commits) and the newest state file. `+truncated-rows-and-manifest` has both cut to half.
+    """
+    unsynced = sorted(
+        (path for path, file in of.files.items() if not temporary(path) and not file.synced),
+        key=lambda path: (of.files[path].named, of.files[path].written, path),
+        reverse=True,
+    )
+    manifests = [path for path in unsynced if _MANIFEST.search(path)]
+    rows = _of_newest_batch(unsynced, _ROWS)
+    ledger, log = _of_newest_batch(unsynced, _LEDGER)[:1], [path for path in unsynced if _LOG.search(path)][:1]
+    state = [path for path in unsynced if _STATE.search(path)][:1]
+    pairs = {
+        "manifests": (manifests[:1], manifests[1:2]),
+        "rows-and-manifest": (rows, manifests[:1]),
+        "ledger-and-manifest": (ledger, manifests[:1]),
+        "log-and-state": (log, state),
+    }
+    return [death for name, (one, other) in pairs.items() if one and other for death in _variants(of, [*one, *other], f"-{name}")]
+
+
+_MANIFEST = re.compile(r"/_streamproof/manifests/\d+$")
+_LOG = re.compile(r"/(?:offsets|commits)/\d+$")
+_STATE = re.compile(r"/state/\d+/\d+/(?:.+/)?\d+(?:_[^/]+)?\.(?:zip|changelog|delta|snapshot)$")
+_ROWS = re.compile(r"^(?P<of>.+/(?:batch=|_staging/)\d+(?:-[^/]+)?)/[^/_.][^/]*$")
+_LEDGER = re.compile(r"^(?P<of>.+/batch=\d+)/_ledger\.json$")
+
+
+def _of_newest_batch(newest_first: list[str], looks: re.Pattern[str]) -> list[str]:
+    """The files of this look in the directory that holds the newest of them."""
+    found = [(matched["of"], path) for path in newest_first if (matched := looks.match(path)) is not None]
+    return [path for folder, path in found if folder == found[0][0]]
+
+
 def _variants(of: Image, paths: list[str], ending: str) -> Iterator[Image]:
     dropped = {path: file for path, file in of.files.items() if path not in paths}
-    yield _changed(of, f"+dropped{ending}", dropped)
+    lost = tuple(sorted(paths))
+    yield _changed(of, f"+dropped{ending}", dropped, lost)
     if any(of.files[path].size for path in paths):
-        yield _changed(of, f"+emptied{ending}", _cut(of.files, paths, keep=0.0))
-        yield _changed(of, f"+truncated{ending}", _cut(of.files, paths, keep=0.5))
+        yield _changed(of, f"+emptied{ending}", _cut(of.files, paths, keep=0.0), lost)
+        yield _changed(of, f"+truncated{ending}", _cut(of.files, paths, keep=0.5), lost)
 
 
 def _cut(files: Mapping[str, File], paths: list[str], *, keep: float) -> dict[str, File]:
     return {path: replace(file, length=int(file.size * keep)) if path in paths else file for path, file in files.items()}
 
 
-def _changed(of: Image, suffix: str, files: Mapping[str, File]) -> Image:
+def _changed(of: Image, suffix: str, files: Mapping[str, File], lost: tuple[str, ...]) -> Image:
     cut = of.id.removeprefix(str(of.step))
     step: StepName = of.step
-    return image(step, cut + suffix, files, background=of.background)
+    return replace(image(step, cut + suffix, files, background=of.background), lost=lost)

@@ -26,6 +26,8 @@ class Image:
         Hash of the disk without its temporary files; two images with the same digest are the same image.
     background
         True if the step is one of Spark's maintenance.
+    lost
+        The files that a power failure took, whole or in part.
     """
 
     id: str
@@ -34,6 +36,7 @@ class Image:
     files: Mapping[str, File] = field(repr=False)
     digest: str
     background: bool = False
+    lost: tuple[str, ...] = ()
 
 
 def prefixes(timeline: Timeline) -> list[Image]:

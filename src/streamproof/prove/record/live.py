@@ -15,13 +15,14 @@ MARKER = "killed-here"  # in the recording's folder, once a `kill` has fired and
 
 class Action(StrEnum):
     """What happens at the step: an error, then silence (die); standing still until the kill comes (kill); a full disk (enospc); a
-    report to a desk, and on it goes (call).
+    report to a desk, and on it goes (call); the end of the attempt of the task that does it, once (retry).
     """
 
     DIE = "die"
     KILL = "kill"
     ENOSPC = "enospc"
     CALL = "call"
+    RETRY = "retry"
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,27 @@ def arming(timeline: Timeline, step: str | StepName, *, action: Action = Action.
         required=f"It has {len(timeline.steps)} steps, from {_ends(timeline)}.",
         remedy="streamproof prove --list shows them.",
     )
+
+
+def arming_task(timeline: Timeline, step: StepName) -> Arming | None:
+    """The fault that ends, once, the attempt of the task that has written what the step makes durable; None if no task has.
+
+    What a committer of Spark's makes durable in the driver the task has put below `_temporary`, in a directory of its own.
+    """
+    found = next((each for each in timeline.steps if each.name(step.side) == step), None)
+    planned = _planned(timeline, found) if found is not None else None
+    if found is None or planned is None:
+        return None
+    if found.act.entry.task is not None and found.act.entry.operation is Operation.RENAME:
+        return arming(timeline, step, action=Action.RETRY)
+    for act in timeline.acts[: found.position]:
+        entry = act.entry
+        mine = entry.operation is Operation.RENAME and found.act.entry.path.startswith(f"{entry.target}/")
+        folder, committer, _ = entry.target.partition("/_temporary/")
+        if mine and committer and entry.task is not None:
+            path = pattern(folder).removesuffix("$") + "/_temporary/.*task_[^/]+$"
+            return Arming(entry.operation.value, path, Side.AFTER.value, 1, pattern(planned.entry.target), Action.RETRY)
+    return None
 
 
 def _planned(timeline: Timeline, step: Step) -> Act | None:

@@ -35,3 +35,15 @@ def test_a_malformed_record_that_was_let_through_is_found(once):
     finding = only_finding("rejected-routing", replace(once, offered=replace(once.offered, events=events)))
 
     assert (finding.event, finding.what) == ("e-6", "was made malformed and was not rejected by totals")
+
+
+def test_r13_an_event_that_only_the_clock_of_its_batch_takes_for_a_future_one_must_be_rejected(once):
+    (view,) = once.queries
+    first, *others = view.model.batches
+    planned_early = replace(first, rejected=(*first.rejected, "e-1"), future=("e-1",))
+
+    moved = replace(once, queries=[replace(view, model=replace(view.model, batches=(planned_early, *others)))])
+    finding = only_finding("rejected-routing", moved)
+
+    assert (finding.event, finding.what) == ("e-1", "is rejected and was not delivered in rejected")
+    assert finding.how.endswith("it was made ok; by the clock that its batch was planned by it lies too far in the future")

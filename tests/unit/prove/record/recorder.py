@@ -57,12 +57,17 @@ class Recorder:
         self.atomic(f"{folder}/{name}", f"zip {operator} {partition} {batch}".encode(), thread="pool-0")
         self.atomic(f"{folder}/{name}.crc", f"crc {operator} {partition} {batch}".encode(), thread="pool-1")
 
-    def batch(self, batch: int, *, partitions: tuple[int, ...] = (0, 1)) -> None:
-        """A whole batch of a file-to-files job with one stateful operator; partitions finish in the given order."""
+    def batch(self, batch: int, *, partitions: tuple[int, ...] = (0, 1), late: bool = False) -> None:
+        """A whole batch of a file-to-files job with one stateful operator; partitions finish in the given order; one may have late rows."""
         run = self.random_id()[:8]
         here = f"out/exposure/_staging/{batch:06d}-{run}"
         self.atomic(f"checkpoint/exposure/sources/0/{batch}", b"files %d" % batch)
         self.atomic(f"checkpoint/exposure/offsets/{batch}", b"offsets %d" % batch)
+        if late:
+            task = {"batch": batch, "stage": 2 * batch, "partition": 0, "attempt": 30}
+            side, name = f"out/late/_staging/{batch:06d}-{run}", "late_1-00000-30.jsonl"
+            self.direct(f"{side}/.{name}.tmp", b"late", **task)
+            self.log("rename", f"{side}/.{name}.tmp", b"late", to=f"{side}/{name}", **task)
         for partition in partitions:
             self.state(0, partition, batch, stage=2 * batch + 1)
         parts = {partition: f"part-{partition:05d}-{self.random_id()}-c000.parquet" for partition in partitions}

@@ -1,6 +1,8 @@
+import re
+
 from streamproof.core.phases import Side
 from streamproof.prove.record.cuts import cuts
-from streamproof.prove.record.deaths import machine_deaths
+from streamproof.prove.record.deaths import deaths_of_several, machine_deaths
 from streamproof.prove.record.images import merged, prefixes, without
 from streamproof.prove.record.paths import temporary
 from streamproof.prove.record.steps import timeline
@@ -119,6 +121,31 @@ def test_r20_older_files_can_be_lost_while_newer_ones_stay(recorded, layout):
     found = {image.id: image for image in machine_deaths(commit, depth=3)}
     image = found["commit/commits@1:after+dropped-3"]
     assert durable(commit) - durable(image) == {"checkpoint/exposure/_streamproof/manifests/1"}
+
+
+def test_r20_what_vouches_for_each_other_is_lost_at_once(recorded, layout):
+    commit = by_name(prefixes(timeline(recorded, layout)))["commit/commits@1:after"]
+    found = {image.id.rpartition("+")[2]: image for image in deaths_of_several(commit)}
+    pairs = ("manifests", "rows-and-manifest", "ledger-and-manifest", "log-and-state")
+    assert set(found) == {f"{what}-{pair}" for what in ("dropped", "emptied", "truncated") for pair in pairs}
+    manifests = "checkpoint/exposure/_streamproof/manifests"
+    assert found["dropped-manifests"].lost == (f"{manifests}/0", f"{manifests}/1")
+    assert durable(commit) - durable(found["dropped-manifests"]) == {f"{manifests}/0", f"{manifests}/1"}
+    ledger = "out/exposure/batch=000001/_ledger.json"
+    assert found["dropped-ledger-and-manifest"].lost == (f"{manifests}/1", ledger)
+    *rows, manifest = sorted(found["truncated-rows-and-manifest"].lost, reverse=True)
+    assert manifest == f"{manifests}/1"
+    assert len(rows) == 2
+    assert all(path.startswith("out/exposure/batch=000001/part-") for path in rows)
+    assert {found["truncated-rows-and-manifest"].files[path].length for path in rows} == {len(b"rows 1 0") // 2}
+    log, state = found["emptied-log-and-state"].lost
+    assert log == "checkpoint/exposure/commits/1"
+    assert re.match(r"checkpoint/exposure/state/0/[01]/2_.*\.zip$", state)
+
+
+def test_r20_before_anything_is_staged_there_are_no_two_to_lose(recorded, layout):
+    planned = by_name(prefixes(timeline(recorded, layout)))["plan/offsets@0:after"]
+    assert deaths_of_several(planned) == []
 
 
 def test_merging_keeps_every_name(recorded, layout):

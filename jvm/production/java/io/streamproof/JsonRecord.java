@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import java.io.IOException;
 import java.io.Serializable;
+import java.nio.charset.StandardCharsets;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -15,6 +16,7 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
+import scala.Function2;
 import scala.collection.Iterator;
 import scala.collection.immutable.Map$;
 import scala.collection.immutable.Nil$;
@@ -22,27 +24,37 @@ import scala.collection.immutable.Nil$;
 /**
  * A line of JSON as a row, by Spark's own parser with the defaults of {@code from_json} (permissive), and from its bytes.
  *
+ * <p>Unless it is lenient, a line is refused where Spark would alter what it says, or read what is no JSON: a key that stands there
+ * twice, single quotes, NaN without quotes, a lone surrogate; and what {@link ExactParser} looks at.
+ *
  * <p>{@code from_json} reads each record through a reader of characters, which has a buffer of eight kilobytes and a decoder of its
  * own: more than all the rest of what it does for a record of a hundred bytes.
  */
 public final class JsonRecord implements Serializable {
   private static final int ENCODING = 4;
+  private static final int HEX = 16;
+  private static final int ESCAPE = 6; // backslash, u and four digits
+  private static final String UNREADABLE = "not parseable";
 
   private final StructType schema;
   private final String corrupt;
   private final String zone;
+  private final boolean lenient;
   private transient FailureSafeParser<UTF8String> parser;
+  private transient ExactParser strict;
+  private transient String reason;
 
-  private JsonRecord(StructType schema, String corrupt, String zone) {
+  private JsonRecord(StructType schema, String corrupt, String zone, boolean lenient) {
     this.schema = schema;
     this.corrupt = corrupt;
     this.zone = zone;
+    this.lenient = lenient;
   }
 
-  /** The call as a column (struct) of a line (string); the schema as JSON, with a column for the text of what does not fit. */
-  public static Column column(SparkSession spark, Column line, String schema, String corrupt) {
+  /** The call as a column (struct) of a line (string); the schema as JSON, with a column for why a line does not fit. */
+  public static Column column(SparkSession spark, Column line, String schema, String corrupt, boolean lenient) {
     StructType type = ((StructType) DataType.fromJson(schema)).asNullable();
-    JsonRecord record = new JsonRecord(type, corrupt, spark.conf().get("spark.sql.session.timeZone"));
+    JsonRecord record = new JsonRecord(type, corrupt, spark.conf().get("spark.sql.session.timeZone"), lenient);
     return Called.nullable(record, "parse", type, line);
   }
 
@@ -60,9 +72,23 @@ public final class JsonRecord implements Serializable {
 
   private FailureSafeParser<UTF8String> parser() {
     JSONOptions options = new JSONOptions(Map$.MODULE$.<String, String>empty(), zone, corrupt);
-    JacksonParser one = new JacksonParser(withoutCorrupt(), options, false, none());
+    StructType fields = withoutCorrupt();
+    Expected expected = Expected.of(fields);
+    JacksonParser one = new JacksonParser(fields, options, false, none());
     return new FailureSafeParser<>(
-        line -> one.parse(line, JsonRecord::opened, text -> text), options.parseMode(), schema, corrupt);
+        line -> read(one, line, (factory, bytes) -> opened(factory, bytes, expected)), options.parseMode(), schema, corrupt);
+  }
+
+  private scala.collection.Iterable<InternalRow> read(
+      JacksonParser one, UTF8String line, Function2<JsonFactory, UTF8String, JsonParser> opened) {
+    strict = null;
+    reason = UNREADABLE;
+    try {
+      return one.parse(line, opened, text -> UTF8String.fromString(reason));
+    } catch (Exception bad) { // Scala does not declare that it throws
+      reason = strict != null && strict.why() != null ? strict.why() : reason;
+      throw bad;
+    }
   }
 
   private StructType withoutCorrupt() {
@@ -73,11 +99,29 @@ public final class JsonRecord implements Serializable {
     return fields;
   }
 
-  private static JsonParser opened(JsonFactory factory, UTF8String line) {
+  private JsonParser opened(JsonFactory factory, UTF8String line, Expected expected) {
     if (!line.isValid()) {
       throw new IllegalArgumentException("bytes that are not UTF-8"); // Spark's parser makes it a corrupt record
     }
     byte[] bytes = line.getBytes();
+    if (lenient) {
+      return opened(factory, line, bytes);
+    }
+    if (hasLoneSurrogate(bytes)) {
+      reason = "a lone surrogate";
+      throw new ExactParser.Altered(reason);
+    }
+    // Not by Spark's options: its converter would then refuse "NaN" in quotes too, which is how a double is written as JSON.
+    JsonParser parser =
+        opened(factory, line, bytes)
+            .disable(JsonParser.Feature.ALLOW_SINGLE_QUOTES)
+            .disable(JsonParser.Feature.ALLOW_NON_NUMERIC_NUMBERS)
+            .enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION);
+    strict = new ExactParser(parser, expected);
+    return strict;
+  }
+
+  private static JsonParser opened(JsonFactory factory, UTF8String line, byte[] bytes) {
     if (!isPlain(bytes)) {
       return CreateJacksonParser.utf8String(factory, line);
     }
@@ -86,6 +130,37 @@ public final class JsonRecord implements Serializable {
     } catch (IOException impossible) {
       throw new IllegalStateException("bytes in memory can be read", impossible);
     }
+  }
+
+  /** Whether one of the two escapes that make a character together stands alone: no text holds it, and Spark puts "?" in its place. */
+  private static boolean hasLoneSurrogate(byte[] line) {
+    int first = new String(line, StandardCharsets.ISO_8859_1).indexOf('\\'); // by what the processor has for it
+    int second = -1; // where the second one must stand
+    for (int at = first < 0 ? line.length : first; at < line.length; at++) {
+      if (line[at] != '\\') {
+        continue;
+      }
+      char letter = escaped(line, at);
+      boolean isSecond = Character.isLowSurrogate(letter);
+      if (second >= 0 ? at != second || !isSecond : isSecond) {
+        return true;
+      }
+      second = Character.isHighSurrogate(letter) ? at + ESCAPE : -1;
+      at++; // an escaped backslash begins no escape
+    }
+    return second >= 0;
+  }
+
+  /** The letter that an escape with four digits stands for; zero of all others. */
+  private static char escaped(byte[] line, int at) {
+    if (at + ESCAPE > line.length || line[at + 1] != 'u') {
+      return 0;
+    }
+    int letter = 0;
+    for (int digit = at + 2; digit < at + ESCAPE; digit++) {
+      letter = letter * HEX + Math.max(0, Character.digit(line[digit], HEX)); // Jackson refuses what is no digit
+    }
+    return (char) letter;
   }
 
   /** From a byte order mark, or a zero byte among the first four, Jackson would guess another encoding. */

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
  * <p>Occurrences are counted from the rename to a path that `since` is found in; from the start where that is empty.
  */
 final class Fault {
-  enum Action { DIE, KILL, ENOSPC, CALL }
+  enum Action { DIE, KILL, ENOSPC, CALL, RETRY }
 
   final String operation;
   final Pattern path;

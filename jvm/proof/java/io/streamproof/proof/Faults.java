@@ -15,7 +15,8 @@ public final class Faults {
    * @param since found in the destination of the rename from which they are counted; empty: from the start
    * @param action die (this and every later call throws {@link ProcessDied}), kill (a marker file is written and forced to the disk,
    *     then the thread blocks for ever with the recording's lock held, so that the disk stands still until the parent kills
-   *     the process) or enospc ("No space left on device" from then on, until {@link #clear})
+   *     the process), enospc ("No space left on device" from then on, until {@link #clear}) or retry (the attempt of the task that
+   *     does it ends there, once, and Spark tries the task again)
    */
   public static void arm(
       String id, String operation, String pathRegex, String side, int occurrence, String since, String action) {

@@ -16,7 +16,11 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.apache.spark.SparkContext$;
+import org.apache.spark.TaskContext;
 
 /**
  * One recording: its journal, its blobs, its faults, and whether its process is dead.
@@ -30,6 +34,9 @@ final class Recording {
   interface Operation<T> {
     T run() throws IOException;
   }
+
+  /** So long it takes at most until the task knows that it is killed. */
+  private static final long KILLED_SECONDS = 30;
 
   private final String id;
   private final Path folder;
@@ -210,6 +217,7 @@ final class Recording {
         throw noSpace(target);
       }
       case CALL -> call(fault.call);
+      case RETRY -> endAttempt(where);
       default -> throw new IllegalStateException(fault.action.name());
     }
   }
@@ -221,6 +229,23 @@ final class Recording {
       desk.getOutputStream().write((parts[1] + "\n").getBytes(StandardCharsets.UTF_8));
       desk.getInputStream().read();
     }
+  }
+
+  /**
+   * Ends the attempt of the task of this thread. Spark tries a task that was killed again, however few failures it allows: a local
+   * master allows none.
+   */
+  private static void endAttempt(String where) throws IOException {
+    TaskContext task = TaskContext.get();
+    if (task == null) {
+      throw new IllegalStateException("no task is at work " + where);
+    }
+    SparkContext$.MODULE$.getActive().get().killTaskAttempt(task.taskAttemptId(), false, "a fault of the proof");
+    long patience = System.nanoTime() + TimeUnit.SECONDS.toNanos(KILLED_SECONDS);
+    while (!task.isInterrupted() && System.nanoTime() < patience) {
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+    }
+    throw new IOException("the attempt of the task ended " + where);
   }
 
   private static void standStill() {

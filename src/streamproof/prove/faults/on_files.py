@@ -1,0 +1,131 @@
+"""What a fault is that jobs on files meet too: more than a disk to recover from."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamproof.core.phases import Phase, Side, StepName
+
+if TYPE_CHECKING:
+    from streamproof.prove.child import ChildResult
+
+
+class NotMet(Exception):
+    """What must hold under a fault and does not: in a sentence, with what was expected and what was found."""
+
+    def __init__(self, what: str, expected: str, found: str) -> None:
+        super().__init__(what)
+        self.what, self.expected, self.found = what, expected, found
+
+
+@dataclass
+class Case:
+    """What a fault finds: the disk of its step, or none where it is live, and the means to start the job.
+
+    Parameters
+    ----------
+    batch
+        That of the step.
+    checkpoint
+        Of the step's query, in the scenario's folder.
+    checkpoints, outputs
+        The folders of all queries and of all outputs.
+    inputs
+        The files that the batch of the step reads, by their base names where they lie.
+    newest_us
+        The newest event time among the records of that batch that pass, microseconds; None if there is none.
+    max_future_us
+        How far in the future an event may be; None if that is not asked.
+    start
+        Runs the job to its end, or until it stops; takes `settings`, which differ from those that it was recorded with, and `replay_last`.
+    try_again
+        Runs the job from the beginning while the task of the step is tried again; whether that happened.
+    fired
+        Whether the fault was there.
+    """
+
+    batch: int
+    checkpoint: Path
+    checkpoints: Path
+    outputs: Path
+    inputs: Callable[[], Sequence[Path]]
+    newest_us: Callable[[], int | None]
+    max_future_us: int | None
+    start: Callable[..., "ChildResult"]
+    try_again: Callable[[], tuple[bool, "ChildResult"]]
+    fired: bool
+
+    def published(self) -> Mapping[str, bytes]:
+        """What readers of the outputs see, file by file."""
+        return {name: content for name, content in self.written().items() if "/_staging/" not in f"/{name}"}
+
+    def written(self) -> Mapping[str, bytes]:
+        """All that lies at the outputs, file by file."""
+        files = sorted(path for path in self.outputs.rglob("*") if path.is_file())
+        return {str(path.relative_to(self.outputs)): path.read_bytes() for path in files}
+
+    def require_stopped_by(self, error: type[Exception], result: "ChildResult") -> None:
+        """NotMet unless this is what the job has stopped with."""
+        if result.error != error.__name__:
+            found = f"{result.error}: {result.message}" if result.error else "it ran to its end"
+            raise NotMet("the job did not stop cleanly", f"it stops with {error.__name__}, and says what to do", found)
+
+
+def require_same(what: str, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
+    """NotMet unless the same files hold the same; `what` says what has happened otherwise."""
+    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    if changed:
+        raise NotMet(what, "the same files with the same content", f"others: {', '.join(changed[:5])}")
+
+
+@dataclass(frozen=True)
+class FileFault:
+    """One fault.
+
+    Parameters
+    ----------
+    name
+        What its scenario's id has beside the step: "input-vanished".
+    words
+        What happens, as a sentence without its end that goes on with "after" or "before" a step.
+    at
+        The step where it is tried, of those of one query; None if there is none.
+    carry_out
+        Does it, and the remedy if the job stops as it must; gives how the job came to its end. Raises NotMet.
+    live
+        Whether it needs a run from the beginning, and no disk.
+    alone
+        Whether no other scenario may run meanwhile: it changes what they share.
+    """
+
+    name: str
+    words: str
+    at: Callable[[Sequence[StepName]], StepName | None]
+    carry_out: Callable[[Case], "ChildResult"]
+    live: bool = False
+    alone: bool = False
+
+    def id_at(self, step: StepName) -> str:
+        return f"{step}+{self.name}{'+live' if self.live else ''}"
+
+
+def middle_batch(steps: Sequence[StepName]) -> int | None:
+    """The middle one of the batches that read files."""
+    batches = sorted({step.batch for step in steps if step.phase is Phase.PLAN and step.kind.startswith("source")})
+    return batches[len(batches) // 2] if batches else None
+
+
+def after(phase: Phase, kind: str) -> Callable[[Sequence[StepName]], StepName | None]:
+    """The last step of a kind in the middle batch, behind it."""
+
+    def at(steps: Sequence[StepName]) -> StepName | None:
+        middle = middle_batch(steps)
+        found = [
+            step
+            for step in steps
+            if (step.batch, step.phase, step.side) == (middle, phase, Side.AFTER) and step.kind.partition(".")[0] == kind
+        ]
+        return found[-1] if found else None
+
+    return at

@@ -1,0 +1,85 @@
+"""Faults of the one who starts a job again: without its checkpoint, with --replay-last, with other settings.
+
+- *new-checkpoint*: the job must refuse the outputs that another checkpoint has filled, and leave them as they are; with the checkpoint put
+  back it goes on. It fired if the disk was that of the step, which has published rows.
+- *replay-last*: the newest batch is computed again, and everything stays exact. It fired if its commit was written anew.
+- *other-settings*: the interrupted batch is split into other tasks, state partitions stay as the checkpoint has them, and everything is
+  exact. It fired if a stage had more tasks than the recorded settings give.
+"""
+
+import shutil
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from streamproof.core.phases import Phase, Side, StepName
+from streamproof.errors import OutputInUse
+from streamproof.prove.faults.on_files import Case, FileFault, after, middle_batch, require_same
+
+if TYPE_CHECKING:
+    from streamproof.prove.child import ChildResult
+
+_INPUT_PARTITIONS = 5
+OTHER_SETTINGS = {
+    "spark.sql.shuffle.partitions": "3",
+    "spark.sql.files.minPartitionNum": str(_INPUT_PARTITIONS),
+    "spark.sql.files.openCostInBytes": "0",
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+def _new_checkpoint(case: Case) -> "ChildResult":
+    used, away = case.written(), case.checkpoints.with_name("checkpoint-away")
+    case.checkpoints.rename(away)
+    refused = case.start()
+    shutil.rmtree(case.checkpoints, ignore_errors=True)
+    away.rename(case.checkpoints)
+    case.require_stopped_by(OutputInUse, refused)
+    require_same("a new checkpoint has changed outputs that another one has filled", used, case.written())
+    return case.start()
+
+
+def _replay_last(case: Case) -> "ChildResult":
+    commit = case.checkpoint / "commits" / str(case.batch)
+    before = commit.stat().st_mtime_ns
+    result = case.start(replay_last=True)
+    case.fired &= bool(result.error) or (commit.exists() and commit.stat().st_mtime_ns != before)
+    return result
+
+
+def _other_settings(case: Case) -> "ChildResult":
+    result = case.start(settings=OTHER_SETTINGS)
+    case.fired &= bool(result.error) or result.widest >= _INPUT_PARTITIONS
+    return result
+
+
+def _behind_rows(steps: Sequence[StepName]) -> StepName | None:
+    """Behind the commit of the middle one of the batches from which on rows are published."""
+    first = min((step.batch for step in steps if step.phase is Phase.PUBLISH), default=None)
+    commits = [
+        step
+        for step in steps
+        if step.phase is Phase.COMMIT and step.side is Side.AFTER and first is not None and step.batch >= first
+    ]
+    return commits[len(commits) // 2] if commits else None
+
+
+def _half_published(steps: Sequence[StepName]) -> StepName | None:
+    """Behind the first publication of the middle batch: the replay must equal what stands. Else behind its manifest."""
+    middle = middle_batch(steps)
+    behind = [step for step in steps if (step.batch, step.side) == (middle, Side.AFTER)]
+    published = (step for step in behind if step.phase is Phase.PUBLISH and not step.kind.endswith(".ledger"))
+    return next(published, None) or after(Phase.STAGE, "manifest")(steps)
+
+
+FAULTS = (
+    FileFault("new-checkpoint", "the job starts with a new checkpoint over its used outputs", _behind_rows, _new_checkpoint),
+    FileFault(
+        "replay-last", "the process dies, and starts again with --replay-last,", after(Phase.COMMIT, "commits"), _replay_last
+    ),
+    FileFault(
+        "other-settings",
+        "the process dies, and starts again with other settings of Spark,",
+        _half_published,
+        _other_settings,
+    ),
+)
