@@ -13,7 +13,7 @@ from services.topics import made, received, sent
 from spark.small_job import KEPT, Binding, SmallJob, event
 from streamproof.connectors.registry.client import RegisteredSchema
 from streamproof.connectors.registry.protobuf import ProtobufReader, ProtobufWriter
-from streamproof.errors import ConfigurationError, RegistryError, SinkError
+from streamproof.errors import ConfigurationError, RegistryUnavailable, SinkError
 from streamproof.lab import KafkaCluster
 from streamproof.lab.registry import Registry
 
@@ -178,5 +178,5 @@ def test_a_registry_that_does_not_answer_stops_the_job_and_rejects_nothing(job, 
     sent(kafka.url, topic, [framed(1, b"{}")])
     small = job(form, url=answering(500))
 
-    assert "answers 500" in small.stopped(RegistryError).message
+    assert "answers 500" in small.stopped(RegistryUnavailable).message
     assert small.rows("rejected") == []
