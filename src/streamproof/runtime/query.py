@@ -246,7 +246,7 @@ def _require_published(
     manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int], notes: list[str], start: Start
 ) -> dict[str, Chain]:
     """Looks whether what was published is there, and whole, and publishes what is not yet; see `published.require_all`."""
-    if not start.replay_last:  # of several manifests that are gone only the newest comes back; the run says what the account leaves out
+    if not start.replay_last:  # of several that are gone only the newest comes back; the run says what the account leaves out
         published.require_account(manifests, committed)
     chains = published.require_all(manifests, sinks, committed, notes, accept=start.accept_missing)
     published.require_whole(manifests, sinks, committed)
