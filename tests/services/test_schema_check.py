@@ -127,13 +127,13 @@ def test_wrong_usage_says_what_is_required(check, topic, schema, arguments, name
 def test_a_registry_that_does_not_answer_or_is_none_is_named(tmp_path, capsys, answering):
     file = tmp_path / "new.avsc"
     file.write_text(json.dumps(ONE))
-    for url, said in (
-        ("http://127.0.0.1:1", "does not answer"),
-        (answering(500), "answers 500"),
-        (answering(403), "refuses us (403)"),
-        (answering(404), "answers as no schema registry does"),
+    for url, said, code in (
+        ("http://127.0.0.1:1", "does not answer", 75),
+        (answering(500), "answers 500", 75),
+        (answering(403), "refuses us (403)", 1),
+        (answering(404), "answers as no schema registry does", 1),
     ):
-        assert main(["schema", "check", str(file), "--topic", "t", "--registry", url]) == 1
+        assert main(["schema", "check", str(file), "--topic", "t", "--registry", url]) == code
         assert said in capsys.readouterr().err
     assert main(["schema", "check", str(file), "--topic", "t", "--registry", "nowhere"]) == 2
 
