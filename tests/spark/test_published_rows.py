@@ -5,9 +5,10 @@ import shutil
 
 import pytest
 
-from spark.small_job import KEPT, event
+from spark.small_job import KEPT, Binding, event
+from streamproof._jvm import Storage
 from streamproof.core.account import Account
-from streamproof.errors import SinkError, StagedRowsGone, StoreEmptied, TornCheckpoint
+from streamproof.errors import SinkError, StagedRowsGone, StoreEmptied, StreamproofError, TornCheckpoint
 
 pytestmark = pytest.mark.spark
 
@@ -74,6 +75,31 @@ def test_r26_a_batch_that_has_lost_ledger_and_manifest_before_the_commit_is_publ
 
     assert job.run().account == Account(emitted=9)
     assert len(job.ids()) == 9
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["its own directory", "a copy"])
+def test_r7_what_another_driver_publishes_meanwhile_stands(small_job, monkeypatch, several):
+    """It comes between the look at the ledger and the rename: the directory has a ledger, and nobody removes it."""
+    out = {"connector": "files", "path": "out/kept", "format": "parquet"}
+    beside = {"connector": "files", "path": "out/beside", "format": "parquet"}
+    tables = {"sink.kept.one": out, "sink.kept.two": beside} if several else {"sink.kept": out}
+    job = small_job(KEPT, Binding(sinks={}, tables=tables))
+    job.feed([event("e1", 1)])
+    others = job.folder / "out/kept/batch=000000"
+    write = Storage.write
+
+    def written(storage, path, text):
+        write(storage, path, text)
+        if "/out/kept/_staging/" in path:
+            others.mkdir(parents=True)
+            (others / "_ledger.json").write_text(text.replace("small", "small "))
+            (others / "rows.parquet").write_text("theirs")
+
+    monkeypatch.setattr(Storage, "write", written)
+    with pytest.raises(StreamproofError):
+        job.run()
+
+    assert (others / "rows.parquet").read_text() == "theirs"
 
 
 def test_r26_torn_rows_are_told_by_the_ledger_alone(small_job):

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from streamproof import __version__, _jvm
-from streamproof.connectors.files.sink import NO_MARKER
+from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.core.ids import new_id
@@ -178,7 +178,7 @@ class BatchProtocol:
             self._doors_checked = metrics.get("input", 0) > 0  # without input the optimiser leaves the doors out
         main = sums.get(tally_door(output), DoorSums())
         digest = main.digest(self.floats)
-        files = self._data_files(staged) if digest.rows else ()
+        files = files_of_rows(self.storage, staged) if digest.rows else ()
         if any(self.sinks[name].shards > 1 for name in self.targets[output]):
             files = tuple(replace(file, digest=self._digest_of(file, main)) for file in files)
         if not digest.rows:
@@ -208,7 +208,7 @@ class BatchProtocol:
             rows = self.spark.read.schema(self.columns[output]).json(raw)
             typed = rows if place.shared else self.sinks[place.output].encoded(rows)
             typed.write.format(place.format).options(**NO_MARKER).save(f"{place.staged_in}/{directory}")
-            files = self._data_files(f"{place.staged_in}/{directory}")
+            files = files_of_rows(self.storage, f"{place.staged_in}/{directory}")
         return self._sections(output, str(kind), directory, files, found.digest())
 
     def _place(self, output: str) -> SinkPlace:
@@ -221,11 +221,6 @@ class BatchProtocol:
             Section(name, kind, directory, files, digest, min(self.sinks[name].shards, len(files) or 1))
             for name in self.targets[output]
         ]
-
-    def _data_files(self, directory: str) -> tuple[StagedFile, ...]:
-        """The files of a directory that only this attempt of the batch writes to."""
-        names = self.storage.list(directory)
-        return tuple(StagedFile(name, size) for name, size in names.items() if not name.startswith(("_", ".")))
 
     def _digest_of(self, file: StagedFile, sums: DoorSums) -> Digest | None:
         """What the rows of a file sum up to, by the task that wrote it."""

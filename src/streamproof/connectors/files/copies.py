@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from streamproof.connectors.files.sink import LEDGER, NO_MARKER, FileSink, batch_directory, directory_entry
+from streamproof.connectors.files.sink import LEDGER, NO_MARKER, FileSink, batch_directory, directory_entry, files_of_rows
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import SinkPlace, gone, require_whole, same_manifest
-from streamproof.core.manifest import Manifest, Section, StagedFile
+from streamproof.core.manifest import Manifest, Section
 from streamproof.errors import TornCheckpoint
 
 
@@ -33,10 +33,8 @@ class CopySink(FileSink):
         rows.write.format(self._format).options(**options, **NO_MARKER).save(copy)
         copied = self.place.spark.read.schema(rows.schema).format(self._format).load(copy)
         require_whole(self.place, copied.count(), section.digest.rows)
-        names = storage.list(copy)
-        files = tuple(StagedFile(name, size) for name, size in names.items() if not name.startswith(("_", ".")))
-        storage.write(f"{copy}/{LEDGER}", directory_entry(manifest, section, files).to_json())
-        self.take_back(manifest.batch)  # a directory without a ledger is none that was published
+        storage.write(f"{copy}/{LEDGER}", directory_entry(manifest, section, files_of_rows(storage, copy)).to_json())
+        self._drop_without_ledger(manifest.batch)
         storage.rename(copy, f"{self.place.path}/{batch_directory(manifest.batch)}")
 
     def mend(self, manifest: Manifest, section: Section) -> str | None:

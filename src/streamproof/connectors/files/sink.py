@@ -10,7 +10,7 @@ from streamproof.core.manifest import LedgerEntry, Manifest, Section, StagedFile
 from streamproof.errors import StagedRowsGone, TornCheckpoint
 
 if TYPE_CHECKING:
-    from streamproof._jvm import Numbered
+    from streamproof._jvm import Numbered, Storage
 
 LEDGER = "_ledger.json"
 NO_MARKER = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
@@ -66,8 +66,7 @@ class FileSink(Sink):
         self._drop_unnamed(staged, section)
         self.place.storage.write(f"{staged}/{LEDGER}", directory_entry(manifest, section, section.files).to_json())
         published = f"{self.place.path}/{batch_directory(manifest.batch)}"
-        if self.place.storage.exists(published):  # its ledger, which came with it, was lost with the disk, and so was its manifest
-            self.take_back(manifest.batch)
+        self._drop_without_ledger(manifest.batch)
         self.place.storage.rename(staged, published)
         try:
             self._verify(published, section, manifest)
@@ -151,6 +150,14 @@ class FileSink(Sink):
                     return found
         return None
 
+    def _drop_without_ledger(self, batch: int) -> None:
+        """Removes the directory of a batch whose ledger a power failure has taken, with its manifest.
+
+        One with a ledger is another driver's: it stands, and the rename that follows says so.
+        """
+        if self.place.storage.exists(f"{self.place.path}/{batch_directory(batch)}") and self.published(batch) is None:
+            self.take_back(batch)
+
     def _drop_unnamed(self, staged: str, section: Section) -> None:
         """The directory becomes visible as a whole: files of attempts that did not count must not (R5)."""
         named = {file.name for file in section.files}
@@ -169,6 +176,11 @@ class FileSink(Sink):
                     remedy=f"Run again with --replay-last: batch {manifest.batch} is computed again from its recorded input.",
                     batch=manifest.batch,
                 )
+
+
+def files_of_rows(storage: "Storage", directory: str) -> tuple[StagedFile, ...]:
+    """The files of a directory that only one attempt of a batch writes to, by name and size; markers and checksums are left aside."""
+    return tuple(StagedFile(name, size) for name, size in storage.list(directory).items() if not name.startswith(("_", ".")))
 
 
 def directory_entry(manifest: Manifest, section: Section, files: tuple[StagedFile, ...]) -> LedgerEntry:
