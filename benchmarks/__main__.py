@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-ALL = ("startup", "time_per_event", "proof_of_50000", "proof_on_services", "services", "schemas")
+ALL = ("startup", "time_per_event", "proof_of_50000", "proof_on_services", "services", "schemas", "ledgers")
 
 for name in sys.argv[1:] or ALL:
     print(f"== {name}", flush=True)

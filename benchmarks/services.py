@@ -3,7 +3,8 @@
 `postgres` and `upsert`: an exactly-once table against `df.write.jdbc` in a `foreachBatch` (at least once; for upserts into a table beside,
 then INSERT ... ON CONFLICT), rows per second; bare COPY of the same rows by one connection is stated beside it. An upsert is held against the
 limit of an insert and misses it: of our 3.7 to 4.1 s for 800,000 new keys PostgreSQL logged 2.0 to 2.7 s in INSERT ... ON CONFLICT, a statement
-that both sides run. MERGE took less time for new keys and more for known ones. `kafka`: an exactly-once topic
+that both sides run. MERGE took less time for new keys and more for known ones. `batches`: a topic of JSON with four partitions into a table, in
+batches of 10,000, 250,000 and 1,000,000 records; a small batch costs two jobs of Spark, one that stages and one that publishes. `kafka`: an exactly-once topic
 against Spark's own sink (at least once), rows of 100 bytes, acks=all. `source`: a topic through the layer against the bare connector with
 `from_json`, time per event, both into Spark's noop sink. `latency`: how long records of small batches wait for their transaction's end.
 The first batch of each run is left out on both sides: Python workers, connections and generated code start in it, once a run; what ours takes
@@ -50,7 +51,15 @@ import streamproof as sp
 def through(rows: sp.Stream) -> sp.Outputs:
     return sp.Outputs(out=rows)
 """
-LIMITS = {"postgres": "at least 1.5", "upsert": "at least 1.5", "kafka": "at least 0.8", "source": "at most 1.05"}
+SIZES = {10_000: 21, 250_000: 5, 1_000_000: 3}
+"""Batches of so many records, and how many of them."""
+LIMITS = {
+    "postgres": "at least 1.5",
+    "batches": "at least 1.0",
+    "upsert": "at least 1.5",
+    "kafka": "at least 0.8",
+    "source": "at most 1.05",
+}
 
 
 class Bench:
@@ -75,18 +84,21 @@ class Bench:
             }
             pq.write_table(pa.table({name: list(values) for name, values in columns.items()}), self.data / f"{number}.parquet")
 
-    def ours(self, sink: dict[str, Any], data: Path | None = None) -> float:
-        """Seconds for all rows into a sink through the layer."""
+    def ours(self, sink: dict[str, Any], data: Path | None = None, source: str = "") -> float:
+        """Seconds for all rows but the first batch's into a sink through the layer; from files, or as `source` says."""
         folder = self.folder / f"job-{short(new_id())}"
         folder.mkdir()
         (folder / "job.py").write_text(JOB)
         table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in sink.items())
-        source = f'[source.rows]\nconnector = "files"\npath = "{data or self.data}"\nformat = "parquet"\nschema = "{SCHEMA}"\nfiles_per_batch = {FILES}\n'
-        (folder / "streamproof.toml").write_text(f'[job]\nentry = "job.py:through"\n{source}[sink.out]\n{table}')
+        source = (
+            source
+            or f'connector = "files"\npath = "{data or self.data}"\nformat = "parquet"\nschema = "{SCHEMA}"\nfiles_per_batch = {FILES}\n'
+        )
+        (folder / "streamproof.toml").write_text(f'[job]\nentry = "job.py:through"\n[source.rows]\n{source}[sink.out]\n{table}')
         query = start_query(bind(load(folder)), "out", self.spark.newSession(), Start())
         query.wait()
         first, rest = seconds_of(query.stream.recentProgress)
-        self.first.append(first - rest / (BATCHES - 1))
+        self.first.append(first - rest / max(1, sum(1 for each in query.stream.recentProgress if each.numInputRows) - 1))
         return rest
 
     def small(self, topic: str, *, exactly_once: bool) -> None:
@@ -100,9 +112,10 @@ class Bench:
         sink = {"connector": "kafka", "servers": self.kafka.url, "topic": topic}
         self.ours(sink if exactly_once else {**sink, "guarantee": "at-least-once"}, self.few)
 
-    def by_hand(self, write: Callable[[DataFrame, int], None]) -> float:
-        """Seconds for all rows through a `foreachBatch`."""
-        rows = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", FILES).parquet(str(self.data))
+    def by_hand(self, write: Callable[[DataFrame, int], None], rows: DataFrame | None = None) -> float:
+        """Seconds for all rows but the first batch's through a `foreachBatch`."""
+        if rows is None:
+            rows = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", FILES).parquet(str(self.data))
         checkpoint = self.folder / f"checkpoint-{short(new_id())}"
         writer = rows.writeStream.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
         query = writer.foreachBatch(write).start()
@@ -152,6 +165,43 @@ def postgres(bench: Bench) -> None:
         [MEASURED / theirs(rewrite=True) for _ in range(3)],
     )
     stated("bare COPY of the same rows as CSV, one connection", [ROWS / copied(bench) for _ in range(3)])
+
+
+def batches(bench: Bench) -> None:
+    """A topic of JSON with four partitions into a table, by size of batch."""
+    url, options = bench.jdbc
+    for size, number in SIZES.items():
+        topic = filled(bench, 4, size * number)
+        source = (
+            f'connector = "kafka"\nservers = "{bench.kafka.url}"\ntopic = "{topic}"\nformat = "json"\nschema = "{SCHEMA}"\n'
+            f"records_per_batch = {size}\n"
+        )
+
+        def ours(source: str = source) -> float:
+            bench.sql(f"drop table if exists ours, streamproof_ledger, streamproof_fenced; create table ours ({TABLE})")
+            return bench.ours({"connector": "postgres", "url": bench.postgres.url, "table": "ours"}, source=source)
+
+        def theirs(topic: str = topic, size: int = size) -> float:
+            bench.sql(f"drop table if exists theirs; create table theirs ({TABLE})")
+            read = {"kafka.bootstrap.servers": bench.kafka.url, "subscribe": topic, "startingOffsets": "earliest"}
+            records = bench.spark.readStream.format("kafka").options(**read, maxOffsetsPerTrigger=size).load()
+            rows = records.select(F.from_json(F.col("value").cast("string"), SCHEMA).alias("r")).select("r.*")
+            return bench.by_hand(lambda rows, _: rows.write.jdbc(url, "theirs", mode="append", properties=options), rows)
+
+        what = f"rows/s in batches of {size:,}, JSON of four partitions, exactly once against write.jdbc with four tasks"
+        printed("batches", what, ours, theirs, rows_per_second=True, rows=size * (number - 1))
+
+
+def filled(bench: Bench, partitions: int, events: int) -> str:
+    """A topic with so many records of JSON."""
+    topic = bench.topic(partitions)
+    producer = Producer({"bootstrap.servers": bench.kafka.url, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000})
+    for begin in range(0, events, 10_000):
+        for number in range(begin, min(begin + 10_000, events)):
+            row = f'{{"id":{number},"client":"c{number % 1000:04d}","amount":{number / 7},"text":"{number:040d}"}}'
+            producer.produce(topic, row, partition=number % partitions)
+        producer.flush(60)
+    return topic
 
 
 def copied(bench: Bench) -> float:
@@ -305,17 +355,15 @@ def source(bench: Bench) -> None:
     )
 
 
-def printed(name: str, what: str, ours: Callable[[], float], theirs: Callable[[], float], *, rows_per_second: bool) -> None:
+def printed(
+    name: str, what: str, ours: Callable[[], float], theirs: Callable[[], float], *, rows_per_second: bool, rows: int = MEASURED
+) -> None:
     """The median of the ratios of pairs, behind a pair that is left aside."""
     ours(), theirs()
     pairs = [(ours(), theirs()) if number % 2 else tuple(reversed((theirs(), ours()))) for number in range(PAIRS)]
     ratios = sorted(theirs / ours if rows_per_second else ours / theirs for ours, theirs in pairs)
     mine, others = (statistics.median(side) for side in zip(*pairs, strict=True))
-    of = (
-        f"{MEASURED / mine:,.0f} against {MEASURED / others:,.0f} rows/s"
-        if rows_per_second
-        else f"{mine:.2f} against {others:.2f} s"
-    )
+    of = f"{rows / mine:,.0f} against {rows / others:,.0f} rows/s" if rows_per_second else f"{mine:.2f} against {others:.2f} s"
     print(
         f"{name:10} {statistics.median(ratios):.3f}  ({LIMITS[name]})   {what}: {of}; ratios {ratios[0]:.2f} to {ratios[-1]:.2f}",
         flush=True,
@@ -333,6 +381,7 @@ def stated(what: str, rates: list[float]) -> None:
 
 ALL: dict[str, Callable[[Bench], None]] = {
     "postgres": postgres,
+    "batches": batches,
     "upsert": upsert,
     "kafka": kafka,
     "latency": latency,

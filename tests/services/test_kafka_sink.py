@@ -20,11 +20,10 @@ from streamproof.connectors.kafka.ledger import Ledger, Remembered, key_of
 from streamproof.connectors.kafka.sink import TopicSink
 from streamproof.connectors.kafka.transactions import Shard, fenced
 from streamproof.connectors.sink import entry_of
-from streamproof.connectors.steps import Steps
+from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.manifest import LedgerEntry
 from streamproof.core.phases import StepName
 from streamproof.errors import (
-    CheckpointError,
     ConfigurationError,
     OutputInUse,
     SinkError,
@@ -205,7 +204,7 @@ def test_a_ledger_is_read_on_from_where_it_was_read_to(kafka, topic):
 
 
 def test_entries_that_no_restart_asks_for_are_dropped_and_what_would_need_them_is_refused(job, kafka, topic, ids, monkeypatch):
-    monkeypatch.setattr("streamproof.connectors.kafka.ledger.KEPT", 2)
+    monkeypatch.setattr("streamproof.connectors.ledgers.KEPT", 2)
     small = job()
     for number in range(4):
         small.feed([event(str(number), number)])
@@ -215,12 +214,31 @@ def test_entries_that_no_restart_asks_for_are_dropped_and_what_would_need_them_i
 
     sink = small.sink()
     sink.owner()
-    sink._known.forget([sink._known.entry(0, 0)])  # as if the topic had been compacted
+    assert [sink._known.entry(batch, 0) is None for batch in range(4)] == [True, True, False, False], "whether compacted yet or not"
     assert sink.complete(small.manifest(3), small.manifest(3).sections[0])
     monkeypatch.setattr(type(sink), "staged_whole", lambda *_: True)
-    with pytest.raises(CheckpointError, match="older than what the ledger"):
+    with pytest.raises(TwoDrivers, match="older than what the ledger"):
         sink.publish(small.manifest(0), small.manifest(0).sections[0])
     assert ids() == ["0", "1", "2", "3"]
+
+
+def test_r7_who_wakes_up_with_a_batch_whose_entry_was_dropped_does_not_write_it_again(kafka, topic):
+    """Under its fence it reads what others have published meanwhile; of its own batch there is nothing left."""
+    ledger = Ledger(kafka.url, topic, {})
+    ledger.require(1)
+    old = LedgerEntry("job", "kept", "i", 0, 0, "m", "f", 1, 1)
+    written(kafka, ledger, [replace(old, batch=batch) for batch in (6, 7)])
+    rows = pa.RecordBatch.from_pylist(
+        [{"key": None, "value": b"of a zombie"}], pa.schema([("key", pa.binary()), ("value", pa.binary())])
+    )
+
+    (said,) = Shard(ledger, old, 1, 1, (), UNWATCHED).publish(iter([rows]))
+
+    assert said.to_pylist()[0]["message"] == "batch 0 behind batch 7"
+    assert received(kafka.url, topic) == []
+    (said,) = Shard(ledger, replace(old, output="other"), 1, 1, (), UNWATCHED).publish(iter([rows]))
+    assert said.to_pylist()[0]["message"] is None, "another output has batches of its own"
+    assert len(received(kafka.url, topic)) == 1
 
 
 def test_a_foreign_record_in_the_ledger_is_passed_over_and_a_broken_entry_is_named(job, kafka, topic, ids):

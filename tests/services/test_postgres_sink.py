@@ -1,6 +1,7 @@
 """A table of PostgreSQL holds each row once, with its type, whatever is repeated."""
 
 import itertools
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,14 +12,17 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 import pytest
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from services.conftest import TABLE, Rows, before_publication
 from spark.small_job import SUMS, SmallJob, dies, event
 from streamproof.connectors.postgres.database import opened
 from streamproof.connectors.postgres.sink import TableSink
 from streamproof.connectors.postgres.transactions import Shard
-from streamproof.connectors.sink import entry_of
+from streamproof.connectors.sink import SinkPlace, entry_of
 from streamproof.connectors.steps import UNWATCHED
+from streamproof.core.manifest import Section
 from streamproof.errors import (
     NondeterministicReplay,
     SinkError,
@@ -154,6 +158,44 @@ def test_r4_a_zombie_cannot_publish_a_manifest_that_was_discarded(job, rows):
 
     assert said.to_pylist()[0]["sqlstate"] == "discarded"
     assert rows("select id from kept") == []
+
+
+def test_r7_the_ledger_keeps_the_newest_batches_and_what_is_older_is_not_published_again(job, rows, monkeypatch):
+    monkeypatch.setattr("streamproof.connectors.ledgers.KEPT", 3)
+    small = job(create=True)
+    for number in range(7):
+        small.feed([event(str(number), number)])
+    small.run()
+    assert rows("select batch from streamproof_ledger order by batch") == [(4,), (5,), (6,)]
+    small.feed([event("7", 7)])
+    dies(small, "rename", "checkpoint/kept/commits/7")
+    small.run()
+    everything = [(str(number),) for number in range(8)]
+    assert rows("select id from kept order by id") == everything, "the newest batch finds its entry"
+
+    sink, zombie = small.sink(), small.manifest(0)
+    monkeypatch.setattr(sink, "staged_whole", lambda _: True)
+    monkeypatch.setattr(
+        type(sink.place), "staged_rows", lambda place, *_: place.spark.createDataFrame([("0", "z")], "id string, client string")
+    )
+    with pytest.raises(TwoDrivers, match="batch 0 behind batch 7: that is older than what the ledger remembers"):
+        sink.publish(zombie, zombie.sections[0])
+
+    assert rows("select id from kept order by id") == everything
+    assert rows("select batch from streamproof_ledger order by batch") == [(5,), (6,), (7,)]
+
+
+def test_r7_the_batch_before_stays_in_the_ledger_until_every_shard_has_looked_for_it(job, rows, monkeypatch):
+    monkeypatch.setattr("streamproof.connectors.ledgers.KEPT", 1)
+    small = job(create=True, shards=2)
+    small.binding = replace(small.binding, files_per_batch=2, spark={"spark.sql.files.maxPartitionBytes": "300"})
+    small.write()
+    for number in range(8):
+        small.feed([event(f"{number}-{row}", number) for row in range(4)])
+    small.run()
+
+    assert rows("select count(distinct id) from kept") == [(32,)]
+    assert rows("select batch, shard from streamproof_ledger order by batch, shard") == [(2, 0), (2, 1), (3, 0), (3, 1)]
 
 
 def test_r4_a_manifest_is_not_discarded_while_its_store_cannot_be_asked(job, own_postgres):
@@ -441,6 +483,62 @@ def small(events: sp.Stream) -> sp.Outputs:
         ("a", True, 2, 3, 9007199254740993, pytest.approx(0.1), pytest.approx(float("nan"), nan_ok=True), Decimal("12345678901234567890.123456789"),
          date(2026, 1, 5), datetime.fromisoformat("2026-01-05T09:00:00.123456"), b"\x00\xff", [1, None], {"a": "x"}, "", None)
     ]  # fmt: skip
+
+
+WORDS = ["", " b ", 'q"u"o', '"', "a,b", "line\nbreak", "cr\r\nlf", "\\.", "\\N", "ä😀", "null", None]
+
+
+def test_texts_and_numbers_that_csv_could_change_arrive_as_they_are(job, rows):
+    text = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    def more(rows):
+        return rows.select("id", F.col("client").alias('a, "word"'), F.lit(float("-inf")).alias("far"), F.lit(1e-7).alias("little"),
+                           F.lit("1e-9").cast("decimal(38,9)").alias("exact"),
+                           F.lit("1969-12-31 23:59:59.999999").cast("timestamp").alias("before"), F.lit(b"").alias("bytes"),
+                           F.struct(F.lit('x"\\\\n').alias("a"), F.lit(None).cast("int").alias("b")).alias("object"))
+    return sp.Outputs(kept=events.transform(more))
+"""
+    small = job(text, create=True)
+    small.feed([event(str(number), number, client=word) for number, word in enumerate(WORDS)])
+    small.run()
+
+    assert [word for (word,) in rows('select "a, ""word""" from kept order by id::int')] == WORDS
+    others = "far, little, exact, before at time zone 'UTC', bytes, object"
+    before = datetime.fromisoformat("1969-12-31T23:59:59.999999")
+    assert rows(f"select distinct {others} from kept") == [(-math.inf, 1e-7, Decimal("1e-9"), before, b"", {"a": 'x"\\n'})]
+
+
+def test_rows_that_an_earlier_version_has_staged_as_they_were_are_published(job, rows, monkeypatch):
+    small = job(create=True)
+    small.feed([event("a", 0, 1.5, client='qu"ot,ed'), event("b", 1, None)])
+    with monkeypatch.context() as before:
+        before.setattr(TableSink, "encoded", lambda _, staged: staged)
+        dies(small, "rename", "checkpoint/kept/_streamproof/manifests/0", side="after")
+    small.run()
+
+    assert rows("select id, client, v from kept") == [("a", 'qu"ot,ed', 1.5)]
+
+
+def test_the_columns_of_staged_rows_are_looked_up_once_for_each_start(job, monkeypatch):
+    """To look them up Spark starts a job, a fifth of what a small batch takes."""
+    small = job(create=True)
+    small.feed([event("a", 0)])
+    dies(small, "rename", "checkpoint/kept/_streamproof/manifests/0", side="after")
+    sink, section = small.sink(), small.manifest(0).sections[0]
+    read, asked = SinkPlace.staged_rows, []
+
+    def watched(place: SinkPlace, of: Section, shard: int | None = None, columns: StructType | None = None) -> DataFrame:
+        asked.append(columns)
+        return read(place, of, shard, columns)
+
+    monkeypatch.setattr(SinkPlace, "staged_rows", watched)
+    shutil.copytree(small.out("kept") / section.directory, small.out("kept") / "_staging/000000-another")
+    first, second = sink.staged(section), sink.staged(section)
+    sink.staged(replace(section, directory="_staging/000000-another"))
+
+    assert asked == [None, first.schema, None]
+    assert first.collect() == second.collect() == [('"a","a",1.0,2026-01-05 09:00:00Z\n',)]
 
 
 def test_windows_are_upserted_by_their_key(job, rows):

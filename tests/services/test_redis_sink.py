@@ -113,11 +113,42 @@ def test_r7_another_manifests_entry_stops_the_publisher(job, client):
     small.feed([event("a", 0)])
     dies(small, "rename", "checkpoint/kept/commits/0")
     small.change_manifest(0, lambda manifest: manifest.update(id="of another driver"))
-    (field,) = client.hkeys("streamproof:ledger:kept:")
+    (field,) = [field for field in client.hkeys("streamproof:ledger:kept:") if json.loads(field)[3] == 0]
     entry = json.loads(client.hget("streamproof:ledger:kept:", field))
     client.hset("streamproof:ledger:kept:", field, json.dumps({**entry, "rows": 7}))
 
     assert "was published by the manifest" in small.stopped(TwoDrivers).message
+
+
+def test_r7_the_ledger_keeps_the_newest_batches_and_what_is_older_is_not_written_again(job, client, monkeypatch):
+    monkeypatch.setattr("streamproof.connectors.ledgers.KEPT", 3)
+    small = job()
+    for number in range(7):
+        small.feed([event(str(number), number)])
+    small.run()
+
+    def entries() -> list[int]:
+        fields = map(json.loads, client.hkeys("streamproof:ledger:kept:"))
+        return sorted(batch for *_, batch in fields if batch != "newest")
+
+    assert entries() == [4, 5, 6]
+    small.feed([event("7", 7)])
+    dies(small, "rename", "checkpoint/kept/commits/7")
+    client.hset("kept:7", "v", "touched")
+    small.run()
+    assert entries() == [5, 6, 7]
+    assert client.hget("kept:7", "v") == "touched", "the newest batch finds its entry"
+
+    client.delete("kept:0")
+    sink, zombie = small.sink(), small.manifest(0)
+    monkeypatch.setattr(sink, "staged_whole", lambda _: True)
+    monkeypatch.setattr(
+        type(sink.place), "staged_rows", lambda place, *_: place.spark.createDataFrame([("0", "z")], "id string, client string")
+    )
+    with pytest.raises(TwoDrivers, match="batch 0 behind batch 7: that is older than what the ledger remembers"):
+        sink.publish(zombie, zombie.sections[0])
+    assert not client.exists("kept:0")
+    assert entries() == [5, 6, 7]
 
 
 def test_r4_a_batch_that_is_half_written_counts_as_begun(job, client, dying_tasks):

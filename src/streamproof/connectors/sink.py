@@ -69,13 +69,17 @@ class SinkPlace:
         """The directory below which rows of this output are staged; no reader sees it."""
         return f"{self.staged_in}/_staging"
 
-    def staged_rows(self, section: Section, shard: int | None = None) -> "DataFrame":
-        """The staged rows of a section, from exactly the files that the manifest names: of all, or of one of its shards."""
+    def staged_rows(self, section: Section, shard: int | None = None, columns: "StructType | None" = None) -> "DataFrame":
+        """The staged rows of a section, from exactly the files that the manifest names: of all, or of one of its shards.
+
+        Their columns are those of the files, which Spark starts a job to look up where `columns` does not say them.
+        """
         named = section.files if shard is None else section.files_of(shard)
         files = [f"{self.staged_in}/{section.directory}/{file.name}" for file in named]
         if not files:  # a shard whose rows are in no file: only where somebody has let a replay stand that splits them otherwise
-            return self.staged_rows(section).limit(0)
-        return self.spark.read.format(self.format).load(files)
+            return self.staged_rows(section, columns=columns).limit(0)
+        reader = self.spark.read.format(self.format)
+        return (reader if columns is None else reader.schema(columns)).load(files)
 
 
 class Sink(ABC):
@@ -99,6 +103,7 @@ class Sink(ABC):
 
     def __init__(self, place: SinkPlace) -> None:
         self.place = place
+        self._staged_columns: dict[str, StructType] = {}
 
     def at(self, path: str) -> "Sink":
         """The same sink in another folder."""
@@ -190,7 +195,10 @@ class Sink(ABC):
 
     def staged(self, section: Section, shard: int | None = None) -> "DataFrame":
         """The staged rows of a section, or of one of its shards, encoded for this sink."""
-        rows = self.place.staged_rows(section, shard)
+        of_run = section.directory.rpartition("-")[2]  # all that one start has staged of an output has the same columns
+        rows = self.place.staged_rows(section, shard, self._staged_columns.get(of_run))
+        if self.place.format == "parquet":
+            self._staged_columns[of_run] = rows.schema
         return self.encoded(rows) if self.place.shared else rows
 
     def require_clearable(self) -> None:

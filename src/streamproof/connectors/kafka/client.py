@@ -9,6 +9,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 from confluent_kafka.admin import AdminClient
 
 from streamproof.connectors.kafka.settling import settled
+from streamproof.connectors.ledgers import overtaken
 from streamproof.connectors.sink import behind_us
 from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers
@@ -43,6 +44,8 @@ _PASSING = (
 )
 TOO_LONG = -1_000
 """What we say ourselves, where brokers say that a transaction which they aborted for its age is fenced."""
+OVERTAKEN = -1_001
+"""What we say ourselves of a batch behind one that is published."""
 FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
 _REFUSED = (
     KafkaError._AUTHENTICATION,
@@ -200,6 +203,8 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | Configuration
             required="One driver works on a checkpoint at a time; the last one that began counts.",
             remedy="Stop one of them; the ledger decides what is published, nothing is doubled.",
         )
+    if said.code == OVERTAKEN:
+        return overtaken(where, said.message)
     if said.code == KafkaError.INVALID_TRANSACTION_TIMEOUT:
         return SinkError(
             f"{where} does not let a transaction stay open for so long: {message}.",

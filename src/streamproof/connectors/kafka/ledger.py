@@ -13,14 +13,18 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[attr-defined]
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
+from streamproof.connectors import ledgers
 from streamproof.connectors.kafka.client import MISSING, SECONDS, once_known, records, settings, topics
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import LedgerEntry
 from streamproof.errors import SinkError
 
-KEPT = 10_000
-"""So many batches of an output stay in its ledger; a checkpoint that is restored from an older backup than that is refused."""
-_SETTINGS = {"cleanup.policy": "compact", "segment.bytes": "16777216"}  # what is compacted are segments that are full
+_SETTINGS = {
+    "cleanup.policy": "compact",
+    "segment.bytes": "1048576",  # what is compacted are segments that are full; a start reads the rest too
+    "min.cleanable.dirty.ratio": "0.1",
+    "delete.retention.ms": "60000",  # who misses a tombstone knows one entry more than is kept, no harm
+}
 _ANOTHER_WAS_FIRST = (KafkaError.TOPIC_ALREADY_EXISTS, KafkaError.INVALID_PARTITIONS)
 _LOOK_SECONDS = 0.05
 
@@ -111,16 +115,21 @@ class Ledger:
     def _read_once(self, shards: Sequence[int] | None, since: Mapping[int, int]) -> "Reading":
         of = range(self._partitions(self._topics_with(self.name))) if shards is None else shards
         ends = dict(since)
-        read = map(self._read, records(self.servers, self.options, self.name, of, since=since, ends=ends))
+        latest: dict[bytes | str | None, Message] = {}  # what compaction has not dropped yet is not looked at
+        for message in records(self.servers, self.options, self.name, of, since=since, ends=ends):
+            latest.pop(message.key(), None)
+            if message.value() is not None:
+                latest[message.key()] = message
+        read = map(self._read, latest.values())
         return Reading(tuple(entry for entry in read if entry is not None), ends)
 
     def _read(self, message: Message) -> LedgerEntry | None:
-        """The entry in a record; None of a tombstone, and of a record with another key than ours: entries are found by their keys.
+        """The entry in a record; None of one with another key than ours: entries are found by their keys.
 
         KafkaException of one with a key of ours that is no entry: whether that batch is published cannot be told.
         """
-        written, key = message.value(), message.key()
-        if written is None or not _is_ours(key):
+        written = message.value()
+        if written is None or not _is_ours(message.key()):
             return None
         try:
             return LedgerEntry.from_json(written.decode())
@@ -131,7 +140,7 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Reading:
-    """Entries in the order they were written, and by shard the offset behind the last record."""
+    """Entries that are not dropped, in the order they were written, and by shard the offset behind the last record."""
 
     entries: tuple[LedgerEntry, ...]
     ends: Mapping[int, int]
@@ -143,7 +152,7 @@ class Remembered:
 
     Below the position that it was read to nothing is added any more: a reader with read_committed stops before the first transaction that
     is open, and offsets only grow. What is behind it is read at each look, by a publisher behind its fence (R6). A new process begins at
-    the start. Of other jobs and incarnations the newest entry is kept, of our own `KEPT` batches.
+    the start. Of other jobs and incarnations the newest entry is kept, of our own those of `ledgers.KEPT` batches.
     """
 
     ledger: Ledger
@@ -187,13 +196,15 @@ class Remembered:
         """The entry of our newest batch, else the one of the others that was written last."""
         return max(self._mine.values(), key=lambda entry: entry.batch, default=self.other)
 
-    def has_forgotten(self, batch: int, shard: int) -> bool:
-        """Whether an entry of this batch, if there was one, may have been dropped."""
-        return self._newest.get(shard, -1) - batch >= KEPT
+    def overtaking(self, batch: int, shard: int) -> int | None:
+        """The newest batch of a shard, where it is later than this one, and this one has no entry, or none any more."""
+        newest = self._newest.get(shard, -1)
+        return newest if newest > batch and self.entry(batch, shard) is None else None
 
     def outdated(self, batch: int, shard: int) -> list[LedgerEntry]:
-        """The entries of a shard that need not be kept once a batch is published."""
-        return [entry for (number, of), entry in self._mine.items() if of == shard and batch - number >= KEPT]
+        """The entries of a shard that need not be kept once a batch is published, oldest first; not too many at once."""
+        old = [entry for (number, of), entry in self._mine.items() if of == shard and batch - number >= ledgers.KEPT]
+        return sorted(old, key=lambda entry: entry.batch)[: ledgers.AT_ONCE]
 
     def forget(self, entries: Iterable[LedgerEntry]) -> None:
         for entry in entries:

@@ -17,10 +17,11 @@ from streamproof.connectors import carried
 from streamproof.connectors.extras import library
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.kafka.client import Said, sink_error
-from streamproof.connectors.kafka.ledger import KEPT, Ledger, Reading, Remembered, key_of
+from streamproof.connectors.kafka.ledger import Ledger, Reading, Remembered, key_of
 from streamproof.connectors.kafka.source import refused, told
 from streamproof.connectors.kafka.transactions import RESULT, Shard, fenced
 from streamproof.connectors.keys import key_bytes, require_key
+from streamproof.connectors.ledgers import behind, overtaken
 from streamproof.connectors.sink import (
     LaggingSink,
     Sink,
@@ -34,7 +35,7 @@ from streamproof.connectors.sink import (
     stands,
 )
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import CheckpointError, ConfigurationError
+from streamproof.errors import ConfigurationError
 from streamproof.stream.plan import HIDDEN
 
 if TYPE_CHECKING:
@@ -184,14 +185,11 @@ class TopicSink(LaggingSink, _Topic):
             raise sink_error(Said(KafkaError.OFFSET_OUT_OF_RANGE, f"the entry {key_of(lost[0])}"), self.place.where)
 
     def _require_remembered(self, batch: int, section: Section) -> None:
-        """CheckpointError where the ledger no longer tells whether a batch is published: its checkpoint is older than that."""
-        if any(self._known.has_forgotten(batch, shard) for shard in range(section.shards)):
-            raise CheckpointError(
-                f"Batch {batch} of {section.output} is older than what the ledger of {self.place.where} remembers: it was published since, "
-                "or had no rows.",
-                required=f"The ledger keeps the newest {KEPT:,} batches; a checkpoint that is restored may not lie further back.",
-                remedy="Restore a newer backup of the checkpoint, or start over with a new checkpoint and another topic.",
-            )
+        """TwoDrivers where a later batch is published: this one was too, and its entry is no longer kept."""
+        for shard in range(section.shards):
+            newest = self._known.overtaking(batch, shard)
+            if newest is not None:
+                raise overtaken(self.place.where, behind(batch, newest))
 
     def _is_mine(self, entry: LedgerEntry) -> bool:
         return (entry.job, entry.output, entry.incarnation) == (self.place.job, self.place.output, self.place.incarnation)

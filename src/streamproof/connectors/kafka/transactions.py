@@ -9,8 +9,9 @@ import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from streamproof.connectors.answers import answer
-from streamproof.connectors.kafka.client import FENCED, SECONDS, TOO_LONG, Said, settings
+from streamproof.connectors.kafka.client import FENCED, OVERTAKEN, SECONDS, TOO_LONG, Said, settings
 from streamproof.connectors.kafka.ledger import Ledger, Reading, key_of
+from streamproof.connectors.ledgers import behind
 from streamproof.connectors.steps import Steps
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import LedgerEntry
@@ -79,6 +80,7 @@ class Shard:
             refused: list[KafkaError] = []
             producer = fenced(self.entry, self.ledger, refused)
             reading = self.ledger.read([self.entry.shard], {self.entry.shard: self.since})
+            self._require_newest(reading)
             if self.expected is not None and self.expected not in map(key_of, reading.entries):
                 raise KafkaException(KafkaError(KafkaError.OFFSET_OUT_OF_RANGE, f"the entry {self.expected}"))
             row["read"], row["position"] = [known.to_json() for known in reading.entries], reading.ends[self.entry.shard]
@@ -100,6 +102,17 @@ class Shard:
             return self._committed(producer, batches, refused)
         except KafkaException as problem:
             raise behind_age(problem, monotonic_seconds() - began, timeout_seconds(self.ledger)) from None
+
+    def _require_newest(self, reading: Reading) -> None:
+        """KafkaException (`OVERTAKEN`) if a later batch is published and this one has no entry: it was published too, and is no longer kept."""
+        there = {known.batch for known in reading.entries if self._is_mine(known)}
+        newest = max(there, default=-1)
+        if newest > self.entry.batch and self.entry.batch not in there:
+            raise KafkaException(KafkaError(OVERTAKEN, behind(self.entry.batch, newest)))
+
+    def _is_mine(self, entry: LedgerEntry) -> bool:
+        of = (entry.job, entry.output, entry.incarnation, entry.shard)
+        return of == (self.entry.job, self.entry.output, self.entry.incarnation, self.entry.shard)
 
     def _committed(
         self, producer: Producer, batches: Iterator[pa.RecordBatch], refused: list[KafkaError]

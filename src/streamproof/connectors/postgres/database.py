@@ -9,6 +9,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
+from streamproof.connectors.ledgers import overtaken
 from streamproof.connectors.sink import behind_us
 from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers
 
@@ -17,7 +18,7 @@ _LOCK_TIMEOUT = "30s"
 _PASSING = ("08", "57P", "53", "25006", "40", "55P03")
 """SQLSTATE classes of what passes: connection, shutdown and start-up, resources, a read-only standby, deadlocks, locks."""
 LEDGER = "streamproof_ledger"
-DISCARDED, NO_KEY, SWALLOWED, WENT_BACK = "discarded", "no key", "swallowed", "went back"
+DISCARDED, NO_KEY, OVERTAKEN, SWALLOWED, WENT_BACK = "discarded", "no key", "overtaken", "swallowed", "went back"
 """What we say ourselves, where PostgreSQL would say a SQLSTATE."""
 _REFUSED = re.compile(
     r"authentication failed|no pg_hba|role \S+ does not exist|database \S+ does not exist|not support SSL|certificate",
@@ -62,6 +63,8 @@ def opened(url: str) -> psycopg.Connection:
         keepalives_count=3,
     )
     try:
+        # Each statement sees what others have committed before it: the look for a newer batch comes behind the claim.
+        connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         connection.execute(
             "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
         )
@@ -129,6 +132,8 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers:
             required="One driver works on a checkpoint at a time.",
             remedy="Stop the other driver. If there is none, run again with --replay-last: the batch is computed and staged anew.",
         )
+    if said.sqlstate == OVERTAKEN:
+        return overtaken(where, said.message)
     if said.sqlstate == WENT_BACK:
         return behind_us(f"{where} knows nothing of {said.message}")
     if said.sqlstate == SWALLOWED:

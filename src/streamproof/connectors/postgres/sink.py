@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg import sql
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
+from streamproof.connectors import ledgers
 from streamproof.connectors.postgres import tables
 from streamproof.connectors.postgres.database import LEDGER, Said, connected, identifier, sink_error, where_of
-from streamproof.connectors.postgres.transactions import DELETE, ENTRY, FENCED, RESULT, Shard, entry_in, lock
+from streamproof.connectors.postgres.lines import columns_of, lines
+from streamproof.connectors.postgres.transactions import ENTRY, FENCED, RESULT, Shard, entry_in, lock
 from streamproof.connectors.sink import (
     LaggingSink,
     SinkPlace,
@@ -90,10 +91,12 @@ class TableSink(LaggingSink):
             return self._of_batch(connection, batch)
 
     def owner(self) -> LedgerEntry | None:
-        order = "ORDER BY (job, output, incarnation) = (%s, %s, %s) DESC, batch DESC LIMIT 1"
+        mine = "job = %s AND output = %s AND incarnation = %s AND target = %s ORDER BY batch DESC LIMIT 1"
         with self._connected() as connection:
             self._require_ledger(connection)
-            found = next(iter(self._found(connection, f"target = %s {order}", (self._config.table, *self._whose))), None)
+            newest = self._found(connection, mine, (*self._whose, self._config.table))
+            newest = newest or self._found(connection, "target = %s ORDER BY batch DESC LIMIT 1", (self._config.table,))
+            found = next(iter(newest), None)
         if found is not None and found.incarnation == self.place.incarnation and self._last is None:
             self._last = found.batch
         return found
@@ -136,6 +139,10 @@ class TableSink(LaggingSink):
 
     # -- publishing
 
+    def encoded(self, rows: DataFrame) -> DataFrame:
+        """The rows as lines of CSV: the task that publishes is the one that others wait for."""
+        return lines(rows, self._config.delete)
+
     def publish(self, manifest: Manifest, section: Section) -> None:
         found, whole = self.entries(manifest.batch), self.staged_whole(section)
         if stands(found, manifest, section):
@@ -151,6 +158,11 @@ class TableSink(LaggingSink):
     def _publish(self, manifest: Manifest, section: Section, number: int) -> None:
         """One shard, by one task."""
         rows = self.staged(section, number)
+        columns = columns_of(rows)
+        if columns is None:
+            rows = self.encoded(rows)
+            columns = columns_of(rows)
+        assert columns is not None
         entry = replace(entry_of(manifest, section), shard=number)
         count = rows_of(section, number, rows)
         shard = Shard(
@@ -161,24 +173,20 @@ class TableSink(LaggingSink):
             entry=entry,
             of=section.shards,
             rows=count,
-            columns=tuple(rows.columns),
+            columns=columns.names,
             key=self._config.key if self._config.mode == "upsert" else (),
             order_by=self._config.order_by,
-            deletes=self._config.delete is not None,
+            deletes=columns.deletes,
             steps=self.place.steps,
             before=self._last if self._last is not None and self._last < manifest.batch else None,
+            kept=ledgers.KEPT,
         )
-        (said,) = self._written(rows).coalesce(1).mapInArrow(shard.publish, RESULT).collect()
+        (said,) = rows.coalesce(1).mapInArrow(shard.publish, RESULT).collect()
         if said["message"] is not None:
             raise sink_error(Said(said["sqlstate"], said["message"], said["constraint"], said["column"]), self.place.where)
         if said["entry"] is None:
             require_whole(self.place, said["rows"], count)
         same_publication(LedgerEntry.from_json(said["entry"]), manifest, section)
-
-    def _written(self, rows: DataFrame) -> DataFrame:
-        """The rows in types whose CSV PostgreSQL reads, and which of them delete their key."""
-        columns = [_as_text(rows, name) for name in rows.columns]
-        return rows.select(*columns, F.expr(self._config.delete).alias(DELETE)) if self._config.delete else rows.select(*columns)
 
     def require_clearable(self) -> None:
         with self._connected() as connection:
@@ -194,10 +202,3 @@ class TableSink(LaggingSink):
 
     def _connected(self) -> AbstractContextManager[psycopg.Connection]:
         return connected(self._config.url, self.place.where)
-
-
-def _as_text(rows: DataFrame, name: str) -> Column:
-    type_ = rows.schema[name].dataType
-    if isinstance(type_, BinaryType):
-        return F.concat(F.lit("\\x"), F.hex(name)).alias(name)
-    return F.to_json(name).alias(name) if isinstance(type_, ArrayType | MapType | StructType) else F.col(name)

@@ -8,15 +8,14 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 from psycopg import sql
-from pyarrow import csv
 
 from streamproof.connectors.answers import answer
-from streamproof.connectors.postgres.database import DISCARDED, NO_KEY, SWALLOWED, WENT_BACK, Said, identifier, opened
+from streamproof.connectors.ledgers import AT_ONCE, KEPT, behind
+from streamproof.connectors.postgres.database import DISCARDED, NO_KEY, OVERTAKEN, SWALLOWED, WENT_BACK, Said, identifier, opened
+from streamproof.connectors.postgres.lines import DELETE, text_of
 from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LedgerEntry
 
-DELETE = "_delete"
-"""The column of staged rows that says whether a row deletes its key."""
 ENTRY = ("job", "output", "incarnation", "batch", "shard", "manifest", "fingerprint", "rows", "hash", "shards")
 FENCED = "streamproof_fenced"
 """The table of manifests that were discarded: none of them is published any more."""
@@ -27,7 +26,6 @@ _FIELDS: list[Any] = [
     *((name, pa.string()) for name in ("sqlstate", "message", "constraint", "column")),
 ]
 _KEY = ENTRY[:5]
-_NO_HEADER = csv.WriteOptions(include_header=False)
 _STAGE = sql.Identifier("streamproof_staged")
 
 
@@ -46,11 +44,13 @@ class Shard:
     rows
         How many rows the shard has.
     columns
-        The columns of the table, as the rows have them; behind them `_delete` (boolean) if `deletes`.
+        The columns of the table, as the lines have them; behind them `_delete` (boolean) if `deletes`.
     key, order_by, deletes
         Of an upsert; without a key rows are inserted.
     before
         The batch that was published before this one, where that is known: the ledger must have all its shards still.
+    kept
+        So many batches stay in the ledger.
     """
 
     url: str
@@ -66,6 +66,7 @@ class Shard:
     deletes: bool
     steps: Steps
     before: int | None = None
+    kept: int = KEPT
 
     def publish(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Publishes; gives the entry that the shard has in the ledger, or what PostgreSQL said."""
@@ -76,6 +77,8 @@ class Shard:
             row["entry"] = entry.to_json() if entry is not None else None
         except Discarded:
             row.update(sqlstate=DISCARDED, message="its manifest was discarded")
+        except Overtaken as newer:
+            row.update(sqlstate=OVERTAKEN, message=behind(self.entry.batch, newer.batch))
         except WentBack:
             row.update(sqlstate=WENT_BACK, message=f"batch {self.before}")
         except NoKey as missing:
@@ -90,7 +93,9 @@ class Shard:
         known = self._claim(connection)
         if known is not None:
             return known, 0
+        self._require_newest(connection)
         self._require_the_one_before(connection)
+        self._prune(connection)
         rows = self._upserted(connection, batches) if self.key else self._copied(connection, identifier(self.table), batches)
         if rows != self.rows:
             connection.rollback()
@@ -119,6 +124,31 @@ class Shard:
             raise Discarded
         return entry_in(found)
 
+    def _require_newest(self, connection: psycopg.Connection) -> None:
+        """Overtaken if a later batch is published: this one was too, and its entry is no longer kept."""
+        look = sql.SQL("SELECT max(batch) FROM {} WHERE {}").format(identifier(self.ledger), self._mine)
+        (newest,) = connection.execute(look, self._whose).fetchone() or (None,)
+        if newest is not None and newest > self.entry.batch:
+            connection.rollback()
+            raise Overtaken(newest)
+
+    def _prune(self, connection: psycopg.Connection) -> None:
+        """Drops entries that no rule asks for any more; the batch before stays: other shards look for it, and drop the same."""
+        end = min(self.entry.batch - self.kept + 1, self.entry.batch if self.before is None else self.before)
+        old = sql.SQL(
+            "DELETE FROM {0} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {0} WHERE {1} AND batch < %s ORDER BY batch LIMIT %s FOR UPDATE SKIP LOCKED))"
+        )
+        connection.execute(old.format(identifier(self.ledger), self._mine), (*self._whose, end, AT_ONCE))
+
+    @property
+    def _whose(self) -> tuple[str, ...]:
+        return self.entry.job, self.entry.output, self.entry.incarnation, self.table
+
+    @property
+    def _mine(self) -> sql.Composed:
+        names = (*ENTRY[:3], "target")
+        return sql.SQL(" AND ").join(sql.SQL("{} = %s").format(sql.Identifier(name)) for name in names)
+
     def _require_the_one_before(self, connection: psycopg.Connection) -> None:
         """WentBack if the database has lost a part of what was committed there. Behind the claim: a pooler asks the primary server then."""
         if self.before is None:
@@ -136,9 +166,7 @@ class Shard:
         rows, cursor = 0, connection.cursor()
         with cursor.copy(sql.SQL("COPY {} ({}) FROM STDIN (FORMAT csv)").format(into, _listed(columns))) as copy:
             for batch in batches:
-                text = pa.BufferOutputStream()
-                csv.write_csv(batch, text, _NO_HEADER)
-                copy.write(memoryview(text.getvalue()))
+                copy.write(text_of(batch))
                 rows += batch.num_rows
         _require("wrote", cursor.rowcount, rows)
         return rows
@@ -209,6 +237,14 @@ def entry_in(row: Sequence[Any]) -> LedgerEntry:
 
 class Discarded(Exception):
     """The manifest that is to be published was discarded by a driver that came later (R4)."""
+
+
+class Overtaken(Exception):
+    """A later batch is published: who publishes this one has slept through it (R7)."""
+
+    def __init__(self, batch: int) -> None:
+        self.batch = batch
+        super().__init__(batch)
 
 
 class WentBack(Exception):

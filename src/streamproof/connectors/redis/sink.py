@@ -10,7 +10,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 
+from streamproof.connectors import ledgers
 from streamproof.connectors.keys import key_text, null_key, require_key
+from streamproof.connectors.ledgers import behind, overtaken
 from streamproof.connectors.redis.writing import DELETED, RESULT, LostWrites, Writing, client, sink_error, where_of
 from streamproof.connectors.sink import LaggingSink, SinkPlace, behind_us, entry_of, gone, require_whole, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
@@ -23,23 +25,26 @@ LEDGER = "streamproof:ledger:"
 COUNTS = "streamproof:writing:"
 """What the name of the hash begins with that counts, task by task, what a batch that is being written has sent."""
 _BEGIN = """
-if ARGV[3] ~= '' and redis.call('HEXISTS', KEYS[1], ARGV[3]) == 0 then return 0 end
+local newest = redis.call('HGET', KEYS[1], ARGV[4])
+if newest and tonumber(newest) > tonumber(ARGV[5]) then return {-2, newest} end
+if ARGV[3] ~= '' and redis.call('HEXISTS', KEYS[1], ARGV[3]) == 0 then return {0} end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-return 1
+return {1}
 """
-"""Marks a batch as begun, unless the entry of the one before it is gone: then so are its rows."""
+"""Marks a batch as begun, unless a later one is published (-2), or the entry of the one before it is gone (0): then so are its rows."""
 _END = """
-if redis.call('HEXISTS', KEYS[1], ARGV[3]) == 0 then return 0 end
+if redis.call('HEXISTS', KEYS[1], ARGV[3]) == 0 then return {0} end
 for task, sent in pairs(cjson.decode(ARGV[4])) do
-  if tonumber(redis.call('HGET', KEYS[2], task)) ~= sent then return -1 end
+  if tonumber(redis.call('HGET', KEYS[2], task)) ~= sent then return {-1} end
 end
 redis.call('DEL', KEYS[2])
 redis.call('HDEL', KEYS[1], ARGV[3])
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-return 1
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2], ARGV[5], ARGV[6])
+for i = 7, #ARGV do redis.call('HDEL', KEYS[1], ARGV[i]) end
+return {1}
 """
-"""Enters a batch, unless its mark is gone (0), or rows that its tasks have written (-1)."""
-_LACKS_ROWS = -1
+"""Enters a batch, unless its mark is gone (0), or rows that its tasks have written (-1). Old entries go with it."""
+_LACKS_ROWS, _IS_OVERTAKEN = -1, -2
 
 
 class HashSink(LaggingSink):
@@ -54,6 +59,7 @@ class HashSink(LaggingSink):
         self._ledger = f"{LEDGER}{config.prefix}"
         self._counts = f"{COUNTS}{config.prefix}"
         self._last: int | None = None
+        self._there: list[int] = []  # the batches that have an entry, as far as they are known, oldest first
 
     @staticmethod
     def where(config: "RedisSink") -> str:
@@ -80,13 +86,15 @@ class HashSink(LaggingSink):
             newest = max(fields, key=lambda field: (fields[field][:3] == self._whose, fields[field][3]), default=None)
             text = None if newest is None else connection.hget(self._ledger, newest)
         if self._last is None:
-            self._last = max((key[3] for key in fields.values() if key[:3] == self._whose and len(key) == 4), default=None)
+            self._there = sorted(key[3] for key in fields.values() if key[:3] == self._whose and len(key) == 4)
+            self._last = self._there[-1] if self._there else None
         return LedgerEntry.from_json(str(text)) if text else None
 
     def publish(self, manifest: Manifest, section: Section) -> None:
         found = self.published(manifest.batch)
         if found is not None:
             same_publication(found, manifest, section)
+            self._has_entered(manifest.batch)
             return
         if not self.staged_whole(section):
             raise gone(manifest, section) if self.begun(manifest.batch) else _emptied(self.place.where, manifest.batch)
@@ -96,7 +104,8 @@ class HashSink(LaggingSink):
         entry, begun = entry_of(manifest, section).to_json(), self._field(manifest.batch, "begun")
         before = "" if self._last is None else self._field(self._last)
         # Before the first hash: from here on a part of the batch may be seen.
-        self._require(_BEGIN, [begun, entry, before], manifest)
+        newest = [self._field_of("newest"), str(manifest.batch)]
+        self._require(_BEGIN, [begun, entry, before, *newest], manifest)
         self.place.steps.after(f"{self.place.output}.begun", manifest.batch)
         writing = Writing(self._config.url, manifest.batch, tuple(rows.columns), self._ttl_ms, self._counts)
         said = keyed.mapInArrow(writing.write, RESULT).collect()
@@ -108,14 +117,27 @@ class HashSink(LaggingSink):
             require_whole(self.place, written, section.digest.rows)
         self.place.steps.before(self.place.output, manifest.batch)
         sent = {row["task"]: row["sent"] for row in said if row["sent"]}
-        self._require(_END, [self._field(manifest.batch), entry, begun, json.dumps(sent)], manifest)
-        self._last = manifest.batch
+        old = [batch for batch in self._there if batch <= manifest.batch - ledgers.KEPT][: ledgers.AT_ONCE]
+        self._require(
+            _END, [self._field(manifest.batch), entry, begun, json.dumps(sent), *newest, *map(self._field, old)], manifest
+        )
+        del self._there[: len(old)]
+        self._has_entered(manifest.batch)
         self.place.steps.after(self.place.output, manifest.batch)
 
+    def _has_entered(self, batch: int) -> None:
+        if self._last is None or batch > self._last:
+            self._there.append(batch)
+            self._last = batch
+
     def _require(self, script: str, arguments: list[str], manifest: Manifest) -> None:
-        """Takes a step in the ledger; StoreEmptied where earlier batches are gone, SinkUnavailable where rows of this one are."""
+        """Takes a step in the ledger; StoreEmptied where earlier batches are gone, SinkUnavailable where rows of this one are, TwoDrivers where a
+        later one is published.
+        """
         with self._answers() as connection:
-            done = connection.eval(script, 2, self._ledger, self._counts, *arguments)
+            done, *newest = connection.eval(script, 2, self._ledger, self._counts, *arguments)
+        if done == _IS_OVERTAKEN:
+            raise overtaken(self.place.where, behind(manifest.batch, *map(int, newest)))
         if done == _LACKS_ROWS:
             raise sink_error(LostWrites.__name__, f"parts of batch {manifest.batch} are gone", self.place.where)
         if not done:
@@ -156,7 +178,10 @@ class HashSink(LaggingSink):
         return int(self._config.ttl.total_seconds() * 1000) if self._config.ttl else 0
 
     def _field(self, batch: int, *state: str) -> str:
-        return json.dumps([*self._whose, batch, *state])
+        return self._field_of(batch, *state)
+
+    def _field_of(self, *what: int | str) -> str:
+        return json.dumps([*self._whose, *what])
 
     def _keyed(self, rows: DataFrame) -> DataFrame:
         """The key, whether the row deletes it, and every column as text; of several rows of a key `order_by` says which counts."""
