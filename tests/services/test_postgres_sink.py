@@ -83,6 +83,20 @@ def test_r6_a_commit_outlives_a_crash_of_the_server(postgres, asked, given):
         assert connection.execute("SHOW synchronous_commit").fetchone() == (given,)
 
 
+def test_what_is_copied_is_read_as_utf_8_by_a_database_in_another_encoding(postgres):
+    with psycopg.connect(postgres.url, autocommit=True) as server:
+        server.execute("CREATE DATABASE in_latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    try:
+        with opened(f"{postgres.url.rpartition('/')[0]}/in_latin1") as connection:
+            connection.execute("CREATE TABLE words (word text)")
+            with connection.cursor().copy("COPY words FROM STDIN (FORMAT csv)") as copy:
+                copy.write("é\n".encode())
+            assert connection.execute("SELECT word FROM words").fetchone() == ("é",)
+    finally:
+        with psycopg.connect(postgres.url, autocommit=True) as server:
+            server.execute("DROP DATABASE in_latin1 WITH (FORCE)")
+
+
 def test_r6_a_crash_before_the_transaction_loses_nothing(job, rows):
     small = job(create=True)
     small.feed([event("a", 0), event("b", 1)])
@@ -496,7 +510,8 @@ def small(events: sp.Stream) -> sp.Outputs:
         return rows.select("id", F.col("client").alias('a, "word"'), F.lit(float("-inf")).alias("far"), F.lit(1e-7).alias("little"),
                            F.lit("1e-9").cast("decimal(38,9)").alias("exact"),
                            F.lit("1969-12-31 23:59:59.999999").cast("timestamp").alias("before"), F.lit(b"").alias("bytes"),
-                           F.struct(F.lit('x"\\\\n').alias("a"), F.lit(None).cast("int").alias("b")).alias("object"))
+                           F.struct(F.lit('x"\\\\n').alias("a"), F.lit(None).cast("int").alias("b"),
+                                    F.lit("1969-12-31 23:59:59.999999").cast("timestamp").alias("c")).alias("object"))
     return sp.Outputs(kept=events.transform(more))
 """
     small = job(text, create=True)
@@ -506,7 +521,8 @@ def small(events: sp.Stream) -> sp.Outputs:
     assert [word for (word,) in rows('select "a, ""word""" from kept order by id::int')] == WORDS
     others = "far, little, exact, before at time zone 'UTC', bytes, object"
     before = datetime.fromisoformat("1969-12-31T23:59:59.999999")
-    assert rows(f"select distinct {others} from kept") == [(-math.inf, 1e-7, Decimal("1e-9"), before, b"", {"a": 'x"\\n'})]
+    inside = {"a": 'x"\\n', "b": None, "c": "1969-12-31T23:59:59.999999Z"}
+    assert rows(f"select distinct {others} from kept") == [(-math.inf, 1e-7, Decimal("1e-9"), before, b"", inside)]
 
 
 def test_rows_that_an_earlier_version_has_staged_as_they_were_are_published(job, rows, monkeypatch):

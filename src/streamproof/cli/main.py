@@ -21,6 +21,7 @@ Begin:
 \b
 Exit codes:
   0  pass      1  fail      2  wrong usage or configuration      3  unknown: the proof was cut short or could not decide
+  4  run: it is done, and its account does not add up
   70  a fault of Streamproof's own      75  a restart mends it: a JVM that died, a store or registry that does not answer
   130  ended by Ctrl-C      143  by SIGTERM
 """

@@ -130,9 +130,10 @@ def run(
     if result.ended_early:
         how = "SIGTERM" if interruption.signal is signal.SIGTERM else "Ctrl-C"
         screen.print_note(f"Ended by {how}. Go on with: streamproof run {screen.typed(target, profile)}")
-        raise typer.Exit(interruption.exit_code)
-    if wrong is not None:
+    if wrong is not None:  # also of a job that only ends when it is asked to
         raise typer.Exit(wrong.exit_code)
+    if result.ended_early:
+        raise typer.Exit(interruption.exit_code)
 
 
 def _worth_reading(log: Path | None, problem: StreamproofError) -> Path | None:

@@ -59,7 +59,7 @@ def rehearsing(target: str | Path, profile: str | None, *, seconds: float = LONG
             try:
                 code = process.wait(seconds)
             except subprocess.TimeoutExpired:
-                return Rehearsed(problem=f"importing the file and calling the job took longer than {seconds:g} seconds.")
+                return Rehearsed(not_called=f"importing the file and calling the job takes longer than {seconds:g} seconds")
             if not answer.exists():
                 return Rehearsed(problem=f"importing the file, or calling the job, ended the process (exit code {code}).")
             return Rehearsed.from_json(answer.read_text(encoding="utf-8"))

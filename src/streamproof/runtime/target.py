@@ -16,6 +16,9 @@ def run(
     replace_output: bool = False,
     accept_replay: int | None = None,
     accept_topics: Sequence[str] = (),
+    accept_lateness: bool = False,
+    accept_missing: bool = False,
+    replay_last: bool = False,
 ) -> "RunResult":
     """Run a job on what its sources hold, and return what went where.
 
@@ -31,6 +34,12 @@ def run(
         The number of a batch whose published rows stand although its replay computed others; its account is then unknown.
     accept_topics
         Topics that stand in for those that the checkpoint has read, with the same records at the same offsets.
+    accept_lateness
+        Whether a checkpoint goes on under another lag or allowed lateness: old state stays what it is.
+    accept_missing
+        Whether the job goes on without published batches that are gone.
+    replay_last
+        Whether the newest batch is done again from its recorded input.
 
     Raises
     ------
@@ -44,5 +53,12 @@ def run(
 
     config = load(target, profile=profile)
     return run_job(
-        config, new_output=new_output, replace_output=replace_output, accept_replay=accept_replay, accept_topics=accept_topics
+        config,
+        new_output=new_output,
+        replace_output=replace_output,
+        accept_replay=accept_replay,
+        accept_topics=accept_topics,
+        accept_lateness=accept_lateness,
+        accept_missing=accept_missing,
+        replay_last=replay_last,
     )

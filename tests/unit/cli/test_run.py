@@ -110,13 +110,13 @@ def test_r31_in_json_the_result_is_whole_and_says_which_account_it_is(ran):
     assert shown.code == 4
 
 
-def test_r31_a_run_that_was_ended_keeps_its_code_and_says_that_the_account_does_not_add_up(ran):
+def test_r31_a_run_that_was_ended_also_says_by_its_code_that_the_account_does_not_add_up(ran):
     shown, _ = ran(read=49_997, ends=signal.SIGTERM)
 
     assert "3 too many: 49,997 were read" in shown.out
     assert "error  The account of exposure does not add up." in shown.err
     assert shown.err.endswith("Ended by SIGTERM. Go on with: streamproof run my_job\n")
-    assert shown.code == 143
+    assert shown.code == 4
 
 
 @pytest.mark.parametrize(("sent", "called", "code"), [(signal.SIGINT, "Ctrl-C", 130), (signal.SIGTERM, "SIGTERM", 143)])

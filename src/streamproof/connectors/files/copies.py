@@ -31,15 +31,15 @@ class CopySink(FileSink):
         options = WRITTEN if self._format == "json" else {}
         rows = self.staged(section)
         rows.write.format(self._format).options(**options, **NO_MARKER).save(copy)
-        copied = self.place.spark.read.schema(rows.schema).format(self._format).load(copy)
+        files = files_of_rows(storage, copy)  # looked at first: what is counted, named and made visible are these
+        copied = self.place.spark.read.schema(rows.schema).format(self._format).load([f"{copy}/{file.name}" for file in files])
         require_whole(self.place, copied.count(), section.digest.rows)
-        storage.write(f"{copy}/{LEDGER}", directory_entry(manifest, section, files_of_rows(storage, copy)).to_json())
-        self._drop_without_ledger(manifest.batch)
-        storage.rename(copy, f"{self.place.path}/{batch_directory(manifest.batch)}")
+        storage.write(f"{copy}/{LEDGER}", directory_entry(manifest, section, files).to_json())
+        self._make_visible(copy, files, manifest)
 
     def mend(self, manifest: Manifest, section: Section) -> str | None:
         directory = f"{self.place.path}/{batch_directory(manifest.batch)}"
-        if not self.place.storage.list(directory):
+        if not self.place.storage.list(directory) or self._is_anothers(manifest):
             return None
         try:
             whole = self.published(manifest.batch) is not None and self.torn(manifest.batch, None) is None

@@ -62,17 +62,10 @@ class FileSink(Sink):
             same_manifest(found, manifest, section)
             return
         staged = f"{self.place.path}/{section.directory}"
-        self._verify(staged, section, manifest)
+        self._verify(staged, section.files, manifest)
         self._drop_unnamed(staged, section)
         self.place.storage.write(f"{staged}/{LEDGER}", directory_entry(manifest, section, section.files).to_json())
-        published = f"{self.place.path}/{batch_directory(manifest.batch)}"
-        self._drop_without_ledger(manifest.batch)
-        self.place.storage.rename(staged, published)
-        try:
-            self._verify(published, section, manifest)
-        except StagedRowsGone:  # another driver has cleaned up between the look and the rename: not published, then
-            self.place.storage.delete(published)
-            raise
+        self._make_visible(staged, section.files, manifest)
 
     def mend(self, manifest: Manifest, section: Section) -> str | None:
         """The rename of a directory can outlive the content of its files (R20).
@@ -150,6 +143,17 @@ class FileSink(Sink):
                     return found
         return None
 
+    def _make_visible(self, directory: str, files: tuple[StagedFile, ...], manifest: Manifest) -> None:
+        """Renames a directory, ledger and all, to that of its batch; StagedRowsGone if `files` are not whole there."""
+        published = f"{self.place.path}/{batch_directory(manifest.batch)}"
+        self._drop_without_ledger(manifest.batch)
+        self.place.storage.rename(directory, published)
+        try:
+            self._verify(published, files, manifest)
+        except StagedRowsGone:  # another driver has cleaned up between the look and the rename: not published, then
+            self.place.storage.delete(published)
+            raise
+
     def _drop_without_ledger(self, batch: int) -> None:
         """Removes the directory of a batch whose ledger a power failure has taken, with its manifest.
 
@@ -165,13 +169,13 @@ class FileSink(Sink):
             if name not in named:
                 self.place.storage.delete(f"{staged}/{name}")
 
-    def _verify(self, staged: str, section: Section, manifest: Manifest) -> None:
+    def _verify(self, staged: str, files: tuple[StagedFile, ...], manifest: Manifest) -> None:
         there = self.place.storage.list(staged)
-        for file in section.files:
+        for file in files:
             if there.get(file.name) != file.size:
                 found = "it is gone" if file.name not in there else f"it has {there[file.name]} bytes"
                 raise StagedRowsGone(
-                    f"Batch {manifest.batch} of {section.output} is not published, and its staged file {staged}/{file.name} is not whole: {found}.",
+                    f"Batch {manifest.batch} of {self.place.output} is not published, and its staged file {staged}/{file.name} is not whole: {found}.",
                     required=f"The manifest names it with {file.size} bytes.",
                     remedy=f"Run again with --replay-last: batch {manifest.batch} is computed again from its recorded input.",
                     batch=manifest.batch,

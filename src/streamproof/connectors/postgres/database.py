@@ -55,6 +55,7 @@ def opened(url: str) -> psycopg.Connection:
         url,
         connect_timeout=_CONNECT_SECONDS,
         application_name="streamproof",
+        client_encoding="UTF8",  # COPY is given bytes: without it, those of a database in LATIN1 would be read as other characters
         options=f"{conninfo_to_dict(url).get('options') or ''} {own}".strip(),
         # A line that is cut without a word is noticed here in half a minute.
         tcp_user_timeout=_SILENCE_SECONDS * 1000,

@@ -7,6 +7,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StringType, StructType, TimestampType
 
+from streamproof.connectors.json_records import WRITTEN
+
 DELETE = "_delete"
 """The column that says whether a row deletes its key."""
 _LINE, _OF = "line", "streamproof.columns"
@@ -51,7 +53,7 @@ def text_of(lines: pa.RecordBatch) -> memoryview:
 
 def _text(value: Column, type_: DataType) -> Column:
     if isinstance(type_, ArrayType | MapType | StructType):
-        return _quoted(F.to_json(value))
+        return _quoted(F.to_json(value, WRITTEN))
     if isinstance(type_, BinaryType):
         return F.concat(F.lit("\\x"), F.hex(value))
     if isinstance(type_, TimestampType):

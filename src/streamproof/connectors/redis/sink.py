@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 
 from streamproof.connectors import ledgers
+from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.keys import key_text, null_key, require_key
 from streamproof.connectors.ledgers import behind, overtaken
 from streamproof.connectors.redis.writing import DELETED, RESULT, LostWrites, Writing, client, sink_error, where_of
@@ -243,7 +244,7 @@ def _key_in(field: str) -> list[Any] | None:
 def _text(rows: DataFrame, name: str) -> Column:
     type_ = rows.schema[name].dataType
     if isinstance(type_, ArrayType | MapType | StructType):
-        return F.to_json(name).alias(name)
+        return F.to_json(name, WRITTEN).alias(name)
     return F.base64(name).alias(name) if isinstance(type_, BinaryType) else F.col(name).cast("string").alias(name)
 
 
