@@ -69,6 +69,27 @@ def test_each_key_holds_its_newest_row(job, client):
     assert "effectively once" in shown.guarantee
 
 
+NESTED = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    def more(rows):
+        inside = F.struct(F.lit(None).cast("int").alias("b"), F.lit("1969-12-31 23:59:59.999999").cast("timestamp").alias("c"))
+        return rows.select("id", inside.alias("object"))
+    return sp.Outputs(kept=events.transform(more))
+"""
+
+
+def test_nested_values_keep_their_nulls_and_microseconds(job, client):
+    small = job()
+    small.text = NESTED
+    small.write()
+    small.feed([event("a", 0)])
+
+    small.run()
+
+    assert json.loads(client.hget("kept:a", "object")) == {"b": None, "c": "1969-12-31T23:59:59.999999Z"}
+
+
 def test_of_several_rows_of_a_key_the_greatest_counts_and_rows_that_say_so_delete_it(job, client):
     small = job(order_by="ts", delete="v = 0")
     small.feed([event("a", 9, 3.0), event("a", 5, 2.0), event("b", 1), event("c", 1)])

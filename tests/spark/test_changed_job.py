@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark.small_job import EVENT_TIME, SUMS, WINDOWED, event
+from spark.small_job import EVENT_TIME, KEPT, SUMS, WINDOWED, Binding, event
 from streamproof.core.account import Account
 from streamproof.errors import PlanChanged
 
@@ -107,6 +107,17 @@ def test_r25_what_no_state_depends_on_may_change(small_job):
     job.feed([event("e2", 2, v=3), event("e3", 2, v=7)])
 
     assert job.run().account == Account(open_state=2, rejected=1)
+
+
+def test_r25_where_there_is_no_state_the_event_time_may_be_mended(small_job):
+    job = small_job(KEPT, Binding(event_time=EVENT_TIME.replace("milliseconds", "seconds")))
+    job.feed([event("e1", 1)])
+    assert job.run().account.rejected == 1  # far ahead of its batch
+    job.binding = Binding()
+    job.write()
+    job.feed([event("e2", 2)])
+
+    assert job.run().account == Account(emitted=1, rejected=1)
 
 
 def test_r25_a_checkpoint_of_an_earlier_version_is_taken_and_named_from_now_on(small_job):
