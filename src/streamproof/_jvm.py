@@ -97,7 +97,7 @@ class Doors:
 
 
 class BatchRows:
-    """The rows of a micro-batch, not computed yet."""
+    """The rows of a micro-batch, not computed yet; and, once they are, what that has counted."""
 
     def __init__(self, rows: Any) -> None:
         self._rows = rows
@@ -105,6 +105,11 @@ class BatchRows:
     def write(self, form: str, directory: str, options: "Mapping[str, str]") -> None:
         """Computes the rows, once, and writes them as "json" or "parquet" to a directory that is not there yet."""
         self._rows.write(form, directory, dict(options))
+
+    def sums(self) -> dict[str, int]:
+        """Rows read, duplicates dropped and occurrences of each door in the plan, of the rows that were written."""
+        found: dict[str, int] = json.loads(self._rows.sums())
+        return found
 
 
 class _BatchFunction:
@@ -520,12 +525,6 @@ def operators_of_stream(rows: "DataFrame") -> list[str]:
     """
     found: str = _class(rows.sparkSession, "Operators").ofStream(rows._jdf)
     return found.splitlines()
-
-
-def newest_batch(spark: "SparkSession", query: str) -> dict[str, int]:
-    """Rows read, duplicates dropped and occurrences of each door in the newest batch's executed plan."""
-    found: dict[str, int] = json.loads(_class(spark, "Execution").ofNewestBatch(spark._jsparkSession, query))
-    return found
 
 
 def check_doors(metrics: dict[str, int]) -> None:

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -250,6 +252,15 @@ def dies(job: SmallJob, operation: str, path: str, side: str = "before", occurre
         with pytest.raises(StreamproofError):
             job.run()
         assert faults.fired("dies")
+
+
+def run_apart(job: SmallJob, environment: Mapping[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
+    """The job by the command line, in a process that finds these variables."""
+    command = [sys.executable, "-m", "streamproof.cli.main", "run", str(job.folder)]
+    fast = {"SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1"}
+    return subprocess.run(
+        command, env={**os.environ, **fast, **(environment or {})}, capture_output=True, text=True, check=False, timeout=120
+    )
 
 
 def _toml(value: Any) -> str:

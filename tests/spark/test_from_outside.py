@@ -1,15 +1,12 @@
 """What comes from outside, settings of Spark and the locale of the machine, changes nothing, or stops the run before it begins (R27)."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from spark.small_job import KEPT, SUMS, WINDOWED, Binding, SmallJob, assert_readable, event
+from spark.small_job import KEPT, SUMS, WINDOWED, Binding, assert_readable, event, run_apart
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.session import STREAMING
 from streamproof.runtime.settings import SETTINGS, Setting, Where, guard
@@ -122,15 +119,6 @@ def test_a_setting_is_found_by_its_older_name(spark):
 
     assert len(guard(session, {})) == 1
     assert session.conf.get("spark.sql.parquet.datetimeRebaseModeInRead") == "CORRECTED"
-
-
-def run_apart(job: SmallJob, environment: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-    """The job by the command line, in a process that finds these variables."""
-    command = [sys.executable, "-m", "streamproof.cli.main", "run", str(job.folder)]
-    fast = {"SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1"}
-    return subprocess.run(
-        command, env={**os.environ, **fast, **environment}, capture_output=True, text=True, check=False, timeout=120
-    )
 
 
 def defaults(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:

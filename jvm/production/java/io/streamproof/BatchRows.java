@@ -1,5 +1,7 @@
 package io.streamproof;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Map;
 import java.util.UUID;
 import org.apache.spark.internal.io.FileCommitProtocol;
@@ -17,9 +19,12 @@ import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** The rows of a micro-batch, not computed yet. */
+/** The rows of a micro-batch, not computed yet; and, once they are, what that has counted. */
 public final class BatchRows {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
   private final Dataset<Row> rows;
+  private Map<String, Long> sums = Map.of();
 
   BatchRows(Dataset<Row> rows) {
     this.rows = rows;
@@ -34,19 +39,27 @@ public final class BatchRows {
     QueryExecution query = ((org.apache.spark.sql.classic.Dataset<Row>) rows).queryExecution();
     scala.collection.immutable.Map<String, String> given = Map$.MODULE$.from(CollectionConverters.asScala(options));
     String committer = session.sessionState().conf().fileCommitProtocolClass();
-    FileFormatWriter.write(
-        session,
-        query.executedPlan(),
-        writer(format),
-        FileCommitProtocol.instantiate(committer, UUID.randomUUID().toString(), directory, false),
-        new FileFormatWriter.OutputSpec(directory, Map$.MODULE$.empty(), query.analyzed().output()),
-        session.sessionState().newHadoopConfWithOptions(given),
-        none(),
-        Option.empty(),
-        none(),
-        given,
-        0,
-        FileFormatWriter.write$default$12());
+    try (Execution execution = new Execution(query.executedPlan())) {
+      FileFormatWriter.write(
+          session,
+          query.executedPlan(),
+          writer(format),
+          FileCommitProtocol.instantiate(committer, UUID.randomUUID().toString(), directory, false),
+          new FileFormatWriter.OutputSpec(directory, Map$.MODULE$.empty(), query.analyzed().output()),
+          session.sessionState().newHadoopConfWithOptions(given),
+          none(),
+          Option.empty(),
+          none(),
+          given,
+          0,
+          FileFormatWriter.write$default$12());
+      sums = execution.sums();
+    }
+  }
+
+  /** The sums of {@link Execution} as JSON. */
+  public String sums() throws JsonProcessingException {
+    return JSON.writeValueAsString(sums);
   }
 
   private static FileFormat writer(String format) {

@@ -1,57 +1,58 @@
 package io.streamproof;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.StreamSourceAwareSparkPlan;
 import org.apache.spark.sql.execution.metric.SQLMetric;
-import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper;
-import org.apache.spark.sql.streaming.StreamingQuery;
 import scala.collection.Iterator;
 
-/** What the executed plan of a running query says of its newest batch: rows read, duplicates dropped, doors in the plan. */
-public final class Execution {
-  private static final ObjectMapper JSON = new ObjectMapper();
+/** What the executed plan of a batch says of it, from here to its close: rows read, duplicates dropped, doors in the plan. */
+final class Execution implements AutoCloseable {
   private static final Pattern DOOR = Pattern.compile("divert_([^(]+)\\(");
 
-  private Execution() {}
+  private final Map<String, List<CountedByTask>> counted = new TreeMap<>();
+  private final Map<String, Long> doors = new TreeMap<>();
 
-  /** Metric sums by name, as JSON: {@code input} and {@code duplicate}; and {@code door:NAME}, how often each divert occurs. */
-  public static String ofNewestBatch(SparkSession spark, String name) throws JsonProcessingException {
-    Map<String, Long> found = new TreeMap<>();
-    for (StreamingQuery query : spark.streams().active()) {
-      if (name.equals(query.name()) && query instanceof StreamingQueryWrapper wrapper) {
-        SparkPlan plan = wrapper.streamingQuery().lastExecution().executedPlan();
-        visit(plan, found);
-      }
-    }
-    return JSON.writeValueAsString(found);
+  Execution(SparkPlan plan) {
+    visit(plan);
   }
 
-  private static void visit(SparkPlan plan, Map<String, Long> found) {
+  /** Sums by name: {@code input} and {@code duplicate}; and {@code door:NAME}, how often each divert occurs. */
+  Map<String, Long> sums() {
+    Map<String, Long> found = new TreeMap<>(doors);
+    counted.forEach((name, metrics) -> found.put(name, metrics.stream().mapToLong(CountedByTask::count).sum()));
+    return found;
+  }
+
+  @Override
+  public void close() {
+    counted.values().forEach(metrics -> metrics.forEach(CountedByTask::close));
+  }
+
+  private void visit(SparkPlan plan) {
     if (plan instanceof StreamSourceAwareSparkPlan source && source.getStream().isDefined()) { // not a table that it is joined with
-      add(found, "input", plan, "numOutputRows");
+      count("input", plan, "numOutputRows");
     }
-    add(found, "duplicate", plan, "numDroppedDuplicateRows");
-    Matcher doors = DOOR.matcher(plan.expressions().toString());
-    while (doors.find()) {
-      found.merge("door:" + doors.group(1), 1L, Long::sum);
+    count("duplicate", plan, "numDroppedDuplicateRows");
+    Matcher found = DOOR.matcher(plan.expressions().toString());
+    while (found.find()) {
+      doors.merge("door:" + found.group(1), 1L, Long::sum);
     }
     Iterator<SparkPlan> children = plan.children().iterator();
     while (children.hasNext()) {
-      visit(children.next(), found);
+      visit(children.next());
     }
   }
 
-  private static void add(Map<String, Long> found, String key, SparkPlan plan, String metric) {
-    scala.Option<SQLMetric> value = plan.metrics().get(metric);
-    if (value.isDefined()) {
-      found.merge(key, value.get().value(), Long::sum);
+  private void count(String name, SparkPlan plan, String metric) {
+    scala.Option<SQLMetric> found = plan.metrics().get(metric);
+    if (found.isDefined()) {
+      counted.computeIfAbsent(name, key -> new ArrayList<>()).add(new CountedByTask(found.get()));
     }
   }
 }
