@@ -14,9 +14,12 @@ from typing import Any
 from mutants.broken_copy import broken_copy
 from mutants.catalogue import Mutant, Selection
 from streamproof.config import load
+from streamproof.core.verdict import Verdict
+from streamproof.errors import StreamproofError
 from streamproof.prove import events
 from streamproof.prove.run import Options, run_proof
 
+RECORDING = "recording"
 _TESTS = Path(__file__).parents[1]
 _PATIENCE_SECONDS = 1_800
 
@@ -50,8 +53,16 @@ def proved(mutant: Mutant, folder: Path) -> Seen:
 
 
 def prove_here(selection: Selection, folder: Path, child_python_path: Path | None = None) -> Seen:
-    """Proves the product of this process; the children of the proof import it from another place where one is given."""
-    report = report_here(selection, folder, child_python_path)
+    """Proves the product of this process; the children of the proof import it from another place where one is given.
+
+    A job that stops while it is recorded fails too (exit code 1): that is the checker "recording".
+    """
+    try:
+        report = report_here(selection, folder, child_python_path)
+    except StreamproofError as stopped:
+        if stopped.exit_code != Verdict.FAIL.exit_code:
+            raise
+        return Seen("fail", {RECORDING: [RECORDING]})
     failing: dict[str, list[str]] = {}
     for scenario in report["scenarios"]:
         for check in scenario["checks"]:

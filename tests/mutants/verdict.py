@@ -22,7 +22,7 @@ class Result:
     Parameters
     ----------
     by
-        The checkers that the sound product passes and the mutant does not.
+        The checkers that the sound product passes, in the scenarios where the mutant does not.
     why
         Of what is not red, the reason.
     mend
@@ -70,7 +70,8 @@ def judged(mutant: Mutant, answer: dict[str, Any], sound: dict[str, Any], second
     for who, said in (("", answer), ("the sound product: ", sound)):
         if "problem" in said:
             return result(Fate.BROKEN, why=f"{who}{said['problem'].strip().splitlines()[-1]}", mend="it gives no verdict")
-    by = [checker for checker in answer["failing"] if checker not in sound["failing"]]
+    answer["failing"] = _without(answer["failing"], sound["failing"])
+    by = list(answer["failing"])
     if not by:
         unknown = " (its proof ends unknown)" if answer["verdict"] == "unknown" else ""
         why = mutant.survives or f"nobody sees it{unknown}"
@@ -78,3 +79,9 @@ def judged(mutant: Mutant, answer: dict[str, Any], sound: dict[str, Any], second
     named = [checker for checker in mutant.red if checker in by]
     mend = "" if named else f"it names {', '.join(mutant.red)}" if mutant.red else "it says that it survives"
     return result(Fate.RED, *(named or by), mend=mend)
+
+
+def _without(failing: dict[str, list[str]], known: dict[str, list[str]]) -> dict[str, list[str]]:
+    """By checker, the scenarios that fail and are not known to."""
+    left = {checker: [name for name in names if name not in known.get(checker, ())] for checker, names in failing.items()}
+    return {checker: names for checker, names in left.items() if names}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mutants.catalogue import ROOT, Edit, Mutant, catalogue, in_groups
+from mutants.proving import RECORDING
 from mutants.verdict import Fate, judged
 
 MUTANTS = catalogue()
@@ -19,6 +20,7 @@ CHECKERS = {
         r'CheckResult\(\s*"([a-z-]+)"', "".join(path.read_text() for path in (ROOT / "src/streamproof/prove").glob("*.py"))
     ),
     "max-future",
+    RECORDING,
 }
 OF_THE_PROVER = {"R16", "R17", "R18", "R19", "R23", "R24", "R29"}
 """Rules about what proves, and not about what is shipped: checkers and plans have tests of their own."""
@@ -90,10 +92,11 @@ A, B = ("account", ["fault-free"]), ("recovery", ["publish/x@1:after"])
         (("account",), dict([A]), {}, Fate.RED, ""),
         (("account",), dict([B]), {}, Fate.RED, "it names account"),
         (("recovery",), dict([B]), dict([B]), Fate.SURVIVED, "it says that a proof turns red"),
+        (("account",), dict([A]), {"account": ["publish/x@1:after"]}, Fate.RED, ""),
         ((), {}, {}, Fate.SURVIVED, ""),
         ((), dict([A]), {}, Fate.RED, "it says that it survives"),
     ],
-    ids=["red", "red by another", "the sound one is red too", "survives", "is caught after all"],
+    ids=["red", "red by another", "the sound one is red too", "the sound one is red elsewhere", "survives", "is caught after all"],
 )
 def test_a_mutant_is_red_by_what_the_sound_product_passes(red, seen, sound, fate, mend):
     mutant = replace(MUTANTS[0], red=red, survives="" if red else "a reason")
