@@ -19,7 +19,7 @@ endif
 
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
-	@echo "make demo         prove a job with a mistake planted, then the correct one; leaves reports/demo/report.html"
+	@echo "make demo         prove a job with a mistake planted, then the correct one; leaves reports/demo/report.html; QUICK=1 takes the quick plan"
 	@echo "make demo-services  an incident on Redis is caught, two examples are proved on real services, started for it"
 	@echo "make check        format, lint, types, architecture and unit tests: under a minute, no Spark"
 	@echo "make test         every test"
@@ -51,7 +51,7 @@ setup: prerequisites $(if $(filter .tools/%,$(UV)),.tools/uv/bin/uv)
 	@[[ "$(MAKECMDGOALS)" != setup ]] || echo "ready: .venv/bin/streamproof --help"
 
 demo: setup
-	@$(RUN) python examples/demo.py
+	@$(RUN) python examples/demo.py $(if $(QUICK),--quick)
 
 demo-services: setup
 	@$(RUN) python examples/demo_services.py
