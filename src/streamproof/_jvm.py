@@ -381,6 +381,10 @@ class Storage:
         """Creates a file whole or not at all; False where it was there already."""
         return bool(self._try(self._storage.createAtomic, path, text))
 
+    def replace_atomic(self, path: str, text: str) -> None:
+        """Puts a whole file in the place of another, or of none."""
+        self._try(self._storage.replaceAtomic, path, text)
+
     def write(self, path: str, text: str) -> None:
         self._try(self._storage.write, path, text)
 

@@ -128,6 +128,27 @@ def test_r8_a_lost_manifest_of_a_batch_that_waits_stops_the_job(job, own_postgre
     assert small.staged("kept"), "nothing is removed"
 
 
+def test_r8_rows_that_wait_stay_staged_though_their_manifest_is_lost_while_the_store_is_down(job, own_postgres, monkeypatch):
+    """A power failure took it; once the store answers it is told what is missing."""
+    small = job(create=True, url=own_postgres.url, table="kept")
+    small.feed([event("a", 0)])
+    small.run()
+    own_postgres.kill()
+    for number in range(1, 4):
+        small.feed([event(f"x{number}", number)])
+    monkeypatch.setattr(run, "_PATIENCE_SECONDS", 0)
+    small.stopped(SinkUnavailable)
+    staged = small.staged("kept")
+    small.lose("_streamproof/manifests/1")
+
+    small.stopped(SinkUnavailable)
+
+    assert small.staged("kept") == staged
+    own_postgres.restart()
+    assert "manifests/1 is gone, and kept still waits for its batch" in small.stopped(CheckpointError).message
+    assert small.staged("kept") == staged
+
+
 def test_a_read_only_database_is_waited_for(job, rows, postgres, schema, monkeypatch):
     small = job(create=True)
     small.feed([event("a", 0)])

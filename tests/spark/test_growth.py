@@ -62,6 +62,16 @@ def test_an_old_batch_that_is_gone_is_told_when_its_manifest_is_no_longer_kept(s
     assert "batch 1 is gone" in job.stopped(StoreEmptied).message
 
 
+def test_an_emptied_output_is_told_when_no_manifest_of_its_rows_is_kept(small_job):
+    job = small_job(KEPT)
+    for batch in range(6):
+        job.feed([event(f"e{batch}", batch, v=1 if batch < 2 else -1)])
+    job.run()
+    shutil.rmtree(job.out("kept"))
+
+    assert "has none of the 2 batches that were published there" in job.stopped(StoreEmptied).message
+
+
 def test_windows_that_stay_open_for_longer_than_manifests_are_kept(small_job):
     job = small_job(SUMS, WINDOWED)
     for batch in range(6):

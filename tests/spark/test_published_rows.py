@@ -8,7 +8,7 @@ import pytest
 from spark.small_job import KEPT, Binding, event
 from streamproof._jvm import Storage
 from streamproof.core.account import Account
-from streamproof.errors import SinkError, StagedRowsGone, StoreEmptied, StreamproofError, TornCheckpoint
+from streamproof.errors import CheckpointError, SinkError, StagedRowsGone, StoreEmptied, StreamproofError, TornCheckpoint
 
 pytestmark = pytest.mark.spark
 
@@ -136,6 +136,61 @@ def test_r26_a_batch_that_is_accepted_as_lost_is_not_asked_for_again(small_job):
     assert job.run().account == Account(emitted=11)
     shutil.rmtree(job.out("kept") / "batch=000003")
     assert "batches 1, 3 are gone" in job.stopped(StoreEmptied).message
+
+
+@pytest.mark.parametrize("gone", ["batch=000001", ""], ids=["one", "all"])
+def test_r26_what_is_accepted_as_lost_is_kept_until_a_new_batch_has_written_it_down(small_job, gone):
+    job = three_batches(small_job)
+    shutil.rmtree(job.out("kept") / gone)
+    kept = job.checkpoint() / "_streamproof/accepted_losses.json"
+
+    for accept in (True, False):
+        result = job.run(accept_missing=accept)
+        assert result.batches == 0
+        assert any("No new batch has written down yet what was accepted as lost of kept" in note for note in result.notes)
+    assert kept.exists()
+
+    job.feed([event("e30", 3)])
+    assert not any("No new batch" in note for note in job.run().notes)
+    assert not kept.exists()
+
+    job.feed([event("e40", 4)])
+    job.run()
+    assert job.run().account == Account(emitted=11)
+    shutil.rmtree(job.out("kept") / "batch=000003")
+    if gone:  # else it is the oldest that is there, which a retention may remove
+        job.stopped(StoreEmptied)
+
+
+def test_r26_a_loss_is_accepted_as_it_was_and_no_other(small_job):
+    job = three_batches(small_job)
+    job.feed([event("e30", 3)])
+    job.run()
+    shutil.rmtree(job.out("kept") / "batch=000001")
+    job.run(accept_missing=True)
+    shutil.rmtree(job.out("kept") / "batch=000002")
+
+    assert "batches 1, 2 are gone" in job.stopped(StoreEmptied).message
+
+
+def test_r26_a_loss_that_is_accepted_while_a_batch_is_interrupted_is_written_down_by_the_next(small_job):
+    job = three_batches(small_job)
+    job.lose("commits/2")
+    shutil.rmtree(job.out("kept") / "batch=000001")
+    job.run(accept_missing=True)
+
+    for number in (3, 4):
+        job.feed([event(f"e{number}", number)])
+        job.run()
+
+    assert (job.manifest(3).section("kept").earlier.lost, job.manifest(3).section("kept").earlier.lost_sum) == (1, 1)
+
+
+def test_r30_losses_of_a_format_that_is_not_known_stop(small_job):
+    job = three_batches(small_job)
+    (job.checkpoint() / "_streamproof/accepted_losses.json").write_text('{"format": 99}')
+
+    assert "is not known to this version" in job.stopped(CheckpointError).message
 
 
 def test_r26_an_emptied_output_is_one_message_with_one_way_out(small_job):

@@ -5,13 +5,14 @@ A crash is the files it takes away, or a fault at a chosen step.
 
 import json
 import shutil
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, dies, event
 from streamproof.core.account import Account
-from streamproof.errors import DataError, FingerprintMismatch, NondeterministicReplay, OutputInUse
+from streamproof.errors import AccountError, DataError, FingerprintMismatch, NondeterministicReplay, OutputInUse, TornCheckpoint
 from streamproof.runtime.tally import hash_of
 
 pytestmark = pytest.mark.spark
@@ -161,6 +162,81 @@ def test_r2_the_newest_batch_is_not_taken_back_while_its_input_is_gone(small_job
     assert "Batch 1 of kept was taken back and is computed again." in result.notes
     assert result.account == Account(emitted=2)
     assert job.ids() == ["e1", "e2"]
+
+
+def three_of_which_two_manifests_are_lost(small_job, text=KEPT, binding=None):
+    """A power failure behind the publication of batch 2, before Spark commits it; more has come meanwhile."""
+    job = small_job(text, binding)
+    query = "sums" if text == SUMS else "kept"
+    for number in range(3):
+        job.feed([event(f"e{number}", number), event(f"bad{number}", number, v=-1)])
+    dies(job, "rename", f"checkpoint/{query}/commits/2$")
+    job.lose("_streamproof/manifests/1", "_streamproof/manifests/2", query=query)
+    job.feed([event("e3", 3)])
+    job.binding = replace(job.binding, files_per_batch=None)
+    job.write()
+    assert "--replay-last" in job.stopped(TornCheckpoint).remedy
+    return job
+
+
+def test_r2_a_published_batch_above_a_lost_manifest_is_replayed_as_it_was_planned(small_job):
+    """Planned anew it would take what has come since."""
+    job = three_of_which_two_manifests_are_lost(small_job)
+    published = job.ledger(2)
+
+    result = job.run(replay_last=True)
+
+    assert job.ids() == ["e0", "e1", "e2", "e3"]
+    assert job.ledger(2) == published
+    assert job.manifest(2).id == published.manifest
+    assert (job.ledger(3).earlier.count, job.ledger(3).earlier.sum) == (3, 3), "the chain has the batch whose manifest is lost"
+    assert "The account of kept is unknown since batch 1" in " ".join(result.notes)
+
+
+def test_r2_a_batch_of_which_one_output_alone_has_something_keeps_its_plan_too(small_job):
+    job = three_of_which_two_manifests_are_lost(small_job)
+    shutil.rmtree(job.out("kept") / "batch=000002")
+
+    job.run(replay_last=True)
+
+    assert (job.ids(), job.ids("rejected")) == (["e0", "e1", "e2", "e3"], ["bad0", "bad1", "bad2"])
+    assert job.manifest(2).section("kept").earlier.count == 2
+
+
+def test_r31_an_account_that_a_lost_manifest_has_made_unknown_is_a_note_of_every_later_run(small_job):
+    job = three_of_which_two_manifests_are_lost(small_job, SUMS, WINDOWED)
+
+    for replay_last in (True, False, False):
+        result = job.run(replay_last=replay_last)
+        assert result.accounts[0].unknown_since == 1
+        assert not result.accounts[0].adds_up
+        assert any("The account of sums is unknown since batch 1" in note for note in result.notes)
+        job.feed([event("more", 4)] if replay_last else [])
+
+
+def test_r31_an_account_that_an_accepted_replay_has_made_unknown_is_a_note_of_every_later_run(small_job):
+    job = small_job(SUMS, WINDOWED)
+    for number in range(3):
+        job.feed([event(f"e{number}", 40 * number)])
+    job.run()
+    newest = max(int(path.name) for path in (job.checkpoint("sums") / "commits").glob("[0-9]*"))
+
+    def otherwise(found: dict[str, Any]) -> None:
+        found["counts"]["total.input"] += 2
+        for section in found["sections"]:
+            section["digest"]["hash"] += section["kind"] == "main"
+
+    job.change_manifest(newest, otherwise, query="sums")
+    assert "2 missing" in job.stopped(AccountError).message, "what nobody has accepted is a fault"
+    job.lose(f"commits/{newest}", query="sums")
+    job.feed([event("e4", 81)])
+    job.stopped(NondeterministicReplay)
+
+    for accepted in (newest, None, None):
+        result = job.run(accept_replay=accepted)
+        assert result.accounts[0].unknown_since == newest
+        assert any(f"unknown since batch {newest}" in note for note in result.notes)
+        job.feed([event("more", 82)] if accepted else [])
 
 
 DRAWN = """

@@ -68,8 +68,8 @@ def run(
 ) -> None:
     """Run the job on what its sources hold; print each output, its guarantee, and where every event is.
 
-    An account that does not add up is exit code 4. Ctrl-C and SIGTERM end the job behind the batch that is under way, with the account so
-    far and exit code 130 or 143; the second one at once.
+    An account that does not add up is exit code 4; one that is unknown since a batch is a note. Ctrl-C and SIGTERM end the job behind the
+    batch that is under way, with the account so far and exit code 130 or 143; the second one at once.
     """
     if new_output and replace_output:
         raise typer.BadParameter("--new-output and --replace-output exclude each other: the old output is kept, or it is deleted.")
@@ -181,7 +181,9 @@ def print_result(result: "RunResult", out: "Console") -> None:
         of_query = "" if len(result.accounts) == 1 else f"{each.query}: "
         since = "" if each.input in (0, result.rows_in) else ", since the checkpoint began"
         out.print(f"  {'account':<{label}}   {of_query}{counts} = {number(each.account.total)}{since}")
-        if not each.adds_up:
+        if each.unknown_since is not None:
+            out.print(f"  {'':<{label}}   unknown since batch {each.unknown_since}")
+        elif not each.adds_up:
             missing = each.input - each.account.total
             wrong = f"{number(abs(missing))} {'missing' if missing > 0 else 'too many'}: {number(each.input)} were read"
             out.print(Text(f"  {'':<{label}}   {wrong}", style="bold red"))

@@ -159,7 +159,8 @@ class Manifest:
 
     `places` says where each output of the query lies, as seen from the checkpoint, `connectors` how each is written, as configured,
     `topics` by name the ids of the topics that are read, as they were when the driver started. `made_by` names what the state of the query is
-    made by (R25), `version` our own; both are empty in what versions before 0.2 wrote.
+    made by (R25), `version` our own; both are empty in what versions before 0.2 wrote. `unknown_since` is the batch from which the totals
+    and the open windows do not belong together: a manifest before it was lost, or its replay accepted. The next manifests carry it on.
     """
 
     id: str
@@ -178,6 +179,7 @@ class Manifest:
     topics: Mapping[str, str] = field(default_factory=dict)
     made_by: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
+    unknown_since: int | None = None
 
     def section(self, output: str) -> Section | None:
         return next((section for section in self.sections if section.output == output), None)
@@ -213,6 +215,11 @@ class Manifest:
             )
         except (KeyError, TypeError, AttributeError) as problem:
             raise ValueError(f"not a whole manifest: {problem!r}") from problem
+
+
+def first_unknown(*batches: int | None) -> int | None:
+    """The earliest of the batches since which an account is unknown; None where it is known."""
+    return min((batch for batch in batches if batch is not None), default=None)
 
 
 def _section(found: Mapping[str, Any]) -> Section:

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def require_adds_up(result: "RunResult", recipes: Mapping[str, Recipe]) -> None:
-    """AccountError if the records of a query are not each in exactly one place.
+    """AccountError if the records of a query are not each in exactly one place, unless its account is known to be unknown.
 
     Parameters
     ----------
     recipes
         By query what it does: the transforms in it are named, since they alone can lose and double rows.
     """
-    wrong = [account for account in result.accounts if not account.adds_up]
+    wrong = [account for account in result.accounts if not account.adds_up and account.unknown_since is None]
     if not wrong:
         return
     transforms = [step for account in wrong for step in recipes[account.query].steps if isinstance(step, Transform)]
@@ -40,7 +40,7 @@ def _said(account: "QueryAccount") -> str:
 
 def _remedy(transforms: Iterable[str]) -> str:
     functions = [f"  {name}" for name in transforms]
-    causes = "a manifest that was lost, or a replay that was accepted by --accept-replay"
+    causes = "under an earlier version, a manifest that was lost, or a replay that was accepted by --accept-replay"
     if not functions:
         return f"What can have done it: {causes}. If there was neither, please report it: it is a fault of Streamproof's."
     return "\n".join(

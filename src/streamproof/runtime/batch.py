@@ -15,9 +15,10 @@ from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.core.ids import new_id
-from streamproof.core.manifest import Chain, Digest, LedgerEntry, Manifest, Section, StagedFile
+from streamproof.core.manifest import Chain, Digest, LedgerEntry, Manifest, Section, StagedFile, first_unknown
 from streamproof.errors import SinkUnavailable, StagedRowsGone
 from streamproof.runtime.contradictions import (
+    accepted_as_in_ledger,
     accepted_as_published,
     already_staged,
     contradiction,
@@ -30,6 +31,7 @@ from streamproof.runtime.contradictions import (
 )
 from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.logs import BatchLogs, QueryLogs
+from streamproof.runtime.losses import Losses
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.places import seen_from
 from streamproof.runtime.published import chain_before
@@ -108,12 +110,11 @@ class BatchProtocol:
     whole_files: bool
     notes: list[str]
     leaps: Leaps
+    losses: Losses
     accept_replay: int | None = None
     ending: bool = False
     failure: Exception | None = None
     done: Done = field(default_factory=Done)
-    chains: dict[str, Chain] = field(default_factory=dict)
-    """Of outputs of which batches were accepted as lost, what the first batch of this start goes on from."""
     _doors_checked: bool = False
     _up_to_date: set[str] = field(default_factory=set)
     """The outputs whose ledger knows nothing of a batch of this start."""
@@ -141,6 +142,7 @@ class BatchProtocol:
             if manifest is not staged or gone.batch not in (None, batch):  # of an earlier batch that still waits
                 raise
             raise taken_away(gone, batch) from gone
+        self.losses.written_down(batch)
         if batch:
             self.publisher.drop_published(batch - 1)
         self.manifests.prune(batch, self.publisher.open_batches)
@@ -251,12 +253,13 @@ class BatchProtocol:
             topics=self.identity.topics,
             made_by=self.identity.made_by,
             version=__version__,
+            unknown_since=_unknown_since(before, batch),
         )
 
     def _earlier(self, output: str, before: Manifest | None, batch: int) -> Chain | None:
         """The batches with rows that an output has had before this one (R26)."""
-        accepted = self.chains.pop(output, None)
-        return accepted if accepted is not None else chain_before(self.manifests, output, before, batch)
+        accepted = self.losses.earlier(output, batch)
+        return accepted if accepted is not None else chain_before(self.manifests, self.sinks[output], output, before, batch)
 
     def _before(self, batch: int) -> Manifest | None:
         """The manifest whose totals this batch goes on from: of the batch before, else the nearest that is left."""
@@ -282,23 +285,26 @@ class BatchProtocol:
         if known is not None:
             differences = _differences(known, staged)
             if not differences:
-                if not self._rows_left(known):
-                    return self._staged_again(known, staged)
-                self._drop_attempt(staged)
-                return known
+                return self._standing(known, staged)
             if self._is_begun(known):
                 if self.accept_replay != staged.batch or known.fingerprint.hash != staged.fingerprint.hash:
                     raise contradiction(known, differences)
                 self.notes.append(accepted_as_published(known, differences))
-                if not self._rows_left(known):
-                    return self._staged_again(known, staged)
-                self._drop_attempt(staged)
-                return known
+                stands = self._standing(known, staged)
+                self.manifests.mark_unknown(staged.batch)
+                return stands
             self.manifests.discard(staged.batch)
             self._drop_attempt(known)
         if not self.manifests.create(staged):
             raise other_manifest(staged)
         return staged
+
+    def _standing(self, known: Manifest, staged: Manifest) -> Manifest:
+        """The known manifest, with its rows, or with those of this attempt where they are gone."""
+        if not self._rows_left(known):
+            return self._staged_again(known, staged)
+        self._drop_attempt(staged)
+        return known
 
     def _from_ledger(self, staged: Manifest) -> Manifest | None:
         """A manifest that was lost after its batch was published is made again from the ledger, if the batch is the same (R2)."""
@@ -310,11 +316,14 @@ class BatchProtocol:
         if not published:
             return None
         accepted = self.accept_replay == staged.batch
-        sections, whole = [], set()
+        sections, whole, unknown = [], set(), staged.unknown_since
         for section in staged.sections:
             entries = published.get(section.output, ())
             if entries:
-                require_same(staged, section, entries[0], accepted=accepted)
+                if not require_same(staged, section, entries[0], accepted=accepted):
+                    self.notes.append(accepted_as_in_ledger(staged, section, entries[0]))
+                    unknown = first_unknown(unknown, staged.batch)
+                section = replace(section, earlier=entries[0].earlier or section.earlier)  # what was published vouches for itself
                 if self.sinks[section.output].torn(staged.batch, None) is not None:
                     self.sinks[section.output].take_back(staged.batch)  # equal rows are staged, and published under the same id
                     sections.append(replace(section, shards=entries[0].shards))
@@ -324,8 +333,10 @@ class BatchProtocol:
                     whole.add(section.output)
                 elif not accepted:
                     raise in_part(staged, section, len(entries), "its manifest is lost")
+                else:
+                    unknown = first_unknown(unknown, staged.batch)
             sections.append(section)
-        again = replace(staged, id=next(iter(published.values()))[0].manifest, sections=tuple(sections))
+        again = replace(staged, id=next(iter(published.values()))[0].manifest, sections=tuple(sections), unknown_since=unknown)
         if not self.manifests.create(again):
             raise other_manifest(staged)
         self._drop_unneeded(again, [section for section in again.sections if section.output in whole], whole)
@@ -360,6 +371,7 @@ class BatchProtocol:
         sections: list[Section] = []
         dropped: list[Section] = []
         whole: set[str] = set()
+        unknown = first_unknown(known.unknown_since, staged.unknown_since)
         for section in known.sections:
             sink, mine = self.sinks[section.output], staged.section(section.output)
             if mine is None or self._is_whole(known, section):
@@ -370,13 +382,15 @@ class BatchProtocol:
             parts = len(sink.entries(known.batch)) if section.digest.rows else 0
             if parts:
                 mine = replace(mine, shards=section.shards)
-                if not mine.splits_like(section) and section.shards > 1 and self.accept_replay != known.batch:
-                    raise in_part(
-                        known, section, parts, "the rows that are missing were staged and are gone, and now lie in other files"
-                    )
+                if not mine.splits_like(section) and section.shards > 1:
+                    if self.accept_replay != known.batch:
+                        raise in_part(
+                            known, section, parts, "the rows that are missing were staged and are gone, and now lie in other files"
+                        )
+                    unknown = first_unknown(unknown, known.batch)
             dropped.append(section)
             sections.append(mine)
-        again = replace(staged, id=known.id, sections=tuple(sections))
+        again = replace(staged, id=known.id, sections=tuple(sections), unknown_since=unknown)
         self._drop_unneeded(again, dropped, whole)
         self.manifests.discard(staged.batch)
         if not self.manifests.create(again):
@@ -405,6 +419,12 @@ class BatchProtocol:
         for section in staged.sections:
             if section.digest.rows:
                 self.sinks[section.output].abort(section.directory)
+
+
+def _unknown_since(before: Manifest | None, batch: int) -> int | None:
+    """Since when the account is unknown of a batch that goes on from the manifest `before`: with one between them lost, it leaves that out."""
+    follows = before.batch + 1 if before is not None else 0
+    return first_unknown(before.unknown_since if before is not None else None, follows if follows < batch else None)
 
 
 def _differences(known: Manifest, staged: Manifest) -> list[str]:

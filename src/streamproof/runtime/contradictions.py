@@ -55,8 +55,10 @@ def may_be_visible(known: Manifest, sinks: Mapping[str, Sink]) -> bool:
     return not discarded
 
 
-def require_same(staged: Manifest, section: Section, entry: LedgerEntry, *, accepted: bool) -> None:
-    """FingerprintMismatch unless a ledger entry tells of this very batch; other rows of the same input may be accepted."""
+def require_same(staged: Manifest, section: Section, entry: LedgerEntry, *, accepted: bool) -> bool:
+    """FingerprintMismatch unless a ledger entry tells of this very batch; False where it tells of other rows of the same input, and that is
+    accepted.
+    """
     batch, output = staged.batch, section.output
     if entry.incarnation != staged.incarnation:
         raise FingerprintMismatch(
@@ -70,8 +72,10 @@ def require_same(staged: Manifest, section: Section, entry: LedgerEntry, *, acce
             required="A batch that runs again reads what it read the first time; else rows would be published twice, or not at all.",
             remedy=f"{_PUT_BACK} Where the output is a folder and this is the newest batch in it, batch={batch:06d} may be moved away instead.",
         )
-    if accepted or (section.digest.rows, section.digest.hash) == (entry.rows, entry.hash):
-        return
+    if (section.digest.rows, section.digest.hash) == (entry.rows, entry.hash):
+        return True
+    if accepted:
+        return False
     raise FingerprintMismatch(
         f"Batch {batch} of {output} was published with {entry.rows} rows, others than it gives now; its manifest is lost.",
         required="A batch that runs again reads what it read the first time.",
@@ -128,6 +132,13 @@ def accepted_as_published(known: Manifest, differences: Sequence[str]) -> str:
     return (
         f"Batch {known.batch} of {known.query} was accepted as it is published, although its replay computed something else: "
         f"{'; '.join(differences)}. The account of that batch is unknown."
+    )
+
+
+def accepted_as_in_ledger(staged: Manifest, section: Section, entry: LedgerEntry) -> str:
+    return (
+        f"Batch {staged.batch} of {section.output} was accepted as it is published, with {entry.rows:,} rows; its manifest was lost, and its "
+        f"replay gave others ({section.digest.rows:,}). The account of that batch is unknown."
     )
 
 

@@ -1,13 +1,15 @@
 """Incarnation and manifests of one query, beside Spark's own files in its checkpoint (R1-R3)."""
 
 import json
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from streamproof.core.clock import now_utc
 from streamproof.core.ids import new_id
-from streamproof.core.manifest import Manifest
+from streamproof.core.manifest import Chain, Manifest, Section
 from streamproof.errors import WrongCheckpoint
 
 if TYPE_CHECKING:
@@ -100,6 +102,13 @@ class ManifestStore:
         """Writes a manifest if there is none for its batch; False if there is."""
         return self._storage.create_atomic(self.path(manifest.batch), manifest.to_json())
 
+    def mark_unknown(self, since: int) -> None:
+        """Writes into the manifests from a batch on that the account is unknown since then; those to come carry it on."""
+        for number in self.batches():
+            manifest = self.whole(number) if number >= since else None
+            if manifest is not None and manifest.unknown_since is None:
+                self._storage.replace_atomic(self.path(number), replace(manifest, unknown_since=since).to_json())
+
     def discard(self, batch: int) -> None:
         """Removes the manifest of a batch: nothing of it is published, or no rule needs it any more."""
         self._storage.delete(self.path(batch))
@@ -129,6 +138,44 @@ class ManifestStore:
     def side_directory(self, output: str) -> str:
         """Where side rows are staged whose sink does not take JSON lines as they are."""
         return f"{self._folder}/side/{output}"
+
+
+@dataclass(frozen=True)
+class Link:
+    """A batch of an output: with its manifest, or without one, which is lost or no longer kept.
+
+    `chain` is what a later manifest says of it and those before it: it had rows. None where no manifest says so.
+    """
+
+    batch: int
+    manifest: Manifest | None
+    section: Section | None
+    chain: Chain | None = None
+
+
+def batches_with_rows(read: Callable[[int], Manifest | None], output: str, numbers: Sequence[int]) -> Iterator[Link]:
+    """The batches with rows for an output, from the newest down: each manifest names the one before (R26), those between are passed over.
+
+    Parameters
+    ----------
+    read
+        Gives the manifest of a batch.
+    numbers
+        The batches to begin with, ascending; what goes below them is found by the chain alone. Of those that no manifest names, one without
+        a manifest is given too.
+    """
+    number, chain = numbers[-1] if numbers else -1, None
+    while number >= 0:
+        manifest = read(number)
+        section = manifest.section(output) if manifest is not None else None
+        if manifest is None or (section is not None and section.digest.rows):
+            yield Link(number, manifest, section, chain)
+        chain = section.earlier if section is not None else None
+        if chain is not None:
+            number = chain.newest
+        else:
+            position = bisect_left(numbers, number)
+            number = numbers[position - 1] if position else -1
 
 
 def _written(job: str, query: str, incarnation: str) -> str:

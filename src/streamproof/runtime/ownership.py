@@ -9,7 +9,7 @@ from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
 from streamproof.errors import OutputInUse, WrongCheckpoint
 from streamproof.runtime.failures import path_of
-from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.manifests import ManifestStore, batches_with_rows
 from streamproof.runtime.places import is_below, resolved, seen_from
 
 if TYPE_CHECKING:
@@ -208,13 +208,11 @@ def _left_behind(old: Sink, new: Sink, newest: Manifest) -> bool:
 
 def _is_elsewhere(manifests: ManifestStore, sink: Sink) -> bool:
     """Whether a service that has another name now knows nothing of the newest batch with rows that may be published."""
-    before = -1
-    for manifest in manifests.newest_first():
-        section = manifest.section(sink.place.output)
-        if section is not None and section.digest.rows and not sink.staged_whole(section):
-            return sink.published(manifest.batch) is None
-        before = section.earlier.newest if section is not None and section.earlier is not None else before
-    return before >= 0 and sink.published(before) is None  # its manifest is no longer kept
+    for link in batches_with_rows(manifests.whole, sink.place.output, manifests.batches()):
+        no_longer_kept = link.manifest is None and link.chain is not None
+        if no_longer_kept or (link.section is not None and not sink.staged_whole(link.section)):
+            return sink.published(link.batch) is None
+    return False
 
 
 def _newest_files(manifests: ManifestStore) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Chain, LedgerEntry, Manifest
-from streamproof.errors import SinkError, StoreEmptied, TornCheckpoint
+from streamproof.errors import SinkError, SinkUnavailable, StoreEmptied, TornCheckpoint
+from streamproof.runtime.losses import Loss, Losses
 from streamproof.runtime.manifests import ManifestStore
 
 _LOOK_BACK = 2
@@ -15,20 +16,18 @@ _NAMED = 5
 
 
 def require_all(
-    manifests: ManifestStore, sinks: Mapping[str, Sink], committed: Sequence[int], notes: list[str], *, accept: bool
-) -> dict[str, Chain]:
+    manifests: ManifestStore, sinks: Mapping[str, Sink], committed: Sequence[int], notes: list[str], losses: Losses
+) -> None:
     """Looks whether every batch that was published is there, at a cost that does not grow with history but by the length of a listing of names.
 
-    What was removed from the beginning on, as a retention does, is noted. Gives, for outputs of which something was accepted as lost, the
-    chain that the next manifest goes on from.
+    What was removed from the beginning on, as a retention does, is noted. A store that is no directory is asked by `Publisher.look_back`.
 
     Raises
     ------
     StoreEmptied
-        If batches are gone, one message for all of an output, unless `accept` lets them go.
+        If batches are gone, one message for all of an output, unless `losses` lets them go.
     """
     newest = next(manifests.newest_first(), None)
-    accepted: dict[str, Chain] = {}
     for section in newest.sections if newest is not None else ():
         sink, earlier = sinks.get(section.output), section.earlier
         if newest is None or sink is None or earlier is None or not sink.listed:
@@ -40,16 +39,20 @@ def require_all(
         is_published = newest.batch in (there.newest, *committed[-1:])
         chain = (section.chain(newest.batch) if is_published else None) or earlier
         lost, lost_sum = chain.count - begins.count - there.count, chain.sum - begins.sum - there.sum
-        if (lost, lost_sum) == (chain.lost, chain.lost_sum):
+        if (lost, lost_sum) in ((0, 0), (chain.lost, chain.lost_sum)):
+            continue
+        if losses.known(section.output, lost, lost_sum):
+            notes.append(f"Of {section.output} {_counted(lost)} gone, as an earlier run has accepted.")
             continue
         missing = _missing(manifests, sink, chain, newest.batch)
         if not missing or (missing == [newest.batch] and (there.count or chain.count == 1)):
             continue  # what is published last is computed again by --replay-last
-        if not accept:
+        if not losses.lets_go(section.output, lost, lost_sum):
             raise _gone(sink, chain, missing, none_left=not there.count)
         notes.append(f"Of {section.output} {_listed(missing)} gone, and accepted as lost.")
-        accepted[section.output] = replace(chain, lost=lost, lost_sum=lost_sum) if there.count else Chain()
-    return accepted
+        goes_on = replace(chain, lost=lost, lost_sum=lost_sum) if there.count else Chain()
+        waits = section.digest.rows and not is_published
+        losses.keep(section.output, Loss(lost, lost_sum, newest.batch, goes_on.then(newest.batch) if waits else goes_on))
 
 
 def require_whole(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: Sequence[int]) -> None:
@@ -85,18 +88,22 @@ def require_account(manifests: ManifestStore, committed: Sequence[int]) -> None:
     )
 
 
-def chain_before(manifests: ManifestStore, output: str, before: Manifest | None, batch: int) -> Chain | None:
+def chain_before(manifests: ManifestStore, sink: Sink, output: str, before: Manifest | None, batch: int) -> Chain | None:
     """The batches with rows that an output has had before `batch`, by the manifest `before` it; None where that cannot be told any more.
 
-    Versions before 0.2 did not write it down, and kept every manifest.
+    Of batches between the two, whose manifests are lost, the ledger tells, or what is staged. Versions before 0.2 did not write it down,
+    and kept every manifest.
     """
     if before is None:
         return Chain() if batch == 0 else None
     section = before.section(output)
     if section is None:
         return Chain()
-    if section.earlier is not None:
-        return section.chain(before.batch)
+    chain = section.chain(before.batch)
+    if chain is not None:
+        for number in range(before.batch + 1, batch):
+            chain = chain.then(number) if _had_rows(sink, number) else chain
+        return chain
     found = Chain()
     for number in manifests.batches():
         manifest = manifests.whole(number) if number < batch else None
@@ -129,11 +136,29 @@ def _missing(manifests: ManifestStore, sink: Sink, chain: Chain, last: int) -> l
     return missing
 
 
+def _had_rows(sink: Sink, batch: int) -> bool:
+    """Whether a batch without a manifest is published, or waits."""
+    with suppress(SinkUnavailable, TornCheckpoint):
+        if sink.entries(batch):
+            return True
+    return sink.may_lag and sink.has_staged(batch)
+
+
+def emptied(sink: Sink, chain: Chain) -> StoreEmptied:
+    """The error for a store that knows nothing of the newest batch that it was given, in one place."""
+    of = f", the newest of {chain.count:,} that were" if chain.count > 1 else ", which was"
+    return _lacks(f"{sink.place.where} knows nothing of batch {chain.newest}{of} published there")
+
+
 def _gone(sink: Sink, chain: Chain, missing: Sequence[int], *, none_left: bool) -> StoreEmptied:
     where = sink.place.where
     all_of_them = f"{where} has none of the {chain.count} batches that were published there"
+    return _lacks(all_of_them if none_left else f"Of {where} {_listed(missing)} gone")
+
+
+def _lacks(what: str) -> StoreEmptied:
     return StoreEmptied(
-        f"{all_of_them if none_left else f'Of {where} {_listed(missing)} gone'}.",
+        f"{what}.",
         required="Every batch that was published is there, but for the oldest ones, which a retention may remove.",
         remedy="Bring it back from a backup. Without one, compute the output anew: another [job] checkpoint, and a new output.\n"
         "To go on without what is gone: run --accept-missing",
@@ -146,6 +171,10 @@ def _listed(batches: Sequence[int]) -> str:
         return f"batch {batches[0]} is"
     named = ", ".join(map(str, sorted(batches)[:_NAMED]))
     return f"batches {named}{f' and {len(batches) - _NAMED} more' if len(batches) > _NAMED else ''} are"
+
+
+def _counted(batches: int) -> str:
+    return "1 batch is" if batches == 1 else f"{batches:,} batches are"
 
 
 def _ledger(sink: Sink, batch: int) -> LedgerEntry | None:

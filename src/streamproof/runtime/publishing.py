@@ -1,18 +1,19 @@
 """Making staged rows visible, output by output: one that is down neither stops nor doubles the others (R8)."""
 
 import threading
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from streamproof.connectors.sink import Sink
 from streamproof.core.clock import monotonic_seconds
-from streamproof.core.manifest import Manifest, Section
+from streamproof.core.manifest import Chain, Manifest, Section
 from streamproof.errors import CheckpointError, SinkError, SinkUnavailable, StagedRowsGone, TwoDrivers, WrongCheckpoint
 from streamproof.runtime.contradictions import older_copy
-from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.losses import Loss, Losses
+from streamproof.runtime.manifests import ManifestStore, batches_with_rows
 from streamproof.runtime.pauses import Pause
+from streamproof.runtime.published import emptied
 
 _LOOK_EVERY_SECONDS = 1.0
 
@@ -45,6 +46,8 @@ class Publisher:
         Told what is worth reading at the end of a run.
     accepted
         A batch that stands as it is published, although another manifest published it and this one holds other rows.
+    losses
+        What of an output that was emptied is accepted as lost.
     clock, wait
         Gives the seconds of a clock that never goes back; lets some pass.
     """
@@ -55,6 +58,7 @@ class Publisher:
     limits: Mapping[str, int]
     notes: list[str]
     accepted: int | None = None
+    losses: Losses | None = None
     clock: Callable[[], float] = monotonic_seconds
     wait: Callable[[float], None] = _wait
     waiting: dict[str, list[int]] = field(default_factory=dict)
@@ -78,6 +82,8 @@ class Publisher:
         ------
         CheckpointError
             If the manifest of a batch that may wait is torn or missing.
+        StoreEmptied
+            If an output has lost what it was given, and no manifest of it is kept any more.
         """
         for output, sink in self.sinks.items():
             self.waiting[output] = []
@@ -94,23 +100,36 @@ class Publisher:
 
     def _left_behind(self, output: str, committed: Sequence[int]) -> list[int]:
         """The batches that an output waits for, oldest first: those behind the newest that is published whole."""
-        sink, left = self.sinks[output], []
-        number = committed[-1] if committed else -1
-        while number >= 0:
-            manifest = self._manifest(number)
-            section = manifest.section(output) if manifest is not None else None
-            if manifest is None and sink.has_staged(number) and sink.published(number) is None:
-                raise _lost(self.manifests.path(number), output)
-            if manifest is not None and section is not None and section.digest.rows:
-                if sink.complete(manifest, section):
+        sink, left = self.sinks[output], list[int]()
+        for link in batches_with_rows(self._manifest, output, committed):
+            if link.manifest is not None and link.section is not None:
+                if sink.complete(link.manifest, link.section):
                     break
-                left.append(number)
-            if section is not None and section.earlier is not None:
-                number = section.earlier.newest  # batches without rows for it lie between
-            else:
-                position = bisect_left(committed, number)
-                number = committed[position - 1] if position else -1
+                left.append(link.batch)
+            elif link.chain is not None or sink.has_staged(link.batch):
+                entries = sink.entries(link.batch)
+                if entries and len(entries) >= entries[0].shards:
+                    break
+                if entries or link.chain is None or sink.has_staged(link.batch):
+                    raise _lost(self.manifests.path(link.batch), output)
+                return self._without_what_is_gone(output, link.chain, left[::-1], committed)
         return left[::-1]
+
+    def _without_what_is_gone(self, output: str, gone: Chain, left: list[int], committed: Sequence[int]) -> list[int]:
+        """What an output that was emptied still waits for, where that is accepted; else StoreEmptied."""
+        sink = self.sinks[output]
+        if self.losses is None or not self.losses.lets_go(output, gone.count, gone.sum):
+            raise emptied(sink, gone)
+        staged = [number for number in left if sink.has_staged(number)]
+        there, chain = self.manifests.batches(), Chain()
+        later = [number for number in there if number > committed[-1] and self._has_rows(number, output)]
+        for number in (*staged, *later):
+            chain = chain.then(number)
+        self.losses.keep(output, Loss(gone.count, gone.sum, there[-1], chain))
+        self.notes.append(
+            f"{sink.place.where} knows nothing of what was published there up to batch {gone.newest}: accepted as lost."
+        )
+        return staged
 
     def _look_back_again(self, output: str) -> None:
         """Asks an output what could not be asked when the run began: it may have come back without what it had."""
@@ -248,6 +267,11 @@ class Publisher:
         return self._left(output) > 0
 
     @property
+    def unseen(self) -> dict[str, int]:
+        """Of the outputs that were down when the run began, and could not be asked since, the newest batch that Spark had committed then."""
+        return {output: committed[-1] for output, committed in self._unseen.items() if committed}
+
+    @property
     def open_batches(self) -> set[int]:
         """The batches that wait for any output."""
         return {number for batches in self.waiting.values() for number in batches}
@@ -289,6 +313,7 @@ class Publisher:
                 raise
             # Under the id that the ledger knows: what is published stands, and parts that are missing are published from these rows.
             sink.publish(replace(manifest, id=found[0].manifest), replace(section, shards=found[0].shards))
+            self.manifests.mark_unknown(manifest.batch)
             self.notes.append(
                 f"Batch {manifest.batch} of {section.output} was accepted as another manifest has published it, with {found[0].rows:,} rows; "
                 f"this one holds {section.digest.rows:,}. The account of that batch is unknown."
@@ -379,9 +404,12 @@ class Publisher:
 
     def _is_staged(self, batch: int, output: str) -> bool:
         """Whether a batch has rows for an output of which anything is staged."""
+        return self._has_rows(batch, output) and self.sinks[output].has_staged(batch)
+
+    def _has_rows(self, batch: int, output: str) -> bool:
         manifest = self._manifest(batch)
         section = manifest.section(output) if manifest is not None else None
-        return section is not None and bool(section.digest.rows) and self.sinks[output].has_staged(batch)
+        return section is not None and bool(section.digest.rows)
 
 
 def _lost(path: str, output: str) -> CheckpointError:

@@ -14,7 +14,6 @@ from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
-from streamproof.core.manifest import Chain
 from streamproof.errors import StreamproofError
 from streamproof.runtime import ownership, plans, published, recovery
 from streamproof.runtime.batch import BatchProtocol, Identity, RunEnds, merged_schema
@@ -23,6 +22,7 @@ from streamproof.runtime.doors import SideDoors
 from streamproof.runtime.failures import translated
 from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.logs import QueryLogs
+from streamproof.runtime.losses import Losses
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.publishing import Publisher
 from streamproof.runtime.session import settings_of_query, weaker_state
@@ -155,7 +155,8 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     _finish_interrupted(logs, manifests, sinks, notes)
     ownership.require_nothing_waits(storage, bound.config.resolve(bound.config.checkpoint), manifests, bound.places)
     committed = logs.batches("commits")
-    chains = _require_published(manifests, sinks, committed, notes, start)
+    losses = Losses(storage, checkpoint, accept=start.accept_missing)
+    _require_published(manifests, sinks, committed, notes, losses, start)
     columns: dict[str, StructType] = {}
 
     def admit(output: str) -> int:
@@ -163,10 +164,10 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         return ownership.check_owner([sinks[output]], incarnation, bound.name, manifests)
 
     limits = {output: place.service.backlog for output, place in bound.places.items() if place.service is not None}
-    publisher = Publisher(manifests, sinks, admit, limits, notes, accepted=start.accept_replay)
+    publisher = Publisher(manifests, sinks, admit, limits, notes, accepted=start.accept_replay, losses=losses)
     # Of its commits Spark keeps the newest; what waits may be older, and keeps its manifest.
     publisher.look_back(sorted({*committed, *(number for number in manifests.batches() if committed and number <= committed[-1])}))
-    recovery.remove_orphans(storage, manifests, sinks, publisher.open_batches)
+    recovery.remove_orphans(storage, manifests, sinks, publisher.open_batches, publisher.unseen)
 
     run = short(new_id())
     jvm_doors = _jvm.Doors(spark, checkpoint, run)
@@ -207,8 +208,8 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
         whole_files=source.format == "parquet",
         notes=notes,
         leaps=Leaps(query),
+        losses=losses,
         accept_replay=start.accept_replay,
-        chains=chains,
     )
     first = sinks[targets[query][0]]
     rows = summed.rows if first.place.shared else first.encoded(summed.rows)
@@ -243,15 +244,14 @@ def _finish_interrupted(logs: QueryLogs, manifests: ManifestStore, sinks: Mappin
 
 
 def _require_published(
-    manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int], notes: list[str], start: Start
-) -> dict[str, Chain]:
+    manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int], notes: list[str], losses: Losses, start: Start
+) -> None:
     """Looks whether what was published is there, and whole, and publishes what is not yet; see `published.require_all`."""
     if not start.replay_last:  # of several that are gone only the newest comes back; the run says what the account leaves out
         published.require_account(manifests, committed)
-    chains = published.require_all(manifests, sinks, committed, notes, accept=start.accept_missing)
+    published.require_all(manifests, sinks, committed, notes, losses)
     published.require_whole(manifests, sinks, committed)
-    recovery.publish_open(manifests, sinks, committed, chains)
-    return chains
+    recovery.publish_open(manifests, sinks, committed, losses.outputs)
 
 
 def source_rows(bound: BoundJob, name: str, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> "DataFrame":

@@ -16,7 +16,7 @@ from streamproof.checkpoint.logs import (
 from streamproof.config import output_of
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
-from streamproof.errors import TornCheckpoint
+from streamproof.errors import SinkUnavailable, TornCheckpoint
 from streamproof.runtime.contradictions import may_be_visible
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
@@ -109,7 +109,8 @@ def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed:
 def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> list[str]:
     """`run --replay-last`: takes back Spark's commit of the newest batch, so that it is computed again from its recorded input.
 
-    What is published whole stands, and the replay is compared with it; what is torn is published again. Says what it did.
+    What is published whole stands, and the replay is compared with it; what is torn is published again. A batch that is planned on top of
+    the newest commit and published is replayed as it was planned, though its manifest and the one below are lost. Says what it did.
 
     Raises
     ------
@@ -123,6 +124,7 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
         return notes
     newest, committed = planned[-1], logs.batches("commits")
     on_top = bool(committed) and newest not in committed and not storage.exists(manifests.path(newest))
+    on_top = on_top and not _is_published(newest, sinks)  # one that is keeps its plan: other records would land in it
     taken_back = committed[-1] if on_top else newest
     logs.require_inputs(logs.of(taken_back), taken_back, whole=False)  # without them it could not be computed again
     if on_top:  # planned on the batch that is taken back, and nothing staged: its files stay in the source log
@@ -139,22 +141,54 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     return [*notes, f"Batch {newest} of {logs.checkpoint.rpartition('/')[2]} was taken back and is computed again."]
 
 
-def remove_orphans(storage: "Storage", manifests: ManifestStore, sinks: Mapping[str, Sink], waiting: Collection[int] = ()) -> None:
-    """Removes staged rows of earlier attempts that no open manifest names; `waiting` are older batches that an output still waits for.
+def _is_published(batch: int, sinks: Mapping[str, Sink]) -> bool:
+    """Whether any output has something of a batch; SinkUnavailable where none that answers has, and one does not answer."""
+    unasked: SinkUnavailable | None = None
+    for sink in sinks.values():
+        try:
+            if sink.begun(batch):
+                return True
+        except SinkUnavailable as problem:
+            unasked = problem
+    if unasked is not None:
+        raise unasked
+    return False
+
+
+def remove_orphans(
+    storage: "Storage",
+    manifests: ManifestStore,
+    sinks: Mapping[str, Sink],
+    waiting: Collection[int] = (),
+    unseen: Mapping[str, int] | None = None,
+) -> None:
+    """Removes staged rows of earlier attempts that no open manifest names.
 
     Batches beyond the next one that this checkpoint plans are another copy's of it: who puts that back needs them. The next one may be ours, if a
     power failure has taken its plan; it can be computed again.
+
+    Parameters
+    ----------
+    waiting
+        Older batches that an output still waits for.
+    unseen
+        Of outputs that are down, the newest batch that Spark has committed: up to it, what is staged without a manifest may wait for them,
+        and the manifest be lost. It is told once they answer.
     """
     named, planned = set(), manifests.newest_planned()
     for number in {*manifests.batches()[-_LOOK_BACK:], *waiting}:
         manifest = manifests.read(number)
         if manifest is not None:
             named.add(manifest.attempt)
+    there = set(manifests.batches())
+    down = {sinks[output].place.staging: newest for output, newest in (unseen or {}).items()}
     for output, sink in sinks.items():
         for folder in (sink.place.staging, manifests.side_directory(output_of(output))):
             for name in storage.list(folder):
-                batch = name.partition("-")[0]
-                if name not in named and not (batch.isdigit() and int(batch) > planned + 1):
+                said = name.partition("-")[0]
+                batch = int(said) if said.isdigit() else 0
+                may_wait = batch <= down.get(folder, -1) and batch not in there
+                if name not in named and batch <= planned + 1 and not may_wait:
                     storage.delete(f"{folder}/{name}")
 
 

@@ -53,11 +53,15 @@ class OutputResult:
 
 @dataclass(frozen=True)
 class QueryAccount:
-    """The account of one query since its checkpoint began; `input` counts its records."""
+    """The account of one query since its checkpoint began; `input` counts its records.
+
+    `unknown_since` is the batch from which it is not known, since a manifest was lost or a replay accepted; None where it is known.
+    """
 
     query: str
     input: int
     account: Account
+    unknown_since: int | None = None
 
     @property
     def adds_up(self) -> bool:
@@ -276,7 +280,20 @@ def account_of(query: str, newest: Manifest | None, opened: OpenWindows) -> Quer
     """The account of a query from the totals of its newest manifest and its window state."""
     counts = newest.counts if newest else {}
     totals = {place: counts.get(f"total.{place}", 0) for place in _PLACES}
-    return QueryAccount(query, counts.get("total.input", 0), Account.of({**totals, "open_state": opened.records}))
+    account = Account.of({**totals, "open_state": opened.records})
+    return QueryAccount(query, counts.get("total.input", 0), account, newest.unknown_since if newest else None)
+
+
+def _said_unknown(account: QueryAccount) -> str:
+    return (
+        f"The account of {account.query} is unknown since batch {account.unknown_since}: a manifest was lost, or a replay accepted. What is "
+        "published stands as it is; counts begin anew with a new checkpoint."
+    )
+
+
+def _said_pending(query: RunningQuery) -> str:
+    outputs = ", ".join(sorted(query.protocol.losses.outputs))
+    return f"No new batch has written down yet what was accepted as lost of {outputs}: the next one does, and until then no start asks again."
 
 
 def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession", seconds: float) -> RunResult:
@@ -293,6 +310,10 @@ def _result(bound: BoundJob, queries: list[RunningQuery], spark: "SparkSession",
         first_open = opened if query is queries[0] else first_open
         accounts.append(account_of(query.name, newest, opened))
         outputs.extend(_outputs(bound, query))
+        if accounts[-1].unknown_since is not None:
+            query.notes.append(_said_unknown(accounts[-1]))
+        if query.protocol.losses.outputs:
+            query.notes.append(_said_pending(query))
         notes.extend(note for note in query.notes if note not in notes)  # each query says what was set from outside
     leaps = [leap for query in queries if (leap := query.protocol.leaps.furthest) is not None]
     notes += [leap.note for leap in leaps]

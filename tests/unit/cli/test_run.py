@@ -192,6 +192,21 @@ def test_of_older_logs_the_newest_stay(streamproof, my_job, monkeypatch):
     assert len(left) == 11
 
 
+def test_r31_an_account_that_is_unknown_says_so_in_place_of_what_misses(streamproof, my_job, monkeypatch, tmp_path):
+    done = result(tmp_path, read=50_003)
+    unknown = replace(done, accounts=[replace(done.accounts[0], unknown_since=7)])
+    monkeypatch.setattr("streamproof.runtime.run.run_job", lambda config, **options: unknown)
+    monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
+
+    shown = streamproof("run", "my_job")
+
+    assert shown.code == 0
+    assert "  unknown since batch 7" in shown.out
+    assert "missing" not in shown.out
+    (account,) = json.loads(streamproof("run", "my_job", "--json").out)["accounts"]
+    assert (account["adds_up"], account["unknown_since"]) == (False, 7)
+
+
 def test_json_is_one_object_and_nothing_else(ran):
     shown, _ = ran("--json")
     found = json.loads(shown.out)

@@ -52,6 +52,15 @@ def test_r31_any_query_that_does_not_is_named_with_its_transforms_alone():
     assert "filter(condition, name=" in error.value.remedy
 
 
+def test_r31_an_account_that_is_unknown_since_a_batch_is_a_note_and_another_query_is_not_excused():
+    unknown = QueryAccount("one", 9_999, Account(emitted=5_000), unknown_since=3)
+    require_adds_up(SimpleNamespace(accounts=[unknown]), {})
+
+    other = QueryAccount("other", 5_001, Account(emitted=5_000))
+    with pytest.raises(AccountError, match="The account of other"):
+        require_adds_up(SimpleNamespace(accounts=[unknown, other]), {"other": Recipe("events")})
+
+
 def test_r31_without_a_transform_it_is_a_lost_manifest_or_an_accepted_replay():
     with pytest.raises(AccountError) as error:
         require_adds_up(result(one=1), {"one": Recipe("events")})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from streamproof.core.manifest import Chain, Digest, Fingerprint, LedgerEntry, Manifest, Section
-from streamproof.errors import SinkUnavailable, StagedRowsGone, TwoDrivers, WrongCheckpoint
+from streamproof.errors import CheckpointError, SinkUnavailable, StagedRowsGone, StoreEmptied, TwoDrivers, WrongCheckpoint
 from streamproof.runtime.pauses import FIRST_SECONDS, LONGEST_SECONDS, Pause
 
 publishing = pytest.importorskip("streamproof.runtime.publishing")
@@ -83,6 +83,9 @@ class Manifests:
 
     def path(self, batch: int) -> str:
         return f"manifests/{batch}"
+
+    def mark_unknown(self, since: int) -> None:
+        self.unknown_since = since
 
 
 @pytest.fixture
@@ -173,6 +176,51 @@ def test_looking_back_costs_as_much_as_there_are_batches_with_rows(store, clock,
 
     assert publisher.waiting["kept"] == [40_000, 90_000]
     assert read[:4] == [99_999, 90_000, 40_000, 3]
+
+
+def emptied(monkeypatch, batches, with_rows):
+    """A hundred manifests, of which the batches with rows are none: the newest of those is older."""
+    read = []
+
+    def kept(_: Manifests, batch: int) -> Manifest | None:
+        read.append(batch)
+        found = manifest(batch, rows=0)
+        chain = Chain(newest=with_rows, count=7, sum=70)
+        return replace(found, sections=(replace(found.sections[0], earlier=chain),)) if batch >= batches[0] else None
+
+    monkeypatch.setattr(Manifests, "read", kept)
+    monkeypatch.setattr(Manifests, "batches", lambda _: list(batches))
+    return read
+
+
+@pytest.mark.parametrize("newest", [1_000, 100_000])
+def test_a_store_that_was_emptied_is_told_though_its_newest_manifest_is_no_longer_kept(publisher, store, monkeypatch, newest):
+    """By the chain, and at a cost that is the same behind any number of batches."""
+    read = emptied(monkeypatch, range(newest - 100, newest), 40)
+
+    with pytest.raises(StoreEmptied) as told:
+        publisher.look_back(range(newest - 100, newest))
+
+    assert told.value.message == "kafka://h/kept knows nothing of batch 40, the newest of 7 that were published there."
+    assert "--accept-missing" in told.value.remedy
+    assert read == [newest - 1, 40]
+
+
+def test_a_store_that_has_its_newest_batch_was_not_emptied(publisher, store, monkeypatch):
+    emptied(monkeypatch, range(900, 1_000), 40)
+    store.found = (LedgerEntry("job", "kept", "i", 40, 0, "m40", "f", 1, 1),)
+
+    publisher.look_back(range(900, 1_000))
+
+    assert publisher.waiting["kept"] == []
+
+
+def test_a_batch_of_which_a_part_is_published_and_the_manifest_lost_is_told(publisher, store, monkeypatch):
+    emptied(monkeypatch, range(900, 1_000), 40)
+    store.found = (LedgerEntry("job", "kept", "i", 40, 0, "m40", "f", 1, 1, shards=2),)
+
+    with pytest.raises(CheckpointError, match="kept still waits for its batch"):
+        publisher.look_back(range(900, 1_000))
 
 
 class Folder:

@@ -36,17 +36,23 @@ def account(history: History) -> Iterator[Finding]:
 def _printed(history: History, view: QueryView) -> Iterator[Finding]:
     """The totals of the newest manifest, which `streamproof run` prints; a sink of the job's own that keeps none prints none.
 
-    A power failure can take a manifest, and with it what the totals stand on; the run says so.
+    A power failure can take a manifest, and with it what the totals stand on; those that come later say since when it is unknown.
     """
     manifests, batches = view.left.manifests, [outcome.batch for outcome in view.batches]
     missing = sorted(set(batches) - set(manifests))
-    if not manifests or not batches or (missing and history.power_failure):
+    if not manifests or not batches:
         return
-    if missing:
+    if missing and not history.power_failure:
         yield Finding(None, f"{view.name} has no manifest of a batch that it has published or committed", missing[0])
         return
+    newest = manifests.get(batches[-1])
+    if newest is None or (newest.unknown_since is not None and missing):
+        return
+    if newest.unknown_since is not None:
+        yield Finding(None, f"{view.name} says that its account is unknown, and no manifest is lost", newest.unknown_since)
+        return
     for place in _PRINTED:
-        wanted, printed = view.model.places[place].count, manifests[batches[-1]].counts.get(f"total.{place}", 0)
+        wanted, printed = view.model.places[place].count, newest.counts.get(f"total.{place}", 0)
         if printed != wanted:
             what = f"{view.name} prints another number of {place} records than there are"
             yield Finding(None, what, batches[-1], f"{wanted:,}", f"{printed:,}")

@@ -36,8 +36,8 @@ def machine_deaths(of: Image, *, depth: int = 1) -> list[Image]:
 def deaths_of_several(of: Image) -> list[Image]:
     """What is left where two things that vouch for each other are lost at once, the newest of each that is not synced.
 
-    Two manifests of one query; the rows of the newest batch of an output and its manifest; the ledger of a batch and its manifest; the newest
-    log (offsets or commits) and the newest state file. `+truncated-rows-and-manifest` has both cut to half.
+    Two manifests of one query; the rows of the newest batch of an output and its manifest; the ledger of a batch and its manifest; the whole
+    directory that was published last; the newest log (offsets or commits) and the newest state file. `+truncated-rows-and-manifest` has both cut to half.
     """
     unsynced = sorted(
         (path for path, file in of.files.items() if not temporary(path) and not file.synced),
@@ -52,6 +52,7 @@ def deaths_of_several(of: Image) -> list[Image]:
         "manifests": (manifests[:1], manifests[1:2]),
         "rows-and-manifest": (rows, manifests[:1]),
         "ledger-and-manifest": (ledger, manifests[:1]),
+        "publication": (rows, [path for path in ledger if rows and _folder(path) == _folder(rows[0])]),
         "log-and-state": (log, state),
     }
     return [death for name, (one, other) in pairs.items() if one and other for death in _variants(of, [*one, *other], f"-{name}")]
@@ -62,6 +63,10 @@ _LOG = re.compile(r"/(?:offsets|commits)/\d+$")
 _STATE = re.compile(r"/state/\d+/\d+/(?:.+/)?\d+(?:_[^/]+)?\.(?:zip|changelog|delta|snapshot)$")
 _ROWS = re.compile(r"^(?P<of>.+/(?:batch=|_staging/)\d+(?:-[^/]+)?)/[^/_.][^/]*$")
 _LEDGER = re.compile(r"^(?P<of>.+/batch=\d+)/_ledger\.json$")
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 def _of_newest_batch(newest_first: list[str], looks: re.Pattern[str]) -> list[str]:

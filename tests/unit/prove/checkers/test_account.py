@@ -74,3 +74,24 @@ def test_a_missing_manifest_is_found_unless_a_power_failure_took_it(once):
 
     assert "has no manifest of a batch" in only_finding("account", history).what
     assert check("account", replace(history, power_failure=True)).verdict is Verdict.PASS
+
+
+def without_a_manifest(history, unknown_since: int | None):
+    """A power failure has taken the manifest of the first batch, and the newest one prints other totals."""
+    left = with_printed(history, emitted=99).queries[0].left
+    manifests = {number: replace(manifest, unknown_since=unknown_since) for number, manifest in list(left.manifests.items())[1:]}
+    return replace(with_left(history, replace(left, manifests=manifests)), power_failure=True)
+
+
+def test_r31_totals_that_leave_out_a_lost_manifest_say_since_when_they_are_unknown(once):
+    assert check("account", without_a_manifest(once, 0)).verdict is Verdict.PASS
+
+    assert "prints another number of emitted" in only_finding("account", without_a_manifest(once, None)).what
+
+
+def test_r31_an_account_is_not_unknown_where_no_manifest_is_lost(once):
+    history = with_printed(once)
+    left = history.queries[0].left
+    manifests = {number: replace(manifest, unknown_since=1) for number, manifest in left.manifests.items()}
+
+    assert "no manifest is lost" in only_finding("account", with_left(history, replace(left, manifests=manifests))).what

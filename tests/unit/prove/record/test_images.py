@@ -110,6 +110,11 @@ def test_r20_a_renamed_directory_can_lose_all_or_only_its_last_file(recorded, la
     assert lost == {"out/exposure/batch=000001/_ledger.json"}
 
 
+def test_r20_a_publication_is_lost_whole_only_where_the_newest_rows_are_published(recorded, layout):
+    staged = by_name(prefixes(timeline(recorded, layout)))["stage/manifest@1:after"]
+    assert not any(image.id.endswith("-publication") for image in deaths_of_several(staged))
+
+
 def test_r20_what_was_synced_stays(recorder, layout):
     recorder.atomic("checkpoint/exposure/offsets/0", b"offsets", synced=True)
     (image,) = [image for image in prefixes(timeline(recorder.journal(), layout)) if image.files and durable(image)]
@@ -126,13 +131,15 @@ def test_r20_older_files_can_be_lost_while_newer_ones_stay(recorded, layout):
 def test_r20_what_vouches_for_each_other_is_lost_at_once(recorded, layout):
     commit = by_name(prefixes(timeline(recorded, layout)))["commit/commits@1:after"]
     found = {image.id.rpartition("+")[2]: image for image in deaths_of_several(commit)}
-    pairs = ("manifests", "rows-and-manifest", "ledger-and-manifest", "log-and-state")
+    pairs = ("manifests", "rows-and-manifest", "ledger-and-manifest", "publication", "log-and-state")
     assert set(found) == {f"{what}-{pair}" for what in ("dropped", "emptied", "truncated") for pair in pairs}
     manifests = "checkpoint/exposure/_streamproof/manifests"
     assert found["dropped-manifests"].lost == (f"{manifests}/0", f"{manifests}/1")
     assert durable(commit) - durable(found["dropped-manifests"]) == {f"{manifests}/0", f"{manifests}/1"}
     ledger = "out/exposure/batch=000001/_ledger.json"
     assert found["dropped-ledger-and-manifest"].lost == (f"{manifests}/1", ledger)
+    whole = {path for path in durable(commit) if path.startswith("out/exposure/batch=000001/")}
+    assert durable(commit) - durable(found["dropped-publication"]) == whole
     *rows, manifest = sorted(found["truncated-rows-and-manifest"].lost, reverse=True)
     assert manifest == f"{manifests}/1"
     assert len(rows) == 2

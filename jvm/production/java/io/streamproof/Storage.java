@@ -40,10 +40,19 @@ public final class Storage {
 
   /** Creates a file whole or not at all; false where it was there already. */
   public boolean createAtomic(String path, String text) throws IOException {
+    return writtenAtomic(path, text, false);
+  }
+
+  /** Puts a whole file in the place of another, or of none; a reader finds one of the two. */
+  public void replaceAtomic(String path, String text) throws IOException {
+    writtenAtomic(path, text, true);
+  }
+
+  private boolean writtenAtomic(String path, String text, boolean overwrite) throws IOException {
     Path file = new Path(path);
     file.getFileSystem(configuration).mkdirs(file.getParent());
     CheckpointFileManager manager = CheckpointFileManager.create(file.getParent(), configuration);
-    CheckpointFileManager.CancellableFSDataOutputStream out = manager.createAtomic(file, false);
+    CheckpointFileManager.CancellableFSDataOutputStream out = manager.createAtomic(file, overwrite);
     try {
       out.write(text.getBytes(StandardCharsets.UTF_8));
       out.close();

@@ -1,0 +1,96 @@
+"""What of an output is gone and was accepted as lost (R26): kept beside the manifests until one of them has written it down."""
+
+import json
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from streamproof.core.manifest import Chain
+from streamproof.errors import CheckpointError
+from streamproof.runtime.manifests import FOLDER
+
+if TYPE_CHECKING:
+    from streamproof._jvm import Storage
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Of one output: how many batches are gone, the sum of their numbers, and the chain that the manifest behind batch `behind` goes on from."""
+
+    count: int
+    sum: int
+    behind: int
+    chain: Chain
+
+
+class Losses:
+    """The losses of one query that were accepted, now by `accept` or by an earlier run, and that no manifest says yet.
+
+    Of a file that is torn nothing is known: what is gone is asked for again.
+
+    Raises
+    ------
+    CheckpointError
+        If the file is of a format that is not known.
+    """
+
+    def __init__(self, storage: "Storage", checkpoint: str, *, accept: bool = False) -> None:
+        self._storage = storage
+        self._path = f"{checkpoint}/{FOLDER}/accepted_losses.json"
+        self._accept = accept
+        self._by_output = _parsed(self._path, storage.read(self._path) or "")
+
+    def lets_go(self, output: str, count: int, total: int) -> bool:
+        """Whether so many batches of an output, of which the numbers make this sum, may be gone."""
+        return self._accept or self.known(output, count, total)
+
+    def known(self, output: str, count: int, total: int) -> bool:
+        """Whether an earlier run has accepted this very loss."""
+        loss = self._by_output.get(output)
+        return loss is not None and (loss.count, loss.sum) == (count, total)
+
+    def keep(self, output: str, loss: Loss) -> None:
+        """Writes a loss down, for the manifest of the next new batch and for every start until then."""
+        if self._by_output.get(output) != loss:
+            self._by_output[output] = loss
+            self._write()
+
+    def earlier(self, output: str, batch: int) -> Chain | None:
+        """The chain that a new batch goes on from; None where nothing was lost, or its manifest says so already."""
+        loss = self._by_output.get(output)
+        return loss.chain if loss is not None and loss.behind == batch - 1 else None
+
+    def written_down(self, batch: int) -> None:
+        """Forgets what the manifest of a batch says, which is published."""
+        left = {output: loss for output, loss in self._by_output.items() if loss.behind >= batch}
+        if left != self._by_output:
+            self._by_output = left
+            self._write()
+
+    @property
+    def outputs(self) -> Collection[str]:
+        """The outputs of which something was accepted as lost that no manifest says yet."""
+        return self._by_output.keys()
+
+    def _write(self) -> None:
+        if self._by_output:
+            losses = {output: asdict(loss) for output, loss in self._by_output.items()}
+            self._storage.replace_atomic(self._path, json.dumps({"format": FORMAT, "losses": losses}, indent=1))
+        else:
+            self._storage.delete(self._path)
+
+
+def _parsed(path: str, text: str) -> dict[str, Loss]:
+    try:
+        found = json.loads(text)
+        if found["format"] != FORMAT:
+            raise CheckpointError(
+                f"The format of {path} is not known to this version.",
+                required="It says what was accepted as lost of the outputs.",
+                remedy="Run the version that wrote it, until a new batch is done.",
+            )
+        return {output: Loss(**{**loss, "chain": Chain(**loss["chain"])}) for output, loss in found["losses"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
