@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mutants.catalogue import Selection, catalogue
 from mutants.proving import prove_here, proved
-from streamproof.prove.engine import Engine
+from streamproof.prove.process.engine import Engine
 from streamproof.runtime.connector_jars import KAFKA, jars_of
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from streamproof.prove.engine import Engine
+from streamproof.prove.process.engine import Engine
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from streamproof.proof import prove
-from streamproof.prove import children
 from streamproof.prove.events import Event, Recorded
+from streamproof.prove.process import children
 
 pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "full_plan"

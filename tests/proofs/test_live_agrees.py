@@ -9,7 +9,7 @@ import pytest
 from streamproof.config import load
 from streamproof.core.phases import Phase
 from streamproof.proof import prove
-from streamproof.prove.engine import Engine
+from streamproof.prove.process.engine import Engine
 from streamproof.prove.run import Options, preview, run_proof
 
 pytestmark = [pytest.mark.spark, pytest.mark.proof]

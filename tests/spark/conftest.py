@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark.small_job import Binding, SmallJob
-from streamproof.prove.engine import Engine
+from streamproof.prove.process.engine import Engine
 
 
 @pytest.fixture(scope="session")

@@ -8,12 +8,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof.config import FilesSource
-from streamproof.prove.arrivals import Arrivals
-from streamproof.prove.generate import Event, Kind, record_of
 from streamproof.prove.oracle.arrived import BatchRead
 from streamproof.prove.oracle.asked import Asked, AskedTime, shape_asked
 from streamproof.prove.oracle.model import simulate
-from streamproof.prove.plain_rows import plain_rows
+from streamproof.prove.scenario.generate import Event, Kind, record_of
+from streamproof.prove.subjects.job.arrivals import Arrivals
+from streamproof.prove.subjects.job.plain_rows import plain_rows
 from streamproof.stream.windows import tumbling
 
 pytestmark = pytest.mark.spark

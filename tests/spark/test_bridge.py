@@ -5,7 +5,7 @@ from pyspark.sql import functions as F
 
 from streamproof import _jvm
 from streamproof.errors import EnvironmentProblem
-from streamproof.prove import guard
+from streamproof.prove.process import guard
 
 pytestmark = pytest.mark.spark
 

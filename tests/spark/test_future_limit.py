@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from streamproof.config import JobConfig, load
 from streamproof.core.verdict import Verdict
-from streamproof.prove.future_limit import future_limit
+from streamproof.prove.subjects.job.future_limit import future_limit
 
 pytestmark = pytest.mark.spark
 CONFIG = """

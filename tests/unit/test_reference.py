@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.config import RegistryConfig, load, models, sinks, sources
-from streamproof.prove import scenario
+from streamproof.prove.scenario import scenario
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
 CONFIGURATION, SCENARIO = PAGE.split("## scenario.toml")

@@ -59,7 +59,7 @@ def _scenario(target: str, profile: str | None) -> "list[Finding]":
     from streamproof.config import load, redact
     from streamproof.core.paths import display
     from streamproof.errors import StreamproofError
-    from streamproof.prove.scenario import FILE_NAME, load_scenario
+    from streamproof.prove.scenario.scenario import FILE_NAME, load_scenario
     from streamproof.runtime.preflight import Finding
 
     try:

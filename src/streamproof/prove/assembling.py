@@ -12,14 +12,14 @@ from streamproof.connectors import services
 from streamproof.connectors.files.sink import guarantee_at
 from streamproof.core.phases import Side
 from streamproof.core.verdict import Verdict, worst
+from streamproof.prove.artifacts.float_order import NotCompared, not_compared
+from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.prove.checkers.account import PLACES
-from streamproof.prove.exercised import Exercise, is_allowed, not_exercised
-from streamproof.prove.float_order import NotCompared, not_compared
-from streamproof.prove.history import History, QueryView
+from streamproof.prove.context import ProofContext
 from streamproof.prove.judging import Outcome
-from streamproof.prove.planning import Mode
-from streamproof.prove.recording import Recording
-from streamproof.prove.world import World
+from streamproof.prove.plan.planning import Mode
+from streamproof.prove.record.recording import Recording
+from streamproof.prove.subjects.job.exercised import Exercise, is_allowed, not_exercised
 from streamproof.runtime.session import weaker_state
 
 _POINTS = 3_000
@@ -73,11 +73,13 @@ class Request:
         return shlex.join(words)
 
 
-def report(world: World, request: Request, recording: Recording, outcomes: Sequence[Outcome], seconds: float) -> dict[str, Any]:
+def report(
+    context: ProofContext, request: Request, recording: Recording, outcomes: Sequence[Outcome], seconds: float
+) -> dict[str, Any]:
     """Everything the reports are drawn from."""
     fault_free = next((outcome for outcome in outcomes if outcome.plan.step is None), outcomes[0])
-    unexercised = not_exercised(fault_free.history, world.exercises) if fault_free.history else []
-    vacuous = [one for one in unexercised if not is_allowed(one, world.scenario.expect.may_be_unexercised)]
+    unexercised = not_exercised(fault_free.history, context.exercises) if fault_free.history else []
+    vacuous = [one for one in unexercised if not is_allowed(one, context.scenario.expect.may_be_unexercised)]
     let_be = [one for one in unexercised if one not in vacuous]
     verdict = verdict_of([outcome.verdict for outcome in outcomes], whole=not request.cut_short and not vacuous)
     sound = fault_free.verdict is Verdict.PASS
@@ -85,12 +87,12 @@ def report(world: World, request: Request, recording: Recording, outcomes: Seque
     return {
         "verdict": str(verdict),
         "plan": request.plan,
-        "job": world.config.name,
-        "title": _title(world),
+        "job": context.config.name,
+        "title": _title(context),
         "seed": request.seed,
         "seconds": round(seconds, 1),
-        "events": len(world.written.events),
-        "noun": world.noun,
+        "events": len(context.written.events),
+        "noun": context.noun,
         "spark_batches": len(fault_free.batches),
         "counts": {str(kind): sum(outcome.verdict is kind for outcome in outcomes) for kind in Verdict},
         "enumerated": 2 * len(recording.steps.steps),  # before and after each
@@ -98,8 +100,8 @@ def report(world: World, request: Request, recording: Recording, outcomes: Seque
         "fired": sum(outcome.fired for outcome in outcomes),
         "command": request.command,
         "not_exercised": [one.as_dict() for one in vacuous],
-        "not_compared": [one.as_dict() for one in _not_compared(world)],
-        "notes": _notes(world, request, recording, outcomes, let_be),
+        "not_compared": [one.as_dict() for one in _not_compared(context)],
+        "notes": _notes(context, request, recording, outcomes, let_be),
         "conservation": {"fault_free": _counts(fault_free), "worst": _counts(_furthest(outcomes, fault_free))},
         "scenarios": scenarios,
         "steps": crash_points(recording, outcomes),
@@ -107,15 +109,15 @@ def report(world: World, request: Request, recording: Recording, outcomes: Seque
             "streamproof": __version__,
             "python": platform.python_version(),
             "os": f"{platform.system()} {platform.machine()}",
-            **world.engine.versions,
+            **context.engine.versions,
         },
         "recording": {
             "batches": len(fault_free.batches),
             "seconds": round(recording.seconds, 1),
             "steps": len(recording.steps.steps),
         },
-        "event_time": _event_time(world, fault_free.history) if fault_free.history else _NO_PICTURE,
-        "outputs": _outputs(world, fault_free.history),
+        "event_time": _event_time(context, fault_free.history) if fault_free.history else _NO_PICTURE,
+        "outputs": _outputs(context, fault_free.history),
     }
 
 
@@ -127,16 +129,16 @@ def verdict_of(scenarios: Sequence[Verdict], *, whole: bool) -> Verdict:
 _NO_PICTURE: Mapping[str, Any] = {"points": [], "watermark": [], "windows": [], "batches": []}
 
 
-def _not_compared(world: World) -> list[NotCompared]:
-    compare = world.scenario.expect.compare
-    return [one for output, steps in world.steps.items() for one in not_compared(output, steps, compare)]
+def _not_compared(context: ProofContext) -> list[NotCompared]:
+    compare = context.scenario.expect.compare
+    return [one for output, steps in context.steps.items() for one in not_compared(output, steps, compare)]
 
 
-def _title(world: World) -> str:
-    noun = next(iter(world.config.source))
+def _title(context: ProofContext) -> str:
+    noun = next(iter(context.config.source))
     return (
-        world.scenario.title
-        or f"{len(world.written.events):,} {noun}, seed {world.scenario.seed}, {world.scenario.batches} batches"
+        context.scenario.title
+        or f"{len(context.written.events):,} {noun}, seed {context.scenario.seed}, {context.scenario.batches} batches"
     )
 
 
@@ -176,7 +178,7 @@ def crash_points(recording: Recording, outcomes: Sequence[Outcome]) -> list[dict
 
 
 def _notes(
-    world: World, request: Request, recording: Recording, outcomes: Sequence[Outcome], let_be: Sequence[Exercise]
+    context: ProofContext, request: Request, recording: Recording, outcomes: Sequence[Outcome], let_be: Sequence[Exercise]
 ) -> list[str]:
     notes = [*request.left_behind, *(f"Not tried: {left_out}." for left_out in request.left_out)]
     if request.quick:
@@ -189,26 +191,26 @@ def _notes(
         notes.append(f"A fault that did not fire proves nothing: {not_fired[0]}{more}.")
     if let_be:
         notes.append(f"Never exercised, as the scenario allows, and so not proved: {', '.join(one.name for one in let_be)}.")
-    notes += [one.says for one in _not_compared(world)]
+    notes += [one.says for one in _not_compared(context)]
     if recording.steps.unknown:
         notes.append(f"Files that no step name knows: {', '.join(recording.steps.unknown[:5])}.")
-    weaker = weaker_state(world.config.spark)
-    if weaker and any(recipe.stateful for recipe in world.bound.outputs.main.values()):
+    weaker = weaker_state(context.config.spark)
+    if weaker and any(recipe.stateful for recipe in context.bound.outputs.main.values()):
         notes.append(weaker)
-    untraced = [query for query, arrivals in world.arrivals.items() if not arrivals.traced]
+    untraced = [query for query, arrivals in context.arrivals.items() if not arrivals.traced]
     if untraced:
         notes.append(f"The trace id is lost by a transform of {', '.join(untraced)}: its account is unknown.")
     notes.append("Connections that the JVM or C libraries open by themselves are not seen by the proof.")
     return notes
 
 
-def _event_time(world: World, history: History) -> dict[str, Any]:
+def _event_time(context: ProofContext, history: History) -> dict[str, Any]:
     view = history.queries[0]
     fates = view.model.fates
     traces: list[tuple[str, str, int]] = [
         (trace, *fates[trace]) for outcome in view.batches for trace in outcome.traces if trace in fates
     ]
-    arrival_of = {event.trace: event.arrival for event in world.written.events.values()}
+    arrival_of = {event.trace: event.arrival for event in context.written.events.values()}
     rare = [entry for entry in traces if entry[1] in ("late", "rejected", "duplicate", "filtered")]
     common = [entry for entry in traces if entry[1] in ("emitted", "open_state")]
     late = [entry for entry in rare if entry[1] == "late"][:_POINTS]
@@ -216,7 +218,7 @@ def _event_time(world: World, history: History) -> dict[str, Any]:
     shown = [*late, *others, *_thinned(common, _POINTS - len(late) - len(others))]
     points = []
     for trace, fate, batch in shown:
-        time = world.written.events[trace].time_us
+        time = context.written.events[trace].time_us
         if time is not None and _believable(time):
             points.append({"arrival": arrival_of[trace], "time_us": time, "fate": fate, "event": trace, "batch": batch})
     points.sort(key=lambda point: point["arrival"])
@@ -252,28 +254,28 @@ def _windows(view: QueryView) -> list[dict[str, int]]:
     return [{"start_us": start, "end_us": start + size} for start in starts]
 
 
-def _outputs(world: World, history: History | None) -> list[dict[str, Any]]:
+def _outputs(context: ProofContext, history: History | None) -> list[dict[str, Any]]:
     outputs = {output.name: output for view in history.queries for output in view.left.outputs.values()} if history else {}
     found = []
-    for name in world.bound.places:  # sinks of one output beside each other
+    for name in context.bound.places:  # sinks of one output beside each other
         if name in outputs:
-            told = {"where": _where(world, name), "guarantee": _guarantee(world, name)}
+            told = {"where": _where(context, name), "guarantee": _guarantee(context, name)}
             rows = len(outputs[name].rows)
-            found.append({"name": name, "rows": rows, "format": world.bound.places[name].shown_format, **told})
+            found.append({"name": name, "rows": rows, "format": context.bound.places[name].shown_format, **told})
     return found
 
 
-def _where(world: World, output: str) -> str:
+def _where(context: ProofContext, output: str) -> str:
     """Where an output goes as the job is configured, not as the proof binds it."""
-    bound = world.config.sink.get(output)
+    bound = context.config.sink.get(output)
     if isinstance(bound, ServiceSink):
         return services.where(bound)
-    return bound.path if isinstance(bound, FilesSink) else f"{world.config.checkpoint}-{output}"
+    return bound.path if isinstance(bound, FilesSink) else f"{context.config.checkpoint}-{output}"
 
 
-def _guarantee(world: World, output: str) -> str:
-    bound = world.config.sink.get(output)
+def _guarantee(context: ProofContext, output: str) -> str:
+    bound = context.config.sink.get(output)
     if isinstance(bound, ServiceSink):
         return services.guarantee(bound)
-    connector = world.bound.places[output].connector
-    return guarantee_at(_where(world, output)) if connector == "files" else f"declared by {connector}"
+    connector = context.bound.places[output].connector
+    return guarantee_at(_where(context, output)) if connector == "files" else f"declared by {connector}"

@@ -14,25 +14,25 @@ from streamproof.core.phases import StepName
 from streamproof.core.verdict import Verdict
 from streamproof.errors import DISK_FULL, StreamproofError
 from streamproof.prove import judging
-from streamproof.prove.carrying_out import CarryingOut
+from streamproof.prove.artifacts.comparing import rows_published
 from streamproof.prove.checkers import CheckResult, Finding
-from streamproof.prove.child import ChildResult
-from streamproof.prove.children import STEPS, Children
-from streamproof.prove.comparing import rows_published
+from streamproof.prove.context import ProofContext
 from streamproof.prove.faults.fault import ALONE
+from streamproof.prove.faults.injection import FaultInjector
+from streamproof.prove.faults.injection_on_files import FileFaultInjector
 from streamproof.prove.faults.on_files import NotMet
 from streamproof.prove.judging import Outcome
-from streamproof.prove.outside.crash import FIRED, steps_in, steps_of_tasks
-from streamproof.prove.planning import Mode, ScenarioPlan
+from streamproof.prove.plan.planning import Mode, ScenarioPlan
+from streamproof.prove.process.child import ChildResult
+from streamproof.prove.process.children import STEPS, Children
+from streamproof.prove.process.zygote import ChildDied, ChildHung, Zygote
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.build import build
 from streamproof.prove.record.live import Action, arming
+from streamproof.prove.record.recording import Recording
 from streamproof.prove.record.steps import timeline
-from streamproof.prove.recording import Recording
-from streamproof.prove.setting import Setting, layout_of
-from streamproof.prove.striking import Striking
-from streamproof.prove.world import World
-from streamproof.prove.zygote import ChildDied, ChildHung, Zygote
+from streamproof.prove.services.crash import FIRED, steps_in, steps_of_tasks
+from streamproof.prove.subjects.job.binding import Setting, layout_of
 
 SIDE_BY_SIDE = 3
 _NO_JVM = "the JVM of the proof has ended, as it does where the system kills it for want of memory: a proof takes some 6 GB"
@@ -57,10 +57,10 @@ class Ran:
 class Executor:
     """Runs the scenarios of one proof."""
 
-    def __init__(self, world: World, zygote: Zygote, allowed_hosts: Sequence[str] = ()) -> None:
-        self.world, self._children = world, Children(world, zygote, allowed_hosts)
-        self._striking = Striking(world, self._children)
-        self._carrying_out = CarryingOut(world, self._children)
+    def __init__(self, context: ProofContext, zygote: Zygote, allowed_hosts: Sequence[str] = ()) -> None:
+        self.context, self._children = context, Children(context, zygote, allowed_hosts)
+        self._striking = FaultInjector(context, self._children)
+        self._carrying_out = FileFaultInjector(context, self._children)
         self._number = 0
         self._lock = threading.Lock()
         # Never the same id twice in one JVM: threads of an earlier proof would write into the new recording.
@@ -77,21 +77,21 @@ class Executor:
             What stopped the job.
         """
         started = monotonic_seconds()
-        self.world.engine.restart_maintenance()
+        self.context.engine.restart_maintenance()
         identity = f"r{self._life}-{name}"
-        setting = self.world.setting(f"{self.world.outside.prefix}recording-{name}", recording=identity, trace=trace)
-        folder = self.world.folder / f"recording-{name}"
-        self.world.engine.open_recording(identity, folder)
-        self.world.open_places(setting.folder.name)
+        setting = self.context.setting(f"{self.context.outside.prefix}recording-{name}", recording=identity, trace=trace)
+        folder = self.context.folder / f"recording-{name}"
+        self.context.engine.open_recording(identity, folder)
+        self.context.open_places(setting.folder.name)
         try:
             result = self._children.start(f"recording-{name}", setting, settings=settings or {}, trace=trace).result()
         finally:
-            self.world.engine.close_recording(identity)
+            self.context.engine.close_recording(identity)
         if result.error:
             raise StreamproofError(f"The job stopped without any fault: {result.message}", remedy=result.remedy)
-        steps = timeline(journals.read(folder, setting.folder), layout_of(self.world.bound))
+        steps = timeline(journals.read(folder, setting.folder), layout_of(self.context.bound))
         if not trace:
-            self.world.harvest(setting.folder)
+            self.context.harvest(setting.folder)
         announced, of_tasks = steps_in(setting.folder / STEPS), steps_of_tasks(setting.folder / STEPS)
         return Recording(
             name, folder, setting, steps, result.operators, monotonic_seconds() - started, settings or {}, announced, of_tasks
@@ -142,7 +142,7 @@ class Executor:
 
     def judge_recording(self, plan: ScenarioPlan, recording: Recording) -> Outcome:
         """The fault-free run is a scenario as well."""
-        return judging.judged(self.world, plan, recording.setting.folder, fired=True, seconds=recording.seconds)
+        return judging.judged(self.context, plan, recording.setting.folder, fired=True, seconds=recording.seconds)
 
     def close(self) -> None:
         self._striking.close()
@@ -152,13 +152,13 @@ class Executor:
         recording = recordings[plan.recording]
         with self._lock:
             self._number += 1
-            name = f"{self.world.outside.prefix}s{self._number:05d}"
+            name = f"{self.context.outside.prefix}s{self._number:05d}"
         fired = False
-        setting = self.world.setting(name, by_line=plan.strike.fault.line if plan.strike else "")
+        setting = self.context.setting(name, by_line=plan.strike.fault.line if plan.strike else "")
         restarted = setting if recording.name != "default" or plan.compared else setting.in_one_batch()
         try:
-            self.world.engine.forget()
-            self.world.open_places(name)
+            self.context.engine.forget()
+            self.context.open_places(name)
             if plan.on_files is not None:
                 fired, result = self._carrying_out.carry_out(plan, plan.on_files, recording, setting)
                 if fired or plan.mode is Mode.IMAGE or tries <= 1:
@@ -185,13 +185,13 @@ class Executor:
             return self._hung(plan, setting, hang, fired or hang.fired, monotonic_seconds() - started)
         except Exception as problem:  # noqa: BLE001  # whatever breaks in the harness, or in clients of services, the others go on (P6)
             self._close(name)
-            said = f"{type(problem).__name__}: {problem}" if self.world.engine.alive else _NO_JVM
+            said = f"{type(problem).__name__}: {problem}" if self.context.engine.alive else _NO_JVM
             return Ran(plan, setting.folder, False, None, said, monotonic_seconds() - started)
 
     def _hung(self, plan: ScenarioPlan, setting: Setting, hang: ChildHung, fired: bool, seconds: float) -> Ran:  # noqa: FBT001
         """Where the fault was done, a job that does not come back; else nothing is known."""
         with suppress(Exception):
-            self.world.engine.stop_queries(str(setting.folder))
+            self.context.engine.stop_queries(str(setting.folder))
         self._close(setting.folder.name)
         hung = ChildResult(type(hang).__name__, f"{hang}.", "Run this scenario alone and look what the job waits for.")
         return Ran(plan, setting.folder, fired, hung if fired else None, "" if fired else f"before its fault, {hang}", seconds)
@@ -206,39 +206,39 @@ class Executor:
             return judging.broken(ran.plan, ran.result.message, ran.seconds)
         if ran.result.error:
             return judging.stopped(ran.plan, ran.result.message, ran.result.remedy, fired=ran.fired, seconds=ran.seconds)
-        outcome = judging.judged(self.world, ran.plan, ran.folder, fired=ran.fired, seconds=ran.seconds, rerun=ran.rerun)
+        outcome = judging.judged(self.context, ran.plan, ran.folder, fired=ran.fired, seconds=ran.seconds, rerun=ran.rerun)
         published = rows_published(outcome.history) if keep_rows and outcome.history is not None else None
         return replace(outcome, notes=ran.result.notes, history=None, published=published)
 
     def _close(self, name: str) -> None:
         """What a scenario had in services goes; what cannot be removed goes with the services."""
         with suppress(Exception):
-            self.world.close_places(name)
+            self.context.close_places(name)
 
     def _rebuild(self, plan: ScenarioPlan, recording: Recording, setting: Setting) -> tuple[bool, tuple[int, ...]]:
         assert plan.image is not None
-        built = build(plan.image, setting.folder, recording.blobs, layout_of(self.world.bound))
+        built = build(plan.image, setting.folder, recording.blobs, layout_of(self.context.bound))
         return built.fired(), _planned_not_committed(plan.image.files)
 
     def _crash(self, plan: ScenarioPlan, recording: Recording, setting: Setting) -> tuple[bool, tuple[int, ...]]:
         assert plan.step is not None
         if plan.mode is Mode.KILL:
-            from streamproof.prove.killing import kill_at
+            from streamproof.prove.process.killing import kill_at
 
-            fired = kill_at(self.world, recording, plan.step, setting, self._children.task, self._children.environment)
+            fired = kill_at(self.context, recording, plan.step, setting, self._children.task, self._children.environment)
         elif plan.image is None:
             fired = self._die_in_service(plan.step, recording, setting)
         else:
             identity = f"l{self._life}-{setting.folder.name}"
             recorded = replace(setting, base=f"sp-record://{identity}{setting.folder}")
-            self.world.engine.open_recording(identity, self.world.folder / identity)
+            self.context.engine.open_recording(identity, self.context.folder / identity)
             try:
-                self.world.engine.arm(identity, *arming(recording.steps, plan.step, action=Action.DIE).arguments())
+                self.context.engine.arm(identity, *arming(recording.steps, plan.step, action=Action.DIE).arguments())
                 result = self._children.start(identity, recorded, recording=recording, read_state=False).result()
-                fired = self.world.engine.fired(identity) and bool(result.error)
+                fired = self.context.engine.fired(identity) and bool(result.error)
             finally:
-                self.world.engine.close_recording(identity)
-                shutil.rmtree(self.world.folder / identity, ignore_errors=True)
+                self.context.engine.close_recording(identity)
+                shutil.rmtree(self.context.folder / identity, ignore_errors=True)
         return fired, _left_open(setting.folder)
 
     def _die_in_service(self, step: StepName, recording: Recording, setting: Setting) -> bool:
@@ -251,7 +251,7 @@ class Executor:
             running.result()
         except ChildDied:
             died = True
-        self.world.engine.wait_until_ended(str(setting.folder))
+        self.context.engine.wait_until_ended(str(setting.folder))
         return died and Path(f"{setting.folder / STEPS}.{FIRED}").exists()
 
 

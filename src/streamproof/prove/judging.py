@@ -8,13 +8,13 @@ from typing import Any
 from streamproof.core.clock import from_micros
 from streamproof.core.verdict import Verdict, worst
 from streamproof.errors import ScenarioError, StreamproofError
+from streamproof.prove.artifacts.comparing import PublishedRows
+from streamproof.prove.artifacts.history import History
 from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checkers
 from streamproof.prove.checkers.account import PLACES, found_places
-from streamproof.prove.comparing import PublishedRows
+from streamproof.prove.context import ProofContext
 from streamproof.prove.faults.on_files import NotMet
-from streamproof.prove.history import History
-from streamproof.prove.planning import ScenarioPlan, in_words
-from streamproof.prove.world import World
+from streamproof.prove.plan.planning import ScenarioPlan, in_words
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,13 @@ class Outcome:
         }
 
 
-def judged(world: World, plan: ScenarioPlan, folder: Path, *, fired: bool, seconds: float, rerun: Sequence[int] = ()) -> Outcome:
+def judged(
+    context: ProofContext, plan: ScenarioPlan, folder: Path, *, fired: bool, seconds: float, rerun: Sequence[int] = ()
+) -> Outcome:
     """Reads what the scenario left behind and lets every checker look at it."""
     try:
-        history = world.history(folder, power_failure=plan.fault == "machine-death")
-        checks: Sequence[CheckResult] = [_called(world, check) for check in run_checkers(history)]
+        history = context.history(folder, power_failure=plan.fault == "machine-death")
+        checks: Sequence[CheckResult] = [_called(context, check) for check in run_checkers(history)]
         account = _account(history)
         batches = _batches(history, rerun)
     except ScenarioError:
@@ -99,9 +101,9 @@ def broken(plan: ScenarioPlan, message: str, seconds: float) -> Outcome:
     return Outcome(plan, False, [CheckResult("harness", Verdict.UNKNOWN, (), 0, message)], seconds)
 
 
-def _called(world: World, check: CheckResult) -> CheckResult:
+def _called(context: ProofContext, check: CheckResult) -> CheckResult:
     """The same with every event by the name that people know it by."""
-    named = [replace(finding, called=world.called(finding.event)) if finding.event else finding for finding in check.findings]
+    named = [replace(finding, called=context.called(finding.event)) if finding.event else finding for finding in check.findings]
     return replace(check, findings=tuple(named))
 
 

@@ -12,16 +12,14 @@ from streamproof.config import JobConfig
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
-from streamproof.prove import assembling, events, guard, on_files, on_services
+from streamproof.prove import assembling, events
+from streamproof.prove.artifacts.float_order import Steps
 from streamproof.prove.checkers import CheckResult, Finding
-from streamproof.prove.engine import Engine
+from streamproof.prove.context import ProofContext, make_events, prepare
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, agreement
-from streamproof.prove.float_order import Steps
-from streamproof.prove.future_limit import future_limit
-from streamproof.prove.imported_once import SCENARIOS, SCENARIOS_ON_SERVICES
 from streamproof.prove.judging import Outcome
-from streamproof.prove.outside import Outside, given, needed
-from streamproof.prove.planning import (
+from streamproof.prove.plan import on_files, on_services
+from streamproof.prove.plan.planning import (
     FAULT_FREE,
     LIVE_MODES,
     ScenarioPlan,
@@ -31,12 +29,16 @@ from streamproof.prove.planning import (
     second_recording,
     standard,
 )
-from streamproof.prove.recording import Recording
-from streamproof.prove.scenario import Scenario, load_scenario
-from streamproof.prove.scratch import scratch
-from streamproof.prove.setting import SPARK
-from streamproof.prove.world import World, make_events, prepare
-from streamproof.prove.zygote import Zygote
+from streamproof.prove.process import guard
+from streamproof.prove.process.engine import Engine
+from streamproof.prove.process.imported_once import SCENARIOS, SCENARIOS_ON_SERVICES
+from streamproof.prove.process.scratch import scratch
+from streamproof.prove.process.zygote import Zygote
+from streamproof.prove.record.recording import Recording
+from streamproof.prove.scenario.scenario import Scenario, load_scenario
+from streamproof.prove.services import Services, given, needed
+from streamproof.prove.subjects.job.binding import SPARK
+from streamproof.prove.subjects.job.future_limit import future_limit
 from streamproof.runtime.connector_jars import connector_jars
 
 RARE_SETTINGS = {
@@ -97,7 +99,7 @@ class PlanPreview:
 
 @dataclass
 class _Prepared:
-    world: World
+    context: ProofContext
     executor: Executor
     recordings: dict[str, Recording]
     plans: list[ScenarioPlan]
@@ -144,7 +146,7 @@ def run_proof(
             proof.leave(),
         )
         seconds = monotonic_seconds() - started
-        report = assembling.report(prepared.world, request, prepared.recordings["default"], outcomes, seconds)
+        report = assembling.report(prepared.context, request, prepared.recordings["default"], outcomes, seconds)
         tell(events.Finished())
         return report
 
@@ -176,8 +178,8 @@ class _Session:
     folder: Path
     options: Options
     tell: Callable[[events.Event], None]
-    _world: World | None = None
-    _outside: Outside | None = None
+    _world: ProofContext | None = None
+    _outside: Services | None = None
     _zygote: Zygote | None = None
     _executor: Executor | None = None
     _work: Path = field(init=False)
@@ -226,7 +228,7 @@ class _Session:
         """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""
         stores = self.scenario.environment
         given.required(self.options.services, needs, tuple(stores.values()))
-        self._outside = outside = Outside(self.folder / "services", needs, stores, self.options.brokers, self.options.services)
+        self._outside = outside = Services(self.folder / "services", needs, stores, self.options.brokers, self.options.services)
         outside_started = beside.submit(outside.start)
         made = beside.submit(make_events, self.config, self.scenario)
         local = None if self._work == self.folder else self._work.parent
@@ -249,15 +251,15 @@ class _Session:
         )
         self.tell(events.Recording(0, self.scenario.batches))
         outside_started.result()
-        self._world = world = prepare(self.config, self.scenario, self._work, engine, made.result(), outside)
-        foreseen = beside.submit(lambda: world.models)
-        self._executor = executor = Executor(world, zygote, allowed)
+        self._world = context = prepare(self.config, self.scenario, self._work, engine, made.result(), outside)
+        foreseen = beside.submit(lambda: context.models)
+        self._executor = executor = Executor(context, zygote, allowed)
         recording = executor.record("default")
         foreseen.result()
         shipped = beside.submit(executor.record, "shipped", trace=False)
         fault_free = executor.judge_recording(FAULT_FREE, recording)
         limits = future_limit(self.config, engine.spark.newSession())
-        equal = _shipped_equals_proved(recording, shipped.result(), world.steps)
+        equal = _shipped_equals_proved(recording, shipped.result(), context.steps)
         fault_free = replace(fault_free, checks=[*fault_free.checks, limits, equal])
         left_out: tuple[str, ...] = ()
         if outside.names:
@@ -277,7 +279,7 @@ class _Session:
         images, live, others = _counted(plans)
         seconds = monotonic_seconds() - self._started
         self.tell(events.Recorded(len(recording.steps.steps), images, live, seconds, others))
-        return _Prepared(world, executor, recordings, plans, fault_free, left_out)
+        return _Prepared(context, executor, recordings, plans, fault_free, left_out)
 
 
 def _counted(plans: Sequence[ScenarioPlan]) -> tuple[int, int, int]:
@@ -288,7 +290,7 @@ def _counted(plans: Sequence[ScenarioPlan]) -> tuple[int, int, int]:
 
 def _shipped_equals_proved(proved: Recording, shipped: Recording, steps: Mapping[str, Steps]) -> CheckResult:
     """What is proved is what is shipped: a run without the hidden trace column has equal rows and equal step names."""
-    from streamproof.prove.comparing import row_differences
+    from streamproof.prove.artifacts.comparing import row_differences
 
     findings = list(row_differences(proved.setting.folder, shipped.setting.folder, steps))
     other = sorted(proved.steps.comparable ^ shipped.steps.comparable)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.config import load
-from streamproof.prove.scenario import load_scenario
+from streamproof.prove.scenario.scenario import load_scenario
 
 
 def test_init_makes_everything_a_job_needs(streamproof, my_job):

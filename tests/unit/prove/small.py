@@ -1,4 +1,4 @@
-"""A small world for tests of the model and the checkers: a few records in a few batches, and the history a faultless run leaves."""
+"""A small context for tests of the model and the checkers: a few records in a few batches, and the history a faultless run leaves."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,11 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from streamproof.core.verdict import Verdict
+from streamproof.prove.artifacts.history import History, OutputHistory, OutputRow, QueryHistory, QueryView, StateContents
+from streamproof.prove.artifacts.reading import readings
 from streamproof.prove.checkers import CheckResult, Finding, registry, run_checker
-from streamproof.prove.generate import Event, Kind
-from streamproof.prove.history import History, OutputHistory, OutputRow, QueryHistory, QueryView, StateContents
-from streamproof.prove.left_behind import readings
-from streamproof.prove.offered import Offered
 from streamproof.prove.oracle.arrived import Arrived, BatchRead
 from streamproof.prove.oracle.asked import Asked, AskedTime
 from streamproof.prove.oracle.expectation import Expectation
@@ -18,7 +16,9 @@ from streamproof.prove.oracle.model import simulate
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.trace import event_id
 from streamproof.prove.oracle.watermark import Watermark
-from streamproof.prove.scenario import Expect
+from streamproof.prove.scenario.generate import Event, Kind
+from streamproof.prove.scenario.offered import Offered
+from streamproof.prove.scenario.scenario import Expect
 
 SECOND = 1_000_000
 WINDOW = QueryShape("totals", "ts", 10 * SECOND, 30 * SECOND, ("client",), ("total",))

@@ -3,11 +3,11 @@
 from streamproof.core.manifest import Digest
 from streamproof.core.phases import StepName
 from streamproof.core.verdict import Verdict
+from streamproof.prove.artifacts.comparing import PublishedRows
 from streamproof.prove.checkers import CheckResult
-from streamproof.prove.comparing import PublishedRows
 from streamproof.prove.judging import Outcome
-from streamproof.prove.on_files import FAULTS
-from streamproof.prove.planning import Mode, ScenarioPlan
+from streamproof.prove.plan.on_files import FAULTS
+from streamproof.prove.plan.planning import Mode, ScenarioPlan
 from streamproof.prove.record.images import Image
 from streamproof.prove.run import _agreeing
 

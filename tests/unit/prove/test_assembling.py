@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from streamproof.prove.assembling import Request, crash_points
-from streamproof.prove.planning import live, standard
+from streamproof.prove.plan.planning import live, standard
 from streamproof.prove.record.steps import timeline
 from unit.prove.record.recorder import LAYOUT, Recorder
 

@@ -12,7 +12,7 @@ from streamproof.errors import ScenarioError, TornCheckpoint
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.faults.on_files import NotMet
 from streamproof.prove.judging import Outcome, judged, not_met
-from streamproof.prove.planning import Mode, ScenarioPlan
+from streamproof.prove.plan.planning import Mode, ScenarioPlan
 
 PLAN = ScenarioPlan("fault-free", Mode.IMAGE, "process-death", None, None)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.errors import ConfigurationError
-from streamproof.prove.engine import settings_of_proof
+from streamproof.prove.process.engine import settings_of_proof
 from streamproof.runtime.settings import SETTINGS, Where, refuse_settings
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from streamproof.core.verdict import Verdict
 
 if TYPE_CHECKING:
-    from streamproof.prove.history import History, QueryView
+    from streamproof.prove.artifacts.history import History, QueryView
 
 KEPT = 20
 """How many findings of one checker are kept; the rest are counted."""

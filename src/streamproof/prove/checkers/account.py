@@ -5,10 +5,10 @@ And what a run prints of it, from the totals of its manifests, is what the model
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from streamproof.prove.artifacts.history import History, OutputHistory, QueryView, total
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided
 from streamproof.prove.checkers.naming import difference
 from streamproof.prove.checkers.wording import others
-from streamproof.prove.history import History, OutputHistory, QueryView, total
 from streamproof.prove.oracle.trace import Vector
 
 PLACES = ("emitted", "open_state", "late", "rejected", "duplicate", "filtered")

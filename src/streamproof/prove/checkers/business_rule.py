@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from streamproof.prove.artifacts.history import History
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.intent import rejected_rows
-from streamproof.prove.history import History
 
 _LOST = ("unknown", 0)
 

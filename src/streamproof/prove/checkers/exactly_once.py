@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from streamproof.prove.artifacts.history import History, OutputRow, QueryView, total
 from streamproof.prove.checkers import Finding, checker, require_decided
 from streamproof.prove.checkers.naming import Difference, difference
 from streamproof.prove.checkers.wording import events, others, published, values, window
-from streamproof.prove.history import History, OutputRow, QueryView, total
 from streamproof.prove.oracle.expectation import WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector, event_id
 

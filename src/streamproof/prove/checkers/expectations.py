@@ -5,9 +5,9 @@ Without them a job that calls half its input late would pass: its account adds u
 
 from collections.abc import Iterator
 
+from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.wording import full_instant
-from streamproof.prove.history import History, QueryView
 
 
 @checker("expectations")

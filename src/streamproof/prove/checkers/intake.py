@@ -4,9 +4,9 @@ a file that was skipped, or read twice.
 
 from collections.abc import Iterator
 
+from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker
 from streamproof.prove.checkers.wording import others
-from streamproof.prove.history import History, QueryView
 
 
 @checker("intake")

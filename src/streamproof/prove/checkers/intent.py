@@ -6,11 +6,11 @@ the calls that the user's function made, decide here; what the product or its pl
 
 from collections.abc import Iterator, Mapping
 
+from streamproof.prove.artifacts.history import History, OutputRow, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker
-from streamproof.prove.generate import Event, Kind
-from streamproof.prove.history import History, OutputRow, QueryView
-from streamproof.prove.intents import refused
 from streamproof.prove.oracle.asked import Asked
+from streamproof.prove.scenario.generate import Event, Kind
+from streamproof.prove.scenario.intents import refused
 
 _NULL = " (is null)"
 _KEPT = ("emitted", "open_state")

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from streamproof.prove.artifacts.history import History, OutputHistory, QueryView
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.side_rows import compare
 from streamproof.prove.checkers.wording import full_instant
-from streamproof.prove.history import History, OutputHistory, QueryView
 
 
 @checker("late-routing")

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.wording import full_instant, window
-from streamproof.prove.history import History, QueryView
 
 
 @checker("liveness")

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from streamproof.prove.artifacts.history import History
 from streamproof.prove.checkers import Finding, checker
-from streamproof.prove.history import History
 
 TRIES = 30
 """So often a call may be tried in a scenario: pauses that begin at 0.2 seconds and double are past the longest outage of a proof with

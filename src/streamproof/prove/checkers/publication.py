@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from streamproof.prove.artifacts.history import History, OutputHistory, QueryView
 from streamproof.prove.checkers import Finding, checker
-from streamproof.prove.history import History, OutputHistory, QueryView
 
 
 @checker("publication")

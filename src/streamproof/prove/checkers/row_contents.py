@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from streamproof.prove.artifacts.history import History, OutputRow, QueryView
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.window_contents import SCALARS, equal
 from streamproof.prove.checkers.wording import values
-from streamproof.prove.history import History, OutputRow, QueryView
 
 
 @checker("row-contents")

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from streamproof.prove.artifacts.history import History, OutputHistory, OutputRow, QueryView
 from streamproof.prove.checkers import Finding
 from streamproof.prove.checkers.wording import published, value
-from streamproof.prove.history import History, OutputHistory, OutputRow, QueryView
 
 Why = Callable[[str], str]
 

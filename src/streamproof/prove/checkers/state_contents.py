@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from streamproof.prove.artifacts.history import History, QueryView, StateContents
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided
 from streamproof.prove.checkers.naming import difference
 from streamproof.prove.checkers.wording import events, full_instant, others, window
-from streamproof.prove.history import History, QueryView, StateContents
 from streamproof.prove.oracle.expectation import WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector, event_id
 

@@ -6,14 +6,14 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
+from streamproof.prove.artifacts.float_order import ANYTHING, Steps, alike
+from streamproof.prove.artifacts.history import History, OutputRow, QueryView, total
+from streamproof.prove.artifacts.row_files import instant_of
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided
 from streamproof.prove.checkers.wording import events, published, values, window
-from streamproof.prove.float_order import ANYTHING, Steps, alike
-from streamproof.prove.history import History, OutputRow, QueryView, total
 from streamproof.prove.oracle.arrived import plain
 from streamproof.prove.oracle.expectation import WindowKey
-from streamproof.prove.row_files import instant_of
-from streamproof.prove.scenario import Expect
+from streamproof.prove.scenario.scenario import Expect
 
 _NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
 NO_STEPS: Steps = MappingProxyType({})

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from streamproof.core.clock import from_micros
-from streamproof.prove.history import OutputRow
+from streamproof.prove.artifacts.history import OutputRow
 from streamproof.prove.oracle.expectation import WindowKey
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.trace import Vector

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from streamproof.core.phases import Phase, Side, StepName
 
 if TYPE_CHECKING:
-    from streamproof.prove.child import ChildResult
+    from streamproof.prove.process.child import ChildResult
 
 
 class NotMet(Exception):

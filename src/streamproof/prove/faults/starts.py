@@ -16,7 +16,7 @@ from streamproof.errors import OutputInUse
 from streamproof.prove.faults.on_files import Case, FileFault, after, middle_batch, require_same
 
 if TYPE_CHECKING:
-    from streamproof.prove.child import ChildResult
+    from streamproof.prove.process.child import ChildResult
 
 _INPUT_PARTITIONS = 5
 OTHER_SETTINGS = {

@@ -11,7 +11,7 @@ from streamproof.core.phases import Phase, Side, StepName
 from streamproof.prove.faults.on_files import Case, FileFault, after
 
 if TYPE_CHECKING:
-    from streamproof.prove.child import ChildResult
+    from streamproof.prove.process.child import ChildResult
 
 
 def _try_again(case: Case) -> "ChildResult":

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamproof.prove.history import History
+from streamproof.prove.artifacts.history import History
 from unit.prove.small import ONCE, PLAIN, RECORDS, faultless
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from streamproof.core.manifest import Fingerprint, Manifest
 from streamproof.core.verdict import Verdict
-from streamproof.prove.history import History, OutputRow
+from streamproof.prove.artifacts.history import History, OutputRow
 from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_left, with_rows
 
 

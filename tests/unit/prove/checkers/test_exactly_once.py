@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from streamproof.core.verdict import Verdict
-from streamproof.prove.history import OutputRow
+from streamproof.prove.artifacts.history import OutputRow
 from streamproof.prove.oracle.trace import hash_of
 from unit.prove.small import (
     DEDUPLICATED,

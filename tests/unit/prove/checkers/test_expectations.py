@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from streamproof.prove.scenario import Expect
+from streamproof.prove.scenario.scenario import Expect
 from unit.prove.small import ONCE, RECORDS, SECOND, faultless, only_finding
 
 

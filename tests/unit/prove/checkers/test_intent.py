@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from streamproof.core.verdict import Verdict
-from streamproof.prove.generate import Edge, Kind
-from streamproof.prove.history import OutputRow
+from streamproof.prove.artifacts.history import OutputRow
 from streamproof.prove.oracle.asked import Asked, AskedTime
+from streamproof.prove.scenario.generate import Edge, Kind
 from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_rows
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from streamproof.core.verdict import Verdict
-from streamproof.prove.history import OutputHistory, OutputRow, QueryView
+from streamproof.prove.artifacts.history import OutputHistory, OutputRow, QueryView
 from unit.prove.small import DEDUPLICATED, FILE, PLAIN, RECORDS, SECOND, check, faultless, only_finding, rows_of, with_rows
 
 

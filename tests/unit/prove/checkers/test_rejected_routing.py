@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
-from streamproof.prove.generate import Kind
-from streamproof.prove.history import OutputRow
+from streamproof.prove.artifacts.history import OutputRow
+from streamproof.prove.scenario.generate import Kind
 from unit.prove.small import FILE, changed, only_finding, rows_of, with_rows
 
 

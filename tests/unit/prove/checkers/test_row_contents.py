@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from streamproof.core.verdict import Verdict
-from streamproof.prove.scenario import Expect
+from streamproof.prove.scenario.scenario import Expect
 from unit.prove.small import ONCE, PLAIN, at, changed, check, faultless, rows_of, with_rows
 
 RECORDS = [[at("e-1", 61), at("e-2", 130)], [at("e-3", 7)], [at("e-4", 131), at("e-5", 8)]]

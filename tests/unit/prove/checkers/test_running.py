@@ -4,7 +4,7 @@ import pytest
 
 from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import KEPT, CannotTell, Finding, run_checker, run_checkers
-from streamproof.prove.scenario import Expect
+from streamproof.prove.scenario.scenario import Expect
 from unit.prove.small import DEDUPLICATED, ONCE, PLAIN, RECORDS, WINDOW, faultless, rows_of, with_two_sinks
 
 

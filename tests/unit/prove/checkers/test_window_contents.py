@@ -8,7 +8,7 @@ import pytest
 
 from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers.window_contents import equal
-from streamproof.prove.scenario import Expect
+from streamproof.prove.scenario.scenario import Expect
 from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_rows
 
 

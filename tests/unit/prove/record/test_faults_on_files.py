@@ -7,13 +7,13 @@ import pytest
 
 from streamproof.core.phases import StepName
 from streamproof.errors import DataError, OutputInUse
-from streamproof.prove import on_files
-from streamproof.prove.carrying_out import attempts
-from streamproof.prove.child import ChildResult
 from streamproof.prove.execution import _moved_away
+from streamproof.prove.faults.injection_on_files import attempts
 from streamproof.prove.faults.on_files import Case, NotMet
 from streamproof.prove.faults.starts import OTHER_SETTINGS
-from streamproof.prove.planning import Mode, ScenarioPlan, additional, chosen, in_words, standard
+from streamproof.prove.plan import on_files
+from streamproof.prove.plan.planning import Mode, ScenarioPlan, additional, chosen, in_words, standard
+from streamproof.prove.process.child import ChildResult
 from streamproof.prove.record.deaths import deaths_of_several
 from streamproof.prove.record.images import prefixes
 from streamproof.prove.record.live import Action, arming_task

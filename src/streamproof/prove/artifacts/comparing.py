@@ -1,0 +1,163 @@
+"""Are the published rows of two runs the same, leaving aside the hidden columns of proofs, and what the order of floats makes of them?"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamproof.config import output_of
+from streamproof.core.manifest import Digest
+from streamproof.prove.checkers import Finding
+from streamproof.prove.artifacts.float_order import ANYTHING, Steps, alike
+from streamproof.prove.artifacts.row_files import rows_of
+from streamproof.prove.subjects.job.binding import OUT
+
+if TYPE_CHECKING:
+    from streamproof.prove.artifacts.history import History
+
+_HIDDEN = ("_trace", "_records", "_trace_hash", "original", "original_base64")
+_DIGITS, _TOLERANCE = 9, 1e-9
+_TRIED = 100
+"""So many rows without a partner are enough: the others are not looked for one by one."""
+
+Row = Mapping[str, Any]
+Columns = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class PublishedRows:
+    """What a scenario has published: by output what its rows sum up to, the same in every order of rows and of additions."""
+
+    outputs: Mapping[str, Digest] = field(default_factory=dict)
+
+    def agrees_with(self, other: "PublishedRows | None") -> bool:
+        if other is None or self.outputs.keys() != other.outputs.keys():
+            return False
+        return all(digest.agrees_with(other.outputs[name]) for name, digest in self.outputs.items())
+
+
+def rows_published(history: "History") -> PublishedRows:
+    """The sums of every output of a scenario."""
+    return PublishedRows(
+        {
+            output.name: _sums([row.values for row in output.rows], view.steps if view.windowed and output.kind == "main" else None)
+            for view in history.queries
+            for output in view.left.outputs.values()
+        }
+    )
+
+
+def row_differences(one: Path, other: Path, steps: Mapping[str, Steps] | None = None) -> Iterator[Finding]:
+    """What differs between the outputs of two scenario folders, with trace ids and without, an output a finding.
+
+    Rows are compared as multisets; floats to a billionth, since the order of addition is not fixed, and what is made of them by its
+    step (`steps`, by output). The original bytes of rejected rows hold the trace id and are left aside.
+    """
+    for name in sorted({path.name for folder in (one, other) for path in (folder / OUT).glob("*")}):
+        of_output = (steps or {}).get(output_of(name), {})
+        only, missing = _without_partners(list(_rows(one / OUT / name)), list(_rows(other / OUT / name)), of_output)
+        if not only and not missing:
+            continue
+        example = {column: _plain(value) for column, value in _visible((only or missing)[0])}
+        yield Finding(
+            None,
+            f"a run without trace ids, as the job is shipped, has other rows in {name} than the one that is proved",
+            None,
+            "the same rows",
+            f"{len(only):,} rows only with trace ids, {len(missing):,} only without",
+            f"such as {example}; a job must not depend on the column _trace, on random numbers, or on the hour",
+        )
+
+
+def _without_partners(mine: Sequence[Row], theirs: Sequence[Row], steps: Steps) -> tuple[list[Row], list[Row]]:
+    """The rows of each side that the other side has not: first those that are written alike are taken off, then those that are alike."""
+    left, right = _written_otherwise(mine, theirs), _written_otherwise(theirs, mine)
+    candidates: dict[Columns, list[Row]] = {}
+    for row in right:
+        candidates.setdefault(_exact(row, steps), []).append(row)
+    alone: list[Row] = []
+    for row in left:
+        others = candidates.get(_exact(row, steps), []) if len(alone) < _TRIED else []
+        found = next((place for place, other in enumerate(others) if _alike(row, other, steps)), None)
+        if found is None:
+            alone.append(row)
+        else:
+            others.pop(found)
+    return alone, [row for rows in candidates.values() for row in rows]
+
+
+def _written_otherwise(mine: Sequence[Row], theirs: Sequence[Row]) -> list[Row]:
+    """The rows of mine that are not, so many times, written alike among theirs."""
+    written = Counter(_written(row) for row in theirs)
+    left = []
+    for row in mine:
+        key = _written(row)
+        if written[key]:
+            written[key] -= 1
+        else:
+            left.append(row)
+    return left
+
+
+def _alike(one: Row, other: Row, steps: Steps) -> bool:
+    pairs = zip(_loose(one, steps), _loose(other, steps), strict=True)
+    return all(
+        name == same and (steps.get(name) == ANYTHING or alike(value, found, steps.get(name, 0.0), _TOLERANCE))
+        for (name, value), (same, found) in pairs
+    )
+
+
+def _sums(rows: Sequence[Row], steps: Steps | None) -> Digest:
+    """What rows sum up to; `steps` is None where none of them is an aggregate: all their values then go into the hash."""
+    found = Digest()
+    for row in rows:
+        exact = _written(row) if steps is None else _exact(row, steps)
+        number = int.from_bytes(hashlib.sha256(repr(exact).encode(errors="surrogatepass")).digest()[:8])
+        loose = {} if steps is None else {name: float(value) for name, value in _loose(row, steps) if steps.get(name) != ANYTHING}
+        found += Digest(1, 0, number, {name: (value, abs(value)) for name, value in loose.items()}, steps or {})
+    return found
+
+
+def _rows(folder: Path) -> Iterator[Row]:
+    for path in sorted(folder.glob("batch=*/*")):
+        if not path.name.startswith(("_", ".")):
+            yield from rows_of(path)
+
+
+def _visible(row: Row) -> Columns:
+    return tuple(sorted((name, value) for name, value in row.items() if name not in _HIDDEN))
+
+
+def _exact(row: Row, steps: Steps) -> Columns:
+    """The columns that must be equal to the last digit, and the names of the others."""
+    return tuple((name, "" if _is_loose(name, value, steps) else str(value)) for name, value in _visible(row))
+
+
+def _loose(row: Row, steps: Steps) -> Columns:
+    return tuple((name, _number(value)) for name, value in _visible(row) if _is_loose(name, value, steps))
+
+
+def _is_loose(name: str, value: Any, steps: Steps) -> bool:
+    if isinstance(value, float) or steps.get(name) == ANYTHING:
+        return True
+    return name in steps and isinstance(_number(value), int | float | Decimal)
+
+
+def _number(value: Any) -> Any:
+    """The value; of a text that is a number, that number: some stores keep decimals as texts."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return float(value)
+    return value
+
+
+def _written(row: Row) -> Columns:
+    return tuple((name, _plain(value)) for name, value in _visible(row))
+
+
+def _plain(value: Any) -> Any:
+    return f"{value:.{_DIGITS}g}" if isinstance(value, float) else str(value)

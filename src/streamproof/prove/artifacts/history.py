@@ -1,0 +1,202 @@
+"""What checkers are given: what a scenario has left behind, beside what the oracle says it must have left."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from streamproof.prove.artifacts.float_order import Steps
+from streamproof.prove.scenario.generate import Event
+from streamproof.prove.artifacts.reading import (
+    OutputHistory,
+    OutputLayout,
+    OutputRow,
+    QueryHistory,
+    QueryLayout,
+    StateContents,
+    read_history,
+)
+from streamproof.prove.scenario.offered import Mistakes, Offered, mistakes
+from streamproof.prove.oracle.arrived import Arrived, plain
+from streamproof.prove.oracle.asked import Asked, AskedTime
+from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, WindowKey
+from streamproof.prove.oracle.trace import Vector
+from streamproof.prove.scenario.scenario import Expect
+
+__all__ = [
+    "History",
+    "OutputHistory",
+    "OutputLayout",
+    "OutputRow",
+    "QueryHistory",
+    "QueryLayout",
+    "QueryView",
+    "StateContents",
+    "read_history",
+]
+
+WindowRow = tuple[WindowKey, OutputRow]
+
+
+@dataclass(frozen=True)
+class QueryView:
+    """One query: what it left behind, and what the model says.
+
+    Parameters
+    ----------
+    left
+        What is on disk.
+    model
+        What must be, for the batches that are on disk.
+    arrived
+        Every record behind the row-wise steps of this query, by trace.
+    equivalence
+        The aggregates of every emitted window by a batch query over the survivors; None where there was none to run.
+    handwritten
+        The same by the user's hand-written model; None without one.
+    rows
+        The columns of every record that passes the row-wise steps, by trace, from a batch query; None where none was run.
+    mistakes
+        What those steps did wrong, where somebody has worked it out already.
+    steps
+        Which aggregates depend on the order in which floats are added, and how far they may be apart.
+    intended
+        What the user's hand-written model says of each event by itself, by trace: "kept", "rejected" or "filtered"; None without one.
+    asked, asked_time
+        The calls of the user's function that made this output, and the event time of its source as the user's file says it.
+    """
+
+    left: QueryHistory
+    model: Expectation
+    arrived: Mapping[str, Arrived]
+    equivalence: Mapping[WindowKey, Mapping[str, Any]] | None = None
+    handwritten: Mapping[WindowKey, Mapping[str, Any]] | None = None
+    rows: Mapping[str, Mapping[str, Any]] | None = None
+    mistakes: Mistakes | None = None
+    steps: Steps = field(default_factory=dict)
+    intended: Mapping[str, str] | None = None
+    asked: Asked | None = None
+    asked_time: AskedTime | None = None
+
+    @property
+    def name(self) -> str:
+        return self.left.query
+
+    @property
+    def windowed(self) -> bool:
+        return self.model.shape.window_us is not None
+
+    @property
+    def batches(self) -> Sequence[BatchOutcome]:
+        """The batches that had effects."""
+        return [outcome for outcome in self.model.batches if outcome.read.effective]
+
+    @property
+    def main(self) -> OutputHistory:
+        """The main output; an empty one if nothing of it was ever written."""
+        return self.left.outputs.get(self.name, OutputHistory(self.name, "main"))
+
+    def side(self, kind: str) -> OutputHistory | None:
+        """The side output of a kind, if this query delivers it."""
+        return next((output for output in self.left.outputs.values() if output.kind == kind), None)
+
+    def key_of(self, row: OutputRow) -> WindowKey:
+        """The window that a published row is of."""
+        return tuple(plain(row.values.get(column)) for column in self.model.shape.by), int(row.values["window_start"])
+
+    @cached_property
+    def windows(self) -> Mapping[WindowKey, tuple[OutputRow, ...]]:
+        """The published rows of every window."""
+        grouped: dict[WindowKey, list[OutputRow]] = {}
+        for row in self.main.rows:
+            grouped.setdefault(self.key_of(row), []).append(row)
+        return {key: tuple(rows) for key, rows in grouped.items()}
+
+    @cached_property
+    def sums(self) -> Mapping[WindowKey, Vector]:
+        """The hidden counts and hashes of every window's rows, added up."""
+        return {key: total(rows) for key, rows in self.windows.items()}
+
+    @cached_property
+    def batch_of_file(self) -> Mapping[str, int]:
+        """The batch that read a file; the first, if several did."""
+        found: dict[str, int] = {}
+        for outcome in self.batches:
+            for name in outcome.read.files:
+                found.setdefault(name, outcome.batch)
+        return found
+
+
+@dataclass(frozen=True)
+class History:
+    """Everything that checkers look at.
+
+    Parameters
+    ----------
+    queries
+        One view per main output; where outputs have several sinks, one per reading of it, so that each sink is in one.
+    offered
+        The events and their files.
+    expectations
+        The scenario's.
+    power_failure
+        Whether the machine died: it can have taken files that the death of a process leaves.
+    tries
+        How often an API was asked to do each thing, by "path key".
+    """
+
+    queries: Sequence[QueryView]
+    offered: Offered
+    expectations: Expect = field(default_factory=Expect)
+    power_failure: bool = False
+    tries: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def events(self) -> Mapping[str, Event]:
+        """The generated events by trace."""
+        return self.offered.events
+
+    @property
+    def read_again(self) -> bool:
+        """Whether a query is in several readings, so that what is wrong with it is found in each."""
+        return len({view.name for view in self.queries}) < len(self.queries)
+
+    def mistakes(self, view: QueryView) -> Mistakes:
+        """What the row-wise steps of a query did wrong with the events."""
+        return view.mistakes if view.mistakes is not None else mistakes(self.events, view.arrived)
+
+    def came_in(self, view: QueryView, trace: str) -> str:
+        """Where a record came in, in words: "arrived as row 412 of part-3-0.json in batch 3"."""
+        file, row = self.offered.files_of_trace.get(trace, ("", 0))
+        if not file:
+            return "is no event of the scenario"
+        batch = view.batch_of_file.get(file)
+        return f"arrived as row {row} of {file}" + (f" in batch {batch}" if batch is not None else ", which no batch has read")
+
+    def groups(self, view: QueryView, traces: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """All the traces, and those of each batch and file, with words for each group: what may be lost or doubled together."""
+        yield "of the window", tuple(traces)
+        grouped: dict[str, list[str]] = {}
+        for trace in traces:
+            file, _ = self.offered.files_of_trace.get(trace, ("", 0))
+            batch = view.batch_of_file.get(file)
+            grouped.setdefault(f"of batch {batch}", []).append(trace)
+            grouped.setdefault(f"of batch {batch} in {file}", []).append(trace)
+        yield from ((words, tuple(members)) for words, members in grouped.items())
+
+    def copies(self, event: str) -> Sequence[str]:
+        """The traces of an event and its copies."""
+        return self.offered.copies.get(event, [event])
+
+    def home_made(self, kind: str) -> Iterator[tuple[QueryView, QueryView]]:
+        """Main outputs that are named like a side output, each with a query whose model says what such an output holds."""
+        for view in self.queries:
+            if view.name == kind:
+                others = [other for other in self.queries if other.name != view.name]
+                fitting = [other for other in others if other.model.shape.stateful] or others
+                yield from ((view, other) for other in fitting[:1])
+
+
+def total(rows: Sequence[OutputRow]) -> Vector:
+    """The hidden count and hash of window rows, added up."""
+    return Vector(sum(int(row.values["_records"]) for row in rows), sum(int(row.values["_trace_hash"]) for row in rows))

@@ -1,0 +1,1 @@
+"""Which scenarios a proof tries: crashes at durable steps, live crashes, faults."""

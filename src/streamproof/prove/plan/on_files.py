@@ -1,0 +1,36 @@
+"""The plan of a job on files beside its crashes: faults on its tasks, its input, its clock, and by the one who starts it again."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from streamproof.core.phases import Side, StepName
+from streamproof.prove.faults import clocks, inputs, starts, tasks
+from streamproof.prove.plan.planning import Mode, ScenarioPlan
+from streamproof.prove.record.images import Image, prefixes
+from streamproof.prove.record.live import arming_task
+from streamproof.prove.record.steps import Timeline
+
+FAULTS = (*tasks.FAULTS, *inputs.FAULTS, *starts.FAULTS, *clocks.FAULTS)
+
+
+def plans(timeline: Timeline) -> list[ScenarioPlan]:
+    """Each fault at one step of each query; a task is tried again only where one takes part in the step."""
+    by_query: dict[str | None, list[StepName]] = {}
+    for step in timeline.steps:
+        if not step.act.background:
+            by_query.setdefault(step.act.place.query, []).extend(step.name(side) for side in Side)
+    images = {name: image for image in prefixes(timeline) for name in image.names}
+    return [plan for steps in by_query.values() for plan in _of_query(timeline, steps, images)]
+
+
+def _of_query(timeline: Timeline, steps: list[StepName], images: dict[str, Image]) -> Iterator[ScenarioPlan]:
+    for fault in FAULTS:
+        step = fault.at(steps)
+        if step is None or (fault.live and arming_task(timeline, step) is None):
+            continue
+        name = fault.id_at(step)
+        if fault.live:
+            yield ScenarioPlan(name, Mode.LIVE, fault.name, step, on_files=fault)
+        else:
+            image = replace(images[str(step)], id=name, step=step, names=(name,))
+            yield ScenarioPlan(name, Mode.IMAGE, fault.name, step, image, on_files=fault)

@@ -1,0 +1,1 @@
+"""The processes of a proof: the warm JVM, the children that run the job, their workers."""

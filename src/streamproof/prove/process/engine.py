@@ -1,0 +1,187 @@
+"""The warm JVM of a proof: one Spark session in the proving process, gateways for the children, recordings."""
+
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamproof._jvm import PROOF_JAR
+from streamproof.core.clock import monotonic_seconds
+from streamproof.errors import EnvironmentProblem, StreamproofError
+from streamproof.prove.subjects.job.binding import SPARK
+from streamproof.runtime.session import start_session
+from streamproof.runtime.settings import values_of_proof
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+_END_SECONDS, _LOOK_SECONDS, _LAST_SECONDS = 60.0, 0.02, 1.0
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """A door of the JVM for one child: port and secret."""
+
+    port: int
+    secret: str
+    server: Any
+
+    def close(self) -> None:
+        self.server.shutdown()
+
+
+class Engine:
+    """The Spark that scenarios run on. It stays warm until the process ends: the next proof finds it running, unless it needs other jars.
+
+    `local` is where it keeps its temporary files, unless the job's settings say where; `jars` are those of connectors. `briefly` is for
+    a proof of a minute.
+    """
+
+    def __init__(
+        self, name: str, settings: Mapping[str, str], local: Path | None = None, jars: Sequence[str] = (), *, briefly: bool = False
+    ) -> None:
+        _end_jvm_without(jars)
+        own = {**local_files(local), **settings_of_proof(settings)}
+        options = f"{JAVA_OPTIONS} {FIRST_COMPILER_ALONE}" if briefly else JAVA_OPTIONS
+        self.spark: SparkSession = start_session(name, own, proof=True, java_options=options, jars=jars)
+        running = self.spark.sparkContext.getConf().get("spark.jars", "") or ""
+        if any(Path(jar).name not in running for jar in (str(PROOF_JAR), *jars)):
+            raise EnvironmentProblem(
+                "A Spark session that Streamproof did not start is running in this process.",
+                required="A proof needs its own jars and settings, which a running JVM cannot take up.",
+                remedy="Call .stop() on that session first, or run the proof in a process of its own: streamproof prove TARGET",
+            )
+        self.spark.sparkContext.setLogLevel("OFF")
+        self._jvm: Any = self.spark._jvm
+        getattr(self._jvm, "io.streamproof.proof.WarmJvm").prepare(self.spark.sparkContext._jsc.sc())
+
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        return {
+            "spark": self.spark.version,
+            "java": str(self._jvm.java.lang.System.getProperty("java.version")),
+            "master": str(self.spark.sparkContext.master),
+        }
+
+    @property
+    def alive(self) -> bool:
+        """Whether the JVM runs; its connections end a moment before it does."""
+        process = getattr(self.spark.sparkContext._gateway, "proc", None)
+        if process is None:
+            return True
+        try:
+            process.wait(_LAST_SECONDS)
+        except subprocess.TimeoutExpired:
+            return True
+        return False
+
+    def gateway(self) -> Gateway:
+        server = self._jvm.org.apache.spark.api.python.Py4JServer(self.spark.sparkContext._jsc.sc().conf())
+        server.start()
+        return Gateway(server.getListeningPort(), server.secret(), server)
+
+    def open_recording(self, identity: str, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._jvm.io.streamproof.proof.Recordings.open(identity, str(folder))
+
+    def close_recording(self, identity: str) -> None:
+        self._jvm.io.streamproof.proof.Recordings.close(identity)
+
+    def arm(self, identity: str, operation: str, path: str, side: str, occurrence: int, since: str, action: str) -> None:
+        self._jvm.io.streamproof.proof.Faults.arm(identity, operation, path, side, occurrence, since, action)
+
+    def arm_call(self, identity: str, operation: str, path: str, side: str, occurrence: int, since: str, call: str) -> None:
+        """The step is told to a desk (`faults.desk`), and waits there."""
+        self._jvm.io.streamproof.proof.Faults.armCall(identity, operation, path, side, occurrence, since, call)
+
+    def forget(self) -> None:
+        """What our classes remember in this JVM goes: memory dies with a process (R17)."""
+        getattr(self._jvm, "io.streamproof.Registry").forget()
+
+    def fired(self, identity: str) -> bool:
+        return bool(self._jvm.io.streamproof.proof.Faults.fired(identity))
+
+    def wait_until_ended(self, folder: str) -> None:
+        """Waits until no query works below a folder any more: it ends by itself once its driver is dead.
+
+        Raises
+        ------
+        StreamproofError
+            If it does not.
+        """
+        running = self.spark._jsparkSession.sharedState().activeStreamingQueries()
+        end = monotonic_seconds() + _END_SECONDS
+        # One that ends while they are listed may come as None.
+        while any(query is not None and folder in str(query.resolvedCheckpointRoot()) for query in list(running.values())):
+            if monotonic_seconds() > end:
+                raise StreamproofError(f"The query in {folder} has outlived its driver.")
+            threading.Event().wait(_LOOK_SECONDS)
+
+    def stop_queries(self, folder: str) -> None:
+        """Stops what works below a folder and does not end by itself; does not wait for what cannot be stopped."""
+        running = self.spark._jsparkSession.sharedState().activeStreamingQueries()
+        for query in list(running.values()):
+            if query is not None and folder in str(query.resolvedCheckpointRoot()):
+                threading.Thread(target=query.stop, name="stop-query", daemon=True).start()
+
+    def restart_maintenance(self) -> None:
+        """Ends the maintenance of state stores; the next query that loads one starts it with its own interval.
+
+        Spark has one per JVM, with the interval of the query that came first.
+        """
+        stores = getattr(self._jvm.org.apache.spark.sql.execution.streaming.state, "StateStore$")
+        getattr(stores, "MODULE$").stopMaintenanceTask()
+
+
+def _end_jvm_without(jars: Sequence[str]) -> None:
+    """Ends the JVM of an earlier proof that lacks a jar: a JVM takes none up any more."""
+    from pyspark import SparkContext
+
+    context = SparkContext._active_spark_context
+    running = context.getConf().get("spark.jars", "") or "" if context is not None else ""
+    if context is None or PROOF_JAR.name not in running or all(Path(jar).name in running for jar in jars):
+        return
+    context.stop()
+    gateway: Any = SparkContext._gateway
+    SparkContext._gateway, SparkContext._jvm = None, None
+    gateway.shutdown()
+    gateway.proc.stdin.close()  # the JVM ends when this does
+    gateway.proc.wait()
+
+
+# Of the methods that thousands of small batches run, only the hottest are worth the optimising compiler's time: its thresholds are four
+# times Java's own, so that it does not slow the set-up.
+JAVA_OPTIONS = " ".join(
+    (
+        "-XX:Tier4InvocationThreshold=20000",
+        "-XX:Tier4MinInvocationThreshold=2400",
+        "-XX:Tier4CompileThreshold=60000",
+        "-XX:Tier4BackEdgeThreshold=160000",
+        "-XX:ReservedCodeCacheSize=512m",
+        "-XX:+UseParallelGC",
+    )
+)
+# Within a minute the optimising compiler costs a quarter of the processor and gives nothing back.
+FIRST_COMPILER_ALONE = "-XX:TieredStopAtLevel=1"
+_OURS = ("spark.master", "spark.driver.memory")
+
+
+def settings_of_proof(settings: Mapping[str, str]) -> dict[str, str]:
+    """A job's Spark settings as a proof runs them: its own where a proof needs none of another value."""
+    kept = {key: value for key, value in settings.items() if key not in _OURS}
+    return {**values_of_proof(), **kept, **SPARK, **_partitions(settings)}
+
+
+def local_files(folder: Path | None) -> dict[str, str]:
+    """The settings that put Spark's temporary files, and with them the working folders of the state stores, into a folder."""
+    return {"spark.local.dir": str(folder)} if folder is not None else {}
+
+
+def _partitions(settings: Mapping[str, str]) -> dict[str, str]:
+    """At least two state partitions, at most four: enough for tasks to overtake each other, few enough to enumerate."""
+    wanted = int(settings.get("spark.sql.shuffle.partitions", "2"))
+    return {"spark.sql.shuffle.partitions": str(min(max(wanted, 2), 4))}

@@ -1,0 +1,75 @@
+"""`kill -9`: the job in a process and a JVM of its own, killed while it stands still at a named step (R20, live)."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamproof.core.clock import monotonic_seconds
+from streamproof.core.phases import StepName
+from streamproof.prove.process.child import ChildTask
+from streamproof.prove.process.engine import local_files
+from streamproof.prove.process.own_jvm import started
+from streamproof.prove.record.live import MARKER, Action, arming
+from streamproof.prove.subjects.job.binding import Setting
+
+if TYPE_CHECKING:
+    from streamproof.prove.context import ProofContext
+    from streamproof.prove.record.recording import Recording
+
+MakeTask = Callable[[str, Setting, "Recording"], ChildTask]
+
+_LOOK_SECONDS = 0.1
+_PATIENCE_SECONDS = 180.0
+
+
+def kill_at(
+    context: "ProofContext",
+    recording: "Recording",
+    step: StepName,
+    setting: Setting,
+    make_task: MakeTask,
+    environment: Mapping[str, str],
+) -> bool:
+    """Runs the job in a JVM of its own until it stands still at the step, then kills the process group.
+
+    Leaves the disk in the setting's folder as the kill found it. True if the job reached the step and SIGKILL was what ended it.
+    """
+    identity = f"kill-{setting.folder.name}"
+    folder = context.folder / identity
+    folder.mkdir(parents=True)
+    setting.folder.mkdir(parents=True, exist_ok=True)
+    recorded = replace(setting, base=f"sp-record://{identity}{setting.folder}")
+    fault = arming(recording.steps, step, action=Action.KILL).configuration(identity, str(folder))
+    task = make_task(identity, recorded, recording)
+    # In this folder too: a JVM that is killed does not delete its temporary files.
+    own = {**fault, **local_files(folder / "local")}
+    task = replace(task, read_state=False, settings={**task.settings, **own})
+    try:
+        with (folder / "child.log").open("wb") as log:
+            return _killed_at_marker(started(task, environment, log), folder / MARKER)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _killed_at_marker(process: "subprocess.Popen[bytes]", marker: Path) -> bool:
+    """Waits for the marker, kills; returns when no process of the group holds its standard output any more."""
+    give_up = monotonic_seconds() + _PATIENCE_SECONDS
+    reached = False
+    try:
+        while not reached and monotonic_seconds() < give_up:
+            try:
+                process.communicate(timeout=_LOOK_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                reached = marker.exists()
+    finally:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        # The JVM has the same standard output: its end says that the JVM is dead too, and the disk at rest.
+        process.communicate()
+    return reached and process.returncode == -signal.SIGKILL

@@ -1,0 +1,80 @@
+"""The job in a process and a JVM of its own: one that can be killed, that is a second driver, or that works on a cluster."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from streamproof.prove.process import guard
+from streamproof.prove.process.child import ChildResult, ChildTask, run_on
+from streamproof.prove.process.engine import JAVA_OPTIONS, settings_of_proof
+from streamproof.prove.process.zygote import ChildDied, ChildHung
+
+MEMORY = "640m"
+_OF_THE_PROCESS = ("spark.hadoop.", "spark.local.", "spark.master", "spark.executor.")
+
+
+def started(task: ChildTask, environment: Mapping[str, str], log: Any) -> "subprocess.Popen[bytes]":
+    """The process; its standard output ends when the JVM, which has the same, has ended too."""
+    path = Path(f"{task.result}.task")
+    path.write_text(task.to_json())
+    return subprocess.Popen(
+        [sys.executable, "-m", "streamproof.prove.process.own_jvm", str(path)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        env=dict(environment),
+        start_new_session=True,
+    )
+
+
+def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patience: float) -> ChildResult:
+    """Runs a task to its end, for which it has so many seconds.
+
+    Raises
+    ------
+    ChildDied, ChildHung
+        If the process ended without a result, or did not end.
+    """
+    with log.open("ab") as written:
+        process = started(task, environment, written)
+        try:
+            process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            raise ChildHung(patience) from None
+    result = Path(task.result)
+    if not result.is_file():
+        raise ChildDied(f"exit code {process.returncode}; {log.read_text(errors='replace')[-2_000:]}")
+    return ChildResult.from_json(result.read_text())
+
+
+def run(task: ChildTask) -> ChildResult:
+    """In the child: a Spark of its own, with the proof's settings and those of the task."""
+    from streamproof.config import load
+    from streamproof.runtime.connector_jars import connector_jars
+    from streamproof.runtime.session import start_session
+
+    guard.install(task.allowed_hosts)
+    own = {key: value for key, value in task.settings.items() if key.startswith(_OF_THE_PROCESS)}
+    config = load(task.target, profile=task.profile)
+    settings = {**settings_of_proof(config.spark), **own, "spark.driver.memory": MEMORY}
+    spark = start_session(task.id, settings, proof=True, java_options=JAVA_OPTIONS, jars=connector_jars(config))
+    spark.sparkContext.setLogLevel("OFF")
+    sql = {key: value for key, value in task.settings.items() if key not in own}
+    result = run_on(spark, replace(task, settings=sql))
+    spark.stop()
+    return result
+
+
+if __name__ == "__main__":
+    asked = ChildTask.from_json(Path(sys.argv[1]).read_text())
+    ended = run(asked)
+    sys.stderr.write(f"the job ended: {ended}\n")
+    Path(asked.result).write_text(json.dumps(asdict(ended)))

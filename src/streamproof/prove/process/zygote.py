@@ -1,0 +1,130 @@
+"""The proving process's side of the zygote: hands out tasks, waits for scenarios."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from types import TracebackType
+
+from streamproof.prove.process.child import ChildResult, ChildTask
+from streamproof.prove.process.imported_once import SCENARIOS
+from streamproof.prove.process.zygote_main import KILL
+
+
+class ChildDied(Exception):
+    """A scenario's process ended without a result; the text says how."""
+
+
+class ChildHung(Exception):
+    """A scenario's process did not end in time and was killed; the text says when. `fired` is whether its fault had been done."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"it did not end within {seconds:,.0f} seconds")
+        self.fired = False
+
+
+def environment_of_children(python_path: str | None) -> dict[str, str]:
+    """The environment variables of every process that runs the job in a proof."""
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    if python_path is not None:
+        environment["PYTHONPATH"] = python_path
+    return environment
+
+
+class Zygote:
+    """Runs tasks in forked processes; use it as a context manager.
+
+    Parameters
+    ----------
+    log
+        Where the children's output goes.
+    python_path
+        Another place to import Streamproof from in the children: how the harness is tried on a broken product.
+    modules
+        What is imported once, before the first scenario.
+    """
+
+    def __init__(self, log: Path, python_path: str | None = None, modules: Sequence[str] = SCENARIOS) -> None:
+        self._log = log.open("wb")
+        self._waiting: dict[str, tuple[Future[ChildResult], ChildTask]] = {}
+        self._given_up: dict[str, float] = {}
+        self._lock = threading.Lock()
+        self.environment = environment_of_children(python_path)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "streamproof.prove.process.zygote_main", *modules],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=self.environment,
+            start_new_session=True,
+        )
+        self._reader = threading.Thread(target=self._read, name="zygote-reader", daemon=True)
+        self._reader.start()
+
+    def submit(self, task: ChildTask, patience: float | None = None) -> "Future[ChildResult]":
+        """Starts a task; its result comes as a future, ChildDied as its exception, or ChildHung once the patience (seconds) is over."""
+        future: Future[ChildResult] = Future()
+        path = f"{task.result}.task"
+        Path(path).write_text(task.to_json())
+        with self._lock:
+            self._waiting[path] = (future, task)
+        self._say(path)
+        if patience is not None:
+            timer = threading.Timer(patience, self._give_up, (path, patience))
+            timer.daemon = True
+            timer.start()
+            future.add_done_callback(lambda _: timer.cancel())
+        return future
+
+    def _give_up(self, path: str, patience: float) -> None:
+        with self._lock:
+            if path not in self._waiting:
+                return
+            self._given_up[path] = patience
+        self._say(f"{KILL}{path}")
+
+    def _say(self, line: str) -> None:
+        assert self._process.stdin is not None
+        with self._lock:
+            self._process.stdin.write(f"{line}\n".encode())
+            self._process.stdin.flush()
+
+    def close(self) -> None:
+        """Ends the zygote and every scenario that still runs."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._log.close()
+
+    def __enter__(self) -> "Zygote":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            code, _, path = line.decode().rstrip("\n").partition("\t")
+            with self._lock:
+                future, task = self._waiting.pop(path)
+                patience = self._given_up.pop(path, None)
+            result = Path(task.result)
+            if code == "0" and result.is_file():
+                future.set_result(ChildResult.from_json(result.read_text()))
+            elif patience is not None:
+                future.set_exception(ChildHung(patience))
+            else:
+                error = Path(path + ".error")
+                said = error.read_text() if error.is_file() else f"exit code {code}"
+                future.set_exception(ChildDied(said))
+        with self._lock:
+            for future, _ in self._waiting.values():
+                future.set_exception(ChildDied("the process that scenarios are forked from has ended"))
+            self._waiting.clear()

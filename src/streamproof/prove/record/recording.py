@@ -1,0 +1,29 @@
+"""A recorded run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamproof.core.phases import StepName
+from streamproof.prove.record import journal as journals
+from streamproof.prove.record.steps import Timeline
+from streamproof.prove.subjects.job.binding import Setting
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recorded run: its folder of blobs and journal, its steps, and those that were taken in services."""
+
+    name: str
+    folder: Path
+    setting: Setting
+    steps: Timeline
+    operators: Mapping[str, Mapping[str, str]]
+    seconds: float
+    settings: Mapping[str, str]
+    announced: Sequence[StepName] = ()
+    of_tasks: frozenset[StepName] = frozenset()
+
+    @property
+    def blobs(self) -> Path:
+        return self.folder / journals.BLOBS

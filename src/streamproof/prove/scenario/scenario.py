@@ -1,0 +1,319 @@
+"""The scenario file `scenario.toml` as typed, frozen models: which events a proof makes, in which batches, and what it expects."""
+
+import re
+import tomllib
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from streamproof.config.fields import Duration, Text
+from streamproof.config.positions import key_lines
+from streamproof.config.problems import Origin
+from streamproof.config.secret import shown
+from streamproof.errors import ScenarioError
+from streamproof.prove.scenario.problems import sentence_for
+
+FILE_NAME = "scenario.toml"
+_MODEL = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[A-Za-z_]\w*)")
+
+
+def _wrong(sentence: str, required: str = "") -> PydanticCustomError:
+    return PydanticCustomError("sentence", "{sentence}", {"sentence": sentence, "required": required})
+
+
+def _share(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise _wrong(f"is {shown(value)}", "It must be a share between 0 and 1, such as 0.005.")
+    return float(value)
+
+
+def _count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise _wrong(f"is {shown(value)}", "It must be a whole number of at least 1, without quotes.")
+    return value
+
+
+def _instant(value: object) -> datetime:
+    required = 'It must be an instant with its zone, such as "2026-01-05T09:00:00Z".'
+    try:
+        instant = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+    except ValueError:
+        raise _wrong(f"is {shown(value)}, which is no instant", required) from None
+    if instant.tzinfo is None:
+        raise _wrong(f"is {shown(value)}, which has no zone", required)
+    return instant.astimezone(UTC)
+
+
+def _variable(value: object) -> str:
+    if not isinstance(value, str) or not value.isidentifier():
+        raise _wrong(f"has {shown(value)}", 'It must be the name of an environment variable, such as "TOTALS_URL".')
+    return value
+
+
+def _model_name(value: object) -> str:
+    if not isinstance(value, str) or not _MODEL.fullmatch(value):
+        raise _wrong(f"is {shown(value)}", 'It must be a Python file and a function in it, such as "model.py:exposure".')
+    return value
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        raise _wrong(f"is {shown(value)}", 'It must be a list of names, such as ["late", "duplicate"].')
+    return tuple(value)
+
+
+Share = Annotated[float, PlainValidator(_share)]
+Count = Annotated[int, PlainValidator(_count)]
+Instant = Annotated[datetime, PlainValidator(_instant)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class IdColumn(_Table):
+    """A text that is different for every event: the prefix and a number of at least `width` digits."""
+
+    kind: Literal["id"]
+    prefix: str = ""
+    width: Count = 6
+
+
+class KeyColumn(_Table):
+    """One of `count` texts, the prefix and a number; the first one, the hot key, gets the share `hot` of the events."""
+
+    kind: Literal["key"]
+    prefix: str = ""
+    count: Count
+    hot: Share = 0.0
+
+
+class NumberColumn(_Table):
+    """A number in [min, max], evenly spread, with exactly `decimals` decimals; a whole number with none."""
+
+    kind: Literal["number"]
+    min: float = 0.0
+    max: float = 1000.0
+    decimals: Annotated[int, Field(ge=0, le=9)] = 2
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.min > self.max:
+            raise _wrong(f"has min {self.min:g} above max {self.max:g}")
+        return self
+
+
+class ChoiceColumn(_Table):
+    """One of the given values, each equally likely; lists and tables are nested values, in JSON."""
+
+    kind: Literal["choice"]
+    values: Annotated[tuple[str | int | bool | list[Any] | dict[str, Any], ...], Field(min_length=1)]
+
+
+class EventTimeColumn(_Table):
+    """When the event happened, written as the source's `event_time` in streamproof.toml says."""
+
+    kind: Literal["event_time"]
+
+
+Column = Annotated[IdColumn | KeyColumn | NumberColumn | ChoiceColumn | EventTimeColumn, Field(discriminator="kind")]
+
+
+class Disorder(_Table):
+    """How long after it happened an event arrives.
+
+    Parameters
+    ----------
+    typical
+        The mean of an exponential delay that every event has.
+    delayed
+        The share of events that come much later.
+    delayed_by
+        By how much: evenly between the two durations.
+    """
+
+    typical: Duration = timedelta(0)
+    delayed: Share = 0.0
+    delayed_by: tuple[Duration, Duration] = (timedelta(minutes=1), timedelta(minutes=10))
+
+
+class Faults(_Table):
+    """What is wrong with the data, as shares of all events; a share above 0 makes at least one.
+
+    Parameters
+    ----------
+    malformed
+        Records cut short, with a text for a number, or with bytes that are not UTF-8 (JSON only).
+    missing_time, unparseable_time, future_time
+        No event time, one that cannot be read, one in the year 2999.
+    invalid
+        Events with the values of `invalid_values`, which break a requirement of the job.
+    duplicates
+        Second copies; each arrives up to `duplicated_within` after the first.
+    """
+
+    malformed: Share = 0.0
+    missing_time: Share = 0.0
+    unparseable_time: Share = 0.0
+    future_time: Share = 0.0
+    invalid: Share = 0.0
+    invalid_values: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    duplicates: Share = 0.0
+    duplicated_within: Duration = timedelta(seconds=30)
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if self.malformed + self.missing_time + self.unparseable_time + self.future_time + self.invalid + self.duplicates > 0.9:
+            raise _wrong("makes more than 0.9 of all events faulty", "At least a tenth must be left sound.")
+        if self.invalid and not self.invalid_values:
+            raise _wrong("has invalid and no invalid_values", "It must say what, such as invalid_values = { notional = -1 }.")
+        return self
+
+
+class Rhythm(_Table):
+    """When the events happen: evenly over the span, with `bursts` that hold the share `burst_share`, and `idle` stretches without any."""
+
+    bursts: Annotated[int, Field(ge=0, le=100)] = 0
+    burst_share: Share = 0.1
+    burst_length: Duration = timedelta(seconds=10)
+    idle: Annotated[int, Field(ge=0, le=100)] = 0
+    idle_length: Duration = timedelta(minutes=1)
+
+
+class SourceScenario(_Table):
+    """The events of one source: their columns, in the order they are written, and the event time they cover."""
+
+    start: Instant = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    span: Duration = timedelta(minutes=60)
+    columns: Annotated[dict[str, Column], Field(min_length=1)]
+    disorder: Disorder = Disorder()
+    faults: Faults = Faults()
+    rhythm: Rhythm = Rhythm()
+
+    @property
+    def time_column(self) -> str | None:
+        return next((name for name, column in self.columns.items() if isinstance(column, EventTimeColumn)), None)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        times = [name for name, column in self.columns.items() if isinstance(column, EventTimeColumn)]
+        if len(times) > 1:
+            raise _wrong(f"has two columns of kind event_time: {', '.join(times)}", "An event has one event time.")
+        if self.span <= timedelta(0):
+            raise _wrong("has a span of no length")
+        if self.rhythm.idle * self.rhythm.idle_length + self.rhythm.bursts * self.rhythm.burst_length > self.span / 2:
+            raise _wrong("has bursts and idle stretches that are together longer than half the span")
+        for name in self.faults.invalid_values:
+            if name not in self.columns:
+                raise _wrong(f'has invalid_values for "{name}", which is no column', f"The columns are {', '.join(self.columns)}.")
+        return self
+
+
+class Expect(_Table):
+    """What must hold in every scenario of the proof, besides the account.
+
+    Parameters
+    ----------
+    late_at_most, rejected_at_most, open_at_most
+        Shares of the input.
+    results_by
+        "event time": the event time that the job uses is the one the event was made with.
+    model
+        A hand-written model of the business rule, "model.py:function": from the surviving events, a list of dicts, to the
+        rows of the windowed output.
+    fate
+        A hand-written rule for each event by itself, "model.py:fate": from a dict to "kept", "rejected" or "filtered".
+    tolerance
+        How far numbers may differ, relative to the larger one, in columns compared by tolerance.
+    compare
+        How columns of the output are compared: "exact", "tolerance", "set" or "ignore"; numbers with decimals by tolerance unless said.
+    may_be_unexercised
+        What need not happen for a pass: names of outputs that may stay empty, "late", "rejected", "duplicate", "filtered.NAME".
+    """
+
+    late_at_most: Share | None = None
+    rejected_at_most: Share | None = None
+    open_at_most: Share | None = None
+    results_by: Literal["event time"] | None = None
+    model: Annotated[str, PlainValidator(_model_name)] | None = None
+    fate: Annotated[str, PlainValidator(_model_name)] | None = None
+    tolerance: Annotated[float, Field(ge=0)] = 1e-9
+    compare: dict[str, Literal["exact", "tolerance", "set", "ignore"]] = Field(default_factory=dict)
+    may_be_unexercised: Annotated[tuple[str, ...], PlainValidator(_names)] = ()
+
+
+Variable = Annotated[str, PlainValidator(_variable)]
+
+
+class Scenario(_Table):
+    """A whole scenario: seed, number of input records per source (copies included), batches, sources, expectations.
+
+    `edges` says whether some ordinary events give way to ones at the edges: of windows, of the late bound, with nulls. `environment` are
+    variables that hold the URL of a store that the job keeps by itself, and the service that is one.
+    """
+
+    seed: int = 0
+    events: Count
+    batches: Count = 8
+    files_per_batch: Annotated[int, Field(ge=2, le=64)] = 2
+    edges: bool = True
+    source: Annotated[dict[str, SourceScenario], Field(min_length=1)]
+    expect: Expect = Expect()
+    environment: dict[Variable, Literal["redis", "postgres", "api"]] = Field(default_factory=dict)
+    title: Text | None = None
+    file: Path | None = Field(default=None, exclude=True)
+
+    @model_validator(mode="after")
+    def _enough(self) -> Self:
+        files = self.batches * self.files_per_batch
+        if self.events < files:
+            raise _wrong(f"has {self.events} events for {files} files", "Every file of every batch must hold at least one event.")
+        return self
+
+    @property
+    def folder(self) -> Path:
+        """The folder that file names in the scenario are relative to."""
+        return self.file.parent if self.file else Path()
+
+
+def load_scenario(path: str | Path, *, seed: int | None = None, events: int | None = None, batches: int | None = None) -> Scenario:
+    """The scenario of a file, or of the `scenario.toml` in a folder; seed, events and batches replace what the file says.
+
+    Raises
+    ------
+    ScenarioError
+        If the file is not there, is no TOML, or says something it cannot: with file, line, key and the nearest valid name.
+    """
+    file = Path(path)
+    file = file / FILE_NAME if file.is_dir() else file
+    try:
+        text = file.read_bytes().decode("utf-8")
+        tree = tomllib.loads(text)
+    except FileNotFoundError:
+        raise ScenarioError(
+            f"There is no {file}.",
+            required="A proof needs a scenario.",
+            remedy="streamproof init NEW_FOLDER writes one as an example.",
+        ) from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise ScenarioError(f"{file} cannot be read: {problem}.") from None
+    except tomllib.TOMLDecodeError as problem:
+        raise ScenarioError(f"{file}: not valid TOML: {problem}.") from None
+    replaced = {"seed": seed, "events": events, "batches": batches}
+    tree |= {name: value for name, value in replaced.items() if value is not None}
+    return _validated(tree, Origin(file, key_lines(text)))
+
+
+def _validated(tree: dict[str, Any], origin: Origin) -> Scenario:
+    if "file" in tree:
+        raise ScenarioError(f'{origin.where(("file",))}: scenario has no key "file".')
+    try:
+        return Scenario.model_validate({**tree, "file": origin.file})
+    except ValidationError as error:
+        sentences = [sentence_for(Scenario, detail, origin) for detail in error.errors(include_url=False)]
+        if len(sentences) == 1:
+            raise ScenarioError(sentences[0][0], required=sentences[0][1]) from None
+        raise ScenarioError("\n".join("\n".join(part for part in sentence if part) for sentence in sentences)) from None

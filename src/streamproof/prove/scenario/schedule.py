@@ -1,0 +1,115 @@
+"""The schedule: events as files whose modification times make the file source take exactly the scenario's batches."""
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from streamproof.core.clock import to_micros
+from streamproof.errors import ScenarioError
+from streamproof.prove.scenario.generate import TRACE, Event, without_trace
+
+_FIRST_FILE_US = to_micros(datetime(2026, 1, 1, tzinfo=UTC))
+_TYPES: Mapping[str, pa.DataType] = {
+    "string": pa.string(),
+    "varchar": pa.string(),
+    "char": pa.string(),
+    "boolean": pa.bool_(),
+    "byte": pa.int8(),
+    "tinyint": pa.int8(),
+    "short": pa.int16(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "real": pa.float32(),
+    "double": pa.float64(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "timestamp_ltz": pa.timestamp("us", tz="UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
+_DECIMAL = re.compile(r"(?:decimal|dec|numeric)(?:\((\d+)\s*,\s*(\d+)\))?")
+
+
+def write_events(
+    events: Iterable[Event],
+    folder: Path,
+    file_format: Literal["json", "parquet"],
+    *,
+    schema_columns: Mapping[str, str],
+    trace: bool = True,
+) -> dict[str, list[str]]:
+    """Write the events as `part-B-P.json` or `.parquet` and say which traces each file holds, in their order.
+
+    Spark's file source takes files in the order of their modification time: with `maxFilesPerTrigger` = files per batch, every
+    micro-batch is one batch of the scenario.
+
+    Parameters
+    ----------
+    events
+        From `generate`.
+    folder
+        Where the files go; made if it is not there.
+    schema_columns
+        Columns of a Parquet file with their types as in Spark's DDL; not used for JSON.
+    trace
+        False leaves `_trace` out: what the shipped plan reads.
+
+    Raises
+    ------
+    ScenarioError
+        If a column of a Parquet file has a type that the generator cannot write.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files: dict[tuple[int, int], list[Event]] = {}
+    for event in events:
+        files.setdefault((event.batch, event.partition), []).append(event)
+    traces: dict[str, list[str]] = {}
+    for number, (batch, partition) in enumerate(sorted(files)):
+        content = files[batch, partition]
+        path = folder / f"part-{batch}-{partition}.{file_format}"
+        if file_format == "json":
+            lines = (event.record if trace else without_trace(event.record) for event in content)
+            path.write_bytes(b"".join(line + b"\n" for line in lines))
+        else:
+            pq.write_table(_table(content, schema_columns, trace=trace), path, coerce_timestamps="us")
+        modified_ns = (_FIRST_FILE_US + number * 1_000_000) * 1_000
+        os.utime(path, ns=(modified_ns, modified_ns))
+        traces[path.name] = [event.trace for event in content]
+    return traces
+
+
+def _table(events: Sequence[Event], columns: Mapping[str, str], *, trace: bool) -> pa.Table:
+    arrays: dict[str, Any] = {TRACE: pa.array([event.trace for event in events], pa.string())} if trace else {}
+    for name, declared in columns.items():
+        arrays[name] = _array([event.values.get(name) for event in events], name, _type(name, declared))
+    return pa.table(arrays)
+
+
+def _array(values: list[Any], name: str, kind: pa.DataType) -> Any:
+    try:
+        if pa.types.is_decimal(kind):
+            return pa.array([None if value is None else str(value) for value in values], pa.string()).cast(kind)
+        return pa.array(values, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as problem:
+        raise ScenarioError(f'The values of the column "{name}" are not of its type {kind}: {problem}.') from None
+
+
+def _type(name: str, declared: str) -> pa.DataType:
+    written = declared.strip().lower()
+    if found := _DECIMAL.fullmatch(written):
+        return pa.decimal128(int(found[1] or 10), int(found[2] or 0))
+    kind = _TYPES.get(re.sub(r"\(.*\)", "", written))
+    if kind is None:
+        raise ScenarioError(
+            f'The generator cannot write the column "{name}" of type "{declared}" to Parquet.',
+            required=f"It knows {', '.join(_TYPES)}.",
+        )
+    return kind

@@ -1,0 +1,29 @@
+"""Sinks of a job's own that keep their rows in a store: what readers see there, as files, like that of every service."""
+
+from typing import TYPE_CHECKING
+
+from streamproof._jvm import Storage
+from streamproof.config import FilesSink
+from streamproof.prove.services.places import written
+from streamproof.prove.services.services import Published
+from streamproof.prove.services.stores import in_environment
+from streamproof.prove.subjects.job.binding import OUT
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from streamproof.config import JobConfig
+    from streamproof.prove.subjects.job.binding import Setting
+
+
+def harvest_own(setting: "Setting", config: "JobConfig", spark: "SparkSession") -> None:
+    """Asks each sink of the job's own what its store holds, where the job keeps stores of its own; files are left as they are."""
+    own = [name for name, sink in config.sink.items() if isinstance(sink, FilesSink) and sink.connector != "files"]
+    if not own or not setting.environment:
+        return
+    with in_environment(setting.environment):
+        bound = setting.bind(config)
+        for output in own:
+            rows = bound.sink(output, spark, Storage(spark)).contents()
+            if rows is not None:
+                written(setting.folder / OUT / output, (Published(batch, values) for batch, values in rows))

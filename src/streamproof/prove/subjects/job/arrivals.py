@@ -1,0 +1,153 @@
+"""The row-wise part of what the user asked for, over all events, by Spark batch queries of the oracle's own (R28).
+
+Conditions and transforms are the user's, in the order of the calls; neither the product's reading nor its plan is in it. Row-wise steps
+decide about each record alone, so they give the same answer in a batch query as in a stream.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import TimestampType
+
+from streamproof._jvm import float_steps
+from streamproof.prove.artifacts.float_order import Steps
+from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
+from streamproof.prove.oracle.asked import Asked, Call, reason_of
+from streamproof.prove.oracle.expectation import Expectation, WindowKey
+from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.scenario.generate import TRACE, Event
+
+_START = "_window_start_us"
+_HIDDEN = ("_records", "_trace_hash")
+"""What a transform behind an aggregate may select: the job's plan has them."""
+
+
+class Arrivals:
+    """The events of one query behind its row-wise calls.
+
+    Parameters
+    ----------
+    rows
+        The events that can be read, from `plain_rows`.
+    refused
+        The others: every source rejects them.
+
+    `arrived` has one entry per record; `batch_result` gives the aggregates that were asked for over some of them.
+    """
+
+    def __init__(self, asked: Asked, shape: QueryShape, rows: DataFrame, refused: Sequence[Event]) -> None:
+        self.asked, self.shape = asked, shape
+        self._spark: SparkSession = rows.sparkSession
+        self._left: list[DataFrame] = []
+        self._passed = self._row_wise(rows).cache()
+        self.traced = TRACE in self._passed.columns
+        self.arrived: Mapping[str, Arrived] = self._collected(refused)
+        self._kept: dict[tuple[str, ...], dict[WindowKey, dict[str, Any]]] = {}
+
+    def _row_wise(self, rows: DataFrame) -> DataFrame:
+        for call in self.asked.row_wise:
+            if call.method == "require":
+                rows = self._required(rows, call)
+            elif call.method == "filter":
+                rows = self._parted(rows, _column(call.given["condition"]), RowFate.FILTERED, F.lit(call.given["name"]))
+            else:
+                rows = call.given["function"](rows)
+        return rows
+
+    def _required(self, rows: DataFrame, call: Call) -> DataFrame:
+        """Every condition must be true; the first that is not is the reason."""
+        reasons, all_hold = [], F.lit(True)
+        for name, condition in call.given["conditions"].items():
+            holds, said = _column(condition), reason_of(name, condition)
+            reasons.append(F.when(holds.isNull(), F.lit(f"{said} (is null)")).when(~holds, F.lit(said)))
+            all_hold = all_hold & F.coalesce(holds, F.lit(False))
+        return self._parted(rows, all_hold, RowFate.REJECTED, F.coalesce(*reasons))
+
+    def _parted(self, rows: DataFrame, keep: Column, fate: RowFate, reason: Column) -> DataFrame:
+        keep = F.coalesce(keep, F.lit(False))
+        if TRACE in rows.columns:
+            self._left.append(rows.filter(~keep).select(TRACE, F.lit(str(fate)).alias("fate"), reason.alias("reason")))
+        return rows.filter(keep)
+
+    def _collected(self, refused: Sequence[Event]) -> dict[str, Arrived]:
+        found = {event.trace: Arrived(event.trace, RowFate.REJECTED) for event in refused}
+        for left in self._left:
+            for row in left.collect():
+                found[row[TRACE]] = Arrived(row[TRACE], RowFate(row["fate"]), row["reason"])
+        if not self.traced:
+            return found
+        columns = [F.col(TRACE)]
+        time = self.shape.event_time_column
+        instant = F.unix_micros(F.col(time)) if time is not None and time in self._passed.columns else F.lit(None)
+        columns.append(instant.alias("_us"))
+        keys = (*self.shape.by, *(self.shape.deduplicate or ()))
+        columns += [F.col(name).alias(f"_k{number}") for number, name in enumerate(keys)]
+        cut = 2 + len(self.shape.by)
+        for row in _in_micros(self._passed.select(*columns)).collect():
+            dedup = tuple(plain(value) for value in row[cut:]) if self.shape.deduplicate else None
+            found[row[0]] = Arrived(row[0], RowFate.PASSED, None, row[1], tuple(plain(value) for value in row[2:cut]), dedup)
+        return found
+
+    @cached_property
+    def rows(self) -> Mapping[str, Mapping[str, Any]]:
+        """The columns of every record that passes, by trace."""
+        columns = [name for name in self._passed.columns if name != TRACE]
+        collected = _in_micros(self._passed.select(TRACE, *columns)).collect()
+        return {row[0]: {name: plain(value) for name, value in zip(columns, row[1:], strict=True)} for row in collected}
+
+    @cached_property
+    def steps(self) -> Steps:
+        """How far the aggregates of two right runs may be apart, since the order in which floats are added is not fixed; of types alone."""
+        if self.shape.window_us is None:
+            return {}
+        return float_steps(self._windows(self._passed.withColumn(_START, F.lit(0).cast("bigint"))))
+
+    def batch_result(self, model: Expectation) -> dict[WindowKey, dict[str, Any]]:
+        """The columns of each emitted window's row: the aggregates that were asked for, over the events that the model has in it.
+
+        Kept per set of survivors.
+        """
+        if model.survivors not in self._kept:
+            self._kept[model.survivors] = self._aggregated(model)
+        return self._kept[model.survivors]
+
+    def _aggregated(self, model: Expectation) -> dict[WindowKey, dict[str, Any]]:
+        placed = [(trace, key[1]) for key, contents in model.emitted.items() for trace in contents.traces]
+        traces, starts = [trace for trace, _ in placed], [start for _, start in placed]
+        # From a list of rows PySpark would start Python workers.
+        chosen = self._spark.createDataFrame(pa.table({TRACE: pa.array(traces, pa.string()), _START: pa.array(starts, pa.int64())}))
+        shown = self._windows(self._passed.join(F.broadcast(chosen), TRACE))
+        found: dict[WindowKey, dict[str, Any]] = {}
+        for row in _in_micros(shown).collect():
+            values = {name: plain(value) for name, value in row.asDict().items()}
+            key = (tuple(values[name] for name in self.shape.by), values["window_start"])
+            found[key] = {name: value for name, value in values.items() if name not in _HIDDEN}
+        return found
+
+    def _windows(self, rows: DataFrame) -> DataFrame:
+        """The aggregates that were asked for, and what is done behind them, by the start of each window."""
+        asked, size = self.asked.first("aggregate"), self.shape.window_us
+        assert asked is not None, "a query without windows has no aggregates"
+        assert size is not None, "windows have a size"
+        hidden = [F.count(F.lit(1)).alias(_HIDDEN[0]), F.count(TRACE).alias(_HIDDEN[1])]
+        aggregates = [column.alias(name) for name, column in asked["aggregates"].items()]
+        shown = rows.groupBy(_START, *self.shape.by).agg(*hidden, *aggregates)
+        start, end = F.timestamp_micros(_START), F.timestamp_micros(F.col(_START) + size)
+        shown = shown.select(*_HIDDEN, *self.shape.by, start.alias("window_start"), end.alias("window_end"), *asked["aggregates"])
+        for call in self.asked.behind_aggregate:
+            shown = call.given["function"](shown)
+        return shown
+
+
+def _column(condition: Any) -> Column:
+    return F.expr(condition) if isinstance(condition, str) else condition
+
+
+def _in_micros(rows: DataFrame) -> DataFrame:
+    """The same with instants as microseconds UTC (bigint): as datetimes PySpark would give them in the time zone of this process."""
+    instants = [field.name for field in rows.schema.fields if isinstance(field.dataType, TimestampType)]
+    return rows.select(*[F.unix_micros(name).alias(name) if name in instants else F.col(name) for name in rows.columns])

@@ -1,0 +1,150 @@
+"""What a proof has not shown because nothing of the kind happened: an output without a row, a door that no record took (R29).
+
+A checker that has nothing to look at passes. What was never exercised is therefore named, and leaves the verdict unknown unless the
+scenario says that it may be so.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from streamproof.config.problems import did_you_mean
+from streamproof.config.sources import EventTime
+from streamproof.core.durations import format_duration
+from streamproof.errors import ScenarioError
+from streamproof.prove.artifacts.history import History, QueryView
+from streamproof.stream.outputs import Outputs, SideKind
+from streamproof.stream.recipe import Filter, Recipe, Require
+
+
+class Code(StrEnum):
+    """What kind of thing did not happen."""
+
+    OUTPUT = "output-without-row"
+    LATE = "late-not-exercised"
+    REJECTED = "rejected-not-exercised"
+    FILTER = "filter-not-exercised"
+    DUPLICATE = "duplicate-not-exercised"
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One thing that a query of the job can do with a record.
+
+    Parameters
+    ----------
+    query
+        The main output.
+    names
+        What the scenario may call it; the first is how reports do.
+    missing
+        The sentence for a run in which it did not happen.
+    remedy
+        What to write in the scenario so that it happens.
+    """
+
+    code: Code
+    query: str
+    names: tuple[str, ...]
+    missing: str
+    remedy: str
+
+    @property
+    def name(self) -> str:
+        return self.names[0]
+
+    @property
+    def says(self) -> str:
+        return f"{self.missing} {self.remedy}; or let it be: [expect] may_be_unexercised = [{_quoted(self.name)}]"
+
+    def as_dict(self) -> dict[str, str]:
+        """As the report holds it."""
+        return {"code": str(self.code), "name": self.name, "says": self.says}
+
+
+def exercises(outputs: Outputs, event_times: Mapping[str, EventTime | None]) -> list[Exercise]:
+    """What a job can do with records, query by query; `event_times` by the name of each source."""
+    return [
+        found
+        for query, recipe in outputs.main.items()
+        for found in _of_query(query, recipe, outputs.sides_of(query), event_times[recipe.source])
+    ]
+
+
+def not_exercised(history: History, wanted: Sequence[Exercise]) -> list[Exercise]:
+    """What did not happen in this run; what several queries call alike, once."""
+    views = {view.name: view for view in history.queries}
+    found: dict[tuple[Code, str], Exercise] = {}
+    for one in wanted:
+        if one.query in views and not _happened(views[one.query], one):
+            found.setdefault((one.code, one.name), one)
+    return list(found.values())
+
+
+def is_allowed(one: Exercise, may_be: Sequence[str]) -> bool:
+    """Whether the scenario says that this need not happen."""
+    return any(name in may_be for name in one.names)
+
+
+def require_known(may_be: Sequence[str], wanted: Sequence[Exercise]) -> None:
+    """ScenarioError if the scenario lets something be unexercised that the job cannot do."""
+    known = list(dict.fromkeys(name for one in wanted for name in one.names))
+    for name in may_be:
+        if name not in known:
+            raise ScenarioError(
+                f'[expect] may_be_unexercised names "{name}", which is nothing that this job does.{did_you_mean(name, known)}',
+                required=f"It takes {', '.join(map(_quoted, known))}.",
+            )
+
+
+def _of_query(query: str, recipe: Recipe, sides: Mapping[SideKind, str], event_time: EventTime | None) -> Iterator[Exercise]:
+    source = recipe.source
+    if recipe.aggregate is not None:
+        no_row = f"The output {query} has no row: no window came to its end. Make the events span more time: [source.{source}] span"
+    else:
+        no_row = f"The output {query} has no row. Make records that come through: [source.{source}.columns]"
+    missing, _, remedy = no_row.rpartition(". ")
+    yield Exercise(Code.OUTPUT, query, (query,), f"{missing}.", remedy)
+    if recipe.stateful:
+        delay = format_duration((event_time.lag if event_time else recipe.allowed_lateness * 0) + recipe.allowed_lateness)
+        late = (
+            f"Let some come late: [source.{source}.disorder] delayed = 0.02, delayed_by longer than {delay}, three batches or more"
+        )
+        yield Exercise(Code.LATE, query, _names(sides, SideKind.LATE), f"No record came late to {query}.", late)
+    required = any(isinstance(step, Require) for step in recipe.steps)
+    if required or event_time is not None:
+        bad = "invalid = 0.01 and invalid_values" if required else "missing_time = 0.01"
+        remedy = f"Make some that must be: [source.{source}.faults] {bad}"
+        yield Exercise(Code.REJECTED, query, _names(sides, SideKind.REJECTED), f"No record was rejected from {query}.", remedy)
+    for step in recipe.steps:
+        if isinstance(step, Filter):
+            missing = f"The filter {step.name} of {query} left no record out."
+            remedy = f"Make values that it leaves out: [source.{source}.columns]"
+            yield Exercise(Code.FILTER, query, (f"filtered.{step.name}",), missing, remedy)
+    if recipe.deduplicate is not None:
+        remedy = f"Make some: [source.{source}.faults] duplicates = 0.01"
+        yield Exercise(Code.DUPLICATE, query, ("duplicate",), f"{query} deduplicates and met no duplicate.", remedy)
+
+
+def _names(sides: Mapping[SideKind, str], kind: SideKind) -> tuple[str, ...]:
+    """The name of the output that such records leave by, where there is one, and the word for them."""
+    return tuple(dict.fromkeys((sides.get(kind, str(kind)), str(kind))))
+
+
+def _happened(view: QueryView, one: Exercise) -> bool:
+    match one.code:
+        case Code.OUTPUT:
+            return bool(view.main.rows)
+        case Code.FILTER:
+            left_out = {f"filtered.{record.reason}" for record in view.arrived.values() if record.fate == "filtered"}
+            return one.name in left_out
+        case Code.DUPLICATE:
+            return view.model.places["duplicate"].count > 0
+        case Code.LATE | Code.REJECTED:
+            kind = SideKind.LATE if one.code is Code.LATE else SideKind.REJECTED
+            side = view.side(kind)  # of a job that loses its trace ids the model does not know who was late
+            return view.model.places[kind].count > 0 or bool(side and side.rows)
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'

@@ -1,0 +1,18 @@
+"""What forks find imported: names that exist, and nothing of ours is left out in silence."""
+
+from importlib.util import find_spec
+
+import pytest
+
+from streamproof.prove.process.imported_once import SCENARIOS_ON_SERVICES, TASKS, import_all
+
+
+@pytest.mark.parametrize("module", [*SCENARIOS_ON_SERVICES, *TASKS])
+def test_a_module_is_there(module: str) -> None:
+    assert find_spec(module) is not None
+
+
+def test_an_extra_that_is_not_installed_is_left_out_and_a_module_of_ours_is_not() -> None:
+    import_all(["no_library_is_called_so"])
+    with pytest.raises(ImportError):
+        import_all(["streamproof.no_module_is_called_so"])

@@ -1,0 +1,55 @@
+"""Processes of scenarios: they draw random numbers of their own, as processes that start do (R17), and none is waited for for ever."""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from streamproof.prove.process.child import ChildTask
+from streamproof.prove.process.zygote import ChildDied, ChildHung, Zygote
+
+FORKS = """
+import os
+import numpy
+from streamproof.prove.process import imported_once
+from streamproof.prove.process import worker_daemon
+FORK
+for _ in range(2):
+    child = os.fork()
+    if child == 0:
+        DRAW
+        print(numpy.random.rand(), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("fork", "draw"),
+    [("", "imported_once.draw_anew()"), ("worker_daemon.watch_forks()", "")],
+    ids=["a scenario, which asks for it", "a worker, which pyspark forks"],
+)
+def test_r17_two_forks_draw_different_numbers(fork: str, draw: str) -> None:
+    code = FORKS.replace("FORK", fork).replace("DRAW", draw or "pass")
+    drawn = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert len(drawn) == len(set(drawn)) == 2
+
+
+def _task(folder: Path, port: int) -> ChildTask:
+    """A job whose JVM is said to be behind a port."""
+    data: dict[str, str] = {}
+    return ChildTask(folder.name, "no-job", "no.py:job", None, str(folder), str(folder), data, None, port, "secret", str(folder))
+
+
+def test_a_process_that_does_not_end_is_killed_and_one_that_dies_says_why(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, Zygote(tmp_path / "log") as zygote:
+        hangs = zygote.submit(_task(tmp_path / "hangs", port=silent.getsockname()[1]), 4)
+        dies = zygote.submit(_task(tmp_path / "dies", port=1), 60)
+
+        with pytest.raises(ChildHung, match="did not end within 4 seconds"):
+            hangs.result(60)
+        with pytest.raises(ChildDied):
+            dies.result(60)

@@ -1,0 +1,182 @@
+"""Events at the edges: always there, the same for the same events, and at the tick that they say."""
+
+import json
+
+import pytest
+
+from streamproof.prove.oracle.asked import AskedTime
+from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.scenario.edges import Around, never_sent, with_edges
+from streamproof.prove.scenario.generate import Kind, generate, without_trace
+from streamproof.prove.scenario.scenario import Scenario
+from streamproof.prove.scenario.written_time import SourceShape
+
+SECOND = 1_000_000
+MILLISECONDS = SourceShape("json", "ts", "milliseconds")
+TIME = AskedTime("ts", "10 seconds", "5 minutes")
+WINDOW = QueryShape("totals", "ts", 70 * SECOND, 30 * SECOND, ("client",), ("total",))
+ONCE = QueryShape("totals", "ts", 70 * SECOND, 30 * SECOND, ("client",), ("total",), ("id",))
+COLUMNS = {
+    "id": {"kind": "id"},
+    "client": {"kind": "key", "count": 3},
+    "amount": {"kind": "number"},
+    "tags": {"kind": "choice", "values": [["a", "b"], ["c"]]},
+    "place": {"kind": "choice", "values": [{"city": "x", "zip": 1}]},
+    "open": {"kind": "choice", "values": [True, False]},
+    "ts": {"kind": "event_time"},
+}
+
+
+def scenario(**changes):
+    faults = dict.fromkeys(("malformed", "missing_time", "future_time", "duplicates"), 0.01)
+    source = {"columns": COLUMNS, "span": "20 minutes", "disorder": {"typical": "2 seconds", "delayed": 0.03}, "faults": faults}
+    return Scenario.model_validate({"seed": 3, "events": 600, "batches": 4, "source": {"s": source}, **changes})
+
+
+def around(shape=ONCE, source=MILLISECONDS, ddl=""):
+    return Around(scenario().source["s"], source, ddl, TIME, shape)
+
+
+def made(where):
+    events = generate(scenario(), "s", where.source)
+    return events, with_edges(events, where)
+
+
+def named(events):
+    return {event.edge.words: event for event in events if event.edge is not None}
+
+
+def test_number_batches_and_files_stay_and_most_events_too():
+    events, edged = made(around())
+
+    assert [(event.arrival, event.batch, event.partition) for event in edged] == [
+        (event.arrival, event.batch, event.partition) for event in events
+    ]
+    assert 15 <= sum(one != other for one, other in zip(events, edged, strict=True)) <= 60
+    assert len({event.trace for event in edged}) == 600
+
+
+def test_the_same_events_give_the_same_bytes():
+    assert [event.record for event in made(around())[1]] == [event.record for event in made(around())[1]]
+
+
+@pytest.mark.parametrize("shape", [ONCE, WINDOW])
+def test_no_edge_moves_the_watermark(shape):
+    def newest(events):
+        passing = [event for event in events if event.kind in (Kind.OK, Kind.DUPLICATE)]
+        return [max(event.time_us for event in passing if event.batch == batch) for batch in range(4)]
+
+    events, edged = made(around(shape))
+
+    assert newest(edged) == newest(events)
+
+
+@pytest.mark.parametrize(
+    ("source", "tick"),
+    [
+        (MILLISECONDS, 1_000),
+        (SourceShape("json", "ts", "microseconds"), 1),
+        (SourceShape("json", "ts", "seconds"), SECOND),
+        (SourceShape("json", "ts"), 1),
+        (SourceShape("parquet", "ts"), 1),
+    ],
+)
+def test_before_a_deduplication_events_stand_at_the_bound_and_a_tick_beside_it(source, tick):
+    edges = named(made(around(source=source))[1])
+    at, before, after = (edges[f"{words}at the late bound"] for words in ("", "a tick before the one ", "a tick after the one "))
+    bound = at.edge.bound_us
+
+    assert (at.batch, before.batch, after.batch) == (3, 3, 3)
+    assert at.time_us == bound - bound % tick
+    assert (before.time_us, after.time_us) == (at.time_us - tick, at.time_us + tick)
+    assert [event.edge.late for event in (before, at, after)] == [True, True, False]
+    assert after.time_us > bound
+
+
+def test_before_a_window_its_end_decides():
+    edges = named(made(around(WINDOW))[1])
+    last = edges["in the last window that ends at or below the late bound"]
+    next_one = edges["a tick after the one in the last window that ends at or below the late bound"]
+
+    assert (last.time_us + 1_000) % WINDOW.window_us == 0
+    assert last.time_us < next_one.time_us == last.time_us + 1_000 <= last.edge.bound_us
+    assert (last.edge.late, next_one.edge.late) == (True, False)
+
+
+def test_copies_come_at_the_end_of_the_horizon_and_a_tick_before_it():
+    edged = made(around())[1]
+    edges = named(edged)
+
+    for words, late in (("at the end of the horizon", True), ("a tick before the end of the horizon", False)):
+        copy, original = edges[f"as a copy {words}"], edges[f"whose copy comes {words}"]
+        assert (copy.event_id, copy.kind, copy.edge.late) == (original.trace, Kind.DUPLICATE, late)
+        assert copy.values == original.values
+        assert copy.batch == 3 > original.batch
+        assert (copy.time_us <= copy.edge.bound_us) is late
+    assert edges["as a copy in the next batch"].batch == 1
+
+
+def test_null_stands_in_each_column_that_may_be_null():
+    edges = named(made(around(ddl="id string NOT NULL, client string, amount decimal(12, 2), ts long"))[1])
+
+    assert "with null in id" not in edges
+    for column in ("client", "amount", "tags", "place", "open"):
+        event = edges[f"with null in {column}"]
+        assert event.values[column] is None
+        assert json.loads(event.record)[column] is None
+    missing = edges["with null in ts"]
+    assert (missing.kind, missing.time_us, json.loads(missing.record)["ts"]) == (Kind.MISSING_TIME, None, None)
+
+
+def test_windows_have_an_event_at_their_start_and_a_tick_beside_it():
+    edges = named(made(around(WINDOW))[1])
+    start = edges["at the start of a window"].time_us
+
+    assert start % WINDOW.window_us == 0
+    assert (edges["a tick before the start of a window"].time_us, edges["a tick after the start of a window"].time_us) == (
+        start - 1_000,
+        start + 1_000,
+    )
+
+
+def test_two_records_stand_on_a_line_of_json():
+    double = named(made(around())[1])["as two records on a line"]
+
+    one, _, other = double.record.partition(b"} ")
+    assert double.kind is Kind.MALFORMED
+    assert json.loads(one + b"}")["_trace"] == double.trace
+    assert json.loads(other) == {name: value for name, value in json.loads(one + b"}").items() if name != "_trace"}
+    assert b"_trace" not in without_trace(double.record)
+
+
+def test_nested_values_are_empty_or_null_inside():
+    edges = named(made(around())[1])
+
+    assert json.loads(edges["with an empty list in tags"].record)["tags"] == []
+    assert json.loads(edges["with nulls inside place"].record)["place"] == {"city": None, "zip": None}
+
+
+def test_what_knows_no_null_and_no_state_has_few_edges():
+    assert list(named(made(around(None, SourceShape("protobuf", "ts", "milliseconds")))[1])) == ["with null in ts"]
+
+
+def test_a_scenario_of_few_events_stays_what_it_is():
+    events = generate(scenario(events=20, batches=2), "s", around().source)
+
+    assert sum(event.edge is not None for event in with_edges(events, around())) <= 2
+
+
+def test_where_the_watermark_has_not_moved_nothing_is_late():
+    events = generate(scenario(batches=2), "s", around().source)
+
+    assert not [event for event in with_edges(events, around()) if event.edge is not None and event.edge.late is not None]
+
+
+def test_what_is_aborted_is_no_event_of_the_scenario():
+    events = generate(scenario(), "s", MILLISECONDS)
+    aborted = never_sent(events, scenario().source["s"])
+
+    assert [event.partition for event in aborted] == [0, 1]
+    assert not {event.trace for event in aborted} & {event.trace for event in events}
+    assert not {event.values["id"] for event in aborted} & {event.values["id"] for event in events}
+    assert all(json.loads(event.record)["_trace"] == event.trace for event in aborted)

@@ -1,0 +1,112 @@
+"""R28: the oracle starts from the calls of the user's function, written down by a double that has the methods of the stream."""
+
+import inspect
+import sys
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+
+import streamproof as sp
+from streamproof.errors import JobDefinitionError
+from streamproof.prove.oracle.asked import Asked, AskedTime, Call, shape_asked
+from streamproof.prove.oracle.durations import micros
+from streamproof.prove.subjects.job.calls import AskedStream, AskedWindow, calls_of
+from streamproof.stream import Stream
+from streamproof.stream.stream import WindowedStream
+
+JOB = """
+import streamproof as sp
+from streamproof import Outputs, tumbling
+
+MINUTE = tumbling("1 minute")
+
+def doubled(rows):
+    return rows
+
+@sp.job
+def totals(trades: sp.Stream) -> Outputs:
+    checked = trades.require(positive="amount > 0").filter("client <> 'x'", name="no x").transform(doubled)
+    once = checked.deduplicate("id", "client")
+    by_client = once.window(MINUTE, by="client", allowed_lateness="90 s").aggregate(total="sum")
+    return sp.Outputs(totals=by_client, plain=checked, late=by_client.late, rejected=checked.rejected)
+"""
+
+
+def config_of(tmp_path, text):
+    (tmp_path / "job.py").write_text(text)
+    return SimpleNamespace(root=tmp_path, entry="job.py:totals", file=tmp_path / "streamproof.toml")
+
+
+@pytest.mark.parametrize(("double", "real"), [(AskedStream, Stream), (AskedWindow, WindowedStream)])
+def test_the_double_has_the_methods_of_the_stream_and_their_parameters(double, real):
+    def public(kind):
+        return {name: member for name, member in vars(kind).items() if not name.startswith("_")}
+
+    def parameters(member):
+        function = member.fget if isinstance(member, property) else member
+        return [(one.name, one.kind, one.default) for one in inspect.signature(function).parameters.values()]
+
+    assert public(double).keys() == public(real).keys()
+    for name, member in public(real).items():
+        assert type(public(double)[name]) is type(member)
+        assert parameters(public(double)[name]) == parameters(member), name
+
+
+def test_the_calls_are_written_down_as_they_were_given(tmp_path):
+    asked = calls_of(config_of(tmp_path, JOB))
+
+    assert list(asked) == ["totals", "plain"]
+    totals = asked["totals"]
+    assert [call.method for call in totals.calls] == ["require", "filter", "transform", "deduplicate", "window", "aggregate"]
+    assert totals.calls[0] == Call("require", {"conditions": {"positive": "amount > 0"}})
+    assert totals.calls[4].given["allowed_lateness"] == "90 s"
+    assert [call.method for call in totals.row_wise] == ["require", "filter", "transform"]
+    assert totals.requirements == ["amount > 0"]
+    assert shape_asked("totals", totals, AskedTime("ts", "10 seconds")).delay_us == 100_000_000
+    assert shape_asked("totals", totals, AskedTime("ts", "10 seconds")).window_us == 60_000_000
+    assert shape_asked("totals", totals, AskedTime("ts")).deduplicate == ("id", "client")
+    assert not shape_asked("plain", asked["plain"], AskedTime("ts")).stateful
+
+
+def test_the_oracle_asks_nothing_of_what_the_product_makes_of_a_call(tmp_path, monkeypatch):
+    monkeypatch.setattr(Stream, "deduplicate", lambda stream, *_: stream)
+    monkeypatch.setattr("streamproof.stream.windows.parse_duration", lambda _: timedelta(0))
+    monkeypatch.setattr("streamproof.stream.stream.parse_duration", lambda _: timedelta(0))
+
+    shape = shape_asked("totals", calls_of(config_of(tmp_path, JOB))["totals"], None)
+
+    assert (shape.deduplicate, shape.delay_us, shape.window_us) == (("id", "client"), 90_000_000, 60_000_000)
+
+
+def test_afterwards_outputs_and_windows_are_the_product_s_own_again(tmp_path):
+    calls_of(config_of(tmp_path, JOB))
+
+    assert type(sp.tumbling("1 minute")) is sys.modules["streamproof.stream.windows"].Tumbling
+    with pytest.raises(JobDefinitionError):
+        sp.Outputs()
+
+
+def test_a_function_that_needs_more_than_a_stream_is_told_so(tmp_path):
+    with pytest.raises(JobDefinitionError, match="AttributeError"):
+        calls_of(config_of(tmp_path, JOB.replace("checked = trades", "trades.recipe; checked = trades")))
+
+
+def test_a_window_of_a_module_that_was_imported_before_is_as_long_as_it_says():
+    asked = Asked("s").then("window", window=sp.tumbling("30 seconds"), by=["a"], allowed_lateness="0 seconds", emit="final")
+
+    assert shape_asked("q", asked.then("aggregate", aggregates={"n": 1}), None).window_us == 30_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("10 seconds", 10_000_000), ("1 minute 30 seconds", 90_000_000), ("1.5 h", 5_400_000_000), ("1 day, 2 us", 86_400_000_002)],
+)
+def test_durations_are_read_as_people_write_them(text, expected):
+    assert micros(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "soon", "10", "5 parsecs", "10 seconds or so"])
+def test_other_texts_are_no_durations(text):
+    with pytest.raises(ValueError, match="is not a duration"):
+        micros(text)
