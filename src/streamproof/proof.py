@@ -16,6 +16,7 @@ from streamproof.errors import ScenarioError
 from streamproof.progress import progress_on
 from streamproof.prove.events import Event
 from streamproof.prove.run import INTERRUPTED, Options, PlanPreview, preview, run_proof
+from streamproof.prove.subjects.job.preparation import JobPreparation
 from streamproof.report import store
 from streamproof.report.shape import Report, ScenarioEntry
 
@@ -109,6 +110,7 @@ def prove(
         On Ctrl-C, once what was finished is stored.
     """
     config = load(target, profile=profile)
+    preparation = JobPreparation.of(config, seed=seed, events=events, batches=batches)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
     ids = tuple(store.last_failed(config.root)) if last_failed else ()
     if last_failed and not ids:
@@ -131,13 +133,14 @@ def prove(
         allow_hosts,
         brokers,
         services or {},
+        profile=profile,
     )
     folder = store.new_run(config.root)
     if progress and listener is None:
         with progress_on(Console(highlight=False, markup=False, emoji=False)) as shown:
-            found = cast("Report", run_proof(config, options, folder, shown))
+            found = cast("Report", run_proof(preparation, options, folder, shown))
     else:
-        found = cast("Report", run_proof(config, options, folder, listener))
+        found = cast("Report", run_proof(preparation, options, folder, listener))
     store.write(found, folder)
     if report is not None:
         Path(report).mkdir(parents=True, exist_ok=True)
@@ -162,7 +165,16 @@ def plan(
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
     config = load(target, profile=profile)
+    preparation = JobPreparation.of(config, seed=seed, events=events)
     options = Options(
-        str(target), seed=seed, only=only, full=full, quick=quick, events=events, brokers=brokers, services=services or {}
+        str(target),
+        seed=seed,
+        only=only,
+        full=full,
+        quick=quick,
+        events=events,
+        brokers=brokers,
+        services=services or {},
+        profile=profile,
     )
-    return preview(config, options, store.new_run(config.root), listener)
+    return preview(preparation, options, store.new_run(config.root), listener)

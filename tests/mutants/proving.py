@@ -18,6 +18,7 @@ from streamproof.core.verdict import Verdict
 from streamproof.errors import StreamproofError
 from streamproof.prove import events
 from streamproof.prove.run import Options, run_proof
+from streamproof.prove.subjects.job.preparation import JobPreparation
 
 RECORDING = "recording"
 _TESTS = Path(__file__).parents[1]
@@ -94,7 +95,9 @@ def report_here(selection: Selection, folder: Path, child_python_path: Path | No
         batches=selection.batches,
         child_python_path=str(child_python_path) if child_python_path else None,
     )
-    return run_proof(load(target, profile=selection.profile or None), options, folder / "proof", told)
+    config = load(target, profile=selection.profile or None)
+    preparation = JobPreparation.of(config, events=selection.events, batches=selection.batches)
+    return run_proof(preparation, options, folder / "proof", told)
 
 
 def main(selection: str, folder: str, said: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from streamproof.config import load
 from streamproof.proof import prove
 from streamproof.prove.run import Options, preview
+from streamproof.prove.subjects.job.preparation import JobPreparation
 
 pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "full_plan"
@@ -22,7 +23,7 @@ def job(tmp_path: Path) -> Path:
 
 def test_the_plan_has_what_the_standard_plan_has_not(job: Path, tmp_path: Path) -> None:
     """CI runs all of them (`make beyond`), and would pass without one that is not there."""
-    planned = preview(load(job), Options(str(job), full=True), tmp_path / "plan").ids
+    planned = preview(JobPreparation.of(load(job)), Options(str(job), full=True), tmp_path / "plan").ids
 
     assert [only for only, _ in BEYOND if not fnmatch.filter(planned, only)] == []
 

@@ -11,6 +11,7 @@ from streamproof.core.phases import Phase
 from streamproof.proof import prove
 from streamproof.prove.process.engine import Engine
 from streamproof.prove.run import Options, preview, run_proof
+from streamproof.prove.subjects.job.preparation import JobPreparation
 
 pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "full_plan"
@@ -23,9 +24,9 @@ def job(tmp_path: Path) -> Path:
 
 
 def test_a_live_crash_in_every_phase_comes_to_the_same_end_as_its_image(job: Path, tmp_path: Path) -> None:
-    live = preview(load(job), Options(str(job), only="*:after+live"), tmp_path / "plan").ids
+    live = preview(JobPreparation.of(load(job)), Options(str(job), only="*:after+live"), tmp_path / "plan").ids
     both = Options(str(job), ids=tuple(name for crash in live for name in (crash, crash.removesuffix("+live"))))
-    report = run_proof(load(job), both, tmp_path / "both")
+    report = run_proof(JobPreparation.of(load(job)), both, tmp_path / "both")
     found = {scenario["id"]: scenario for scenario in report["scenarios"]}
     assert {found[name]["phase"] for name in live} == PHASES
     for name in live:

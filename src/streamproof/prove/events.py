@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Started:
-    """The proof begins; `noun` is what an event is called ("trades"), `master` where Spark runs ("local[2]")."""
+    """The proof begins; `noun` is what an event is called ("trades"), `master` where Spark runs ("local[2]").
+
+    `touches` says what it will touch, where that is not known from a configuration.
+    """
 
     job: str
     events: int
@@ -15,6 +18,7 @@ class Started:
     batches: int
     spark: str
     master: str
+    touches: str = ""
 
 
 @dataclass(frozen=True)

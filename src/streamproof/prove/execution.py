@@ -14,9 +14,7 @@ from streamproof.core.phases import StepName
 from streamproof.core.verdict import Verdict
 from streamproof.errors import DISK_FULL, StreamproofError
 from streamproof.prove import judging
-from streamproof.prove.artifacts.comparing import rows_published
 from streamproof.prove.checkers import CheckResult, Finding
-from streamproof.prove.context import ProofContext
 from streamproof.prove.faults.fault import ALONE
 from streamproof.prove.faults.injection import FaultInjector
 from streamproof.prove.faults.injection_on_files import FileFaultInjector
@@ -32,7 +30,9 @@ from streamproof.prove.record.live import Action, arming
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.record.steps import timeline
 from streamproof.prove.services.crash import FIRED, steps_in, steps_of_tasks
-from streamproof.prove.subjects.job.binding import Setting, layout_of
+from streamproof.prove.subjects.binding import ScenarioBinding
+from streamproof.prove.subjects.job.subject import JobSubject
+from streamproof.prove.subjects.subject import Subject
 
 SIDE_BY_SIDE = 3
 _NO_JVM = "the JVM of the proof has ended, as it does where the system kills it for want of memory: a proof takes some 6 GB"
@@ -57,10 +57,13 @@ class Ran:
 class Executor:
     """Runs the scenarios of one proof."""
 
-    def __init__(self, context: ProofContext, zygote: Zygote, allowed_hosts: Sequence[str] = ()) -> None:
-        self.context, self._children = context, Children(context, zygote, allowed_hosts)
-        self._striking = FaultInjector(context, self._children)
-        self._carrying_out = FileFaultInjector(context, self._children)
+    def __init__(self, subject: Subject, zygote: Zygote, allowed_hosts: Sequence[str] = ()) -> None:
+        self.subject, self._children = subject, Children(subject, zygote, allowed_hosts)
+        self._on_services: FaultInjector | None = None
+        self._on_files: FileFaultInjector | None = None
+        if isinstance(subject, JobSubject):  # the plans of other subjects have no such faults yet
+            self._on_services = FaultInjector(subject, self._children)
+            self._on_files = FileFaultInjector(subject, self._children)
         self._number = 0
         self._lock = threading.Lock()
         # Never the same id twice in one JVM: threads of an earlier proof would write into the new recording.
@@ -77,24 +80,24 @@ class Executor:
             What stopped the job.
         """
         started = monotonic_seconds()
-        self.context.engine.restart_maintenance()
+        self.subject.engine.restart_maintenance()
         identity = f"r{self._life}-{name}"
-        setting = self.context.setting(f"{self.context.outside.prefix}recording-{name}", recording=identity, trace=trace)
-        folder = self.context.folder / f"recording-{name}"
-        self.context.engine.open_recording(identity, folder)
-        self.context.open_places(setting.folder.name)
+        binding = self.subject.binding(f"{self.subject.prefix}recording-{name}", recording=identity, trace=trace)
+        folder = self.subject.folder / f"recording-{name}"
+        self.subject.engine.open_recording(identity, folder)
+        self.subject.open_places(binding.folder.name)
         try:
-            result = self._children.start(f"recording-{name}", setting, settings=settings or {}, trace=trace).result()
+            result = self._children.start(f"recording-{name}", binding, settings=settings or {}, trace=trace).result()
         finally:
-            self.context.engine.close_recording(identity)
+            self.subject.engine.close_recording(identity)
         if result.error:
             raise StreamproofError(f"The job stopped without any fault: {result.message}", remedy=result.remedy)
-        steps = timeline(journals.read(folder, setting.folder), layout_of(self.context.bound))
+        steps = timeline(journals.read(folder, binding.folder), self.subject.layout)
         if not trace:
-            self.context.harvest(setting.folder)
-        announced, of_tasks = steps_in(setting.folder / STEPS), steps_of_tasks(setting.folder / STEPS)
+            self.subject.collect(binding.folder)
+        announced, of_tasks = steps_in(binding.folder / STEPS), steps_of_tasks(binding.folder / STEPS)
         return Recording(
-            name, folder, setting, steps, result.operators, monotonic_seconds() - started, settings or {}, announced, of_tasks
+            name, folder, binding, steps, result.operators, monotonic_seconds() - started, settings or {}, announced, of_tasks
         )
 
     # -- scenarios
@@ -134,7 +137,7 @@ class Executor:
                 for future in done:
                     del running[future]
                     ran = future.result()
-                    yield self._judged(ran, keep_rows=ran.plan.compared)
+                    yield self._judged(ran)
                     self._close(ran.folder.name)
                     shutil.rmtree(ran.folder, ignore_errors=True)
                 if stop():
@@ -142,62 +145,65 @@ class Executor:
 
     def judge_recording(self, plan: ScenarioPlan, recording: Recording) -> Outcome:
         """The fault-free run is a scenario as well."""
-        return judging.judged(self.context, plan, recording.setting.folder, fired=True, seconds=recording.seconds)
+        return judging.judged(self.subject, plan, recording.binding.folder, fired=True, seconds=recording.seconds)
 
     def close(self) -> None:
-        self._striking.close()
+        if self._on_services is not None:
+            self._on_services.close()
 
     def _run(self, plan: ScenarioPlan, recordings: Mapping[str, Recording], tries: int = _TRIES) -> Ran:
         started = monotonic_seconds()
         recording = recordings[plan.recording]
         with self._lock:
             self._number += 1
-            name = f"{self.context.outside.prefix}s{self._number:05d}"
+            name = f"{self.subject.prefix}s{self._number:05d}"
         fired = False
-        setting = self.context.setting(name, by_line=plan.strike.fault.line if plan.strike else "")
-        restarted = setting if recording.name != "default" or plan.compared else setting.in_one_batch()
+        binding = self.subject.binding(name, by_line=plan.strike.fault.line if plan.strike else "")
+        restarted = binding if recording.name != "default" or plan.compared else binding.in_one_batch()
         try:
-            self.context.engine.forget()
-            self.context.open_places(name)
+            self.subject.engine.forget()
+            self.subject.open_places(name)
             if plan.on_files is not None:
-                fired, result = self._carrying_out.carry_out(plan, plan.on_files, recording, setting)
+                assert self._on_files is not None
+                fired, result = self._on_files.carry_out(plan, plan.on_files, recording, binding)
                 if fired or plan.mode is Mode.IMAGE or tries <= 1:
-                    return Ran(plan, setting.folder, fired, result, "", monotonic_seconds() - started)
+                    return Ran(plan, binding.folder, fired, result, "", monotonic_seconds() - started)
             elif plan.strike is not None:
-                fired, rerun = self._striking.strike(plan, plan.strike, recording, setting), _left_open(setting.folder)
+                assert self._on_services is not None
+                fired, rerun = self._on_services.strike(plan, plan.strike, recording, binding), _left_open(binding.folder)
             elif plan.mode is Mode.IMAGE:
-                fired, rerun = self._rebuild(plan, recording, setting)
+                fired, rerun = self._rebuild(plan, recording, binding)
             else:
-                fired, rerun = self._crash(plan, recording, setting)
+                fired, rerun = self._crash(plan, recording, binding)
             if not fired and plan.mode is not Mode.IMAGE and tries > 1:
                 self._close(name)
-                shutil.rmtree(setting.folder, ignore_errors=True)
+                shutil.rmtree(binding.folder, ignore_errors=True)
                 return self._run(plan, recordings, tries - 1)
             result = self._children.start(name, restarted, recording=recording).result()
             if result.error and plan.fault == "machine-death" and "--replay-last" in result.remedy:
                 result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
-                if result.error and "--replay-last" in result.remedy and _moved_away(plan, setting.folder):
+                if result.error and "--replay-last" in result.remedy and _moved_away(plan, binding.folder):
                     result = self._children.start(f"{name}-once-more", restarted, recording=recording, replay_last=True).result()
-            return Ran(plan, setting.folder, fired, result, "", monotonic_seconds() - started, rerun)
+            return Ran(plan, binding.folder, fired, result, "", monotonic_seconds() - started, rerun)
         except NotMet as not_met:
-            return Ran(plan, setting.folder, True, None, "", monotonic_seconds() - started, not_met=not_met)
+            return Ran(plan, binding.folder, True, None, "", monotonic_seconds() - started, not_met=not_met)
         except ChildHung as hang:
-            return self._hung(plan, setting, hang, fired or hang.fired, monotonic_seconds() - started)
+            return self._hung(plan, binding, hang, fired or hang.fired, monotonic_seconds() - started)
         except Exception as problem:  # noqa: BLE001  # whatever breaks in the harness, or in clients of services, the others go on (P6)
             self._close(name)
-            said = f"{type(problem).__name__}: {problem}" if self.context.engine.alive else _NO_JVM
-            return Ran(plan, setting.folder, False, None, said, monotonic_seconds() - started)
+            said = f"{type(problem).__name__}: {problem}" if self.subject.engine.alive else _NO_JVM
+            return Ran(plan, binding.folder, False, None, said, monotonic_seconds() - started)
 
-    def _hung(self, plan: ScenarioPlan, setting: Setting, hang: ChildHung, fired: bool, seconds: float) -> Ran:  # noqa: FBT001
+    def _hung(self, plan: ScenarioPlan, binding: ScenarioBinding, hang: ChildHung, fired: bool, seconds: float) -> Ran:  # noqa: FBT001
         """Where the fault was done, a job that does not come back; else nothing is known."""
         with suppress(Exception):
-            self.context.engine.stop_queries(str(setting.folder))
-        self._close(setting.folder.name)
+            self.subject.engine.stop_queries(str(binding.folder))
+        self._close(binding.folder.name)
         hung = ChildResult(type(hang).__name__, f"{hang}.", "Run this scenario alone and look what the job waits for.")
-        return Ran(plan, setting.folder, fired, hung if fired else None, "" if fired else f"before its fault, {hang}", seconds)
+        return Ran(plan, binding.folder, fired, hung if fired else None, "" if fired else f"before its fault, {hang}", seconds)
 
-    def _judged(self, ran: Ran, *, keep_rows: bool) -> Outcome:
-        """The verdict; of what is published only sums are kept, where a live crash is to be compared with its image."""
+    def _judged(self, ran: Ran) -> Outcome:
+        """The verdict."""
         if ran.not_met is not None:
             return judging.not_met(ran.plan, ran.not_met, ran.seconds)
         if ran.result is None:
@@ -206,53 +212,52 @@ class Executor:
             return judging.broken(ran.plan, ran.result.message, ran.seconds)
         if ran.result.error:
             return judging.stopped(ran.plan, ran.result.message, ran.result.remedy, fired=ran.fired, seconds=ran.seconds)
-        outcome = judging.judged(self.context, ran.plan, ran.folder, fired=ran.fired, seconds=ran.seconds, rerun=ran.rerun)
-        published = rows_published(outcome.history) if keep_rows and outcome.history is not None else None
-        return replace(outcome, notes=ran.result.notes, history=None, published=published)
+        outcome = judging.judged(self.subject, ran.plan, ran.folder, fired=ran.fired, seconds=ran.seconds, rerun=ran.rerun)
+        return replace(outcome, notes=ran.result.notes, evidence=None)
 
     def _close(self, name: str) -> None:
         """What a scenario had in services goes; what cannot be removed goes with the services."""
         with suppress(Exception):
-            self.context.close_places(name)
+            self.subject.close_places(name)
 
-    def _rebuild(self, plan: ScenarioPlan, recording: Recording, setting: Setting) -> tuple[bool, tuple[int, ...]]:
+    def _rebuild(self, plan: ScenarioPlan, recording: Recording, binding: ScenarioBinding) -> tuple[bool, tuple[int, ...]]:
         assert plan.image is not None
-        built = build(plan.image, setting.folder, recording.blobs, layout_of(self.context.bound))
+        built = build(plan.image, binding.folder, recording.blobs, self.subject.layout)
         return built.fired(), _planned_not_committed(plan.image.files)
 
-    def _crash(self, plan: ScenarioPlan, recording: Recording, setting: Setting) -> tuple[bool, tuple[int, ...]]:
+    def _crash(self, plan: ScenarioPlan, recording: Recording, binding: ScenarioBinding) -> tuple[bool, tuple[int, ...]]:
         assert plan.step is not None
         if plan.mode is Mode.KILL:
             from streamproof.prove.process.killing import kill_at
 
-            fired = kill_at(self.context, recording, plan.step, setting, self._children.task, self._children.environment)
+            fired = kill_at(self.subject, recording, plan.step, binding, self._children.task, self._children.environment)
         elif plan.image is None:
-            fired = self._die_in_service(plan.step, recording, setting)
+            fired = self._die_in_service(plan.step, recording, binding)
         else:
-            identity = f"l{self._life}-{setting.folder.name}"
-            recorded = replace(setting, base=f"sp-record://{identity}{setting.folder}")
-            self.context.engine.open_recording(identity, self.context.folder / identity)
+            identity = f"l{self._life}-{binding.folder.name}"
+            recorded = replace(binding, base=f"sp-record://{identity}{binding.folder}")
+            self.subject.engine.open_recording(identity, self.subject.folder / identity)
             try:
-                self.context.engine.arm(identity, *arming(recording.steps, plan.step, action=Action.DIE).arguments())
+                self.subject.engine.arm(identity, *arming(recording.steps, plan.step, action=Action.DIE).arguments())
                 result = self._children.start(identity, recorded, recording=recording, read_state=False).result()
-                fired = self.context.engine.fired(identity) and bool(result.error)
+                fired = self.subject.engine.fired(identity) and bool(result.error)
             finally:
-                self.context.engine.close_recording(identity)
-                shutil.rmtree(self.context.folder / identity, ignore_errors=True)
-        return fired, _left_open(setting.folder)
+                self.subject.engine.close_recording(identity)
+                shutil.rmtree(self.subject.folder / identity, ignore_errors=True)
+        return fired, _left_open(binding.folder)
 
-    def _die_in_service(self, step: StepName, recording: Recording, setting: Setting) -> bool:
+    def _die_in_service(self, step: StepName, recording: Recording, binding: ScenarioBinding) -> bool:
         """Runs the job until it takes a step in a service, and kill -9 ends driver and task there."""
         running = self._children.start(
-            f"{setting.folder.name}-dies", setting, recording=recording, read_state=False, crash_at=str(step)
+            f"{binding.folder.name}-dies", binding, recording=recording, read_state=False, crash_at=str(step)
         )
         died = False
         try:
             running.result()
         except ChildDied:
             died = True
-        self.context.engine.wait_until_ended(str(setting.folder))
-        return died and Path(f"{setting.folder / STEPS}.{FIRED}").exists()
+        self.subject.engine.wait_until_ended(str(binding.folder))
+        return died and Path(f"{binding.folder / STEPS}.{FIRED}").exists()
 
 
 def agreement(live: Outcome, image: Outcome) -> CheckResult:

@@ -5,23 +5,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from streamproof.core.clock import from_micros
 from streamproof.core.verdict import Verdict, worst
 from streamproof.errors import ScenarioError, StreamproofError
 from streamproof.prove.artifacts.comparing import PublishedRows
-from streamproof.prove.artifacts.history import History
-from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checkers
-from streamproof.prove.checkers.account import PLACES, found_places
-from streamproof.prove.context import ProofContext
+from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.faults.on_files import NotMet
 from streamproof.prove.plan.planning import ScenarioPlan, in_words
+from streamproof.prove.subjects.subject import Subject
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What became of a scenario: whether its fault fired, what the checkers say, the account found, and its batches.
 
-    `history` is kept of the fault-free run alone, `published` (what the rows sum up to) where two scenarios are compared.
+    `evidence`, what the subject has read, is kept of the fault-free run alone; `published` (what the rows sum up to) where two scenarios
+    are compared.
     """
 
     plan: ScenarioPlan
@@ -30,7 +28,7 @@ class Outcome:
     seconds: float
     account: dict[str, int] = field(default_factory=dict)
     batches: list[dict[str, Any]] = field(default_factory=list)
-    history: History | None = None
+    evidence: Any = None
     published: PublishedRows | None = None
     notes: tuple[str, ...] = ()
 
@@ -63,14 +61,11 @@ class Outcome:
 
 
 def judged(
-    context: ProofContext, plan: ScenarioPlan, folder: Path, *, fired: bool, seconds: float, rerun: Sequence[int] = ()
+    subject: Subject, plan: ScenarioPlan, folder: Path, *, fired: bool, seconds: float, rerun: Sequence[int] = ()
 ) -> Outcome:
     """Reads what the scenario left behind and lets every checker look at it."""
     try:
-        history = context.history(folder, power_failure=plan.fault == "machine-death")
-        checks: Sequence[CheckResult] = [_called(context, check) for check in run_checkers(history)]
-        account = _account(history)
-        batches = _batches(history, rerun)
+        found = subject.judge(folder, power_failure=plan.fault == "machine-death", rerun=rerun, keep_rows=plan.compared)
     except ScenarioError:
         raise  # nothing the job did: the scenario's own model
     except (StreamproofError, OSError) as problem:
@@ -81,7 +76,9 @@ def judged(
             CheckResult("history", Verdict.UNKNOWN, (), 0, f"the history could not be judged: {type(problem).__name__}: {problem}")
         ]
         return Outcome(plan, fired, checks, seconds)
-    return Outcome(plan, fired, checks, seconds, account, batches, history)
+    named = [_called(subject, check) for check in found.checks]
+    batches = [dict(batch) for batch in found.batches]
+    return Outcome(plan, fired, named, seconds, dict(found.account), batches, found.evidence, found.published)
 
 
 def stopped(plan: ScenarioPlan, message: str, remedy: str, *, fired: bool, seconds: float) -> Outcome:
@@ -101,34 +98,10 @@ def broken(plan: ScenarioPlan, message: str, seconds: float) -> Outcome:
     return Outcome(plan, False, [CheckResult("harness", Verdict.UNKNOWN, (), 0, message)], seconds)
 
 
-def _called(context: ProofContext, check: CheckResult) -> CheckResult:
+def _called(subject: Subject, check: CheckResult) -> CheckResult:
     """The same with every event by the name that people know it by."""
-    named = [replace(finding, called=context.called(finding.event)) if finding.event else finding for finding in check.findings]
+    named = [replace(finding, called=subject.called(finding.event)) if finding.event else finding for finding in check.findings]
     return replace(check, findings=tuple(named))
-
-
-def _account(history: History) -> dict[str, int]:
-    view = history.queries[0]
-    account = {"input": view.model.places["input"].count}
-    try:
-        places = found_places(view)
-    except CannotTell:
-        return account
-    return account | {place: places[place].count for place in PLACES}
-
-
-def _batches(history: History, rerun: Sequence[int]) -> list[dict[str, Any]]:
-    view = history.queries[0]
-    return [
-        {
-            "batch": read.batch,
-            "watermark": from_micros(read.watermark_ms * 1_000).isoformat() if read.watermark_ms else None,
-            "rows": sum(len(history.offered.traces_of_file.get(name, ())) for name in read.files),
-            "files": len(read.files),
-            "attempts": 2 if read.batch in rerun else 1,
-        }
-        for read in view.left.batches
-    ]
 
 
 _PAGES = (

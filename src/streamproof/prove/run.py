@@ -8,38 +8,26 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from streamproof.config import JobConfig
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.prove import assembling, events
-from streamproof.prove.artifacts.float_order import Steps
-from streamproof.prove.checkers import CheckResult, Finding
-from streamproof.prove.context import ProofContext, make_events, prepare
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor, agreement
 from streamproof.prove.judging import Outcome
-from streamproof.prove.plan import on_files, on_services
 from streamproof.prove.plan.planning import (
     FAULT_FREE,
     LIVE_MODES,
     ScenarioPlan,
-    additional,
     chosen,
-    quick,
-    second_recording,
-    standard,
 )
 from streamproof.prove.process import guard
 from streamproof.prove.process.engine import Engine
-from streamproof.prove.process.imported_once import SCENARIOS, SCENARIOS_ON_SERVICES
 from streamproof.prove.process.scratch import scratch
+from streamproof.prove.process.spark_settings import SPARK
 from streamproof.prove.process.zygote import Zygote
 from streamproof.prove.record.recording import Recording
-from streamproof.prove.scenario.scenario import Scenario, load_scenario
-from streamproof.prove.services import Services, given, needed
-from streamproof.prove.subjects.job.binding import SPARK
-from streamproof.prove.subjects.job.future_limit import future_limit
-from streamproof.runtime.connector_jars import connector_jars
+from streamproof.prove.services import Services, given
+from streamproof.prove.subjects.subject import Preparation, Subject
 
 RARE_SETTINGS = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
@@ -75,6 +63,9 @@ class Options:
     brokers: int = 1
     services: Mapping[str, str] = field(default_factory=dict)
     child_python_path: str | None = None
+    profile: str | None = None
+    words: tuple[str, ...] = ()
+    """What a replay must say beside, such as the samples of a job that was not written for us."""
 
     def __post_init__(self) -> None:
         if self.quick and self.full:
@@ -99,7 +90,7 @@ class PlanPreview:
 
 @dataclass
 class _Prepared:
-    context: ProofContext
+    subject: Subject
     executor: Executor
     recordings: dict[str, Recording]
     plans: list[ScenarioPlan]
@@ -108,19 +99,18 @@ class _Prepared:
 
 
 def run_proof(
-    config: JobConfig, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None
+    preparation: Preparation, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None
 ) -> dict[str, Any]:
-    """Proves a job and gives the report as data; `folder` is for what the proof writes meanwhile and does not keep in memory.
+    """Proves a subject and gives the report as data; `folder` is for what the proof writes meanwhile and does not keep in memory.
 
     Raises
     ------
     StreamproofError
-        If the job, the configuration or the scenario cannot be run at all.
+        If the subject cannot be run at all.
     """
     tell = listener or _silent
     started = monotonic_seconds()
-    scenario = load_scenario(config.root, seed=options.seed, events=options.events, batches=options.batches)
-    with _Session(config, scenario, folder, options, tell) as proof:
+    with _Session(preparation, folder, options, tell) as proof:
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
         outcomes: list[Outcome] = [prepared.fault_free]
@@ -131,10 +121,10 @@ def run_proof(
         outcomes = _agreeing(outcomes)
         request = assembling.Request(
             options.target,
-            scenario.seed,
+            preparation.seed,
             _plan_name(options, outcomes, prepared.plans),
             options.events,
-            config.profile,
+            options.profile,
             cut_short,
             options.only,
             options.full,
@@ -144,20 +134,20 @@ def run_proof(
             tuple(f"{name}={given.KINDS[name](url).shown}" for name, url in options.services.items()),
             prepared.left_out,
             proof.leave(),
+            options.words,
         )
         seconds = monotonic_seconds() - started
-        report = assembling.report(prepared.context, request, prepared.recordings["default"], outcomes, seconds)
+        report = assembling.report(prepared.subject, request, prepared.recordings["default"], outcomes, seconds)
         tell(events.Finished())
         return report
 
 
 def preview(
-    config: JobConfig, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None
+    preparation: Preparation, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None
 ) -> PlanPreview:
-    """Records the job once and says what a proof would try."""
+    """Records the subject once and says what a proof would try."""
     tell = listener or _silent
-    scenario = load_scenario(config.root, seed=options.seed, events=options.events, batches=options.batches)
-    with _Session(config, scenario, folder, options, tell) as proof:
+    with _Session(preparation, folder, options, tell) as proof:
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
         images, live, others = _counted(plans)
@@ -171,15 +161,14 @@ def _silent(_: events.Event) -> None:
 
 @dataclass
 class _Session:
-    """The JVM and the zygote of one proof; both end with it."""
+    """The JVM, the services and the zygote of one proof; they end with it."""
 
-    config: JobConfig
-    scenario: Scenario
+    preparation: Preparation
     folder: Path
     options: Options
     tell: Callable[[events.Event], None]
-    _world: ProofContext | None = None
-    _outside: Services | None = None
+    _subject: Subject | None = None
+    _services: Services | None = None
     _zygote: Zygote | None = None
     _executor: Executor | None = None
     _work: Path = field(init=False)
@@ -188,12 +177,12 @@ class _Session:
     @property
     def seconds_each(self) -> float:
         """What a scenario costs, about."""
-        on_services = self._outside is not None and self._outside.names
+        on_services = self._services is not None and self._services.names
         return _SECONDS_EACH_ON_SERVICES if on_services else _SECONDS_EACH
 
     def __enter__(self) -> "_Session":
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._work = scratch(self.folder, self.scenario.events * len(self.config.source))
+        self._work = scratch(self.folder, self.preparation.records)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -201,103 +190,79 @@ class _Session:
             self._executor.close()
         if self._zygote is not None:
             self._zygote.close()
-        if self._world is not None:
-            self._world.close()
-        if self._outside is not None:
-            self._outside.stop()
+        if self._subject is not None:
+            self._subject.close()
+        if self._services is not None:
+            self._services.stop()
         if self._work != self.folder:
             shutil.rmtree(self._work, ignore_errors=True)
 
     def leave(self) -> list[str]:
         """Removes what was made in services that go on without the proof; says what could not be removed."""
-        return self._outside.leave() if self._outside is not None else []
+        return self._services.leave() if self._services is not None else []
 
     def prepare(self) -> _Prepared:
-        needs = needed(self.config, self.scenario.environment)
-        modules = SCENARIOS_ON_SERVICES if needs else SCENARIOS
-        self._zygote = zygote = Zygote(self.folder / "children.log", self.options.child_python_path, modules)
+        self._zygote = zygote = Zygote(self.folder / "children.log", self.options.child_python_path, self.preparation.modules)
         beside = ThreadPoolExecutor(1, thread_name_prefix="preparing")
         try:
-            return self._prepared(zygote, beside, needs)
+            return self._prepared(zygote, beside)
         finally:  # an error, or Ctrl-C, does not wait for what goes on beside it
             beside.shutdown(
                 wait=bool(self.options.services), cancel_futures=True
             )  # it would make topics where they are not removed any more
 
-    def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor, needs: tuple[str, ...]) -> _Prepared:
-        """What needs no JVM is done while it starts, and the oracle looks at the events while the job is recorded."""
-        stores = self.scenario.environment
-        given.required(self.options.services, needs, tuple(stores.values()))
-        self._outside = outside = Services(self.folder / "services", needs, stores, self.options.brokers, self.options.services)
-        outside_started = beside.submit(outside.start)
-        made = beside.submit(make_events, self.config, self.scenario)
-        local = None if self._work == self.folder else self._work.parent
-        engine = Engine(
-            f"prove {self.config.name}", self.config.spark, local, connector_jars(self.config), briefly=self.options.quick
+    def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> _Prepared:
+        """What needs no JVM is done while it starts, and the oracle looks at the events while the subject is recorded."""
+        wanted, options = self.preparation, self.options
+        given.required(options.services, wanted.services, tuple(wanted.stores.values()))
+        self._services = services = Services(
+            self.folder / "services", tuple(wanted.services), wanted.stores, options.brokers, options.services
         )
-        allowed = (*self.options.allowed_hosts, *given.hosts(self.options.services))
+        services_started = beside.submit(services.start)
+        made = beside.submit(wanted.make)
+        local = None if self._work == self.folder else self._work.parent
+        engine = Engine(f"prove {wanted.name}", wanted.spark, local, wanted.jars, briefly=options.quick)
+        allowed = (*options.allowed_hosts, *given.hosts(options.services))
         guard.allow_in_workers(engine.spark.sparkContext, allowed)
-        noun = next(iter(self.config.source))
+        made.result()
         self.tell(
             events.Started(
-                job=self.config.name,
-                events=self.scenario.events,
-                noun=noun,
-                seed=self.scenario.seed,
-                batches=self.scenario.batches,
+                job=wanted.name,
+                events=wanted.events,
+                noun=wanted.noun,
+                seed=wanted.seed,
+                batches=wanted.batches,
                 spark=engine.versions["spark"],
                 master=SPARK["spark.master"],
+                touches=wanted.touches,
             )
         )
-        self.tell(events.Recording(0, self.scenario.batches))
-        outside_started.result()
-        self._world = context = prepare(self.config, self.scenario, self._work, engine, made.result(), outside)
-        foreseen = beside.submit(lambda: context.models)
-        self._executor = executor = Executor(context, zygote, allowed)
+        self.tell(events.Recording(0, wanted.batches))
+        services_started.result()
+        self._subject = subject = wanted.subject(engine, self._work, services)
+        foreseen = beside.submit(subject.foresee)
+        self._executor = executor = Executor(subject, zygote, allowed)
         recording = executor.record("default")
         foreseen.result()
         shipped = beside.submit(executor.record, "shipped", trace=False)
         fault_free = executor.judge_recording(FAULT_FREE, recording)
-        limits = future_limit(self.config, engine.spark.newSession())
-        equal = _shipped_equals_proved(recording, shipped.result(), context.steps)
-        fault_free = replace(fault_free, checks=[*fault_free.checks, limits, equal])
-        left_out: tuple[str, ...] = ()
-        if outside.names:
-            plans, left_out = on_services.plans(
-                self.config, self.scenario, recording, outside, full=self.options.full, of_each_kind=self.options.quick
-            )
-        else:
-            crashes = standard(recording.steps)
-            plans = quick(crashes) if self.options.quick else [*crashes, *on_files.plans(recording.steps)]
+        compared = subject.compare(recording, shipped.result())
+        fault_free = replace(fault_free, checks=[*fault_free.checks, *compared])
         recordings = {"default": recording}
-        if self.options.full and not outside.names:
-            rare = executor.record("rare", settings=RARE_SETTINGS)
-            recordings["rare"] = rare
-            plans += additional(recording.steps)
-            plans += second_recording(rare.steps, [plan.image for plan in plans if plan.image is not None])
-        self.tell(events.Recording(self.scenario.batches, self.scenario.batches))
+        if options.full and not services.names:
+            recordings["rare"] = executor.record("rare", settings=RARE_SETTINGS)
+        plans, left_out = subject.plans(recordings, full=options.full, quick=options.quick)
+        self.tell(events.Recording(wanted.batches, wanted.batches))
         images, live, others = _counted(plans)
         seconds = monotonic_seconds() - self._started
         self.tell(events.Recorded(len(recording.steps.steps), images, live, seconds, others))
-        return _Prepared(context, executor, recordings, plans, fault_free, left_out)
+        return _Prepared(subject, executor, recordings, plans, fault_free, left_out)
 
 
 def _counted(plans: Sequence[ScenarioPlan]) -> tuple[int, int, int]:
     """How many are disks to recover from, live crashes, and other faults."""
     images, others = sum(plan.is_disk for plan in plans), sum(bool(plan.strike or plan.on_files) for plan in plans)
     return images, len(plans) - images - others, others
-
-
-def _shipped_equals_proved(proved: Recording, shipped: Recording, steps: Mapping[str, Steps]) -> CheckResult:
-    """What is proved is what is shipped: a run without the hidden trace column has equal rows and equal step names."""
-    from streamproof.prove.artifacts.comparing import row_differences
-
-    findings = list(row_differences(proved.setting.folder, shipped.setting.folder, steps))
-    other = sorted(proved.steps.comparable ^ shipped.steps.comparable)
-    if other:
-        what = "a run without trace ids, as the job is shipped, has other durable steps than the one that is proved"
-        findings.append(Finding(None, what, None, "the same steps", f"only in one of them: {', '.join(other[:5])}"))
-    return CheckResult("shipped-plan", Verdict.FAIL if findings else Verdict.PASS, tuple(findings), len(findings))
 
 
 def _wanted(plans: Sequence[ScenarioPlan], options: Options) -> list[ScenarioPlan]:

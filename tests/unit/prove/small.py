@@ -1,4 +1,4 @@
-"""A small context for tests of the model and the checkers: a few records in a few batches, and the history a faultless run leaves."""
+"""A small subject for tests of the model and the checkers: a few records in a few batches, and the history a faultless run leaves."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -20,10 +20,10 @@ PLAN = ScenarioPlan("fault-free", Mode.IMAGE, "process-death", None, None)
 def judged_where(problem: Exception) -> Outcome:
     """The outcome of a scenario whose history cannot be read for this reason."""
 
-    def history(_: Path, *, power_failure: bool) -> Any:
+    def judge(_: Path, **__: Any) -> Any:
         raise problem
 
-    return judged(SimpleNamespace(history=history), PLAN, Path(), fired=True, seconds=1.0)  # type: ignore[arg-type]
+    return judged(SimpleNamespace(judge=judge), PLAN, Path(), fired=True, seconds=1.0)  # type: ignore[arg-type]
 
 
 def test_a_damaged_checkpoint_fails() -> None:

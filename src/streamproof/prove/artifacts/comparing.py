@@ -14,7 +14,7 @@ from streamproof.core.manifest import Digest
 from streamproof.prove.checkers import Finding
 from streamproof.prove.artifacts.float_order import ANYTHING, Steps, alike
 from streamproof.prove.artifacts.row_files import rows_of
-from streamproof.prove.subjects.job.binding import OUT
+from streamproof.prove.subjects.binding import OUT
 
 if TYPE_CHECKING:
     from streamproof.prove.artifacts.history import History

@@ -8,7 +8,6 @@ from pathlib import Path
 from streamproof.config import SinkConfig, SourceConfig, output_of
 from streamproof.core.ids import new_id, short
 from streamproof.errors import StreamproofError, TwoDrivers
-from streamproof.prove.context import ProofContext
 from streamproof.prove.faults.desk import Call, Desk
 from streamproof.prove.faults.fault import ServiceFault, Struck, revive
 from streamproof.prove.plan.planning import ScenarioPlan, Strike
@@ -19,21 +18,23 @@ from streamproof.prove.process.zygote import ChildDied, ChildHung
 from streamproof.prove.record.live import Action, arming
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.services.services import reader
-from streamproof.prove.subjects.job.binding import CHECKPOINT, OUT, Setting
+from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
+from streamproof.prove.subjects.job.binding import services_at, sources_at
+from streamproof.prove.subjects.job.subject import JobSubject
 
 
 class FaultInjector:
     """The faults of one proof; `close` when it is over."""
 
-    def __init__(self, context: ProofContext, children: Children) -> None:
-        self._world, self._children = context, children
+    def __init__(self, subject: JobSubject, children: Children) -> None:
+        self._subject, self._children = subject, children
         self._desk, self._life = Desk(), short(new_id())
         self._unmended = ""
 
     def close(self) -> None:
         self._desk.close()
 
-    def strike(self, plan: ScenarioPlan, strike: Strike, recording: Recording, setting: Setting) -> bool:
+    def strike(self, plan: ScenarioPlan, strike: Strike, recording: Recording, binding: ScenarioBinding) -> bool:
         """Runs the job to its end, or until it stops, with the fault on the way; then ends the fault. True if it fired.
 
         Raises
@@ -42,14 +43,14 @@ class FaultInjector:
             If the fault itself failed.
         """
         bound: dict[str, SourceConfig | SinkConfig] = {
-            **setting.sources(self._world.config),
-            **setting.services(self._world.config),
+            **sources_at(binding, self._subject.config),
+            **services_at(binding, self._subject.config),
         }
         struck = Struck(
-            services=self._world.outside.running,
-            lines=self._world.outside.lines,
+            services=self._subject.services.running,
+            lines=self._subject.services.lines,
             bound=bound.get(strike.on),
-            second_driver=lambda: self._second_driver(setting, recording),
+            second_driver=lambda: self._second_driver(binding, recording),
         )
 
         def hit(process: int) -> None:
@@ -62,14 +63,14 @@ class FaultInjector:
         try:
             with self._desk.expecting(hit) as call:
                 try:
-                    struck.stopped_by = self._meeting(call, plan, strike.fault, recording, setting).error
+                    struck.stopped_by = self._meeting(call, plan, strike.fault, recording, binding).error
                 except ChildHung as hang:
                     hang.fired = call.fired
                     raise
                 except ChildDied:
                     struck.stopped_by = ChildDied.__name__
-            waited = not strike.fault.over_next_batch or self._started_again(plan, strike, recording, setting, struck)
-            self._world.engine.wait_until_ended(str(setting.folder))
+            waited = not strike.fault.over_next_batch or self._started_again(plan, strike, recording, binding, struck)
+            self._subject.engine.wait_until_ended(str(binding.folder))
         finally:
             struck.end()
             self._mend(strike.fault, struck)
@@ -77,18 +78,20 @@ class FaultInjector:
             raise StreamproofError(f"The fault failed: {call.problem}")
         return call.fired and waited and strike.fault.met(struck)
 
-    def _started_again(self, plan: ScenarioPlan, strike: Strike, recording: Recording, setting: Setting, struck: Struck) -> bool:
+    def _started_again(
+        self, plan: ScenarioPlan, strike: Strike, recording: Recording, binding: ScenarioBinding, struck: Struck
+    ) -> bool:
         """Starts the job while its service is still down; whether, when the driver died, the batch was committed and its rows waited."""
         assert plan.step is not None
-        self._world.engine.wait_until_ended(str(setting.folder))
-        query = plan.step.query or next(iter(self._world.bound.outputs.main))
+        self._subject.engine.wait_until_ended(str(binding.folder))
+        query = plan.step.query or next(iter(self._subject.bound.outputs.main))
         died = struck.stopped_by not in ("", ChildDied.__name__)
-        sink = self._world.setting(setting.folder.name).services(self._world.config)[strike.on]  # by no line
-        there = {entry.batch for entry in reader(sink).ledger(sink, setting.folder / OUT / strike.on)}
+        sink = services_at(self._subject.binding(binding.folder.name), self._subject.config)[strike.on]  # by no line
+        there = {entry.batch for entry in reader(sink).ledger(sink, binding.folder / OUT / strike.on)}
         batch = plan.step.batch
-        waited = died and batch not in there and waits(setting.folder, query, strike.on, batch)
+        waited = died and batch not in there and waits(binding.folder, query, strike.on, batch)
         struck.later(lambda: strike.fault.mend(struck))
-        self._children.start(f"{setting.folder.name}-again", setting, recording=recording, read_state=False, struck=True).result()
+        self._children.start(f"{binding.folder.name}-again", binding, recording=recording, read_state=False, struck=True).result()
         return waited
 
     def _mend(self, fault: ServiceFault, struck: Struck) -> None:
@@ -99,52 +102,54 @@ class FaultInjector:
         except Exception as problem:  # noqa: BLE001 -- clients of services raise what they like
             self._unmended = f"{fault.name}: {type(problem).__name__}: {problem}"
 
-    def _meeting(self, call: Call, plan: ScenarioPlan, fault: ServiceFault, recording: Recording, setting: Setting) -> ChildResult:
+    def _meeting(
+        self, call: Call, plan: ScenarioPlan, fault: ServiceFault, recording: Recording, binding: ScenarioBinding
+    ) -> ChildResult:
         """The job, which reports the step where the fault waits for it: a step of a service by itself, one of a file by the recording."""
         assert plan.step is not None
-        name = f"{setting.folder.name}-struck"
+        name = f"{binding.folder.name}-struck"
         if fault.on_cluster:
-            return self._on_cluster(name, setting, recording, str(plan.step), call.told)
+            return self._on_cluster(name, binding, recording, str(plan.step), call.told)
         if plan.step in recording.announced and not fault.over_next_batch:
             return self._children.start(
-                name, setting, recording=recording, read_state=False, crash_at=str(plan.step), desk=call.told, struck=True
+                name, binding, recording=recording, read_state=False, crash_at=str(plan.step), desk=call.told, struck=True
             ).result()
-        identity = f"m{self._life}-{setting.folder.name}"
-        recorded = replace(setting, base=f"sp-record://{identity}{setting.folder}")
-        self._world.engine.open_recording(identity, self._world.folder / identity)
+        identity = f"m{self._life}-{binding.folder.name}"
+        recorded = replace(binding, base=f"sp-record://{identity}{binding.folder}")
+        self._subject.engine.open_recording(identity, self._subject.folder / identity)
         try:
             if fault.over_next_batch:
                 armed = arming(recording.steps, fault.dies_at(plan.step), action=Action.DIE)
-                self._world.engine.arm(identity, *armed.arguments())
+                self._subject.engine.arm(identity, *armed.arguments())
                 return self._children.start(
                     identity, recorded, recording=recording, read_state=False, crash_at=str(plan.step), desk=call.told, struck=True
                 ).result()
             armed = arming(recording.steps, plan.step, action=Action.CALL)
-            self._world.engine.arm_call(identity, *armed.place(), call.told)
+            self._subject.engine.arm_call(identity, *armed.place(), call.told)
             return self._children.start(identity, recorded, recording=recording, read_state=False, struck=True).result()
         finally:
-            self._world.engine.close_recording(identity)
-            shutil.rmtree(self._world.folder / identity, ignore_errors=True)
+            self._subject.engine.close_recording(identity)
+            shutil.rmtree(self._subject.folder / identity, ignore_errors=True)
 
-    def _on_cluster(self, identity: str, setting: Setting, recording: Recording, step: str, desk: str) -> ChildResult:
+    def _on_cluster(self, identity: str, binding: ScenarioBinding, recording: Recording, step: str, desk: str) -> ChildResult:
         """The job on executors that are processes of their own."""
-        master = self._world.outside.spark()
-        jars = self._world.engine.spark.sparkContext.getConf().get("spark.jars") or ""
-        task = self._children.task(identity, setting, recording)
+        master = self._subject.services.spark()
+        jars = self._subject.engine.spark.sparkContext.getConf().get("spark.jars") or ""
+        task = self._children.task(identity, binding, recording)
         own = {
             "spark.master": master,
             "spark.executor.memory": own_jvm.MEMORY,
             "spark.executor.extraClassPath": jars.replace(",", os.pathsep).replace("file:", ""),
         }
         task = replace(task, read_state=False, settings={**task.settings, **own}, crash_at=step, desk=desk)
-        log = self._world.folder / f"{identity}.log"
+        log = self._subject.folder / f"{identity}.log"
         return own_jvm.finished(task, self._children.environment, log, 2 * patience(recording))
 
-    def _second_driver(self, setting: Setting, recording: Recording) -> None:
+    def _second_driver(self, binding: ScenarioBinding, recording: Recording) -> None:
         """Another process runs the job on the same checkpoint to its end, or until it sees the other one; all else is a fault that failed."""
-        identity = f"{setting.folder.name}-second"
-        task = replace(self._children.task(identity, setting, recording), read_state=False)
-        log = self._world.folder / f"{identity}.log"
+        identity = f"{binding.folder.name}-second"
+        task = replace(self._children.task(identity, binding, recording), read_state=False)
+        log = self._subject.folder / f"{identity}.log"
         found = own_jvm.finished(task, self._children.environment, log, patience(recording))
         if found.error not in ("", TwoDrivers.__name__):
             raise StreamproofError(f"The second driver did not work: {found.message}")

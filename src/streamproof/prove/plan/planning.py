@@ -114,6 +114,13 @@ def additional(timeline: Timeline) -> list[ScenarioPlan]:
     return [*found, *_live(images, "+kill+live", Mode.KILL)]
 
 
+def beyond(timeline: Timeline, rare: Timeline, known: Sequence[ScenarioPlan]) -> list[ScenarioPlan]:
+    """What the full plan adds to a plan: on the default recording, and the distinct disks of the one with rare settings."""
+    found = additional(timeline)
+    images = [plan.image for plan in (*known, *found) if plan.image is not None]
+    return [*found, *second_recording(rare, images)]
+
+
 def second_recording(timeline: Timeline, known: Iterable[Image]) -> list[ScenarioPlan]:
     """The distinct disks of the recording with settings that make the rare things happen (R18)."""
     found = without(one_of_each_kind(prefixes(timeline)), known)

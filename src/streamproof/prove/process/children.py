@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 
-from streamproof.prove.context import ProofContext
 from streamproof.prove.process.child import ChildResult, ChildTask
 from streamproof.prove.process.zygote import Zygote
 from streamproof.prove.record.recording import Recording
-from streamproof.prove.subjects.job.binding import Setting
+from streamproof.prove.subjects.binding import ScenarioBinding
+from streamproof.prove.subjects.subject import Subject
 
 STEPS = "steps-in-services"
 _PATIENCE_SECONDS, _RECORDINGS = 300.0, 30.0
@@ -22,8 +22,8 @@ def patience(recording: Recording) -> float:
 class Children:
     """Starts them."""
 
-    def __init__(self, context: ProofContext, zygote: Zygote, allowed_hosts: Sequence[str] = ()) -> None:
-        self._world, self._zygote, self._hosts = context, zygote, tuple(allowed_hosts)
+    def __init__(self, subject: Subject, zygote: Zygote, allowed_hosts: Sequence[str] = ()) -> None:
+        self._subject, self._zygote, self._hosts = subject, zygote, tuple(allowed_hosts)
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -33,7 +33,7 @@ class Children:
     def start(
         self,
         identity: str,
-        setting: Setting,
+        binding: ScenarioBinding,
         *,
         recording: Recording | None = None,
         settings: Mapping[str, str] | None = None,
@@ -45,9 +45,9 @@ class Children:
         struck: bool = False,
         count_tasks: bool = False,
     ) -> "Future[ChildResult]":
-        gateway = self._world.engine.gateway()
-        setting.folder.mkdir(parents=True, exist_ok=True)
-        task = self.task(identity, setting, recording)
+        gateway = self._subject.engine.gateway()
+        binding.folder.mkdir(parents=True, exist_ok=True)
+        task = self.task(identity, binding, recording)
         task = replace(
             task,
             port=gateway.port,
@@ -65,23 +65,20 @@ class Children:
         future.add_done_callback(lambda _: gateway.close())
         return future
 
-    def task(self, identity: str, setting: Setting, recording: Recording | None) -> ChildTask:
-        config = self._world.config
-        results = self._world.folder / "children"
+    def task(self, identity: str, binding: ScenarioBinding, recording: Recording | None) -> ChildTask:
+        results = self._subject.folder / "children"
         results.mkdir(exist_ok=True)
         return ChildTask(
             id=identity,
-            target=str(config.file),
-            entry=config.entry,
-            profile=config.profile,
-            base=setting.base,
-            folder=str(setting.folder),
-            data=setting.data,
-            files_per_batch=setting.files_per_batch,
-            records_per_batch=setting.records_per_batch,
-            urls=setting.urls,
-            environment=setting.environment,
-            steps=str(setting.folder / STEPS) if setting.urls else "",
+            subject=self._subject.child(),
+            base=binding.base,
+            folder=str(binding.folder),
+            data=binding.data,
+            files_per_batch=binding.files_per_batch,
+            records_per_batch=binding.records_per_batch,
+            urls=binding.urls,
+            environment=binding.environment,
+            steps=str(binding.folder / STEPS) if binding.urls else "",
             port=0,
             secret="",
             result=str(results / f"{identity}.json"),

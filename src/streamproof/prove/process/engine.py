@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from streamproof._jvm import PROOF_JAR
 from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import EnvironmentProblem, StreamproofError
-from streamproof.prove.subjects.job.binding import SPARK
+from streamproof.prove.process.spark_settings import SPARK
 from streamproof.runtime.session import start_session
 from streamproof.runtime.settings import values_of_proof
 

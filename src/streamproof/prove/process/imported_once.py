@@ -24,7 +24,7 @@ SCENARIOS = (
     "streamproof.checkpoint.state",
     "streamproof.config",
     "streamproof.prove.process.child",
-    "streamproof.prove.subjects.job.binding",
+    "streamproof.prove.subjects.job.child",
     "streamproof.prove.artifacts.state_file",
     "streamproof.runtime.binding",
     "streamproof.runtime.query",

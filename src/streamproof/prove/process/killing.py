@@ -15,35 +15,35 @@ from streamproof.prove.process.child import ChildTask
 from streamproof.prove.process.engine import local_files
 from streamproof.prove.process.own_jvm import started
 from streamproof.prove.record.live import MARKER, Action, arming
-from streamproof.prove.subjects.job.binding import Setting
+from streamproof.prove.subjects.binding import ScenarioBinding
 
 if TYPE_CHECKING:
-    from streamproof.prove.context import ProofContext
     from streamproof.prove.record.recording import Recording
+    from streamproof.prove.subjects.subject import Subject
 
-MakeTask = Callable[[str, Setting, "Recording"], ChildTask]
+MakeTask = Callable[[str, ScenarioBinding, "Recording"], ChildTask]
 
 _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 180.0
 
 
 def kill_at(
-    context: "ProofContext",
+    subject: "Subject",
     recording: "Recording",
     step: StepName,
-    setting: Setting,
+    binding: ScenarioBinding,
     make_task: MakeTask,
     environment: Mapping[str, str],
 ) -> bool:
     """Runs the job in a JVM of its own until it stands still at the step, then kills the process group.
 
-    Leaves the disk in the setting's folder as the kill found it. True if the job reached the step and SIGKILL was what ended it.
+    Leaves the disk in the binding's folder as the kill found it. True if the job reached the step and SIGKILL was what ended it.
     """
-    identity = f"kill-{setting.folder.name}"
-    folder = context.folder / identity
+    identity = f"kill-{binding.folder.name}"
+    folder = subject.folder / identity
     folder.mkdir(parents=True)
-    setting.folder.mkdir(parents=True, exist_ok=True)
-    recorded = replace(setting, base=f"sp-record://{identity}{setting.folder}")
+    binding.folder.mkdir(parents=True, exist_ok=True)
+    recorded = replace(binding, base=f"sp-record://{identity}{binding.folder}")
     fault = arming(recording.steps, step, action=Action.KILL).configuration(identity, str(folder))
     task = make_task(identity, recorded, recording)
     # In this folder too: a JVM that is killed does not delete its temporary files.

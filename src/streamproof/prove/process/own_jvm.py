@@ -57,15 +57,14 @@ def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patienc
 
 def run(task: ChildTask) -> ChildResult:
     """In the child: a Spark of its own, with the proof's settings and those of the task."""
-    from streamproof.config import load
-    from streamproof.runtime.connector_jars import connector_jars
+    from streamproof.prove.subjects.runners import runner
     from streamproof.runtime.session import start_session
 
     guard.install(task.allowed_hosts)
     own = {key: value for key, value in task.settings.items() if key.startswith(_OF_THE_PROCESS)}
-    config = load(task.target, profile=task.profile)
-    settings = {**settings_of_proof(config.spark), **own, "spark.driver.memory": MEMORY}
-    spark = start_session(task.id, settings, proof=True, java_options=JAVA_OPTIONS, jars=connector_jars(config))
+    wanted, jars = runner(task.subject["kind"]).spark_of(task)
+    settings = {**settings_of_proof(wanted), **own, "spark.driver.memory": MEMORY}
+    spark = start_session(task.id, settings, proof=True, java_options=JAVA_OPTIONS, jars=jars)
     spark.sparkContext.setLogLevel("OFF")
     sql = {key: value for key, value in task.settings.items() if key not in own}
     result = run_on(spark, replace(task, settings=sql))

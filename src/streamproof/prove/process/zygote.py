@@ -35,7 +35,7 @@ def environment_of_children(python_path: str | None) -> dict[str, str]:
 
 
 class Zygote:
-    """Runs tasks in forked processes; use it as a context manager.
+    """Runs tasks in forked processes; use it as a subject manager.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from pathlib import Path
 from streamproof.core.phases import StepName
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.steps import Timeline
-from streamproof.prove.subjects.job.binding import Setting
+from streamproof.prove.subjects.binding import ScenarioBinding
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Recording:
 
     name: str
     folder: Path
-    setting: Setting
+    binding: ScenarioBinding
     steps: Timeline
     operators: Mapping[str, Mapping[str, str]]
     seconds: float

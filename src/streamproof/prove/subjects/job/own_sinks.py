@@ -7,23 +7,24 @@ from streamproof.config import FilesSink
 from streamproof.prove.services.places import written
 from streamproof.prove.services.services import Published
 from streamproof.prove.services.stores import in_environment
-from streamproof.prove.subjects.job.binding import OUT
+from streamproof.prove.subjects.binding import OUT
+from streamproof.prove.subjects.job.binding import bind_job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from streamproof.config import JobConfig
-    from streamproof.prove.subjects.job.binding import Setting
+    from streamproof.prove.subjects.binding import ScenarioBinding
 
 
-def harvest_own(setting: "Setting", config: "JobConfig", spark: "SparkSession") -> None:
+def harvest_own(binding: "ScenarioBinding", config: "JobConfig", spark: "SparkSession") -> None:
     """Asks each sink of the job's own what its store holds, where the job keeps stores of its own; files are left as they are."""
     own = [name for name, sink in config.sink.items() if isinstance(sink, FilesSink) and sink.connector != "files"]
-    if not own or not setting.environment:
+    if not own or not binding.environment:
         return
-    with in_environment(setting.environment):
-        bound = setting.bind(config)
+    with in_environment(binding.environment):
+        bound = bind_job(binding, config)
         for output in own:
             rows = bound.sink(output, spark, Storage(spark)).contents()
             if rows is not None:
-                written(setting.folder / OUT / output, (Published(batch, values) for batch, values in rows))
+                written(binding.folder / OUT / output, (Published(batch, values) for batch, values in rows))

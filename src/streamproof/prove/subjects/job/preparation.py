@@ -1,0 +1,91 @@
+"""Prepares a job of ours: asks it what it wants, writes the events, binds it to them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from streamproof.config import JobConfig
+from streamproof.errors import ScenarioError
+from streamproof.prove.oracle.asked import shape_asked
+from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.process.engine import Engine
+from streamproof.prove.process.imported_once import SCENARIOS, SCENARIOS_ON_SERVICES
+from streamproof.prove.scenario.generate import Event
+from streamproof.prove.scenario.scenario import Scenario, load_scenario
+from streamproof.prove.services import Services, needed
+from streamproof.prove.services.stores import in_environment
+from streamproof.prove.subjects.binding import ScenarioBinding
+from streamproof.prove.subjects.job.as_written import event_time_asked
+from streamproof.prove.subjects.job.binding import bind_job
+from streamproof.prove.subjects.job.calls import calls_of
+from streamproof.prove.subjects.job.exercised import require_known
+from streamproof.prove.subjects.job.subject import JobSubject, exercises_of
+from streamproof.prove.subjects.job.writing import add_edges, data_of, make_events, write_scenario
+from streamproof.prove.subjects.subject import Preparation
+from streamproof.runtime.connector_jars import connector_jars
+
+
+class JobPreparation(Preparation):
+    """A job's configuration and its scenario."""
+
+    def __init__(self, config: JobConfig, scenario: Scenario) -> None:
+        self.config, self.scenario = config, scenario
+        self.name, self.noun = config.name, next(iter(config.source))
+        self.seed, self.batches, self.events = scenario.seed, scenario.batches, scenario.events
+        self.records = scenario.events * len(config.source)
+        self.spark, self.stores = config.spark, scenario.environment
+        self.services = needed(config, scenario.environment)
+        self.modules = SCENARIOS_ON_SERVICES if self.services else SCENARIOS
+        self._made: Mapping[str, list[Event]] = {}
+
+    @classmethod
+    def of(
+        cls, config: JobConfig, *, seed: int | None = None, events: int | None = None, batches: int | None = None
+    ) -> "JobPreparation":
+        """With the scenario beside the configuration, or another seed, number of events or of batches."""
+        return cls(config, load_scenario(config.root, seed=seed, events=events, batches=batches))
+
+    @property
+    def jars(self) -> Sequence[str]:  # type: ignore[override]  # fetched when they are asked for
+        return connector_jars(self.config)
+
+    def make(self) -> None:
+        self._made = make_events(self.config, self.scenario)
+
+    def subject(self, engine: Engine, folder: Path, services: Services) -> JobSubject:
+        return prepare(self.config, self.scenario, folder, engine, self._made, services)
+
+
+def prepare(
+    config: JobConfig, scenario: Scenario, folder: Path, engine: Engine, made: Mapping[str, list[Event]], services: Services
+) -> JobSubject:
+    """Asks the job what it wants, writes the events, and binds the job to them.
+
+    Raises
+    ------
+    StreamproofError
+        If the job cannot be bound, or the scenario's model fits none of its outputs.
+    """
+    disk = folder / "disks" / f"{services.prefix}oracle"
+    services.open_stores(disk.name)
+    stores = services.stores(disk.name)
+    data = data_of(config, folder, services, trace=True)
+    bound = bind_job(
+        ScenarioBinding(str(disk), disk, data, scenario.files_per_batch, urls=services.urls(), environment=stores), config
+    )
+    with in_environment(stores):
+        asked = calls_of(config)
+    written = write_scenario(add_edges(made, config, scenario, asked), config, scenario, folder, services)
+    query, first = next(iter(asked.items()))
+    _require_window_for_model(scenario, shape_asked(query, first, event_time_asked(config, first.source)))
+    require_known(scenario.expect.may_be_unexercised, exercises_of(config, bound))
+    return JobSubject(config, scenario, folder, engine, bound, asked, written, services)
+
+
+def _require_window_for_model(scenario: Scenario, first: QueryShape) -> None:
+    """ScenarioError if a hand-written model is named that nothing would be compared with."""
+    if scenario.expect.model is not None and first.window_us is None:
+        raise ScenarioError(
+            f"[expect] model names {scenario.expect.model}, and the output {first.query} has no window.",
+            required="A hand-written model gives the rows of windows; other rows are compared with the job's own batch query.",
+            remedy="Take the line out, or return the output with the window first.",
+        )

@@ -1,0 +1,138 @@
+"""What a report says of a job of ours: title, what was not exercised or compared, the event-time picture, its outputs and guarantees."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from streamproof.config import FilesSink, ServiceSink
+from streamproof.connectors import services
+from streamproof.connectors.files.sink import guarantee_at
+from streamproof.prove.artifacts.float_order import NotCompared, not_compared
+from streamproof.prove.artifacts.history import History, QueryView
+from streamproof.prove.subjects.job.exercised import is_allowed, not_exercised
+from streamproof.prove.subjects.job.subject import JobSubject
+from streamproof.runtime.session import weaker_state
+
+_POINTS = 3_000
+NO_PICTURE: Mapping[str, Any] = {"points": [], "watermark": [], "windows": [], "batches": []}
+
+
+def report_of(subject: JobSubject, history: History | None) -> dict[str, Any]:
+    """The subject's part of the report; `history` is that of the fault-free run, None where it could not be read."""
+    unexercised = not_exercised(history, subject.exercises) if history else []
+    vacuous = [one for one in unexercised if not is_allowed(one, subject.scenario.expect.may_be_unexercised)]
+    let_be = [one for one in unexercised if one not in vacuous]
+    return {
+        "job": subject.config.name,
+        "title": _title(subject),
+        "seed": subject.scenario.seed,
+        "events": len(subject.written.events),
+        "noun": subject.noun,
+        "not_exercised": [one.as_dict() for one in vacuous],
+        "not_compared": [one.as_dict() for one in _not_compared(subject)],
+        "not_checked": [],
+        "notes": list(_notes(subject, [one.name for one in let_be])),
+        "event_time": _event_time(subject, history) if history else NO_PICTURE,
+        "outputs": _outputs(subject, history),
+    }
+
+
+def _notes(subject: JobSubject, let_be: list[str]) -> Iterator[str]:
+    if let_be:
+        yield f"Never exercised, as the scenario allows, and so not proved: {', '.join(let_be)}."
+    yield from (one.says for one in _not_compared(subject))
+    weaker = weaker_state(subject.config.spark)
+    if weaker and any(recipe.stateful for recipe in subject.bound.outputs.main.values()):
+        yield weaker
+    untraced = [query for query, arrivals in subject.arrivals.items() if not arrivals.traced]
+    if untraced:
+        yield f"The trace id is lost by a transform of {', '.join(untraced)}: its account is unknown."
+
+
+def _not_compared(subject: JobSubject) -> list[NotCompared]:
+    compare = subject.scenario.expect.compare
+    return [one for output, steps in subject.steps.items() for one in not_compared(output, steps, compare)]
+
+
+def _title(subject: JobSubject) -> str:
+    noun = next(iter(subject.config.source))
+    return (
+        subject.scenario.title
+        or f"{len(subject.written.events):,} {noun}, seed {subject.scenario.seed}, {subject.scenario.batches} batches"
+    )
+
+
+def _event_time(subject: JobSubject, history: History) -> dict[str, Any]:
+    view = history.queries[0]
+    fates = view.model.fates
+    traces: list[tuple[str, str, int]] = [
+        (trace, *fates[trace]) for outcome in view.batches for trace in outcome.traces if trace in fates
+    ]
+    arrival_of = {event.trace: event.arrival for event in subject.written.events.values()}
+    rare = [entry for entry in traces if entry[1] in ("late", "rejected", "duplicate", "filtered")]
+    common = [entry for entry in traces if entry[1] in ("emitted", "open_state")]
+    late = [entry for entry in rare if entry[1] == "late"][:_POINTS]
+    others = _thinned([entry for entry in rare if entry[1] != "late"], max(0, (_POINTS - len(late)) // 4))
+    shown = [*late, *others, *_thinned(common, _POINTS - len(late) - len(others))]
+    points = []
+    for trace, fate, batch in shown:
+        time = subject.written.events[trace].time_us
+        if time is not None and _believable(time):
+            points.append({"arrival": arrival_of[trace], "time_us": time, "fate": fate, "event": trace, "batch": batch})
+    points.sort(key=lambda point: point["arrival"])
+    return {"points": points, **_staircase(view, arrival_of), "windows": _windows(view)}
+
+
+def _believable(time_us: int) -> bool:
+    """Whether an event time belongs on the picture: one of the year 2999 would leave nothing else to see."""
+    return time_us < 32_000_000_000 * 1_000_000
+
+
+def _thinned(entries: list[Any], wanted: int) -> list[Any]:
+    if len(entries) <= wanted:
+        return entries
+    return [entries[number * len(entries) // wanted] for number in range(wanted)] if wanted else []
+
+
+def _staircase(view: QueryView, arrival_of: Mapping[str, int]) -> dict[str, Any]:
+    watermark, batches, seen = [], [], 0
+    for outcome in view.batches:
+        first = min((arrival_of[trace] for trace in outcome.traces), default=seen)
+        watermark.append({"arrival": first, "time_us": outcome.read.watermark_ms * 1_000, "batch": outcome.batch})
+        batches.append({"batch": outcome.batch, "first_arrival": first})
+        seen = max((arrival_of[trace] for trace in outcome.traces), default=seen)
+    return {"watermark": watermark, "batches": batches}
+
+
+def _windows(view: QueryView) -> list[dict[str, int]]:
+    size = view.model.shape.window_us
+    if size is None:
+        return []
+    starts = sorted({start for _, start in (*view.model.emitted, *view.model.open)})
+    return [{"start_us": start, "end_us": start + size} for start in starts]
+
+
+def _outputs(subject: JobSubject, history: History | None) -> list[dict[str, Any]]:
+    outputs = {output.name: output for view in history.queries for output in view.left.outputs.values()} if history else {}
+    found = []
+    for name in subject.bound.places:  # sinks of one output beside each other
+        if name in outputs:
+            told = {"where": _where(subject, name), "guarantee": _guarantee(subject, name)}
+            rows = len(outputs[name].rows)
+            found.append({"name": name, "rows": rows, "format": subject.bound.places[name].shown_format, **told})
+    return found
+
+
+def _where(subject: JobSubject, output: str) -> str:
+    """Where an output goes as the job is configured, not as the proof binds it."""
+    bound = subject.config.sink.get(output)
+    if isinstance(bound, ServiceSink):
+        return services.where(bound)
+    return bound.path if isinstance(bound, FilesSink) else f"{subject.config.checkpoint}-{output}"
+
+
+def _guarantee(subject: JobSubject, output: str) -> str:
+    bound = subject.config.sink.get(output)
+    if isinstance(bound, ServiceSink):
+        return services.guarantee(bound)
+    connector = subject.bound.places[output].connector
+    return guarantee_at(_where(subject, output)) if connector == "files" else f"declared by {connector}"

@@ -1,0 +1,251 @@
+"""A job of ours as a subject: bound by configuration, read back by its ledgers, judged by the plain model and the batch query."""
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from streamproof.config import JobConfig, KafkaSource
+from streamproof.config.columns import columns_of
+from streamproof.prove.artifacts.comparing import rows_published
+from streamproof.prove.artifacts.float_order import Steps
+from streamproof.prove.artifacts.history import History, QueryView
+from streamproof.prove.artifacts.reading import read_history, readings
+from streamproof.prove.checkers import CheckResult, run_checkers
+from streamproof.prove.oracle.asked import Asked, shape_asked
+from streamproof.prove.oracle.expectation import Expectation, WindowKey
+from streamproof.prove.oracle.model import Model
+from streamproof.prove.plan import on_files, on_services
+from streamproof.prove.plan.planning import ScenarioPlan, beyond, standard
+from streamproof.prove.plan.planning import quick as one_of_each
+from streamproof.prove.process.engine import Engine
+from streamproof.prove.record.paths import Layout
+from streamproof.prove.record.recording import Recording
+from streamproof.prove.scenario.intents import refused
+from streamproof.prove.scenario.offered import Mistakes, Offered, mistakes
+from streamproof.prove.scenario.scenario import Scenario
+from streamproof.prove.services import Services
+from streamproof.prove.services.places import closed, harvested, opened
+from streamproof.prove.subjects.binding import OUT, TYPES, ScenarioBinding
+from streamproof.prove.subjects.job.arrivals import Arrivals
+from streamproof.prove.subjects.job.as_written import event_time_asked
+from streamproof.prove.subjects.job.binding import layout_of, query_layouts, services_at
+from streamproof.prove.subjects.job.exercised import Exercise, exercises
+from streamproof.prove.subjects.job.future_limit import future_limit
+from streamproof.prove.subjects.job.handwritten import handwritten_fates, handwritten_rows
+from streamproof.prove.subjects.job.own_sinks import harvest_own
+from streamproof.prove.subjects.job.plain_rows import plain_rows, with_records
+from streamproof.prove.subjects.job.shipped import shipped_equals_proved
+from streamproof.prove.subjects.job.summing_up import account_of, batches_of
+from streamproof.prove.subjects.job.writing import Written, records_per_batch
+from streamproof.prove.subjects.subject import Judged, Subject
+from streamproof.runtime.binding import BoundJob
+
+
+@dataclass
+class JobSubject(Subject):
+    """A job of ours and a scenario, made ready."""
+
+    config: JobConfig
+    scenario: Scenario
+    folder: Path
+    engine: Engine
+    bound: BoundJob
+    asked: Mapping[str, Asked]
+    written: Written
+    services: Services
+    _handwritten: dict[tuple[str, ...], dict[WindowKey, dict[str, Any]] | None] = field(default_factory=dict)
+
+    @cached_property
+    def arrivals(self) -> Mapping[str, Arrivals]:
+        """By query, where the row-wise calls of the user's send each event."""
+        return {query: self._arrivals(query, asked) for query, asked in self.asked.items()}
+
+    def _arrivals(self, query: str, asked: Asked) -> Arrivals:
+        name, time = asked.source, event_time_asked(self.config, asked.source)
+        source, made = self.bound.config.source[name], self.written.of_source[name]
+        types = columns_of(source.schema_ddl) if source.schema_ddl else {}
+        text = time is None and types.get(self.scenario.source[name].time_column or "") == "string"
+        outside = [event for event in made if refused(event, time, time_is_text=text)]
+        traces = {event.trace for event in outside}
+        readable = [event for event in made if event.trace not in traces]
+        file = self.folder / "offered" / f"{query}.json"
+        rows = plain_rows(self.engine.spark.newSession(), readable, source, time.column if time else None, file)
+        if isinstance(source, KafkaSource):
+            rows = with_records(rows, source, self.written.traces_of_file)
+        return Arrivals(asked, shape_asked(query, asked, time), rows, outside)
+
+    @cached_property
+    def offered(self) -> Offered:
+        """What the job is offered."""
+        return Offered(self.written.events, self.written.traces_of_file)
+
+    @cached_property
+    def mistakes(self) -> Mapping[str, Mistakes]:
+        """By query, what its row-wise steps do wrong."""
+        return {query: mistakes(self.written.events, found.arrived) for query, found in self.arrivals.items()}
+
+    @cached_property
+    def exercises(self) -> list[Exercise]:
+        """What the job can do with records, each of which a proof must have seen."""
+        return exercises_of(self.config, self.bound)
+
+    @property
+    def steps(self) -> Mapping[str, Steps]:
+        """By output, how far values of two right runs may be apart; side outputs hold rows as they came."""
+        return {query: found.steps for query, found in self.arrivals.items()}
+
+    @cached_property
+    def models(self) -> Mapping[str, Model]:
+        """The plain model of each query."""
+        return {query: Model(found.shape, found.arrived, self.written.traces_of_file) for query, found in self.arrivals.items()}
+
+    @property
+    def prefix(self) -> str:  # type: ignore[override]
+        return self.services.prefix
+
+    @property
+    def layout(self) -> Layout:
+        return layout_of(self.bound)
+
+    def child(self) -> Mapping[str, Any]:
+        return {"kind": "job", "target": str(self.config.file), "entry": self.config.entry, "profile": self.config.profile}
+
+    def foresee(self) -> None:
+        assert self.models is not None
+
+    def plans(self, recordings: Mapping[str, Recording], *, full: bool, quick: bool) -> tuple[list[ScenarioPlan], tuple[str, ...]]:
+        default = recordings["default"]
+        if self.services.names:
+            return on_services.plans(self.config, self.scenario, default, self.services, full=full, of_each_kind=quick)
+        crashes = standard(default.steps)
+        if quick:
+            return one_of_each(crashes), ()
+        found = [*crashes, *on_files.plans(default.steps)]
+        return [*found, *(beyond(default.steps, recordings["rare"].steps, found) if full else [])], ()
+
+    def judge(self, folder: Path, *, power_failure: bool, rerun: Sequence[int], keep_rows: bool) -> Judged:
+        history = self.history(folder, power_failure=power_failure)
+        checks = run_checkers(history)
+        published = rows_published(history) if keep_rows else None
+        return Judged(checks, account_of(history), batches_of(history, rerun), history, published)
+
+    def compare(self, one: Recording, other: Recording) -> Sequence[CheckResult]:
+        """What is proved is what is shipped: a run without the hidden trace column has equal rows and equal step names."""
+        return [future_limit(self.config, self.engine.spark.newSession()), shipped_equals_proved(one, other, self.steps)]
+
+    def report(self, evidence: Any) -> dict[str, Any]:
+        from streamproof.prove.subjects.job.reporting import report_of
+
+        return report_of(self, evidence)
+
+    def binding(self, name: str, *, recording: str | None = None, trace: bool = True, by_line: str = "") -> ScenarioBinding:
+        """Where a scenario of this name lies; `by_line` names a service that is reached through the proxy."""
+        folder = self.folder / "disks" / name
+        base = str(folder) if recording is None else f"sp-record://{recording}{folder}"
+        data = self.written.data if trace else self.written.plain_data
+        limits = self.scenario.files_per_batch, records_per_batch(self.scenario)
+        return ScenarioBinding(base, folder, data, *limits, self.services.urls(by_line), self.services.stores(name, by_line))
+
+    def open_places(self, name: str) -> None:
+        """Makes the places of a scenario in services."""
+        opened(services_at(self.binding(name), self.config))
+        self.services.open_stores(name)
+
+    def close_places(self, name: str) -> None:
+        """Removes them."""
+        closed(services_at(self.binding(name), self.config))
+        self.services.close_stores(name)
+
+    def collect(self, folder: Path) -> None:
+        """Brings what a scenario has left in services to its folder."""
+        binding = self.binding(folder.name)
+        sinks = services_at(binding, self.config)
+        harvest_own(binding, self.config, self.engine.spark)
+        if sinks:
+            types = folder / TYPES
+            harvested(sinks, folder / OUT, json.loads(types.read_text()) if types.exists() else {})
+
+    def history(self, folder: Path, *, power_failure: bool = False) -> History:
+        """What a scenario left in its folder, beside what the oracle says."""
+        self.collect(folder)
+        views = []
+        for layout in query_layouts(self.bound, folder):
+            left = read_history(layout)
+            model = self.models[layout.query].expect(left.batches)
+            views += [self._view(layout.query, reading, model) for reading in readings(left)]
+        return History(views, self.offered, self.scenario.expect, power_failure, self.services.tries(folder.name))
+
+    def _view(self, query: str, left: Any, model: Expectation) -> QueryView:
+        arrivals = self.arrivals[query]
+        equivalence = handwritten = None
+        if arrivals.shape.window_us is not None and arrivals.traced:
+            equivalence = arrivals.batch_result(model)
+            if query == next(iter(self.models)):
+                handwritten = self._by_hand(model)
+        rows = arrivals.rows if arrivals.traced else None
+        asked, time = arrivals.asked, event_time_asked(self.config, arrivals.asked.source)
+        return QueryView(
+            left,
+            model,
+            arrivals.arrived,
+            equivalence,
+            handwritten,
+            rows,
+            self.mistakes[query],
+            arrivals.steps,
+            self._intended(query),
+            asked,
+            time,
+        )
+
+    def _intended(self, query: str) -> Mapping[str, str] | None:
+        """Of the first output what the hand-written model says of each event."""
+        return self._fates if query == next(iter(self.models)) else None
+
+    @cached_property
+    def _fates(self) -> Mapping[str, str] | None:
+        source = next(iter(self.asked.values())).source
+        return handwritten_fates(self.scenario, self.written.of_source[source], event_time_asked(self.config, source))
+
+    def _by_hand(self, model: Expectation) -> dict[WindowKey, dict[str, Any]] | None:
+        if model.survivors not in self._handwritten:
+            arrived = self.arrivals[model.shape.query].arrived
+            self._handwritten[model.survivors] = handwritten_rows(
+                self.scenario, model.shape, model.survivors, self.written.events, arrived
+            )
+        return self._handwritten[model.survivors]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.config.name
+
+    @property
+    def noun(self) -> str:  # type: ignore[override]
+        """What one event is called: "trade" where the source is called trades."""
+        name = next(iter(self.config.source))
+        return name[:-1] if name.endswith("s") and not name.endswith("ss") else "event"
+
+    def called(self, trace: str) -> str:
+        """What people call an event: by its id column where the scenario has one, "trade t-003817", else by its trace id."""
+        event, copy = self.written.events.get(trace), trace.partition("+")[2]
+        columns = [
+            name for source in self.scenario.source.values() for name, column in source.columns.items() if column.kind == "id"
+        ]
+        found = next((event.values[name] for name in columns if name in event.values), None) if event else None
+        if found is None:
+            return f"{self.noun} {trace}"
+        return f"{self.noun} {found}" + (f" (copy {copy})" if copy else "")
+
+    def close(self) -> None:
+        for left in ("disks", "events", "events-plain", "offered", "children", "recording-*"):
+            for folder in self.folder.glob(left):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def exercises_of(config: JobConfig, bound: BoundJob) -> list[Exercise]:
+    """What a job can do with records, each of which a proof must have seen."""
+    return exercises(bound.outputs, {name: source.event_time for name, source in config.source.items()})

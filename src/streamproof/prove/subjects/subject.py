@@ -1,0 +1,173 @@
+"""The protocol of what is proved: recording, plan, children, faults and report know a subject by this alone."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamproof.prove.artifacts.comparing import PublishedRows
+from streamproof.prove.checkers import CheckResult
+from streamproof.prove.record.paths import Layout
+from streamproof.prove.subjects.binding import ScenarioBinding
+
+if TYPE_CHECKING:
+    from streamproof.prove.plan.planning import ScenarioPlan
+    from streamproof.prove.process.engine import Engine
+    from streamproof.prove.record.recording import Recording
+    from streamproof.prove.services import Services
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a subject says of the disk of a scenario.
+
+    Parameters
+    ----------
+    checks
+        What every checker says that the subject has the means for.
+    account
+        By place of the account how many records; empty where the subject has no account.
+    batches
+        For the report: number, watermark, rows, files and attempts of each batch.
+    evidence
+        What the subject wants to see again when it writes its part of the report; kept of the fault-free run alone.
+    published
+        What the published rows sum up to, where it was asked for.
+    """
+
+    checks: Sequence[CheckResult]
+    account: Mapping[str, int] = field(default_factory=dict)
+    batches: Sequence[Mapping[str, Any]] = ()
+    evidence: Any = None
+    published: PublishedRows | None = None
+
+
+class Subject(ABC):
+    """What is proved, bound to the events of a scenario.
+
+    Parameters
+    ----------
+    name
+        What people call it.
+    noun
+        What one of its events is called.
+    folder
+        Where the proof works.
+    engine
+        The warm JVM.
+    """
+
+    name: str
+    noun: str
+    folder: Path
+    engine: "Engine"
+    prefix = ""
+    """What the names of its scenarios begin with, where they are names in services that others use too."""
+
+    # -- where it runs
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """The paths of a scenario's folder, for the table from paths to steps."""
+
+    @abstractmethod
+    def binding(self, name: str, *, recording: str | None = None, trace: bool = True, by_line: str = "") -> ScenarioBinding:
+        """Where a scenario of this name lies; `trace` says whether its events carry trace ids, if the subject can have them."""
+
+    @abstractmethod
+    def child(self) -> Mapping[str, Any]:
+        """What a child is told, as JSON: the `kind` of the subject, and what that kind needs to find it again."""
+
+    def open_places(self, name: str) -> None:  # noqa: B027 -- most subjects have nothing to do here
+        """Makes the places of a scenario outside its folder."""
+
+    def close_places(self, name: str) -> None:  # noqa: B027 -- most subjects have nothing to do here
+        """Removes them."""
+
+    def collect(self, folder: Path) -> None:  # noqa: B027 -- most subjects have nothing to do here
+        """Brings what a scenario has left elsewhere to its folder."""
+
+    def foresee(self) -> None:  # noqa: B027 -- most subjects have nothing to do here
+        """Works out what needs no run: it is done while the subject is recorded."""
+
+    # -- what is tried
+
+    @abstractmethod
+    def plans(
+        self, recordings: Mapping[str, "Recording"], *, full: bool, quick: bool
+    ) -> tuple[list["ScenarioPlan"], tuple[str, ...]]:
+        """The scenarios beside the fault-free one, and in words which faults could not be tried here."""
+
+    # -- whether it is right
+
+    @abstractmethod
+    def judge(self, folder: Path, *, power_failure: bool, rerun: Sequence[int], keep_rows: bool) -> Judged:
+        """Reads what a scenario has left in its folder and lets every checker look at it; `rerun` are the batches that ran twice."""
+
+    @abstractmethod
+    def compare(self, one: "Recording", other: "Recording") -> Sequence[CheckResult]:
+        """What two runs without any fault must have in common; `other` is without trace ids."""
+
+    def called(self, trace: str) -> str:
+        """What people call an event."""
+        return f"{self.noun} {trace}"
+
+    # -- what is said
+
+    @abstractmethod
+    def report(self, evidence: Any) -> dict[str, Any]:
+        """Its part of the report: job, title, events, noun, notes, not_exercised, not_compared, not_checked, event_time, outputs."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Removes what the proof has written and nobody needs any more."""
+
+
+class Preparation(ABC):
+    """What becomes a subject once Spark and the services run.
+
+    Parameters
+    ----------
+    name, noun, seed, batches, events
+        For the first line that people see; `events` is how many records there are in all.
+    records
+        How many records there are to be held, over all inputs.
+    touches
+        In words what the proof will touch, where no configuration says so.
+    spark, jars
+        The settings and jars that its Spark needs.
+    modules
+        What its children import, once.
+    services
+        The services that it takes, by their names.
+    """
+
+    name: str
+    noun: str
+    seed: int
+    batches: int
+    events: int
+    records: int
+    touches = ""
+    spark: Mapping[str, str]
+    jars: Sequence[str] = ()
+    modules: Sequence[str]
+    services: Sequence[str] = ()
+    stores: Mapping[str, str]
+    """By variable of the environment the kind of store that the subject keeps by itself."""
+
+    @abstractmethod
+    def make(self) -> None:
+        """What needs no Spark: it is done while the JVM starts."""
+
+    @abstractmethod
+    def subject(self, engine: "Engine", folder: Path, services: "Services") -> Subject:
+        """The subject.
+
+        Raises
+        ------
+        StreamproofError
+            If it cannot be bound.
+        """
