@@ -9,14 +9,14 @@ from typing import cast
 
 from rich.console import Console
 
-from streamproof.config import load
 from streamproof.core.durations import parse_duration
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.progress import progress_on
 from streamproof.prove.events import Event
 from streamproof.prove.run import INTERRUPTED, Options, PlanPreview, preview, run_proof
-from streamproof.prove.subjects.job.preparation import JobPreparation
+from streamproof.prove.subjects.named import named
+from streamproof.prove.subjects.pyspark.preparation import Wanted
 from streamproof.report import store
 from streamproof.report.shape import Report, ScenarioEntry
 
@@ -71,6 +71,7 @@ def prove(
     brokers: int = 1,
     services: Mapping[str, str] | None = None,
     progress: bool = False,
+    job: Wanted | None = None,
     listener: Callable[[Event], None] | None = None,
 ) -> Proof:
     """Crashes a job at every durable step of a recorded run, lets it recover, and accounts for every event.
@@ -79,6 +80,8 @@ def prove(
     ----------
     target
         A folder with streamproof.toml, or "file.py:function".
+    job
+        Of plain PySpark, that was not written for Streamproof, the samples of its inputs and its arguments.
     seed, events, batches
         Other events than scenario.toml describes.
     only
@@ -109,10 +112,9 @@ def prove(
     KeyboardInterrupt
         On Ctrl-C, once what was finished is stored.
     """
-    config = load(target, profile=profile)
-    preparation = JobPreparation.of(config, seed=seed, events=events, batches=batches)
+    subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
-    ids = tuple(store.last_failed(config.root)) if last_failed else ()
+    ids = tuple(store.last_failed(subject.root)) if last_failed else ()
     if last_failed and not ids:
         raise ScenarioError(
             "Every scenario passed when it was last tried, or none was tried yet.",
@@ -134,13 +136,14 @@ def prove(
         brokers,
         services or {},
         profile=profile,
+        words=subject.words,
     )
-    folder = store.new_run(config.root)
+    folder = store.new_run(subject.root)
     if progress and listener is None:
         with progress_on(Console(highlight=False, markup=False, emoji=False)) as shown:
-            found = cast("Report", run_proof(preparation, options, folder, shown))
+            found = cast("Report", run_proof(subject.preparation, options, folder, shown))
     else:
-        found = cast("Report", run_proof(preparation, options, folder, listener))
+        found = cast("Report", run_proof(subject.preparation, options, folder, listener))
     store.write(found, folder)
     if report is not None:
         Path(report).mkdir(parents=True, exist_ok=True)
@@ -159,13 +162,14 @@ def plan(
     quick: bool = False,
     profile: str | None = None,
     events: int | None = None,
+    batches: int | None = None,
     brokers: int = 1,
     services: Mapping[str, str] | None = None,
+    job: Wanted | None = None,
     listener: Callable[[Event], None] | None = None,
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
-    config = load(target, profile=profile)
-    preparation = JobPreparation.of(config, seed=seed, events=events)
+    subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     options = Options(
         str(target),
         seed=seed,
@@ -174,7 +178,9 @@ def plan(
         quick=quick,
         events=events,
         brokers=brokers,
+        batches=batches,
         services=services or {},
         profile=profile,
+        words=subject.words,
     )
-    return preview(preparation, options, store.new_run(config.root), listener)
+    return preview(subject.preparation, options, store.new_run(subject.root), listener)

@@ -23,6 +23,7 @@ Examples:
   streamproof prove my_job --only publish/exposure@3:after --seed 7     exactly one scenario; a glob takes several
   streamproof prove my_job --last-failed -x
   streamproof prove my_job --full --report reports/nightly
+  streamproof prove sessions.py:click_sessions --input clicks=sample.jsonl      plain PySpark, without a change
 \b
 Exit codes:
   0  pass      1  fail      2  wrong usage or configuration      3  unknown: cut short, undecided, or something was never exercised
@@ -74,6 +75,42 @@ def prove(
             help="Use a service that runs already (kafka, postgres, redis, registry) instead of starting one; several times for several.",
         ),
     ] = None,
+    sample: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input",
+            metavar="NAME=FILE",
+            help="Plain PySpark: a sample of the input NAME (JSON lines, CSV, Parquet, Avro); a stream parameter, or what readStream names. "
+            "kafka:FILE gives a parameter Kafka's columns.",
+        ),
+    ] = None,
+    table: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=FILE", help="Plain PySpark: a table for a parameter of the function.")
+    ] = None,
+    value: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Plain PySpark: an argument of the function; {folder} is a folder of the scenario's own.",
+        ),
+    ] = None,
+    argument: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="Plain PySpark: a word of a script's command line.")
+    ] = None,
+    env: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Plain PySpark: an environment variable.")] = None,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OUTPUT=MODE", help="Plain PySpark: append, update or complete, for a DataFrame returned."),
+    ] = None,
+    read: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=MODULE:FUNCTION", help="Plain PySpark: reads back what foreachBatch writes by itself."),
+    ] = None,
+    as_is: Annotated[
+        bool, typer.Option("--as-is", help="Plain PySpark: take the sample as it is, without disorder, late events and copies.")
+    ] = False,
+    show_values: Annotated[bool, typer.Option("--show-values", help="Plain PySpark: let values of rows stand in reports.")] = False,
     report: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write report.html, report.json and junit.xml there too.")
     ] = None,
@@ -82,24 +119,47 @@ def prove(
 ) -> None:
     """Crash the job at every durable step, let it recover, and account for every event; exit code 0, 1, 2 or 3."""
     budget = _duration(time_budget)
-    services = {name: url for name, _, url in (word.partition("=") for word in service or ())}
+    services = _pairs("--service", service)
     if only is not None and not all(map(may_name_steps, only.split(","))):
         raise typer.BadParameter(
             f"--only {only} can name no scenario: one is called like publish/exposure@3:after or work/state.0.1@3:after, and begins with "
             f"{', '.join(Phase)}, or is fault-free. streamproof prove {shlex.quote(target)} --list shows them."
         )
-    from streamproof.config import load
+    inputs = _pairs("--input", sample)
+    if not inputs:
+        from streamproof.config import load
+        from streamproof.config.entry import is_plain_pyspark
+
+        if not is_plain_pyspark(target):
+            load(target, profile=profile)  # what is wrong with the file is said before the proof is even imported
     from streamproof.runtime.environment import find_java, find_spark
 
-    load(target, profile=profile)  # what is wrong with the file is said before the proof is even imported
     find_java()
     find_spark()
     from streamproof.core.verdict import Verdict
     from streamproof.progress import progress_on
     from streamproof.proof import plan as plan_of
     from streamproof.proof import prove as prove_job
+    from streamproof.prove.subjects.pyspark.preparation import Wanted
     from streamproof.report.terminal import print_summary
 
+    plain = inputs or table or value or argument or env or mode or read
+    job = (
+        Wanted(
+            target,
+            inputs,
+            _pairs("--set", value),
+            tuple(argument or ()),
+            _pairs("--env", env),
+            _pairs("--mode", mode),
+            _pairs("--table", table),
+            tuple(read or ()),
+            as_is,
+            show_values,
+        )
+        if plain
+        else None
+    )
     out = screen.console()
     try:
         with progress_on(out) as progress:
@@ -113,6 +173,8 @@ def prove(
                     profile=profile,
                     brokers=brokers,
                     services=services,
+                    batches=batches,
+                    job=job,
                     listener=progress,
                 )
             else:
@@ -133,6 +195,7 @@ def prove(
                     report=report,
                     brokers=brokers,
                     services=services,
+                    job=job,
                     listener=progress,
                 )
     except StreamproofError as problem:
@@ -162,6 +225,23 @@ def _print_plan(preview: "PlanPreview") -> None:
     out.print()
     out.print(f"{counted(len(preview.ids), 'scenario')} from {preview.steps:,} durable steps: {tried(preview)}")
     out.print(f"it will take about {span(preview.seconds_estimate)}")
+
+
+def _pairs(option: str, words: list[str] | None) -> dict[str, str]:
+    """Words such as NAME=VALUE, by name.
+
+    Raises
+    ------
+    typer.BadParameter
+        If one has no "=" in it.
+    """
+    found = {}
+    for word in words or ():
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise typer.BadParameter(f"{option} {word} has no name: it is written {option} NAME=...")
+        found[name] = value
+    return found
 
 
 def _duration(text: str | None) -> timedelta | None:

@@ -47,6 +47,18 @@ def job_functions(path: Path) -> tuple[JobFunction, ...]:
     return tuple(_function(node) for node in _parsed(path).body if isinstance(node, ast.FunctionDef))
 
 
+def is_plain_pyspark(target: str) -> bool:
+    """Whether a target is a Python file in which the function that is meant is no job of ours."""
+    file, _, function = target.rpartition(":") if ":" in target else (target, "", "")
+    path = Path(file)
+    if path.suffix != ".py" or not path.is_file():
+        return False
+    functions = {one.name: one for one in job_functions(path)}
+    if function:
+        return function in functions and not functions[function].is_job
+    return not any(one.is_job for one in functions.values())
+
+
 def class_names(path: Path) -> tuple[str, ...]:
     """The classes at the top of a Python file; raises as `job_functions` does."""
     return tuple(node.name for node in _parsed(path).body if isinstance(node, ast.ClassDef))

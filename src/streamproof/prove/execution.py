@@ -92,6 +92,8 @@ class Executor:
             self.subject.engine.close_recording(identity)
         if result.error:
             raise StreamproofError(f"The job stopped without any fault: {result.message}", remedy=result.remedy)
+        if name == "default":
+            self.subject.learn(binding.folder, self._run_beside)
         steps = timeline(journals.read(folder, binding.folder), self.subject.layout)
         if not trace:
             self.subject.collect(binding.folder)
@@ -99,6 +101,10 @@ class Executor:
         return Recording(
             name, folder, binding, steps, result.operators, monotonic_seconds() - started, settings or {}, announced, of_tasks
         )
+
+    def _run_beside(self, name: str, binding: ScenarioBinding, settings: Mapping[str, str]) -> ChildResult:
+        """Runs the subject on a folder that is no scenario's."""
+        return self._children.start(name, binding, settings=settings, read_state=False).result()
 
     # -- scenarios
 

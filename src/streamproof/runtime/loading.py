@@ -28,11 +28,14 @@ def load_job(config: "JobConfig") -> Job:
     )
 
 
-def load_module(file: Path) -> ModuleType:
-    """Imports a file of the user's under a name of its own, so that nothing of an earlier import remains (R17)."""
+def load_module(file: Path, *, name: str = "") -> ModuleType:
+    """Imports a file of the user's under a name of its own, so that nothing of an earlier import remains (R17).
+
+    `name` is another one, such as "__main__" for a script.
+    """
     if not file.is_file():
         raise ConfigurationError(f"There is no file {file}.", remedy='Look at entry = "job.py:function" in streamproof.toml.')
-    name = f"streamproof_job_{file.stem}"
+    name = name or f"streamproof_job_{file.stem}"
     folder = str(file.parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)

@@ -59,7 +59,7 @@ def row_differences(one: Path, other: Path, steps: Mapping[str, Steps] | None = 
     """
     for name in sorted({path.name for folder in (one, other) for path in (folder / OUT).glob("*")}):
         of_output = (steps or {}).get(output_of(name), {})
-        only, missing = _without_partners(list(_rows(one / OUT / name)), list(_rows(other / OUT / name)), of_output)
+        only, missing = without_partners(list(_rows(one / OUT / name)), list(_rows(other / OUT / name)), of_output)
         if not only and not missing:
             continue
         example = {column: _plain(value) for column, value in _visible((only or missing)[0])}
@@ -73,7 +73,7 @@ def row_differences(one: Path, other: Path, steps: Mapping[str, Steps] | None = 
         )
 
 
-def _without_partners(mine: Sequence[Row], theirs: Sequence[Row], steps: Steps) -> tuple[list[Row], list[Row]]:
+def without_partners(mine: Sequence[Row], theirs: Sequence[Row], steps: Steps) -> tuple[list[Row], list[Row]]:
     """The rows of each side that the other side has not: first those that are written alike are taken off, then those that are alike."""
     left, right = _written_otherwise(mine, theirs), _written_otherwise(theirs, mine)
     candidates: dict[Columns, list[Row]] = {}
@@ -109,6 +109,11 @@ def _alike(one: Row, other: Row, steps: Steps) -> bool:
         name == same and (steps.get(name) == ANYTHING or alike(value, found, steps.get(name, 0.0), _TOLERANCE))
         for (name, value), (same, found) in pairs
     )
+
+
+def sums_of(rows: Sequence[Row]) -> Digest:
+    """What rows sum up to whose floats are compared to their ninth digit."""
+    return _sums(rows, None)
 
 
 def _sums(rows: Sequence[Row], steps: Steps | None) -> Digest:

@@ -31,6 +31,19 @@ SCENARIOS = (
 )
 """What the driver of a job needs."""
 
+PYSPARK_JOBS = (
+    "pyspark.java_gateway",
+    "pyspark.testing",
+    "pyspark.sql.functions",
+    "pyspark.sql.streaming",
+    "pyspark.sql.types",
+    "pandas",
+    "streamproof.prove.subjects.pyspark.child",
+    "streamproof.prove.subjects.pyspark.redirect",
+    "streamproof.runtime.loading",
+)
+"""What the driver of a job needs that was not written for us."""
+
 SCENARIOS_ON_SERVICES = (
     *SCENARIOS,
     "streamproof.connectors.http.sink",

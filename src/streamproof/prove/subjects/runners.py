@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "job": "streamproof.prove.subjects.job.child",
+    "pyspark": "streamproof.prove.subjects.pyspark.child",
 }
 
 

@@ -1,13 +1,14 @@
 """The protocol of what is proved: recording, plan, children, faults and report know a subject by this alone."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof.prove.artifacts.comparing import PublishedRows
 from streamproof.prove.checkers import CheckResult
+from streamproof.prove.process.child import ChildResult
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.subjects.binding import ScenarioBinding
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from streamproof.prove.process.engine import Engine
     from streamproof.prove.record.recording import Recording
     from streamproof.prove.services import Services
+
+
+Run = Callable[[str, ScenarioBinding, Mapping[str, str]], ChildResult]
+"""Runs the subject: a name, where, with which settings of Spark beside its own."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,9 @@ class Subject(ABC):
 
     def foresee(self) -> None:  # noqa: B027 -- most subjects have nothing to do here
         """Works out what needs no run: it is done while the subject is recorded."""
+
+    def learn(self, folder: Path, run: Run) -> None:  # noqa: B027 -- most subjects know it before
+        """Looks at the first run, of which some things can be seen for the first time; `run` runs the subject again, elsewhere."""
 
     # -- what is tried
 

@@ -1,0 +1,58 @@
+"""Which subject a target names: a job of ours with its configuration, or plain PySpark with samples of its input."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamproof.config.entry import is_plain_pyspark
+from streamproof.prove.subjects.pyspark.preparation import PysparkPreparation, Wanted
+from streamproof.prove.subjects.subject import Preparation
+
+
+@dataclass(frozen=True)
+class Named:
+    """A target made ready: what prepares it, the folder that its runs are stored in, and what a replay says beside."""
+
+    preparation: Preparation
+    root: Path
+    words: tuple[str, ...] = ()
+
+
+def named(
+    target: str, wanted: Wanted | None, *, profile: str | None, seed: int | None, events: int | None, batches: int | None
+) -> Named:
+    """The subject of a target.
+
+    Raises
+    ------
+    StreamproofError
+        If there is none.
+    """
+    if wanted is not None or is_plain_pyspark(target):
+        asked = wanted or Wanted(target, {})
+        preparation = PysparkPreparation(asked, seed=seed, events=events, batches=batches)
+        return Named(preparation, Path.cwd(), words_of(asked))
+    from streamproof.config import load
+    from streamproof.prove.subjects.job.preparation import JobPreparation
+
+    config = load(target, profile=profile)
+    return Named(JobPreparation.of(config, seed=seed, events=events, batches=batches), config.root)
+
+
+def words_of(wanted: Wanted) -> tuple[str, ...]:
+    """What a command says of a PySpark job, behind its target."""
+
+    def pairs(option: str, given: Mapping[str, str]) -> list[str]:
+        return [word for name, value in given.items() for word in (option, f"{name}={value}")]
+
+    return (
+        *pairs("--input", wanted.inputs),
+        *pairs("--table", wanted.tables),
+        *pairs("--set", wanted.arguments),
+        *pairs("--env", wanted.environment),
+        *pairs("--mode", wanted.modes),
+        *(word for one in wanted.words for word in ("--argument", one)),
+        *(word for one in wanted.readers for word in ("--read", one)),
+        *(["--as-is"] if wanted.as_is else []),
+        *(["--show-values"] if wanted.show_values else []),
+    )

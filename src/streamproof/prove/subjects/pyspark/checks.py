@@ -1,0 +1,149 @@
+"""What is held against a PySpark job: its input is read once, and its outputs are those of a run without a fault over the same batches."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from streamproof.prove.artifacts.comparing import without_partners
+from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checker
+from streamproof.prove.subjects.pyspark.reading import Batch, Left, Output, Row
+from streamproof.prove.subjects.pyspark.reference import NoReference
+
+_SHOWN = 5
+_COLUMNS = 6
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a scenario has left, what a run without a fault leaves over the same batches, and what was offered.
+
+    Parameters
+    ----------
+    expected
+        Gives, for the batches of a query, what the fault-free run has left; raises NoReference.
+    files
+        By input the names of all files that were offered.
+    masked
+        Whether values of rows are left out of findings.
+    """
+
+    left: Left
+    expected: Callable[[Sequence[Batch]], Left]
+    files: Mapping[str, Sequence[str]]
+    masked: bool = False
+
+    @property
+    def read_again(self) -> bool:
+        return False
+
+
+def checks_of(evidence: Evidence) -> list[CheckResult]:
+    """What every check says."""
+    return [run_checker(name, check, evidence) for name, check in (("intake", intake), ("exactly-once", exactly_once))]  # type: ignore[arg-type]
+
+
+def intake(evidence: Evidence) -> Iterator[Finding]:
+    """Every file that was offered is in one batch of each query that reads its input (R22)."""
+    for query, batches in evidence.left.batches.items():
+        inputs = {name for batch in batches for name in batch.files}
+        for name in sorted(inputs):
+            read = [file for batch in batches for file in batch.files.get(name, ())]
+            for file in evidence.files[name]:
+                if read.count(file) != 1:
+                    how = "is in no batch" if file not in read else f"is in {read.count(file)} batches"
+                    yield Finding(
+                        None, f"the file {file} of the input {name} {how} of the query {query}", expected="one", found=how
+                    )
+
+
+def exactly_once(evidence: Evidence) -> Iterator[Finding]:
+    """The rows of every output are those of a run without a fault over the same batches, batch by batch where the output says which."""
+    for output in evidence.left.outputs:
+        for damage in output.damaged:
+            yield Finding(None, f"a file of the output {output.name} cannot be read: {damage}")
+        batches = _batches_of(evidence.left, output)
+        try:
+            reference = evidence.expected(batches)
+        except NoReference as problem:
+            raise CannotTell(f"There is no run without a fault over the same batches for {output.name}: {problem}.") from None
+        expected = next((other for other in reference.outputs if other.name == output.name), None)
+        yield from _differences(output, expected, masked=evidence.masked)
+    for query, batches in evidence.left.batches.items():  # an output that is not there at all
+        reference = evidence.expected(batches)
+        there = {output.name for output in evidence.left.outputs}
+        for expected in reference.outputs:
+            if expected.name not in there and (expected.query is None or expected.query.name == query) and expected.count:
+                yield Finding(None, f"the output {expected.name} has no row", expected=f"{expected.count:,} rows", found="none")
+
+
+def _batches_of(left: Left, output: Output) -> Sequence[Batch]:
+    """The batches of the query that writes an output; what is written beside queries is held against those of the first."""
+    if output.query is not None:
+        return left.batches[output.query.name]
+    return next(iter(left.batches.values()))
+
+
+def _differences(output: Output, expected: Output | None, *, masked: bool) -> Iterator[Finding]:
+    mine, theirs = output.rows, expected.rows if expected is not None else {}
+    if None in mine or None in theirs:
+        mine, theirs = {None: _all(mine)}, {None: _all(theirs)}
+    for batch in sorted({*mine, *theirs}, key=lambda number: -1 if number is None else number):
+        more, missing = without_partners(list(mine.get(batch, ())), list(theirs.get(batch, ())), {})
+        yield from _said(output.name, batch, more, missing, theirs.get(batch, ()), masked=masked)
+
+
+def _said(
+    name: str, batch: int | None, more: Sequence[Row], missing: Sequence[Row], expected: Sequence[Row], *, masked: bool
+) -> Iterator[Finding]:
+    """One finding for each row that is there too often, one for each that is lost, one for each that is another."""
+    known = [_visible(row) for row in expected]
+    doubled = [row for row in more if _visible(row) in known]
+    other = [row for row in more if _visible(row) not in known]
+    of = f" of batch {batch}" if batch is not None else ""
+    for row in doubled[:_SHOWN]:
+        yield Finding(
+            None,
+            f"a row of the output {name} was published again",
+            batch,
+            "once",
+            f"{1 + doubled.count(row)} times",
+            key=shown(row, masked=masked),
+        )
+    for mine, theirs in zip(other[:_SHOWN], missing[:_SHOWN], strict=False):
+        yield Finding(
+            None,
+            f"a row{of} of the output {name} has another value",
+            batch,
+            shown(theirs, masked=masked),
+            shown(mine, masked=masked),
+        )
+    for row in missing[len(other) :][:_SHOWN]:
+        yield Finding(None, f"a row{of} of the output {name} is lost", batch, shown(row, masked=masked), "no such row")
+    for row in other[len(missing) :][:_SHOWN]:
+        yield Finding(None, f"a row{of} of the output {name} should not be there", batch, "no such row", shown(row, masked=masked))
+    rest = len(more) + len(missing) - min(len(doubled), _SHOWN) - min(max(len(other), len(missing)), _SHOWN)
+    if rest > max(len(other), len(missing)) > _SHOWN:
+        yield Finding(None, f"{len(more):,} rows more and {len(missing):,} rows less than expected in the output {name}{of}", batch)
+
+
+def _all(rows: Mapping[int | None, Sequence[Row]]) -> list[Row]:
+    return [row for some in rows.values() for row in some]
+
+
+def _visible(row: Row) -> tuple[Any, ...]:
+    return tuple(sorted((name, str(value)) for name, value in row.items()))
+
+
+def shown(row: Row, *, masked: bool) -> str:
+    """A row in words: its first columns; with `masked` their names alone."""
+    columns = list(row.items())[:_COLUMNS]
+    more = f" · {len(row) - _COLUMNS} more columns" if len(row) > _COLUMNS else ""
+    if masked:
+        return f"a row of {', '.join(name for name, _ in columns)}{more} (values are masked: --show-values)"
+    return "   ".join(f"{name} {_short(value)}" for name, value in columns) + more
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,249 @@
+"""A PySpark job in a child: bound to the scenario, called as its author calls it, run to the end of what there is."""
+
+import inspect
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamproof.core.users_code import place_of, raised_in, remedy_for
+from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
+from streamproof.prove.process.child import ChildResult, ChildTask
+from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from streamproof.prove.subjects.pyspark.readers import Inputs
+    from streamproof.prove.subjects.pyspark.writers import Started
+
+_LOOK_SECONDS, _GRACE_SECONDS = 0.5, 5.0
+
+
+def spark_of(_: ChildTask) -> "tuple[Mapping[str, str], Sequence[str]]":
+    """Nothing beside what every proof has."""
+    return {}, ()
+
+
+def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
+    """Runs the job to its end on the scenario's folder."""
+    from streamproof.prove.subjects.pyspark.readers import Inputs
+    from streamproof.prove.subjects.pyspark.redirect import redirect
+    from streamproof.prove.subjects.pyspark.writers import Started
+
+    told = Told.of(task.subject)
+    for key, value in task.settings.items():
+        if key.startswith("spark.sql."):
+            spark.conf.set(key, value)
+    os.environ.update(told.environment)
+    inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch)
+    started = Started(task.base, Path(task.folder))
+    notes = redirect(spark, inputs, started)
+    ended = _Ended()
+    thread = threading.Thread(target=_call, args=(spark, told, task, inputs, started, ended), name="job", daemon=True)
+    thread.start()
+    try:
+        _until_done(thread, started)
+        started.wait()
+        if ended.problem is not None:
+            raise ended.problem
+        _require_sound(told, inputs, started)
+    except StreamproofError as problem:
+        return ChildResult(type(problem).__name__, problem.message, problem.remedy, tuple(notes))
+    except Exception as problem:
+        if place_of(problem) is None and not type(problem).__module__.startswith(("pyspark", "py4j")):
+            raise
+        return ChildResult(type(problem).__name__, raised_in(None, problem), remedy_for(problem), tuple(notes))
+    return ChildResult(notes=tuple(notes))
+
+
+class _Ended:
+    """How the job's own code came to its end: what it raised, if it did."""
+
+    def __init__(self) -> None:
+        self.problem: Exception | None = None
+
+
+def _until_done(thread: threading.Thread, started: "Started") -> None:
+    """Until the job's code has returned; or until its queries have, and it goes on without them (`while True`, a server)."""
+    grace = 0.0
+    while thread.is_alive():
+        thread.join(_LOOK_SECONDS)
+        running = [query for _, query in list(started.queries) if query.isActive]
+        grace = grace + _LOOK_SECONDS if started.queries and not running else 0.0
+        if grace >= _GRACE_SECONDS:
+            return
+
+
+def _call(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs", started: "Started", ended: _Ended) -> None:
+    """The job's code, in a thread of its own, so that one that never returns is noticed."""
+    try:
+        returned = _called(spark, told, task, inputs)
+        for name, frame in _frames(told, returned):
+            _start(frame, started, name, told.modes.get(name))
+    except SystemExit as left:
+        if left.code not in (None, 0):
+            ended.problem = JobDefinitionError(
+                f"The job ended itself: sys.exit({left.code!r}).", remedy="Look at what it printed before."
+            )
+    except Exception as problem:  # noqa: BLE001 -- it is the user's code: it is told in the main thread
+        ended.problem = problem
+
+
+def _called(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs") -> Any:
+    from streamproof.runtime.loading import load_module
+
+    elsewhere = Path(task.folder) / ELSEWHERE
+    elsewhere.mkdir(parents=True, exist_ok=True)
+    file = Path(told.file)
+    if not told.function:
+        sys.argv = [told.file, *(word.replace(FOLDER, str(elsewhere)) for word in told.words)]
+        load_module(file, name="__main__")
+        return None
+    function = _function(load_module(file), told)
+    arguments: dict[str, Any] = {name: value.replace(FOLDER, str(elsewhere)) for name, value in told.arguments.items()}
+    arguments = {**arguments, **{name: _table(spark, path) for name, path in told.tables.items()}}
+    return function(**_bound(function, spark, told, inputs, arguments))
+
+
+def _function(module: "ModuleType", told: Told) -> Any:
+    found = getattr(module, told.function, None)
+    if callable(found):
+        return found
+    functions = [name for name, value in vars(module).items() if inspect.isfunction(value) and value.__module__ == module.__name__]
+    raise JobDefinitionError(
+        f"{told.file} has no function {told.function}.",
+        required=f"It has {', '.join(functions) or 'none'}.",
+        remedy="Name one of them.",
+    )
+
+
+def _bound(function: Any, spark: "SparkSession", told: Told, inputs: "Inputs", arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What each parameter gets: an input of its name, an argument, the session.
+
+    Raises
+    ------
+    JobDefinitionError
+        If a parameter gets nothing and has no default, or something is given that the function does not take.
+    """
+    names = {one.name for one in told.inputs}
+    signature = inspect.signature(function)
+    found: dict[str, Any] = {}
+    for name, parameter in signature.parameters.items():
+        if name in names:
+            found[name] = inputs.frame(name)
+        elif name in arguments:
+            found[name] = _typed(arguments[name], parameter)
+        elif _is_session(name, parameter):
+            found[name] = spark
+        elif parameter.default is inspect.Parameter.empty and parameter.kind not in (
+            parameter.VAR_POSITIONAL,
+            parameter.VAR_KEYWORD,
+        ):
+            raise JobDefinitionError(
+                f"{told.function}{signature} needs {name}, and nothing is given for it.",
+                required=f"A stream is an input of that name; there are {', '.join(sorted(names)) or 'none'}.",
+                remedy=f"Add --input {name}=FILE for a stream, --table {name}=FILE for a table, --set {name}=VALUE for anything else.",
+            )
+    other = sorted(set(arguments) - set(signature.parameters))
+    if other:
+        raise JobDefinitionError(
+            f"{other[0]} is given, and {told.function}{signature} does not take it.", remedy="Give what it takes, or leave it out."
+        )
+    return found
+
+
+def _is_session(name: str, parameter: inspect.Parameter) -> bool:
+    return name in ("spark", "session", "spark_session") or "SparkSession" in str(parameter.annotation)
+
+
+def _typed(value: Any, parameter: inspect.Parameter) -> Any:
+    """A text as the parameter's own type, where that is a number or a truth."""
+    wanted = parameter.annotation if parameter.annotation is not inspect.Parameter.empty else type(parameter.default)
+    if not isinstance(value, str):
+        return value
+    if wanted is bool or wanted == "bool":
+        return value.lower() in ("true", "yes", "1")
+    for kind in (int, float):
+        if wanted is kind or wanted == kind.__name__:
+            return kind(value)
+    return Path(value) if wanted is Path or wanted == "Path" else value
+
+
+def _table(spark: "SparkSession", path: str) -> "DataFrame":
+    form = Path(path).suffix.removeprefix(".").lower().replace("jsonl", "json").replace("ndjson", "json")
+    reader = spark.read.format(form or "parquet")
+    return (reader.option("header", "true").option("inferSchema", "true") if form == "csv" else reader).load(path)
+
+
+def _frames(told: Told, returned: Any) -> "Iterator[tuple[str, DataFrame]]":
+    """The streaming DataFrames that a function returns, with their names.
+
+    Raises
+    ------
+    JobDefinitionError
+        If one is not a stream.
+    """
+    if returned is None or not _holds_frames(returned):
+        return
+    if isinstance(returned, Mapping):
+        named = dict(returned)
+    elif isinstance(returned, tuple | list):
+        named = dict(
+            zip(getattr(returned, "_fields", None) or [f"out_{n}" for n in range(1, len(returned) + 1)], returned, strict=True)
+        )
+    else:
+        named = {"out": returned}
+    for name, frame in named.items():
+        if not getattr(frame, "isStreaming", False):
+            raise JobDefinitionError(
+                f"{told.function} returned {name}, which is a {type(frame).__name__} and no stream.",
+                required="It returns streaming DataFrames: one, several, or a dict of them.",
+                remedy="Look for spark.read where readStream is meant, or for a collect().",
+            )
+        yield str(name), frame
+
+
+def _holds_frames(returned: Any) -> bool:
+    values = returned.values() if isinstance(returned, Mapping) else returned if isinstance(returned, tuple | list) else [returned]
+    return any(hasattr(value, "isStreaming") for value in values)
+
+
+def _start(frame: "DataFrame", started: "Started", name: str, mode: str | None) -> None:
+    """A query to a sink of the proof's, in the first output mode that Spark takes; it ends before the next one begins."""
+    from pyspark.errors import AnalysisException
+
+    from streamproof.prove.subjects.pyspark.writers import BoundWriter
+
+    modes = (mode,) if mode else ("append", "update", "complete")
+    for number, one in enumerate(modes):
+        try:
+            BoundWriter(frame, started).format("proof").outputMode(one).queryName(name).start().awaitTermination()
+        except AnalysisException:
+            started.names.discard(name)
+            if number == len(modes) - 1:
+                raise
+        else:
+            return
+
+
+def _require_sound(told: Told, inputs: "Inputs", started: "Started") -> None:
+    """ScenarioError if there was nothing to prove, or an input was given that the job never read."""
+    if not started.queries:
+        raise ScenarioError(
+            f"{told.function or told.file} started no query and returned no stream.",
+            required="A job returns streaming DataFrames, or starts a query: frame.writeStream....start().",
+            remedy="Name the function that does: file.py:function.",
+        )
+    never = [one.name for one in told.inputs if one.name not in inputs.read]
+    if never:
+        raise ScenarioError(
+            f"The job never read the input {never[0]}.",
+            required="Each input is a parameter of the function, or what spark.readStream names: a topic, a table, a folder.",
+            remedy="Leave it out, or call it as the job does.",
+        )

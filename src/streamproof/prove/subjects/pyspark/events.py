@@ -1,0 +1,113 @@
+"""The events of a proof's samples: perturbed, spread over files that make the batches, and written again for a run that cuts them otherwise."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from streamproof.prove.scenario.perturb import SampleEvent
+from streamproof.prove.scenario.sample import Sample
+from streamproof.prove.scenario.sample_files import write_sample_files
+from streamproof.prove.subjects.pyspark.readers import KAFKA_FOLDER
+from streamproof.prove.subjects.pyspark.reference import in_order_of_spark, stamped
+
+_FIRST_MS = 1_767_225_600_000
+_KAFKA_FIELDS: list[tuple[str, Any]] = [
+    ("key", pa.binary()),
+    ("value", pa.binary()),
+    ("topic", pa.string()),
+    ("partition", pa.int32()),
+    ("offset", pa.int64()),
+    ("timestamp", pa.timestamp("us", tz="UTC")),
+    ("timestampType", pa.int32()),
+    ("headers", pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))),
+]
+_KAFKA = pa.schema(_KAFKA_FIELDS)
+
+
+@dataclass(frozen=True)
+class Offered:
+    """The events of one input as they were written.
+
+    Parameters
+    ----------
+    files
+        By file the events in it, in their order; the files in the order of their batches.
+    records
+        By event the record as Kafka's source would give it; empty where nobody can ask for it.
+    """
+
+    sample: Sample
+    files: Mapping[str, Sequence[SampleEvent]]
+    records: Mapping[str, Mapping[str, object]]
+
+
+def write_events(sample: Sample, events: Sequence[SampleEvent], folder: Path, files: int) -> Offered:
+    """Writes the events of an input to `folder/NAME`, and as Kafka's records to `folder/NAME.kafka`."""
+    at = folder / sample.name
+    traces = write_sample_files(events, sample, at, files=files)
+    by_trace = {event.trace: event for event in events}
+    found = {name: [by_trace[trace] for trace in of_file] for name, of_file in traces.items()}
+    records = _records(sample, found)
+    for number, (name, its) in enumerate(found.items()):
+        _write_kafka(Path(KAFKA_FOLDER.format(at)) / name, [records[event.trace] for event in its], number)
+    return Offered(sample, found, records)
+
+
+def write_group(offered: Offered, names: Sequence[str], original: Path, folder: Path, number: int) -> None:
+    """Writes the events of some files as one file, which is one batch of a run with a file a batch; in the order in which tasks take them."""
+    sample = offered.sample
+    events = [event for name in in_order_of_spark(names, original / sample.name) for event in offered.files[name]]
+    at, name = folder / sample.name, f"g{number:05d}"
+    part = folder / f".{sample.name}-{number}"
+    (only,) = write_sample_files(events, sample, part, files=1)
+    at.mkdir(parents=True, exist_ok=True)
+    target = (part / only).rename(at / f"{name}{Path(only).suffix}")
+    part.rmdir()
+    stamped(target, number)
+    _write_kafka(Path(KAFKA_FOLDER.format(at)) / target.name, [offered.records[event.trace] for event in events], number)
+
+
+def _records(sample: Sample, files: Mapping[str, Sequence[SampleEvent]]) -> dict[str, dict[str, object]]:
+    """By event its record in a topic of as many partitions as a batch has files; the timestamp is the event time where it has one."""
+    next_offset = [0, 0]
+    instants = dict(zip((f"{sample.name}-{place:06d}" for place in range(len(sample.records))), sample.instants(), strict=True))
+    found: dict[str, dict[str, object]] = {}
+    for number, events in enumerate(files.values()):
+        partition = number % len(next_offset)
+        for event in events:
+            instant = instants.get(event.event_id)
+            found[event.trace] = {
+                "key": _key(sample, event),
+                "value": _value(event),
+                "topic": sample.name,
+                "partition": partition,
+                "offset": next_offset[partition],
+                "timestamp": instant if instant is not None else _FIRST_MS * 1_000,
+                "timestampType": 0,
+                "headers": None,
+            }
+            next_offset[partition] += 1
+    return found
+
+
+def _key(sample: Sample, event: SampleEvent) -> bytes | None:
+    value = event.record.values.get(sample.id_column) if sample.id_column else None
+    return None if value is None else str(value).encode()
+
+
+def _value(event: SampleEvent) -> bytes:
+    if event.record.raw is not None:
+        return event.record.raw
+    import json
+
+    return json.dumps(dict(event.record.values), default=str, ensure_ascii=False).encode()
+
+
+def _write_kafka(path: Path, records: Sequence[Mapping[str, object]], number: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist([dict(record) for record in records], schema=_KAFKA), path, coerce_timestamps="us")
+    stamped(path, number)

@@ -1,0 +1,164 @@
+"""Readers of a job, bound to the events of a scenario: whatever the job names as its source, it gets the events of an input."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.streaming import DataStreamReader
+from pyspark.sql.types import StructType
+
+from streamproof.errors import ScenarioError
+from streamproof.prove.subjects.pyspark.told import ToldInput
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+KAFKA = "kafka"
+KAFKA_FOLDER = "{}.kafka"
+"""The folder of an input whose records are as Kafka's source gives them, beside that of its files."""
+KAFKA_SCHEMA = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
+    "headers array<struct<key: string, value: binary>>"
+)
+_FILES = ("json", "csv", "parquet", "orc", "text", "avro", "xml")
+_NOT_REPLAYABLE = ("rate", "rate-micro-batch", "socket")
+_OF_THE_SOURCE = ("path", "maxfilespertrigger", "maxbytespertrigger", "latestfirst", "maxfileage", "cleansource", "pathglobfilter")
+_NAMES = ("subscribe", "assign", "subscribepattern", "path", "table", "dbtable", "streamname", "topic")
+
+
+class Inputs:
+    """The inputs of a scenario, and which of them the job has read."""
+
+    def __init__(
+        self, spark: "SparkSession", inputs: Sequence[ToldInput], data: Mapping[str, str], files_per_batch: int | None
+    ) -> None:
+        self._spark, self._inputs, self._data = spark, {one.name: one for one in inputs}, data
+        self._files_per_batch = files_per_batch
+        self.read: set[str] = set()
+
+    def frame(self, name: str) -> "DataFrame":
+        """The events of an input, as its sample has them."""
+        one = self._inputs[name]
+        return self._kafka(name, {}) if one.kafka else self._files(name, one.format, one.schema, {})
+
+    def for_reader(self, source: str, schema: "StructType | str | None", options: Mapping[str, Any], place: str) -> "DataFrame":
+        """The events of the input that a reader of the job means.
+
+        Raises
+        ------
+        ScenarioError
+            If the job reads what no sample stands for, or what cannot be read twice.
+        """
+        if source in _NOT_REPLAYABLE:
+            raise ScenarioError(
+                f'The job reads readStream.format("{source}"), which gives other rows each time.',
+                required="A proof reads the same events after every crash.",
+                remedy="Read them from files or a topic, and give a sample of them: --input NAME=FILE.",
+            )
+        name = self._meant(source, options, place)
+        if source == KAFKA:
+            return self._kafka(name, options)
+        one = self._inputs[name]
+        kept = {key: value for key, value in options.items() if key.lower() not in _OF_THE_SOURCE}
+        if source not in _FILES or source != one.format:
+            return self._files(name, one.format, one.schema, {})
+        return self._files(name, source, schema if schema is not None else one.schema, kept)
+
+    def _meant(self, source: str, options: Mapping[str, Any], place: str) -> str:
+        """The one input, or the one whose name is in what the reader names, or the next one that nobody has read."""
+        if len(self._inputs) == 1:
+            return next(iter(self._inputs))
+        said = [place, *(str(value) for key, value in options.items() if key.lower() in _NAMES)]
+        words = {part for text in said for part in (*text.replace(",", "/").split("/"), PurePosixPath(text).stem)}
+        named = [name for name in self._inputs if name in words]
+        if len(named) == 1:
+            return named[0]
+        raise ScenarioError(
+            f'The job reads readStream.format("{source}"){f" from {place}" if place else ""}, and it is not clear which input that is.',
+            required=f"There are {', '.join(self._inputs)}: a topic, table or folder of that name.",
+            remedy="Call the input as the job does: --input TOPIC=FILE.",
+        )
+
+    def _files(self, name: str, source: str, schema: "StructType | str", options: Mapping[str, Any]) -> "DataFrame":
+        self.read.add(name)
+        reader = self._spark_reader().format(source).schema(schema)
+        if source == "csv" and not any(key.lower() == "header" for key in options):
+            reader = reader.option("header", "true")
+        for key, value in options.items():
+            reader = reader.option(key, value)
+        return self._limited(reader).load(self._data[name])
+
+    def _kafka(self, name: str, options: Mapping[str, Any]) -> "DataFrame":
+        self.read.add(name)
+        frame = self._limited(self._spark_reader().format("parquet").schema(KAFKA_SCHEMA)).load(
+            KAFKA_FOLDER.format(self._data[name])
+        )
+        with_headers = any(key.lower() == "includeheaders" and str(value).lower() == "true" for key, value in options.items())
+        return frame if with_headers else frame.drop("headers")
+
+    def _spark_reader(self) -> DataStreamReader:
+        return DataStreamReader(self._spark)
+
+    def _limited(self, reader: DataStreamReader) -> DataStreamReader:
+        return reader if self._files_per_batch is None else reader.option("maxFilesPerTrigger", self._files_per_batch)
+
+
+class BoundReader(DataStreamReader):
+    """`spark.readStream` of a job in a proof: it takes every call of the real one, and loads the events of an input."""
+
+    def __init__(self, spark: "SparkSession", inputs: Inputs) -> None:
+        super().__init__(spark)
+        self._inputs = inputs
+        self._format, self._own_schema, self._options = "parquet", None, dict[str, Any]()
+
+    def format(self, source: str) -> "BoundReader":
+        self._format = source.lower()
+        return self
+
+    def schema(self, schema: Any) -> "BoundReader":
+        self._own_schema = schema
+        return self
+
+    def option(self, key: str, value: Any) -> "BoundReader":
+        self._options[key] = value
+        return self
+
+    def options(self, **options: Any) -> "BoundReader":
+        self._options.update(options)
+        return self
+
+    def name(self, source_name: str) -> "BoundReader":
+        return self
+
+    def load(self, path: str | None = None, format: str | None = None, schema: Any = None, **options: Any) -> "DataFrame":
+        if format is not None:
+            self.format(format)
+        if schema is not None:
+            self.schema(schema)
+        self.options(**options)
+        return self._inputs.for_reader(self._format, self._own_schema, self._options, path or "")
+
+    def table(self, tableName: str) -> "DataFrame":
+        return self._inputs.for_reader("table", None, self._options, tableName.rpartition(".")[2])
+
+    def json(self, path: str, schema: Any = None, **options: Any) -> "DataFrame":
+        return self._of("json", path, schema, options)
+
+    def csv(self, path: str, schema: Any = None, **options: Any) -> "DataFrame":
+        return self._of("csv", path, schema, options)
+
+    def parquet(self, path: str, **options: Any) -> "DataFrame":
+        return self._of("parquet", path, None, options)
+
+    def orc(self, path: str, **options: Any) -> "DataFrame":
+        return self._of("orc", path, None, options)
+
+    def xml(self, path: str, schema: Any = None, **options: Any) -> "DataFrame":
+        return self._of("xml", path, schema, options)
+
+    def text(self, path: str, **options: Any) -> "DataFrame":
+        return self._of("text", path, None, options)
+
+    def _of(self, source: str, path: str, schema: Any, options: Mapping[str, Any]) -> "DataFrame":
+        given = {key: value for key, value in options.items() if value is not None}
+        return self.load(path, source, schema, **given)

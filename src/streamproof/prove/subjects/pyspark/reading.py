@@ -1,0 +1,179 @@
+"""What a run of a PySpark job has left on local disk: its batches, and the rows that readers of its outputs see. Reading only."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from streamproof.checkpoint.logs import files_of_batch, parse_offsets, source_entries
+from streamproof.prove.artifacts.row_files import rows_of
+from streamproof.prove.subjects.binding import CHECKPOINT, OUT
+from streamproof.prove.subjects.pyspark.told import QUERIES, Query
+
+KAFKA_ENDING = ".kafka"
+WRITTEN = "written"
+Row = Mapping[str, Any]
+Rows = Mapping[int | None, Sequence[Row]]
+"""By batch; None where the output does not say which batch a row is of."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A micro-batch as Spark planned it: by input the files that it reads, in their order; and its watermark."""
+
+    number: int
+    files: Mapping[str, tuple[str, ...]]
+    watermark_ms: int
+
+    @property
+    def has_data(self) -> bool:
+        return any(self.files.values())
+
+
+@dataclass(frozen=True)
+class Output:
+    """What readers of one output see.
+
+    Parameters
+    ----------
+    query
+        The query that it belongs to; None for what the job writes beside its queries.
+    damaged
+        Files that cannot be read, with the reason.
+    """
+
+    name: str
+    query: Query | None
+    rows: Rows
+    damaged: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.rows.values()))
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a run has left: by query its batches, and its outputs."""
+
+    batches: Mapping[str, tuple[Batch, ...]]
+    outputs: tuple[Output, ...]
+    queries: tuple[Query, ...]
+
+
+def queries_of(folder: Path) -> tuple[Query, ...]:
+    """The queries that the job started in a scenario."""
+    file = folder / QUERIES
+    return tuple(Query(**one) for one in json.loads(file.read_text())) if file.exists() else ()
+
+
+def read_left(folder: Path) -> Left:
+    """What a run has left.
+
+    Raises
+    ------
+    TornCheckpoint
+        If a log of a checkpoint is damaged.
+    """
+    queries = queries_of(folder)
+    outputs = [_output(query, folder / OUT / query.name) for query in queries if query.rows != "function"]
+    return Left(
+        {query.name: tuple(_batches(folder / CHECKPOINT / query.name)) for query in queries},
+        (*outputs, *_written(folder / OUT / WRITTEN)),
+        queries,
+    )
+
+
+def _batches(checkpoint: Path) -> Iterator[Batch]:
+    entries = {
+        int(source.name): source_entries({path.name: path.read_text() for path in source.iterdir() if path.is_file()})
+        for source in sorted((checkpoint / "sources").glob("*"))
+        if source.name.isdigit()
+    }
+    numbers = sorted(int(path.name) for path in (checkpoint / "offsets").glob("*") if path.name.isdigit())
+    before = dict.fromkeys(entries, -1)
+    for number in numbers:
+        path = checkpoint / "offsets" / str(number)
+        log = parse_offsets(path.read_text(), where=f"offsets/{number}")
+        files: dict[str, tuple[str, ...]] = {}
+        for source, logs in entries.items():
+            offset = log.log_offset(source)
+            for written in files_of_batch(logs, before[source], offset):
+                file = Path(written)
+                name = file.parent.name.removesuffix(KAFKA_ENDING)
+                files[name] = (*files.get(name, ()), file.name)
+            before[source] = max(before[source], offset)
+        yield Batch(number, files, log.watermark_ms)
+
+
+def _output(query: Query, folder: Path) -> Output:
+    damaged: list[str] = []
+    rows: dict[int | None, list[Row]] = {}
+    files = _kept(folder) if query.rows == "batches" else _logged(folder)
+    for batch, path in files:
+        rows.setdefault(batch, []).extend(_read(folder, path, damaged))
+    return Output(query.name, query, rows, tuple(damaged))
+
+
+def _kept(folder: Path) -> Iterator[tuple[int | None, Path]]:
+    """The files of the proof's own sink."""
+    for batch in sorted(folder.glob("batch=*")):
+        yield from ((int(batch.name.partition("=")[2]), path) for path in sorted(batch.rglob("*")) if _is_data(path, batch))
+
+
+def _logged(folder: Path) -> Iterator[tuple[int | None, Path]]:
+    """The files that the log of Spark's file sink names; what a compact entry names is of no batch that it says."""
+    seen: set[str] = set()
+    logs = [path for path in (folder / "_spark_metadata").glob("*") if path.name.removesuffix(".compact").isdigit()]
+    for log in sorted(logs, key=lambda path: int(path.name.removesuffix(".compact"))):
+        for line in log.read_text().split("\n")[1:]:
+            if not line.strip():
+                continue
+            written = str(json.loads(line)["path"])
+            inside = written.rpartition(f"/{OUT}/{folder.name}/")[2]
+            if inside not in seen:
+                seen.add(inside)
+                yield (None if log.name.endswith(".compact") else int(log.name)), folder / inside
+
+
+def _written(folder: Path) -> Iterator[Output]:
+    """What batch writers of the job have written: an output for each folder with files."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted(folder.rglob("*")):
+        if _is_data(path, folder):
+            inside = [part for part in path.relative_to(folder).parts[:-1] if "=" not in part]
+            found.setdefault("/".join(inside), []).append(path)
+    for name, files in found.items():
+        damaged: list[str] = []
+        rows = [row for path in files for row in _read(folder / name, path, damaged)]
+        yield Output(name, None, {None: rows}, tuple(damaged))
+
+
+def _is_data(path: Path, below: Path) -> bool:
+    return path.is_file() and not any(part.startswith(("_", ".")) for part in path.relative_to(below).parts)
+
+
+def _read(folder: Path, path: Path, damaged: list[str]) -> list[Row]:
+    """The rows of a file, with the columns that its path says."""
+    partition = dict(
+        part.split("=", 1) for part in path.relative_to(folder).parts[:-1] if "=" in part and not part.startswith("batch=")
+    )
+    try:
+        return [{**row, **partition} for row in _rows(path)]
+    except FileNotFoundError:
+        damaged.append(f"{path.relative_to(folder)} is gone")
+    except (ValueError, OSError) as problem:
+        damaged.append(f"{path.relative_to(folder)}: {problem}")
+    return []
+
+
+def _rows(path: Path) -> Sequence[Row]:
+    name = path.name
+    if name.endswith((".parquet", ".json")):
+        return rows_of(path)
+    if name.endswith(".orc"):
+        from pyarrow import orc
+
+        return list(orc.ORCFile(path).read().to_pylist())
+    return [{"line": line} for line in path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()]

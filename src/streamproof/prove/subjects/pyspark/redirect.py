@@ -1,0 +1,157 @@
+"""Binds a PySpark job to a scenario: its readers, writers and sessions are replaced in this process, which is the scenario's own."""
+
+import re
+import signal
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql.readwriter import DataFrameReader
+
+from streamproof.errors import ScenarioError
+from streamproof.prove.subjects.pyspark.readers import BoundReader, Inputs
+from streamproof.prove.subjects.pyspark.writers import BoundBatchWriter, BoundWriter, Started
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_REMOTE = ("jdbc", "kafka", "kinesis", "mongodb", "cassandra", "bigquery", "snowflake", "redshift")
+_WRITES = re.compile(
+    r"^\s*(insert|merge|update|delete|drop|truncate|alter|create\s+(?:or\s+replace\s+)?(?:external\s+)?table)\b", re.IGNORECASE
+)
+
+
+def redirect(spark: "SparkSession", inputs: Inputs, started: Started) -> list[str]:
+    """Replaces what the job reads and writes by; the list gets what a person should know of it while the job runs.
+
+    What cannot be bound raises ScenarioError where the job asks for it, before anything is touched.
+    """
+    from pyspark.sql import SparkSession as Session
+
+    notes: list[str] = []
+    frame = _frame_class()
+    _property(Session, "readStream", lambda self: BoundReader(self, inputs))
+    _property(frame, "writeStream", lambda self: BoundWriter(self, started))
+    _property(frame, "write", lambda self: BoundBatchWriter(self, started))
+    _property(Session, "builder", lambda _: _Builder(spark, notes))
+    Session.stop = _nothing  # the JVM is shared with the other scenarios
+    Session.sql = _guarded_sql(Session.sql)
+    frame.writeTo = _refused("writeTo")
+    DataFrameReader.format = _noting(DataFrameReader.format)
+    DataFrameReader.load = _guarded_load(DataFrameReader.load)
+    DataFrameReader.jdbc = _refused("read.jdbc")
+    type(spark.sparkContext).stop = _nothing
+    type(spark.sparkContext).setLogLevel = _nothing
+    signal.signal = lambda *_: signal.SIG_DFL  # the job runs in a thread, where Python has none
+    return notes
+
+
+def _frame_class() -> Any:
+    try:
+        from pyspark.sql.classic.dataframe import DataFrame
+    except ImportError:  # before 4.0
+        from pyspark.sql.dataframe import DataFrame
+    return DataFrame
+
+
+def _property(owner: type, name: str, get: Any) -> None:
+    setattr(owner, name, _Everywhere(get))
+
+
+class _Everywhere:
+    """A property of instances and of the class: `SparkSession.builder` is asked of the class."""
+
+    def __init__(self, get: Any) -> None:
+        self._get = get
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self._get(instance if instance is not None else owner)
+
+
+class _Builder:
+    """`SparkSession.builder` of a job in a proof: the session is there; settings that a session can take up are taken up."""
+
+    def __init__(self, spark: "SparkSession", notes: list[str]) -> None:
+        self._spark, self._notes = spark, notes
+        self._wanted: dict[str, str] = {}
+
+    def config(self, key: str | None = None, value: Any = None, *, conf: Any = None, map: Any = None) -> "_Builder":
+        if key is not None:
+            self._wanted[key] = str(value)
+        self._wanted.update({str(name): str(given) for name, given in (map or {}).items()})
+        if conf is not None:
+            self._wanted.update(dict(conf.getAll()))
+        return self
+
+    def appName(self, name: str) -> "_Builder":
+        return self
+
+    def master(self, master: str) -> "_Builder":
+        return self
+
+    def remote(self, url: str) -> "_Builder":
+        raise ScenarioError(
+            "The job connects to Spark Connect.", required="A proof runs classic Spark.", remedy="Take the session as an argument."
+        )
+
+    def enableHiveSupport(self) -> "_Builder":
+        return self
+
+    def getOrCreate(self) -> "SparkSession":
+        for key, value in self._wanted.items():
+            if key.startswith("spark.sql."):
+                try:
+                    self._spark.conf.set(key, value)
+                except AnalysisException:
+                    self._notes.append(
+                        f"The job asks for {key} = {value}; a running Spark does not take it up, so the proof ran without."
+                    )
+        return self._spark
+
+    create = getOrCreate
+
+
+def _noting(real: Any) -> Any:
+    def noting(self: DataFrameReader, source: str) -> DataFrameReader:
+        self._streamproof_format = source.lower()
+        found: DataFrameReader = real(self, source)
+        return found
+
+    return noting
+
+
+def _guarded_load(real: Any) -> Any:
+    def load(self: DataFrameReader, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> Any:
+        source = str(format or getattr(self, "_streamproof_format", "")).lower()
+        if source in _REMOTE:
+            raise _not_bound(f'read.format("{source}")')
+        return real(self, path, format, schema, **options)
+
+    return load
+
+
+def _guarded_sql(real: Any) -> Any:
+    def sql(self: "SparkSession", sqlQuery: str, *arguments: Any, **options: Any) -> Any:
+        if _WRITES.match(sqlQuery):
+            raise _not_bound(f"sql({' '.join(sqlQuery.split()[:3])} ...)")
+        return real(self, sqlQuery, *arguments, **options)
+
+    return sql
+
+
+def _nothing(*_: Any) -> None:
+    """What a job may ask for and a proof does not do."""
+
+
+def _refused(what: str) -> Any:
+    def refused(*_: Any, **__: Any) -> Any:
+        raise _not_bound(what)
+
+    return refused
+
+
+def _not_bound(what: str) -> ScenarioError:
+    return ScenarioError(
+        f"The job calls {what}, which a proof cannot bind: it would touch the real place.",
+        required="A proof touches nothing real. It binds streams, files, tables and topics that the job reads and writes by DataFrames.",
+        remedy="Make the place an argument of the job (--set), or give a table as a file (--table NAME=FILE).",
+    )

@@ -1,0 +1,170 @@
+"""A PySpark job as a subject: its readers and writers are bound to a scenario, and its own run without a fault is the oracle (R24)."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamproof.core.clock import from_micros
+from streamproof.core.verdict import Verdict
+from streamproof.prove.checkers import CheckResult, Finding
+from streamproof.prove.plan.planning import ScenarioPlan, beyond, live, standard
+from streamproof.prove.plan.planning import quick as one_of_each
+from streamproof.prove.record.paths import Layout
+from streamproof.prove.record.recording import Recording
+from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
+from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
+from streamproof.prove.subjects.pyspark.differences import differs_without_fault, published_rows
+from streamproof.prove.subjects.pyspark.events import Offered, write_group
+from streamproof.prove.subjects.pyspark.readback import ReadBack
+from streamproof.prove.subjects.pyspark.reading import WRITTEN, Left, Output, queries_of, read_left
+from streamproof.prove.subjects.pyspark.reference import References
+from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Query, Told
+from streamproof.prove.subjects.subject import Judged, Run, Subject
+
+if TYPE_CHECKING:
+    from streamproof.prove.process.engine import Engine
+
+
+@dataclass
+class PysparkSubject(Subject):
+    """A PySpark job and the events of its samples.
+
+    Parameters
+    ----------
+    data
+        By input the folder of its files.
+    files_per_batch
+        How many of them are one batch.
+    readers
+        What reads back what the job writes by itself, by the name of the output.
+    """
+
+    name: str
+    told: Told
+    folder: Path
+    engine: "Engine"
+    data: Mapping[str, str]
+    offered: Mapping[str, Offered]
+    files_per_batch: int
+    seed: int
+    readers: Sequence[ReadBack] = ()
+    masked: bool = True
+    _queries: tuple[Query, ...] = ()
+    _references: References = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.noun = next(iter(self.offered), "event")
+        events = self.folder / "events"
+
+        def write(name: str, files: Sequence[str], at: Path, number: int) -> None:
+            write_group(self.offered[name], files, events, at, number)
+
+        self._references = References(self.folder, tuple(self.offered), write, self._read)
+
+    # -- where it runs
+
+    @property
+    def layout(self) -> Layout:
+        names = [query.name for query in self._queries]
+        owners = {name: name for name in names} | ({WRITTEN: names[0]} if names else {})
+        return Layout(
+            checkpoints={name: f"{CHECKPOINT}/{name}" for name in names},
+            outputs={name: f"{OUT}/{name}" for name in owners},
+            owners=owners,
+        )
+
+    def binding(self, name: str, *, recording: str | None = None, trace: bool = True, by_line: str = "") -> ScenarioBinding:
+        folder = self.folder / "disks" / name
+        base = str(folder) if recording is None else f"sp-record://{recording}{folder}"
+        return ScenarioBinding(base, folder, self.data, self.files_per_batch)
+
+    def child(self) -> Mapping[str, Any]:
+        return self.told.as_dict()
+
+    def learn(self, folder: Path, run: Run) -> None:
+        self._queries = queries_of(folder)
+        self._references.run = run
+
+    @property
+    def leaves_the_disk(self) -> bool:
+        """Whether the job keeps something where no recorded disk holds it: such a job is crashed while it runs, always (R17)."""
+        own = [query for query in self._queries if query.rows == "function"]
+        return (
+            bool(self.readers)
+            or any("{folder}" in value for value in (*self.told.arguments.values(), *self.told.words))
+            or bool(own)
+        )
+
+    # -- what is tried
+
+    def plans(self, recordings: Mapping[str, Recording], *, full: bool, quick: bool) -> tuple[list[ScenarioPlan], tuple[str, ...]]:
+        default = recordings["default"]
+        if self.leaves_the_disk:
+            crashes = live(default.steps, ())
+            return (one_of_each(crashes) if quick else crashes), ()
+        crashes = standard(default.steps)
+        if quick:
+            return one_of_each(crashes), ()
+        return [*crashes, *(beyond(default.steps, recordings["rare"].steps, crashes) if full else [])], ()
+
+    # -- whether it is right
+
+    def judge(self, folder: Path, *, power_failure: bool, rerun: Sequence[int], keep_rows: bool) -> Judged:
+        left = self._read(folder)
+        files = {name: tuple(one.files) for name, one in self.offered.items()}
+        evidence = Evidence(left, self._references.over, files, masked=self.masked)
+        checks = checks_of(evidence)
+        published = published_rows(left) if keep_rows else None
+        return Judged(checks, {}, self._batches(left, rerun), left, published)
+
+    def _read(self, folder: Path) -> Left:
+        """What a run has left, with what the user's own functions read back."""
+        found = read_left(folder)
+        values = {**self.told.arguments}
+        extra = tuple(Output(one.name, None, {None: one.rows(values, folder / ELSEWHERE)}) for one in self.readers)
+        return Left(found.batches, (*found.outputs, *extra), found.queries)
+
+    def compare(self, one: Recording, other: Recording) -> Sequence[CheckResult]:
+        """Two runs without any fault give the same rows, and take the same steps."""
+        findings = list(
+            differs_without_fault(self._read(one.binding.folder), self._read(other.binding.folder), self.told, masked=self.masked)
+        )
+        steps = sorted(one.steps.comparable ^ other.steps.comparable)
+        if steps and not findings:
+            what = "two runs without any fault take other durable steps"
+            findings.append(Finding(None, what, None, "the same steps", f"only in one of them: {', '.join(steps[:5])}"))
+        return [CheckResult("repeatable", Verdict.FAIL if findings else Verdict.PASS, tuple(findings), len(findings))]
+
+    def called(self, trace: str) -> str:
+        return trace
+
+    def _batches(self, left: Left, rerun: Sequence[int]) -> list[dict[str, Any]]:
+        first = next(iter(left.batches.values()), ())
+        return [
+            {
+                "batch": batch.number,
+                "watermark": from_micros(batch.watermark_ms * 1_000).isoformat() if batch.watermark_ms else None,
+                "rows": sum(len(self.offered[name].files.get(file, ())) for name, files in batch.files.items() for file in files),
+                "files": sum(map(len, batch.files.values())),
+                "attempts": 2 if batch.number in rerun else 1,
+            }
+            for batch in first
+        ]
+
+    # -- what is said
+
+    def report(self, evidence: Any) -> dict[str, Any]:
+        from streamproof.prove.subjects.pyspark.reporting import report_of
+
+        return report_of(self, evidence)
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return self._queries
+
+    def close(self) -> None:
+        for left in ("disks", "events", "references", "children", "recording-*"):
+            for folder in self.folder.glob(left):
+                shutil.rmtree(folder, ignore_errors=True)

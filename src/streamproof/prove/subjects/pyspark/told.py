@@ -1,0 +1,94 @@
+"""What a child is told of a PySpark job: its file, its inputs, its arguments."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+KIND = "pyspark"
+QUERIES = "queries.json"
+"""In a scenario's folder: the queries that the job has started, and what becomes of their rows."""
+ELSEWHERE = "elsewhere"
+"""In a scenario's folder: what the job writes by itself, where an argument of it says {folder}."""
+FOLDER = "{folder}"
+
+
+@dataclass(frozen=True)
+class ToldInput:
+    """An input of the job: its name, the format of its sample, the schema (Spark's DDL), and which record formats are written.
+
+    With `kafka` the job gets Kafka's columns in any case; a reader with format("kafka") does without it.
+    """
+
+    name: str
+    format: str
+    schema: str
+    kafka: bool = False
+
+
+@dataclass(frozen=True)
+class Told:
+    """A PySpark job.
+
+    Parameters
+    ----------
+    file, function
+        "file.py" and the function in it; a script has no function.
+    inputs
+        What it reads as streams.
+    arguments
+        By parameter of the function what it gets; `{folder}` in it is a folder of the scenario's own.
+    words
+        What a script finds in `sys.argv`, behind its name.
+    environment
+        Variables that it finds.
+    modes
+        By output of a function its output mode, where the user says one.
+    tables
+        By parameter the file of a table that stays as it is.
+    """
+
+    file: str
+    function: str = ""
+    inputs: Sequence[ToldInput] = ()
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    words: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    modes: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"kind": KIND, **asdict(self)}
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> "Told":
+        own = {key: value for key, value in found.items() if key != "kind"}
+        return cls(**{**own, "inputs": [ToldInput(**one) for one in own["inputs"]]})
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query that the job has started.
+
+    Parameters
+    ----------
+    name
+        Of the query and of its output.
+    mode
+        "append", "update" or "complete".
+    rows
+        Where its rows are: "batches" (kept by a sink of the proof's, batch by batch), "files" (Spark's file sink), "function" (the job's own
+        function writes them).
+    format
+        Of the files.
+    was
+        The sink that the job asked for, in its words: "kafka", "console", "parquet".
+    dropped
+        How many rows Spark says that it dropped as late.
+    """
+
+    name: str
+    mode: str
+    rows: str
+    format: str
+    was: str
+    dropped: int = 0

@@ -1,0 +1,233 @@
+"""Writers of a job, bound to a scenario's folder: its paths, tables, topics and checkpoints lie there."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.readwriter import DataFrameWriter
+from pyspark.sql.streaming import DataStreamWriter
+
+from streamproof.errors import ScenarioError
+from streamproof.prove.subjects.binding import CHECKPOINT, OUT
+from streamproof.prove.subjects.pyspark.told import QUERIES, Query
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming import StreamingQuery
+
+FILES = ("json", "csv", "parquet", "orc", "text", "avro")
+WRITTEN = "written"
+"""Below a scenario's outputs: what the job writes by batch writers, in functions of `foreachBatch` or beside its queries."""
+_NOT_PASSED = ("checkpointlocation", "path", "topic")
+
+
+class Started:
+    """The queries that a job has started, in a scenario."""
+
+    def __init__(self, base: str, folder: Path) -> None:
+        self.base, self._folder = base, folder
+        self.queries: list[tuple[Query, StreamingQuery]] = []
+        self.names: set[str] = set()
+
+    def name_for(self, wanted: str) -> str:
+        """A name that is a word, and that no other query of the job has."""
+        word = "".join(letter if letter.isalnum() or letter in "_-" else "_" for letter in wanted).strip("_") or "out"
+        number, name = 1, word
+        while name in self.names:
+            number += 1
+            name = f"{word}_{number}"
+        self.names.add(name)
+        return name
+
+    def add(self, query: Query, running: "StreamingQuery") -> None:
+        self.queries.append((query, running))
+        self.write()
+
+    def write(self) -> None:
+        """What has been started so far, for whoever reads the scenario's folder."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / QUERIES).write_text(json.dumps([asdict(query) for query, _ in self.queries]))
+
+    def wait(self) -> None:
+        """Until every query has done what there is; what stopped one is raised."""
+        for number, (query, running) in enumerate(self.queries):
+            running.awaitTermination()
+            dropped = sum(
+                int(operator["numRowsDroppedByWatermark"])
+                for progress in running.recentProgress
+                for operator in progress["stateOperators"]
+            )
+            self.queries[number] = (replace(query, dropped=dropped), running)
+        self.write()
+
+
+def batches_to(folder: str) -> "Callable[[DataFrame, int], None]":
+    """A sink that keeps the rows of each batch by its number; a batch that runs again takes the place of what it left before."""
+
+    def keep(rows: "DataFrame", batch: int) -> None:
+        DataFrameWriter(rows).mode("overwrite").parquet(f"{folder}/batch={batch}")
+
+    return keep
+
+
+class BoundWriter(DataStreamWriter):
+    """`frame.writeStream` of a job in a proof: it takes every call of the real one, and writes to the scenario's folder."""
+
+    def __init__(self, frame: "DataFrame", started: Started) -> None:
+        super().__init__(frame)
+        self._frame, self._started = frame, started
+        self._format, self._mode, self._name = "parquet", "append", ""
+        self._options: dict[str, Any] = {}
+        self._own = ""
+
+    def format(self, source: str) -> "BoundWriter":
+        self._format = source.lower()
+        return self
+
+    def outputMode(self, outputMode: str) -> "BoundWriter":
+        super().outputMode(outputMode)
+        self._mode = outputMode.lower()
+        return self
+
+    def option(self, key: str, value: Any) -> "BoundWriter":
+        self._options[key] = value
+        return self
+
+    def options(self, **options: Any) -> "BoundWriter":
+        self._options.update(options)
+        return self
+
+    def queryName(self, queryName: str) -> "BoundWriter":
+        self._name = queryName
+        return self
+
+    def trigger(self, **kind: Any) -> "BoundWriter":
+        if kind.get("continuous") is not None or kind.get("realTime") is not None:
+            raise ScenarioError(
+                "The job asks for a trigger without micro-batches.",
+                required="A proof crashes micro-batches: availableNow, once or processingTime.",
+                remedy="Make the trigger an argument of the job.",
+            )
+        return self
+
+    def foreachBatch(self, func: Any) -> "BoundWriter":
+        super().foreachBatch(func)
+        self._own = "foreachBatch"
+        return self
+
+    def foreach(self, f: Any) -> "BoundWriter":
+        super().foreach(f)
+        self._own = "foreach"
+        return self
+
+    def start(
+        self,
+        path: str | None = None,
+        format: str | None = None,
+        outputMode: str | None = None,
+        partitionBy: Any = None,
+        queryName: str | None = None,
+        **options: Any,
+    ) -> "StreamingQuery":
+        if format is not None:
+            self.format(format)
+        if outputMode is not None:
+            self.outputMode(outputMode)
+        if partitionBy is not None:
+            self.partitionBy(partitionBy)
+        if queryName is not None:
+            self.queryName(queryName)
+        self.options(**options)
+        return self._begin(path or str(self._options.get("path") or self._options.get("topic") or ""))
+
+    def toTable(self, tableName: str, **options: Any) -> "StreamingQuery":
+        mode = options.pop("outputMode", None)
+        self._format = "table"
+        return self.start(
+            tableName.rpartition(".")[2], None, mode, options.pop("partitionBy", None), options.pop("queryName", None)
+        )
+
+    def _begin(self, place: str) -> "StreamingQuery":
+        stem = PurePosixPath(place.rstrip("/")).stem if place else ""
+        name = self._started.name_for(self._name or stem or "out")
+        out = f"{self._started.base}/{OUT}/{name}"
+        if self._own:
+            query = Query(name, self._mode, "function", "", self._own)
+        elif self._format in FILES:
+            query = Query(name, self._mode, "files", self._format, self._format)
+            super().format(self._format)
+            super().option("path", out)
+            for key, value in self._options.items():
+                if key.lower() not in _NOT_PASSED:
+                    super().option(key, value)
+        else:
+            query = Query(name, self._mode, "batches", "parquet", self._format)
+            super().foreachBatch(batches_to(out))
+        super().option("checkpointLocation", f"{self._started.base}/{CHECKPOINT}/{name}")
+        super().trigger(availableNow=True)
+        running = super().start()
+        self._started.add(query, running)
+        return running
+
+
+class BoundBatchWriter(DataFrameWriter):
+    """`frame.write` of a job in a proof: what it would write to paths and tables lies in the scenario's folder."""
+
+    def __init__(self, frame: "DataFrame", started: Started) -> None:
+        super().__init__(frame)
+        self._started, self._format = started, "parquet"
+
+    def format(self, source: str) -> "BoundBatchWriter":
+        self._format = source.lower()
+        super().format(source)
+        return self
+
+    def save(
+        self, path: str | None = None, format: str | None = None, mode: Any = None, partitionBy: Any = None, **options: Any
+    ) -> None:
+        if format is not None:
+            self.format(format)
+        if path is None or self._format not in FILES:
+            raise _not_bound(f'write.format("{self._format}")')
+        super().save(self._at(path), None, mode, partitionBy, **options)
+
+    def saveAsTable(self, name: str, format: str | None = None, mode: Any = None, partitionBy: Any = None, **options: Any) -> None:
+        super().format("parquet")
+        super().save(self._at(name), None, mode, partitionBy, **options)
+
+    def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
+        super().format("parquet")
+        super().save(self._at(tableName), None, "overwrite" if overwrite else "append")
+
+    def parquet(self, path: str, *arguments: Any, **options: Any) -> None:
+        super().parquet(self._at(path), *arguments, **options)
+
+    def json(self, path: str, *arguments: Any, **options: Any) -> None:
+        super().json(self._at(path), *arguments, **options)
+
+    def csv(self, path: str, *arguments: Any, **options: Any) -> None:
+        super().csv(self._at(path), *arguments, **options)
+
+    def orc(self, path: str, *arguments: Any, **options: Any) -> None:
+        super().orc(self._at(path), *arguments, **options)
+
+    def text(self, path: str, *arguments: Any, **options: Any) -> None:
+        super().text(self._at(path), *arguments, **options)
+
+    def jdbc(self, *_: Any, **__: Any) -> None:
+        raise _not_bound("write.jdbc")
+
+    def _at(self, path: str) -> str:
+        """The same path below the scenario's folder: its last part, so that two writers of one path meet there too."""
+        parts = [part for part in PurePosixPath(path.rpartition("://")[2]).parts if part not in ("/", "..", ".")]
+        return f"{self._started.base}/{OUT}/{WRITTEN}/{'/'.join(parts) or 'out'}"
+
+
+def _not_bound(what: str) -> ScenarioError:
+    return ScenarioError(
+        f"The job writes by {what}, which a proof cannot bind to a folder of its own: it would write to the real place.",
+        required="A proof touches nothing real. It binds files, tables, topics and checkpoints.",
+        remedy="Make the place an argument of the job, such as --set url=..., and read it back: --read NAME=module:function.",
+    )
