@@ -27,6 +27,7 @@ from streamproof.prove.process.zygote import ChildDied, ChildHung, Zygote
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.build import build
 from streamproof.prove.record.live import Action, arming
+from streamproof.prove.record.rebase import rebase
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.record.steps import timeline
 from streamproof.prove.services.crash import FIRED, steps_in, steps_of_tasks
@@ -93,7 +94,7 @@ class Executor:
         if result.error:
             raise StreamproofError(f"The job stopped without any fault: {result.message}", remedy=result.remedy)
         if name == "default":
-            self.subject.learn(binding.folder, self._run_beside)
+            self.subject.learn(binding.folder, result.notes, self._run_beside)
         steps = timeline(journals.read(folder, binding.folder), self.subject.layout)
         if not trace:
             self.subject.collect(binding.folder)
@@ -228,7 +229,7 @@ class Executor:
 
     def _rebuild(self, plan: ScenarioPlan, recording: Recording, binding: ScenarioBinding) -> tuple[bool, tuple[int, ...]]:
         assert plan.image is not None
-        built = build(plan.image, binding.folder, recording.blobs, self.subject.layout)
+        built = build(plan.image, binding.folder, recording.blobs, self.subject.layout, recording.binding.folder)
         return built.fired(), _planned_not_committed(plan.image.files)
 
     def _crash(self, plan: ScenarioPlan, recording: Recording, binding: ScenarioBinding) -> tuple[bool, tuple[int, ...]]:
@@ -250,6 +251,7 @@ class Executor:
             finally:
                 self.subject.engine.close_recording(identity)
                 shutil.rmtree(self.subject.folder / identity, ignore_errors=True)
+        rebase(binding.folder)
         return fired, _left_open(binding.folder)
 
     def _die_in_service(self, step: StepName, recording: Recording, binding: ScenarioBinding) -> bool:

@@ -42,7 +42,7 @@ class FileFaultInjector:
         assert plan.step is not None
         fired = False
         if plan.image is not None:
-            fired = build(plan.image, binding.folder, recording.blobs, self._subject.layout).fired()
+            fired = build(plan.image, binding.folder, recording.blobs, self._subject.layout, recording.binding.folder).fired()
         case = self._case(plan.step, recording, binding, fired=fired)
         result = fault.carry_out(case)
         return case.fired, result

@@ -10,6 +10,7 @@ from pathlib import Path
 from streamproof.errors import StreamproofError
 from streamproof.prove.record.images import Image
 from streamproof.prove.record.paths import Layout
+from streamproof.prove.record.rebase import rebased
 from streamproof.prove.record.tree import EMPTY, File
 
 
@@ -36,8 +37,10 @@ class Built:
         return present == set(self.hashes) and all(_sha256(self.folder / path) == sha for path, sha in self.hashes.items())
 
 
-def build(image: Image, folder: Path, blobs: Path, layout: Layout) -> Built:
+def build(image: Image, folder: Path, blobs: Path, layout: Layout, recorded: Path | None = None) -> Built:
     """Makes the image in `folder`, which must be empty or absent; whole files get their recorded modification time.
+
+    `recorded` is the folder that the recorded run lay in: files in which Spark names it name this one instead.
 
     Raises
     ------
@@ -58,6 +61,8 @@ def build(image: Image, folder: Path, blobs: Path, layout: Layout) -> Built:
         renamed = _with_own_id(content, image, folder, query) if query is not None else None
         if query is not None and renamed is not None:
             content, query_ids[query] = renamed
+        if recorded is not None:
+            content = rebased(path, content, recorded, folder)
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)

@@ -97,8 +97,8 @@ class Subject(ABC):
     def foresee(self) -> None:  # noqa: B027 -- most subjects have nothing to do here
         """Works out what needs no run: it is done while the subject is recorded."""
 
-    def learn(self, folder: Path, run: Run) -> None:  # noqa: B027 -- most subjects know it before
-        """Looks at the first run, of which some things can be seen for the first time; `run` runs the subject again, elsewhere."""
+    def learn(self, folder: Path, notes: Sequence[str], run: Run) -> None:  # noqa: B027 -- most subjects know it before
+        """Looks at the first run, of which some things can be seen for the first time: its notes too. `run` runs the subject again, elsewhere."""
 
     # -- what is tried
 

@@ -23,7 +23,7 @@ def report_of(subject: PysparkSubject, left: Left | None) -> dict[str, Any]:
         "not_exercised": list(_not_exercised(left)),
         "not_compared": [],
         "not_checked": [{"name": name, "says": says} for name, says in _not_checked(subject, left)],
-        "notes": [note for one in subject.offered.values() for note in one.sample.notes],
+        "notes": [*subject.notes, *(note for one in subject.offered.values() for note in one.sample.notes)],
         "event_time": NO_PICTURE,
         "outputs": _outputs(left),
     }

@@ -51,6 +51,7 @@ class PysparkSubject(Subject):
     seed: int
     readers: Sequence[ReadBack] = ()
     masked: bool = True
+    notes: tuple[str, ...] = ()
     _queries: tuple[Query, ...] = ()
     _references: References = field(init=False)
 
@@ -83,7 +84,8 @@ class PysparkSubject(Subject):
     def child(self) -> Mapping[str, Any]:
         return self.told.as_dict()
 
-    def learn(self, folder: Path, run: Run) -> None:
+    def learn(self, folder: Path, notes: Sequence[str], run: Run) -> None:
+        self.notes = tuple(notes)
         self._queries = queries_of(folder)
         self._references.run = run
 
