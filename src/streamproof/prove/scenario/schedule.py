@@ -80,10 +80,15 @@ def write_events(
             path.write_bytes(b"".join(line + b"\n" for line in lines))
         else:
             pq.write_table(_table(content, schema_columns, trace=trace), path, coerce_timestamps="us")
-        modified_ns = (_FIRST_FILE_US + number * 1_000_000) * 1_000
-        os.utime(path, ns=(modified_ns, modified_ns))
+        set_age(path, number)
         traces[path.name] = [event.trace for event in content]
     return traces
+
+
+def set_age(path: Path, number: int) -> None:
+    """Gives the file the modification time of the file `number` of a source: a second later than the one before."""
+    modified_ns = (_FIRST_FILE_US + number * 1_000_000) * 1_000
+    os.utime(path, ns=(modified_ns, modified_ns))
 
 
 def _table(events: Sequence[Event], columns: Mapping[str, str], *, trace: bool) -> pa.Table:

@@ -1,0 +1,209 @@
+"""Samples as text: JSON, one object a line, and CSV with a header. Each line is kept as it stands."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from streamproof.core.paths import display
+from streamproof.errors import ScenarioError
+from streamproof.prove.scenario.sample import Found, Record
+from streamproof.prove.scenario.sample_types import (
+    ColumnType,
+    StructOf,
+    csv_type,
+    from_csv,
+    from_json,
+    json_type,
+    merged,
+    settled,
+    written,
+)
+
+_LONGEST = 16 * 1024 * 1024
+"""Bytes of a line: where one is longer, the file is not text in lines."""
+_SHOWN = 60
+_BOM = b"\xef\xbb\xbf"
+_NO_TEXT = {
+    b"PAR1": "Parquet",
+    b"Obj\x01": "an Avro object container",
+    b"\x1f\x8b": "packed by gzip",
+    b"PK\x03\x04": "a zip archive",
+    b"\xff\xfe": "text in UTF-16",
+    b"\xfe\xff": "text in UTF-16",
+}
+_LEADING_ZERO = re.compile(r"[+-]?0\d+")
+_OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+def json_lines(path: Path, most: int) -> Found:
+    """The objects of a file; objects with other keys are merged, and what is missing is null."""
+    raw: list[bytes] = []
+    objects: list[dict[str, Any]] = []
+    inferred: ColumnType = StructOf(())
+    more = False
+    for number, line, text in _lines(path):
+        if len(raw) == most:
+            more = True
+            break
+        value = _object(path, number, text)
+        raw.append(line)
+        objects.append(value)
+        inferred = merged(inferred, json_type(value))
+    columns = settled(inferred)
+    fields = dict(columns.fields) if isinstance(columns, StructOf) else {}
+    records = [
+        Record(line, {name: from_json(value.get(name), type_) for name, type_ in fields.items()})
+        for line, value in zip(raw, objects, strict=True)
+    ]
+    return Found(records, {name: written(type_) for name, type_ in fields.items()}, more)
+
+
+def csv_lines(path: Path, most: int) -> Found:
+    """The lines behind the header, one record each."""
+    lines = _lines(path)
+    number, header, text = next(lines, (1, b"", ""))
+    names = _header(path, text) if header else []
+    raw: list[bytes] = []
+    rows: list[list[str]] = []
+    types: list[ColumnType] = ["null"] * len(names)
+    more = False
+    for number, line, text in lines:
+        if len(raw) == most:
+            more = True
+            break
+        fields = _fields(path, number, text)
+        if len(fields) != len(names):
+            raise ScenarioError(
+                f"{display(path)} line {number} has {_counted(len(fields))}: {_start(text)}",
+                required=f"The header has {len(names)}: {', '.join(names)}.",
+                remedy="Mend the line, or leave it out.",
+            )
+        raw.append(line)
+        rows.append(fields)
+        types = [merged(type_, csv_type(field)) for type_, field in zip(types, fields, strict=True)]
+    records = [
+        Record(line, {name: from_csv(field, type_) for name, field, type_ in zip(names, row, types, strict=True)})
+        for line, row in zip(raw, rows, strict=True)
+    ]
+    columns = {name: written(type_) for name, type_ in zip(names, types, strict=True)}
+    return Found(records, columns, more, header=header, notes=tuple(_lost_zeros(names, types, rows)))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes, str]]:
+    """The lines that are not blank: number from 1, bytes without the line end, text."""
+    with path.open("rb") as file:
+        start = file.read(4096)
+        _require_text(path, start)
+        file.seek(len(_BOM) if start.startswith(_BOM) else 0)
+        number = 0
+        while line := file.readline(_LONGEST + 1):
+            number += 1
+            if len(line) > _LONGEST:
+                raise ScenarioError(
+                    f"{display(path)} line {number} is longer than 16 MB.", required="A sample is one record a line."
+                )
+            line = line.removesuffix(b"\n").removesuffix(b"\r")
+            if line.strip():
+                yield number, line, _text(path, number, line)
+
+
+def _require_text(path: Path, start: bytes) -> None:
+    for magic, what in _NO_TEXT.items():
+        if start.startswith(magic):
+            remedy = (
+                "Unpack it."
+                if "gzip" in what or "zip" in what
+                else "Give it the ending of its format."
+                if "text" not in what
+                else _to_utf8("UTF-16")
+            )
+            raise ScenarioError(f"{display(path)} is {what}.", required="JSON and CSV are text in UTF-8.", remedy=remedy)
+    if b"\0" in start:
+        raise ScenarioError(
+            f"{display(path)} holds zero bytes: it is binary, or text in another encoding.",
+            required="JSON and CSV are text in UTF-8.",
+        )
+
+
+def _text(path: Path, number: int, line: bytes) -> str:
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise ScenarioError(
+            f"{display(path)} line {number} is not UTF-8: byte 0x{line[problem.start]:02x} in place {problem.start + 1}.",
+            required="JSON and CSV are text in UTF-8.",
+            remedy=_to_utf8("ISO-8859-1"),
+        ) from None
+    if "\r" in text or "\0" in text:
+        what = "a carriage return" if "\r" in text else "a zero byte"
+        raise ScenarioError(
+            f"{display(path)} line {number} holds {what}.", required="Spark would end the record there, or misread it."
+        )
+    return text
+
+
+def _to_utf8(encoding: str) -> str:
+    return f"Convert it, from {encoding} by: iconv -f {encoding} -t UTF-8 old > new"
+
+
+def _object(path: Path, number: int, text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        return value
+    whole = number == 1 and text.strip() in ("[", "{")
+    is_array = whole or isinstance(value, list)
+    raise ScenarioError(
+        f"{display(path)} line {number} is no object of JSON: {_start(text)}",
+        required="JSON is one object a line.",
+        remedy="Put each object on a line of its own: jq -c '.[]' old > new (for one object over several lines: jq -c . old > new)"
+        if is_array
+        else "Mend the line, or leave it out; a proof cuts some lines by itself.",
+    )
+
+
+def _header(path: Path, text: str) -> list[str]:
+    fields = _fields(path, 1, text)
+    if len(fields) == 1:
+        for separator, what in _OTHER_SEPARATORS.items():
+            if separator in text:
+                raise ScenarioError(
+                    f"{display(path)} has {what} between its columns: {_start(text)}",
+                    required="The columns of CSV are separated by commas.",
+                )
+    names = [field or f"_c{place}" for place, field in enumerate(fields)]  # as Spark calls them
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice is not None:
+        raise ScenarioError(f'{display(path)} line 1 has the column "{twice}" twice.', remedy="Give one of them another name.")
+    return names
+
+
+def _fields(path: Path, number: int, text: str) -> list[str]:
+    try:
+        return next(csv.reader([text], strict=True))
+    except csv.Error:
+        raise ScenarioError(
+            f"{display(path)} line {number} has a quote that does not end in it: {_start(text)}",
+            required="A record of CSV is one line: Spark reads line by line.",
+            remedy="Write the record on one line.",
+        ) from None
+
+
+def _counted(fields: int) -> str:
+    return "one field" if fields == 1 else f"{fields} fields"
+
+
+def _start(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _lost_zeros(names: Sequence[str], types: Sequence[ColumnType], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    for place, (name, type_) in enumerate(zip(names, types, strict=True)):
+        shown = next((row[place] for row in rows if _LEADING_ZERO.fullmatch(row[place])), None) if type_ == "long" else None
+        if shown is not None:
+            yield f'{name} is read as a number, as Spark infers it: "{shown}" becomes {int(shown)}.'
