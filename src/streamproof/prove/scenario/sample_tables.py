@@ -85,6 +85,8 @@ def parquet(path: Path, most: int) -> Found:
 def _arrow_columns(path: Path, schema: pa.Schema) -> tuple[dict[str, str], list[Any]]:
     columns, fields = {}, []
     for field in schema:
+        if field.name in columns:
+            raise ScenarioError(f'{display(path)} has the column "{field.name}" twice.', remedy="Give one of them another name.")
         try:
             ddl, type_ = _of_arrow(field.type)
         except _Unknown as problem:
