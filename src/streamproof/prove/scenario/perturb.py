@@ -11,7 +11,7 @@ from datetime import timedelta
 from streamproof.core.durations import micros_of
 from streamproof.core.randomness import Seeded
 from streamproof.errors import ScenarioError
-from streamproof.prove.scenario.sample import TEXT_FORMATS, Record, Sample
+from streamproof.prove.scenario.sample import Record, Sample
 
 _MINUTE_US = 60_000_000
 _SECOND_US = 1_000_000
@@ -214,8 +214,6 @@ class _Arrivals:
         ]
 
     def _cut_lines(self) -> list[tuple[_Key, int, str]]:
-        if self.sample.format not in TEXT_FORMATS:
-            return []
         chance = self._chance("malformed")
         able = [place for place in range(self.count) if _cuts(self.sample.records[place], self.sample.format)]
         chosen = chance.shuffled(able)[: self._number(self.asked.malformed)]
@@ -246,7 +244,10 @@ def _clock(sample: Sample) -> list[int]:
 
 
 def _cuts(record: Record, format_: str) -> list[bytes]:
-    """First parts of the line that no reader takes for a whole record: an object without its end, a line without its last column."""
+    """First parts of the line that no reader takes for a whole record: an object without its end, a line without its last column.
+
+    None where the format has no lines.
+    """
     line = (record.raw or b"").rstrip()
     if format_ == "csv":
         line = line[: _last_comma(line)]
