@@ -225,7 +225,7 @@ class _Arrivals:
 
     def _cut(self, place: int) -> Record:
         record = self.sample.records[place]
-        return Record(self._chance(f"cut {place}").choice(_cuts(record, self.sample.format)), {})
+        return Record((record.raw or b"")[: self._chance(f"cut {place}").choice(_cuts(record, self.sample.format))], {})
 
 
 def _clock(sample: Sample) -> list[int]:
@@ -243,15 +243,14 @@ def _clock(sample: Sample) -> list[int]:
     return [place * _SECOND_US for place in range(len(sample.records))]
 
 
-def _cuts(record: Record, format_: str) -> list[bytes]:
-    """First parts of the line that no reader takes for a whole record: an object without its end, a line without its last column.
+def _cuts(record: Record, format_: str) -> range:
+    """Where the line can be cut so that no reader takes its first part for a whole record: before its end, in CSV before its last column.
 
-    None where the format has no lines.
+    Empty where the format has no lines.
     """
     line = (record.raw or b"").rstrip()
-    if format_ == "csv":
-        line = line[: _last_comma(line)]
-    return [line[:end] for end in range(1, len(line) + (format_ == "csv")) if line[:end].strip()]
+    end = _last_comma(line) + 1 if format_ == "csv" else len(line)
+    return range(len(line) - len(line.lstrip()) + 1, end)
 
 
 def _last_comma(line: bytes) -> int:

@@ -79,6 +79,7 @@ def test_json_is_inferred_as_spark_would(sample):
         (["1", "2"], "long", [1, 2]),
         (["1", "9223372036854775808"], "decimal(20,0)", [Decimal(1), Decimal(9223372036854775808)]),
         (["1.5", "9223372036854775808"], "double", [1.5, 9223372036854775808.0]),
+        (["1", "1" + 400 * "0"], "double", [1.0, float("inf")]),
         (["1", "true"], "string", ["1", "true"]),
         (["null", "null"], "string", [None, None]),
         (['{"a": 1}', '{"b": [1.5]}'], "struct<a: long, b: array<double>>", [{"a": 1, "b": None}, {"a": None, "b": [1.5]}]),
