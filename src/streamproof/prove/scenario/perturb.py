@@ -11,7 +11,7 @@ from datetime import timedelta
 from streamproof.core.durations import micros_of
 from streamproof.core.randomness import Seeded
 from streamproof.errors import ScenarioError
-from streamproof.prove.scenario.sample import TEXT_FORMATS, Record, Sample
+from streamproof.prove.scenario.sample import Record, Sample
 
 _MINUTE_US = 60_000_000
 _SECOND_US = 1_000_000
@@ -214,8 +214,6 @@ class _Arrivals:
         ]
 
     def _cut_lines(self) -> list[tuple[_Key, int, str]]:
-        if self.sample.format not in TEXT_FORMATS:
-            return []
         chance = self._chance("malformed")
         able = [place for place in range(self.count) if _cuts(self.sample.records[place], self.sample.format)]
         chosen = chance.shuffled(able)[: self._number(self.asked.malformed)]
@@ -227,7 +225,7 @@ class _Arrivals:
 
     def _cut(self, place: int) -> Record:
         record = self.sample.records[place]
-        return Record(self._chance(f"cut {place}").choice(_cuts(record, self.sample.format)), {})
+        return Record((record.raw or b"")[: self._chance(f"cut {place}").choice(_cuts(record, self.sample.format))], {})
 
 
 def _clock(sample: Sample) -> list[int]:
@@ -245,12 +243,14 @@ def _clock(sample: Sample) -> list[int]:
     return [place * _SECOND_US for place in range(len(sample.records))]
 
 
-def _cuts(record: Record, format_: str) -> list[bytes]:
-    """First parts of the line that no reader takes for a whole record: an object without its end, a line without its last column."""
+def _cuts(record: Record, format_: str) -> range:
+    """Where the line can be cut so that no reader takes its first part for a whole record: before its end, in CSV before its last column.
+
+    Empty where the format has no lines.
+    """
     line = (record.raw or b"").rstrip()
-    if format_ == "csv":
-        line = line[: _last_comma(line)]
-    return [line[:end] for end in range(1, len(line) + (format_ == "csv")) if line[:end].strip()]
+    end = _last_comma(line) + 1 if format_ == "csv" else len(line)
+    return range(len(line) - len(line.lstrip()) + 1, end)
 
 
 def _last_comma(line: bytes) -> int:

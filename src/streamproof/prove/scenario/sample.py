@@ -20,7 +20,6 @@ FORMATS: Mapping[str, str] = {
     ".parquet": "parquet",
     ".avro": "avro",
 }
-TEXT_FORMATS = ("json", "csv")
 _LEAST_RECORDS = 2
 
 

@@ -1,7 +1,8 @@
 """Samples with a schema of their own: Parquet, and Avro object containers."""
 
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -224,14 +225,14 @@ def _of_union(schemas: Sequence[Any], named: Mapping[str, Any], around: Sequence
 def _plain(value: Any) -> Any:
     """The value as Arrow would give it: what Avro knows as a UUID is a text for Spark."""
     match value:
-        case uuid.UUID():
-            return str(value)
         case dict():
             return {name: _plain(inner) for name, inner in value.items()}
         case list():
             return [_plain(each) for each in value]
-        case _:
+        case None | bool() | int() | float() | str() | bytes() | Decimal() | date():
             return value
+        case _:
+            return str(value)
 
 
 def _require_magic(path: Path, magic: bytes, what: str) -> None:

@@ -170,7 +170,7 @@ def from_json(value: Any, type_: ColumnType) -> Any:
         return None
     match type_:
         case "double":
-            return float(value)
+            return value if isinstance(value, float) else float(str(value))  # of a text: one that is too great is infinite
         case DecimalOf():
             return Decimal(value)
         case "string":
