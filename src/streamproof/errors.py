@@ -14,6 +14,7 @@ StreamproofError
 │   ├── OutputInUse             the output belongs to another incarnation (R1)
 │   ├── WrongCheckpoint         the checkpoint belongs to another job or query (R1)
 │   ├── PlanChanged             the job keeps other state than the checkpoint was made with (R25)
+│   ├── UnknownFormat           a manifest, ledger entry or the like is of a format that this version does not know (R30)
 │   ├── TornCheckpoint          a checkpoint file is missing or cut short and cannot be restored
 │   ├── FingerprintMismatch     a batch is not what its manifest says it was (R2)
 │   ├── NondeterministicReplay  a replayed batch computed something else after being published (R4)
@@ -120,6 +121,10 @@ class WrongCheckpoint(CheckpointError):
 
 class PlanChanged(CheckpointError):
     """The job keeps other state than the checkpoint was made with (R25)."""
+
+
+class UnknownFormat(CheckpointError):
+    """A manifest, ledger entry or the like is of a format that this version does not know (R30): it is not torn, and stays as it is."""
 
 
 class TornCheckpoint(CheckpointError):

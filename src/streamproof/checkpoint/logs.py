@@ -4,11 +4,12 @@ The runtime reads the texts through Hadoop's file systems, the proofs from local
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from streamproof.errors import TornCheckpoint
+from streamproof.errors import TornCheckpoint, UnknownFormat
 
 COMPACT = ".compact"
 
@@ -77,7 +78,9 @@ def parse_offsets(text: str, *, where: str = "an offset log") -> OffsetLog:
     Raises
     ------
     TornCheckpoint
-        If it is empty, cut short, or of a version this library does not know; `where` names the file in the message.
+        If it is empty or cut short; `where` names the file in the message.
+    UnknownFormat
+        If it is of a version that is not known (R30).
     """
     lines = _lines(text, ("v1",), where)
     if not lines:
@@ -137,7 +140,9 @@ def parse_commit(text: str, *, where: str = "a commit log") -> int:
     Raises
     ------
     TornCheckpoint
-        If it is empty, cut short, or of an unknown version.
+        If it is empty or cut short.
+    UnknownFormat
+        If it is of a version that is not known (R30).
     """
     lines = _lines(text, ("v1", "v2", "v3"), where)
     if not lines:
@@ -151,7 +156,9 @@ def parse_source_log(text: str, *, where: str = "a file source log") -> tuple[So
     Raises
     ------
     TornCheckpoint
-        If it is empty, cut short, or of an unknown version.
+        If it is empty or cut short.
+    UnknownFormat
+        If it is of a version that is not known (R30).
     """
     entries = [_object(line, where) for line in _lines(text, ("v1",), where)]
     try:
@@ -203,14 +210,21 @@ def log_number(name: str) -> int | None:
     return int(number) if number.isascii() and number.isdigit() else None
 
 
+_VERSION = re.compile(r"v\d+")
 _WHOLE = "Every file of a checkpoint must be whole."
 
 
 def _lines(text: str, versions: tuple[str, ...], where: str) -> list[str]:
     """The lines behind the version, without empty ones."""
-    version, _, rest = text.partition("\n")
+    version, ends, rest = text.partition("\n")
     if not version.strip():
         raise TornCheckpoint(f"{where} is empty.", required=_WHOLE)
+    if version.strip() not in versions and ends and _VERSION.fullmatch(version.strip()):  # no cut makes another number of it
+        raise UnknownFormat(
+            f'{where} begins with "{version.strip()}".',
+            required=f"It must begin with {' or '.join(versions)}: another version of Spark has written it, and it stays as it is.",
+            remedy="Run the version of Spark that wrote it, or start over with a new checkpoint and new outputs.",
+        )
     if version.strip() not in versions:
         raise TornCheckpoint(
             f'{where} begins with "{version.strip()[:20]}".', required=f"It must begin with {' or '.join(versions)}."

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-FORMAT = 1
+from streamproof.core.formats import Format, require_keys
+
+MANIFEST = Format("a manifest")
+LEDGER_ENTRY = Format("a ledger entry")
 _FLOAT_TOLERANCE = 1e-9
 _OF_FILES = ("files", "earlier")
 """What only the ledgers of files say."""
@@ -185,36 +188,31 @@ class Manifest:
         return next((section for section in self.sections if section.output == output), None)
 
     def to_json(self) -> str:
-        return json.dumps({"format": FORMAT, **asdict(self)}, indent=1)
+        return MANIFEST.text(asdict(self))
 
     @classmethod
-    def from_json(cls, text: str) -> "Manifest":
+    def from_json(cls, text: str, *, where: str = "") -> "Manifest":
         """The manifest that `text` holds.
+
+        Parameters
+        ----------
+        where
+            The file that holds it, as an error names it.
 
         Raises
         ------
         ValueError
-            If the text is not a whole manifest of a known format: torn, empty or newer than this version.
+            If the text is torn.
+        UnknownFormat
+            If it is whole, and of a format or with a key that this version does not know (R30).
         """
-        try:
-            found = json.loads(text)
-            if found.pop("format") != FORMAT:
-                raise ValueError("its format is not known to this version")
-            fingerprint = found.pop("fingerprint")
-            return cls(
-                **{
-                    **found,
-                    "fingerprint": Fingerprint(
-                        watermark_ms=fingerprint["watermark_ms"],
-                        offsets=tuple(fingerprint["offsets"]),
-                        files={source: tuple(files) for source, files in fingerprint["files"].items()},
-                        starts=fingerprint.get("starts", {}),
-                    ),
-                    "sections": tuple(_section(section) for section in found["sections"]),
-                }
-            )
-        except (KeyError, TypeError, AttributeError) as problem:
-            raise ValueError(f"not a whole manifest: {problem!r}") from problem
+        return MANIFEST.read(text, where, cls._made)
+
+    @classmethod
+    def _made(cls, found: Mapping[str, Any]) -> "Manifest":
+        require_keys(cls, found)
+        sections = tuple(map(_section, found["sections"]))
+        return cls(**{**found, "fingerprint": _fingerprint(found["fingerprint"]), "sections": sections})
 
 
 def first_unknown(*batches: int | None) -> int | None:
@@ -222,7 +220,18 @@ def first_unknown(*batches: int | None) -> int | None:
     return min((batch for batch in batches if batch is not None), default=None)
 
 
+def _fingerprint(found: Mapping[str, Any]) -> Fingerprint:
+    require_keys(Fingerprint, found)
+    return Fingerprint(
+        watermark_ms=found["watermark_ms"],
+        offsets=tuple(found["offsets"]),
+        files={source: tuple(files) for source, files in found["files"].items()},
+        starts=found.get("starts", {}),
+    )
+
+
 def _section(found: Mapping[str, Any]) -> Section:
+    require_keys(Section, found)
     return Section(
         output=found["output"],
         kind=found["kind"],
@@ -234,16 +243,24 @@ def _section(found: Mapping[str, Any]) -> Section:
     )
 
 
+def chain_of(found: Mapping[str, Any]) -> Chain:
+    """The chain that is written down in a record."""
+    require_keys(Chain, found)
+    return Chain(**found)
+
+
 def _chain(found: Mapping[str, Any] | None) -> Chain | None:
-    return None if found is None else Chain(**found)
+    return None if found is None else chain_of(found)
 
 
 def _file(found: Mapping[str, Any]) -> StagedFile:
+    require_keys(StagedFile, found)
     digest = found.get("digest")
-    return StagedFile(found["name"], found["size"], found["checksum"], None if digest is None else _digest(digest))
+    return StagedFile(found["name"], found["size"], found.get("checksum"), None if digest is None else _digest(digest))
 
 
 def _digest(found: Mapping[str, Any]) -> Digest:
+    require_keys(Digest, found)
     return Digest(
         rows=found["rows"],
         records=found["records"],
@@ -275,17 +292,28 @@ class LedgerEntry:
     earlier: Chain | None = None
 
     def to_json(self) -> str:
-        said = {name: value for name, value in asdict(self).items() if name not in _OF_FILES or value}
-        return json.dumps({"format": FORMAT, **said}, indent=1)
+        return LEDGER_ENTRY.text({name: value for name, value in asdict(self).items() if name not in _OF_FILES or value})
 
     @classmethod
-    def from_json(cls, text: str) -> "LedgerEntry":
-        """The entry that `text` holds; ValueError if it is torn or of an unknown format."""
-        try:
-            found = json.loads(text)
-            if found.pop("format") != FORMAT:
-                raise ValueError("its format is not known to this version")
-            files = tuple(_file(file) for file in found.pop("files", ()))
-            return cls(**{**found, "files": files, "earlier": _chain(found.get("earlier"))})
-        except (KeyError, TypeError, AttributeError) as problem:
-            raise ValueError(f"not a whole ledger entry: {problem!r}") from problem
+    def from_json(cls, text: str, *, where: str = "") -> "LedgerEntry":
+        """The entry that `text` holds.
+
+        Parameters
+        ----------
+        where
+            The file or record that holds it, as an error names it.
+
+        Raises
+        ------
+        ValueError
+            If the text is torn.
+        UnknownFormat
+            If it is whole, and of a format or with a key that this version does not know (R30).
+        """
+        return LEDGER_ENTRY.read(text, where, cls._made)
+
+    @classmethod
+    def _made(cls, found: Mapping[str, Any]) -> "LedgerEntry":
+        require_keys(cls, found)
+        files = tuple(map(_file, found.get("files", ())))
+        return cls(**{**found, "files": files, "earlier": _chain(found.get("earlier"))})

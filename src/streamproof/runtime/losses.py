@@ -1,18 +1,17 @@
 """What of an output is gone and was accepted as lost (R26): kept beside the manifests until one of them has written it down."""
 
-import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from streamproof.core.manifest import Chain
-from streamproof.errors import CheckpointError
+from streamproof.core.formats import Format, NotOfTheFormat, require_keys
+from streamproof.core.manifest import Chain, chain_of
 from streamproof.runtime.manifests import FOLDER
 
 if TYPE_CHECKING:
     from streamproof._jvm import Storage
 
-FORMAT = 1
+FORMAT = Format("a record of accepted losses")
 
 
 @dataclass(frozen=True)
@@ -32,15 +31,15 @@ class Losses:
 
     Raises
     ------
-    CheckpointError
-        If the file is of a format that is not known.
+    UnknownFormat
+        If the file is of a format that this version does not know (R30).
     """
 
     def __init__(self, storage: "Storage", checkpoint: str, *, accept: bool = False) -> None:
         self._storage = storage
         self._path = f"{checkpoint}/{FOLDER}/accepted_losses.json"
         self._accept = accept
-        self._by_output = _parsed(self._path, storage.read(self._path) or "")
+        self._by_output = from_json(storage.read(self._path) or "", where=self._path)
 
     def lets_go(self, output: str, count: int, total: int) -> bool:
         """Whether so many batches of an output, of which the numbers make this sum, may be gone."""
@@ -76,21 +75,31 @@ class Losses:
 
     def _write(self) -> None:
         if self._by_output:
-            losses = {output: asdict(loss) for output, loss in self._by_output.items()}
-            self._storage.replace_atomic(self._path, json.dumps({"format": FORMAT, "losses": losses}, indent=1))
+            self._storage.replace_atomic(self._path, to_json(self._by_output))
         else:
             self._storage.delete(self._path)
 
 
-def _parsed(path: str, text: str) -> dict[str, Loss]:
+def to_json(by_output: Mapping[str, Loss]) -> str:
+    """The text of the losses of a query."""
+    return FORMAT.text({"losses": {output: asdict(loss) for output, loss in by_output.items()}})
+
+
+def from_json(text: str, *, where: str = "") -> dict[str, Loss]:
+    """The losses that a text holds, by output; none where it is torn, UnknownFormat if its format is not known (R30)."""
     try:
-        found = json.loads(text)
-        if found["format"] != FORMAT:
-            raise CheckpointError(
-                f"The format of {path} is not known to this version.",
-                required="It says what was accepted as lost of the outputs.",
-                remedy="Run the version that wrote it, until a new batch is done.",
-            )
-        return {output: Loss(**{**loss, "chain": Chain(**loss["chain"])}) for output, loss in found["losses"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
+        return FORMAT.read(text, where, _made)
+    except ValueError:
         return {}
+
+
+def _made(found: Mapping[str, Any]) -> dict[str, Loss]:
+    others = found.keys() - {"losses"}
+    if others:
+        raise NotOfTheFormat(f'with the key "{min(others)}", which is not part of it')
+    return {output: _loss(loss) for output, loss in found["losses"].items()}
+
+
+def _loss(found: Mapping[str, Any]) -> Loss:
+    require_keys(Loss, found)
+    return Loss(**{**found, "chain": chain_of(found["chain"])})

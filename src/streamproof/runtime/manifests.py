@@ -1,14 +1,15 @@
-"""Incarnation and manifests of one query, beside Spark's own files in its checkpoint (R1-R3)."""
+"""Incarnation and manifests of one query, beside Spark's own files in its checkpoint (R1-R3, R30)."""
 
-import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from streamproof import __version__
 from streamproof.core.clock import now_utc
 from streamproof.core.ids import new_id
+from streamproof.core.incarnation import Incarnation
 from streamproof.core.manifest import Chain, Manifest, Section
 from streamproof.errors import WrongCheckpoint
 
@@ -39,29 +40,49 @@ class ManifestStore:
         WrongCheckpoint
             If the checkpoint belongs to another job or query, or to a query that Streamproof did not start. A torn or missing
             file is made again from the manifests; before the first batch there are none, and nothing to lose.
+        UnknownFormat
+            If the file is of a format that this version does not know (R30).
         """
-        path = f"{self._folder}/incarnation.json"
-        text = self._storage.read(path)
-        if text is None or not _whole(text):
-            if text is not None:
-                self._storage.delete(path)
-            text = self._from_manifests()
-            if text is None and self.begun():
+        text = self._storage.read(self._incarnation_path)
+        found = self._incarnation_in(text)
+        if found is None:
+            newest = next(self.newest_first(), None)
+            if newest is None and self.begun():
                 raise WrongCheckpoint(
                     f"The checkpoint {self.checkpoint} has batches and no whole {FOLDER}/incarnation.json; did Streamproof write it?",
                     remedy="Choose another checkpoint in streamproof.toml, or restore that file from a backup.",
                 )
-            text = text or _written(job, query, new_id())
-            if not self._storage.create_atomic(path, text):
+            if text is not None:
+                self._storage.delete(self._incarnation_path)
+            found = _made(job, query, new_id()) if newest is None else _made(newest.job, newest.query, newest.incarnation)
+            if not self._storage.create_atomic(self._incarnation_path, found.to_json()):
                 return self.incarnation(job, query)  # another driver was first: its id is the one that counts
-        found = json.loads(text)
-        owner = (found["job"], found["query"])
+        owner = (found.job, found.query)
         if owner != (job, query):
             raise WrongCheckpoint(
                 f"The checkpoint {self.checkpoint} belongs to the job {owner[0]} (output {owner[1]}); this is {job} (output {query}).",
                 remedy="Set another [job] checkpoint in streamproof.toml.",
             )
-        return str(found["incarnation"])
+        return found.incarnation
+
+    @property
+    def _incarnation_path(self) -> str:
+        return f"{self._folder}/incarnation.json"
+
+    def _incarnation_in(self, text: str | None) -> Incarnation | None:
+        """What the file of the incarnation says; None where it is gone or torn."""
+        with suppress(ValueError):
+            return Incarnation.from_json(text or "", where=self._incarnation_path)
+        return None
+
+    def require_known(self) -> None:
+        """UnknownFormat if the incarnation or any manifest is of a format that this version does not know (R30).
+
+        All are read: an old one is removed one day, and by then nobody reads it again.
+        """
+        self._incarnation_in(self._storage.read(self._incarnation_path))
+        for number in self.batches():
+            self.whole(number)
 
     def begun(self) -> bool:
         """Whether a batch was ever planned here."""
@@ -72,13 +93,8 @@ class ManifestStore:
         folders = (f"{self.checkpoint}/offsets", f"{self.checkpoint}/commits", f"{self._folder}/manifests")
         return max((int(name) for folder in folders for name in self._storage.list(folder) if name.isdigit()), default=-1)
 
-    def _from_manifests(self) -> str | None:
-        """The incarnation that the newest whole manifest names; None where there is none."""
-        newest = next(self.newest_first(), None)
-        return None if newest is None else _written(newest.job, newest.query, newest.incarnation)
-
     def newest_first(self) -> Iterator[Manifest]:
-        """The whole manifests, from the newest on; torn ones are passed over."""
+        """The whole manifests, from the newest on; torn ones are passed over, and one of an unknown format is not (R30)."""
         for number in reversed(self.batches()):
             manifest = self.whole(number)
             if manifest is not None:
@@ -88,9 +104,9 @@ class ManifestStore:
         return f"{self._folder}/manifests/{batch}"
 
     def read(self, batch: int) -> Manifest | None:
-        """The manifest of a batch; ValueError if it is torn."""
+        """The manifest of a batch; ValueError if it is torn, UnknownFormat if its format is not known (R30)."""
         text = self._storage.read(self.path(batch))
-        return None if text is None else Manifest.from_json(text)
+        return None if text is None else Manifest.from_json(text, where=self.path(batch))
 
     def whole(self, batch: int) -> Manifest | None:
         """The manifest of a batch; None where it is gone or torn."""
@@ -178,14 +194,5 @@ def batches_with_rows(read: Callable[[int], Manifest | None], output: str, numbe
             number = numbers[position - 1] if position else -1
 
 
-def _written(job: str, query: str, incarnation: str) -> str:
-    wanted = {"job": job, "query": query, "incarnation": incarnation, "created": now_utc().isoformat()}
-    return json.dumps(wanted, indent=1)
-
-
-def _whole(text: str) -> bool:
-    try:
-        found = json.loads(text)
-        return isinstance(found, dict) and {"job", "query", "incarnation"} <= found.keys()
-    except ValueError:
-        return False
+def _made(job: str, query: str, incarnation: str) -> Incarnation:
+    return Incarnation(job, query, incarnation, created=now_utc().isoformat(), version=__version__)

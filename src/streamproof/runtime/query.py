@@ -15,7 +15,7 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
 from streamproof.errors import StreamproofError
-from streamproof.runtime import ownership, plans, published, recovery
+from streamproof.runtime import formats, ownership, plans, published, recovery
 from streamproof.runtime.batch import BatchProtocol, Identity, RunEnds, merged_schema
 from streamproof.runtime.binding import BoundJob
 from streamproof.runtime.doors import SideDoors
@@ -128,12 +128,13 @@ def start_query(bound: BoundJob, query: str, spark: "SparkSession", start: Start
     ------
     StreamproofError
         If a setting of the process takes a guarantee away, the plan cannot be built, the output belongs to another incarnation, or the
-        checkpoint is not whole.
+        checkpoint is not whole, or of a format that is not known.
     """
     notes = list(guard(spark, bound.config.spark))
     for key, value in settings_of_query(bound.config.spark).items():
         spark.conf.set(key, value)
     storage = _jvm.Storage(spark)
+    formats.require_known(bound, spark, storage)
     checkpoint = bound.checkpoint(query)
     sides = bound.sides_of(query)
     manifests = ManifestStore(storage, checkpoint)

@@ -195,7 +195,9 @@ def remove_orphans(
 def _manifest_or_none(
     storage: "Storage", manifests: ManifestStore, number: int, notes: list[str], sinks: Mapping[str, Sink]
 ) -> Manifest | None:
-    """The manifest of a batch. One that is torn is removed, unless one of `sinks` may wait for it: its batch is not done again."""
+    """The manifest of a batch. One that is torn is removed, unless one of `sinks` may wait for it: its batch is not done again. One of an
+    unknown format is not torn, and stops the start (R30).
+    """
     try:
         return manifests.read(number)
     except ValueError as problem:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from streamproof.checkpoint.logs import files_of_batch, log_number, parse_commit, parse_offsets, parse_source_log, source_entries
-from streamproof.errors import TornCheckpoint
+from streamproof.errors import TornCheckpoint, UnknownFormat
 
 METADATA = {"batchWatermarkMs": 50_000, "batchTimestampMs": 1_767_603_600_000, "conf": {"spark.sql.shuffle.partitions": "2"}}
 OFFSETS = f'v1\n{json.dumps(METADATA)}\n{{"logOffset":3}}\n-'
@@ -30,7 +30,7 @@ def test_an_offset_log_that_is_cut_short_is_torn(end):
 
 
 def test_an_offset_log_of_another_version_is_refused():
-    with pytest.raises(TornCheckpoint, match=r'begins with "v2"[\s\S]*It must begin with v1'):
+    with pytest.raises(UnknownFormat, match=r'begins with "v2"[\s\S]*It must begin with v1'):
         parse_offsets(OFFSETS.replace("v1", "v2"))
 
 

@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 
 import pytest
@@ -43,11 +42,6 @@ def test_a_torn_manifest_is_no_manifest_wherever_it_is_cut():
     for length in range(0, len(text), 7):
         with pytest.raises(ValueError, match=r"."):
             Manifest.from_json(text[:length])
-
-
-def test_a_newer_format_is_refused():
-    with pytest.raises(ValueError, match="format"):
-        Manifest.from_json(json.dumps({**json.loads(MANIFEST.to_json()), "format": 2}))
 
 
 @pytest.mark.parametrize("change", [{"watermark_ms": 1}, {"offsets": ()}, {"files": {"trades": ("a.json",)}}])

@@ -48,7 +48,7 @@ class FileSink(Sink):
         if text is None:
             return None
         try:
-            return LedgerEntry.from_json(text)
+            return LedgerEntry.from_json(text, where=path)
         except ValueError as problem:
             raise TornCheckpoint(
                 f"{path} is {problem}.",

@@ -27,8 +27,9 @@ class Calls:
 
     def entry(self, batch: int) -> LedgerEntry | None:
         """The ledger entry of a batch: there means that every call of it is decided."""
-        text = self.storage.read(f"{self._folder(batch)}/{_LEDGER}")
-        return LedgerEntry.from_json(text) if text else None
+        path = f"{self._folder(batch)}/{_LEDGER}"
+        text = self.storage.read(path)
+        return LedgerEntry.from_json(text, where=path) if text else None
 
     def newest(self) -> LedgerEntry | None:
         """The entry of the newest batch of which every call is decided."""

@@ -12,7 +12,8 @@ from streamproof.connectors.kafka.settling import settled
 from streamproof.connectors.ledgers import overtaken
 from streamproof.connectors.sink import behind_us
 from streamproof.core.clock import monotonic_seconds
-from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers
+from streamproof.core.formats import unknown
+from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers, UnknownFormat
 
 SECONDS = 20
 """How long a single request may take before the broker counts as down."""
@@ -46,6 +47,8 @@ TOO_LONG = -1_000
 """What we say ourselves, where brokers say that a transaction which they aborted for its age is fenced."""
 OVERTAKEN = -1_001
 """What we say ourselves of a batch behind one that is published."""
+UNKNOWN_FORMAT = -1_002
+"""What we say ourselves of a record of the ledger in a format that is not known; the message is that of the error (R30)."""
 FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
 _REFUSED = (
     KafkaError._AUTHENTICATION,
@@ -194,7 +197,7 @@ def records(
         consumer.close()
 
 
-def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | ConfigurationError:
+def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | ConfigurationError | UnknownFormat:
     """The error for what Kafka said, in one place."""
     message = said.message.rstrip(".")
     if said.code in FENCED:
@@ -203,6 +206,8 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | Configuration
             required="One driver works on a checkpoint at a time; the last one that began counts.",
             remedy="Stop one of them; the ledger decides what is published, nothing is doubled.",
         )
+    if said.code == UNKNOWN_FORMAT:
+        return unknown(said.message)
     if said.code == OVERTAKEN:
         return overtaken(where, said.message)
     if said.code == KafkaError.INVALID_TRANSACTION_TIMEOUT:

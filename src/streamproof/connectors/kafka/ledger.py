@@ -14,10 +14,11 @@ from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[at
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from streamproof.connectors import ledgers
-from streamproof.connectors.kafka.client import MISSING, SECONDS, once_known, records, settings, topics
+from streamproof.connectors.kafka.client import MISSING, SECONDS, UNKNOWN_FORMAT, once_known, records, settings, topics
 from streamproof.core.clock import monotonic_seconds
-from streamproof.core.manifest import LedgerEntry
-from streamproof.errors import SinkError
+from streamproof.core.formats import number_in
+from streamproof.core.manifest import LEDGER_ENTRY, LedgerEntry
+from streamproof.errors import SinkError, UnknownFormat
 
 _SETTINGS = {
     "cleanup.policy": "compact",
@@ -126,16 +127,19 @@ class Ledger:
     def _read(self, message: Message) -> LedgerEntry | None:
         """The entry in a record; None of one with another key than ours: entries are found by their keys.
 
-        KafkaException of one with a key of ours that is no entry: whether that batch is published cannot be told.
+        KafkaException of one with a key of ours that is no entry, or of one in a format that is not known, whatever its key (R30): whether that
+        batch is published cannot be told.
         """
         written = message.value()
-        if written is None or not _is_ours(message.key()):
+        if written is None:
             return None
+        at = f"record at offset {message.offset()} of {self.name}, partition {message.partition()},"
         try:
-            return LedgerEntry.from_json(written.decode())
+            return entry_in(message.key(), written, f"The {at}")
         except ValueError:
-            at = f"the record at offset {message.offset()} of {self.name}, partition {message.partition()},"
-            raise KafkaException(KafkaError(KafkaError._BAD_MSG, f"{at} has the key of an entry and is none")) from None
+            raise KafkaException(KafkaError(KafkaError._BAD_MSG, f"the {at} has the key of an entry and is none")) from None
+        except UnknownFormat as problem:
+            raise KafkaException(KafkaError(UNKNOWN_FORMAT, problem.message)) from None
 
 
 @dataclass(frozen=True)
@@ -209,6 +213,24 @@ class Remembered:
     def forget(self, entries: Iterable[LedgerEntry]) -> None:
         for entry in entries:
             self._mine.pop((entry.batch, entry.shard), None)
+
+
+def entry_in(key: bytes | str | None, written: bytes, where: str) -> LedgerEntry | None:
+    """The entry that a record of a ledger holds; None where it is somebody else's.
+
+    Raises
+    ------
+    ValueError
+        If it has the key of an entry, and holds none.
+    UnknownFormat
+        If it names a format that this version does not know: another version may find its records by other keys.
+    """
+    if _is_ours(key):
+        return LedgerEntry.from_json(written.decode(), where=where)
+    number = number_in(written.decode(errors="replace"))
+    if number is not None:
+        LEDGER_ENTRY.require_known(number, where)
+    return None
 
 
 def _is_ours(key: bytes | str | None) -> bool:

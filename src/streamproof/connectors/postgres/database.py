@@ -11,7 +11,8 @@ from psycopg.conninfo import conninfo_to_dict
 
 from streamproof.connectors.ledgers import overtaken
 from streamproof.connectors.sink import behind_us
-from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers
+from streamproof.core.formats import unknown
+from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers, UnknownFormat
 
 _CONNECT_SECONDS, _SILENCE_SECONDS = 10, 30
 _LOCK_TIMEOUT = "30s"
@@ -19,6 +20,7 @@ _PASSING = ("08", "57P", "53", "25006", "40", "55P03")
 """SQLSTATE classes of what passes: connection, shutdown and start-up, resources, a read-only standby, deadlocks, locks."""
 LEDGER = "streamproof_ledger"
 DISCARDED, NO_KEY, OVERTAKEN, SWALLOWED, WENT_BACK = "discarded", "no key", "overtaken", "swallowed", "went back"
+UNKNOWN_FORMAT = "unknown format"
 """What we say ourselves, where PostgreSQL would say a SQLSTATE."""
 _REFUSED = re.compile(
     r"authentication failed|no pg_hba|role \S+ does not exist|database \S+ does not exist|not support SSL|certificate",
@@ -125,7 +127,7 @@ def identifier(table: str) -> sql.Identifier:
     return sql.Identifier(*table.split("."))
 
 
-def sink_error(said: Said, where: str) -> SinkError | TwoDrivers:
+def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | UnknownFormat:
     """The error for what PostgreSQL said, in one place."""
     if said.sqlstate == DISCARDED:
         return TwoDrivers(
@@ -133,6 +135,8 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers:
             required="One driver works on a checkpoint at a time.",
             remedy="Stop the other driver. If there is none, run again with --replay-last: the batch is computed and staged anew.",
         )
+    if said.sqlstate == UNKNOWN_FORMAT:
+        return unknown(said.message)
     if said.sqlstate == OVERTAKEN:
         return overtaken(where, said.message)
     if said.sqlstate == WENT_BACK:

@@ -14,7 +14,7 @@ from streamproof.connectors import ledgers
 from streamproof.connectors.postgres import tables
 from streamproof.connectors.postgres.database import LEDGER, Said, connected, identifier, sink_error, where_of
 from streamproof.connectors.postgres.lines import columns_of, lines
-from streamproof.connectors.postgres.transactions import ENTRY, FENCED, RESULT, Shard, entry_in, lock
+from streamproof.connectors.postgres.transactions import FENCED, RESULT, WITHOUT_COLUMN, Shard, entry_in, lock, select_entries
 from streamproof.connectors.sink import (
     LaggingSink,
     SinkPlace,
@@ -32,11 +32,11 @@ from streamproof.errors import SinkError
 if TYPE_CHECKING:
     from streamproof.config import PostgresSink
 
-_MAKE_LEDGER = """
-CREATE TABLE IF NOT EXISTS {} (
+_MAKE_LEDGER = f"""
+CREATE TABLE IF NOT EXISTS {{}} (
   job text, output text, incarnation text, batch bigint, shard int, target text NOT NULL, manifest text NOT NULL,
   fingerprint text NOT NULL, rows bigint NOT NULL, hash numeric NOT NULL, shards int NOT NULL,
-  published timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (job, output, incarnation, batch, shard))
+  format int NOT NULL DEFAULT {WITHOUT_COLUMN}, published timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (job, output, incarnation, batch, shard))
 """
 _MAKE_FENCED = "CREATE TABLE IF NOT EXISTS {} (manifest text PRIMARY KEY, discarded timestamptz NOT NULL DEFAULT now())"
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('streamproof'))"
@@ -125,9 +125,9 @@ class TableSink(LaggingSink):
         return self._found(connection, mine, (*self._whose, self._config.table, batch))
 
     def _found(self, connection: psycopg.Connection, condition: str, values: tuple[object, ...]) -> Sequence[LedgerEntry]:
-        columns = sql.SQL(", ").join(map(sql.Identifier, ENTRY))
-        query = sql.SQL("SELECT {} FROM {} WHERE {}").format(columns, self._ledger, sql.SQL(condition))
-        return [entry_in(row) for row in connection.execute(query, values).fetchall()]
+        query = select_entries(self._ledger, sql.SQL(condition))
+        ledger = f"{self._beside}{LEDGER} beside {self.place.where}"
+        return [entry_in(row, ledger) for row in connection.execute(query, values).fetchall()]
 
     def _require_ledger(self, connection: psycopg.Connection) -> None:
         if not self._has_ledger:

@@ -11,12 +11,25 @@ from psycopg import sql
 
 from streamproof.connectors.answers import answer
 from streamproof.connectors.ledgers import AT_ONCE, KEPT, behind
-from streamproof.connectors.postgres.database import DISCARDED, NO_KEY, OVERTAKEN, SWALLOWED, WENT_BACK, Said, identifier, opened
+from streamproof.connectors.postgres.database import (
+    DISCARDED,
+    NO_KEY,
+    OVERTAKEN,
+    SWALLOWED,
+    UNKNOWN_FORMAT,
+    WENT_BACK,
+    Said,
+    identifier,
+    opened,
+)
 from streamproof.connectors.postgres.lines import DELETE, text_of
 from streamproof.connectors.steps import Steps
-from streamproof.core.manifest import LedgerEntry
+from streamproof.core.manifest import LEDGER_ENTRY, LedgerEntry
+from streamproof.errors import UnknownFormat
 
 ENTRY = ("job", "output", "incarnation", "batch", "shard", "manifest", "fingerprint", "rows", "hash", "shards")
+WITHOUT_COLUMN = 1
+"""The format of the rows of a table that has no column for it; also what the column is filled with where nobody says it."""
 FENCED = "streamproof_fenced"
 """The table of manifests that were discarded: none of them is published any more."""
 RESULT = "entry string, rows bigint, sqlstate string, message string, constraint string, column string"
@@ -75,6 +88,8 @@ class Shard:
             with opened(self.url) as connection:
                 entry, row["rows"] = self._published(connection, batches)
             row["entry"] = entry.to_json() if entry is not None else None
+        except UnknownFormat as problem:
+            row.update(sqlstate=UNKNOWN_FORMAT, message=problem.message)
         except Discarded:
             row.update(sqlstate=DISCARDED, message="its manifest was discarded")
         except Overtaken as newer:
@@ -117,12 +132,11 @@ class Shard:
         if connection.execute(claim, (*values, self.table, self.entry.manifest)).rowcount:
             return None
         mine = sql.SQL(" AND ").join(sql.SQL("{} = %s").format(sql.Identifier(name)) for name in _KEY)
-        look = sql.SQL("SELECT {} FROM {} WHERE {}").format(_listed(ENTRY), ledger, mine)
-        found = connection.execute(look, values[: len(_KEY)]).fetchone()
+        found = connection.execute(select_entries(ledger, mine), values[: len(_KEY)]).fetchone()
         if found is None:
             connection.rollback()
             raise Discarded
-        return entry_in(found)
+        return entry_in(found, self.ledger)
 
     def _require_newest(self, connection: psycopg.Connection) -> None:
         """Overtaken if a later batch is published: this one was too, and its entry is no longer kept."""
@@ -229,9 +243,17 @@ class Shard:
             raise psycopg.errors.CardinalityViolation("several rows of one key")
 
 
-def entry_in(row: Sequence[Any]) -> LedgerEntry:
-    """The entry that a row of the ledger, with the columns of `ENTRY`, holds."""
-    found = dict(zip(ENTRY, row, strict=True))
+def select_entries(ledger: sql.Identifier, condition: sql.Composable) -> sql.Composed:
+    """Asks for rows of the ledger as `entry_in` takes them; a table that an earlier version has made has no column for the format."""
+    return sql.SQL("SELECT {}, to_jsonb(entry) ->> 'format' FROM {} AS entry WHERE {}").format(_listed(ENTRY), ledger, condition)
+
+
+def entry_in(row: Sequence[Any], ledger: str) -> LedgerEntry:
+    """The entry that a row holds, with the columns of `ENTRY` and the format; UnknownFormat if that is not known (R30)."""
+    *values, number = row
+    found = dict(zip(ENTRY, values, strict=True))
+    where = f"The row of batch {found['batch']} of {found['output']} in the table {ledger}"
+    LEDGER_ENTRY.require_known(WITHOUT_COLUMN if number is None else int(number) if number.isdigit() else number, where)
     return LedgerEntry(**{**found, "hash": int(found["hash"])})
 
 

@@ -73,9 +73,11 @@ class HashSink(LaggingSink):
             connection.ping()
 
     def published(self, batch: int) -> LedgerEntry | None:
+        fields = [self._field(batch), self._field(batch, "begun")]
         with self._answers() as connection:
-            text = connection.hget(self._ledger, self._field(batch))
-        return LedgerEntry.from_json(str(text)) if text else None
+            texts = connection.hmget(self._ledger, fields)
+        found, _ = (self._entry(field, text) for field, text in zip(fields, texts, strict=True))
+        return found
 
     def begun(self, batch: int) -> bool:
         with self._answers() as connection:
@@ -89,7 +91,7 @@ class HashSink(LaggingSink):
         if self._last is None:
             self._there = sorted(key[3] for key in fields.values() if key[:3] == self._whose and len(key) == 4)
             self._last = self._there[-1] if self._there else None
-        return LedgerEntry.from_json(str(text)) if text else None
+        return self._entry(str(newest), text)
 
     def publish(self, manifest: Manifest, section: Section) -> None:
         found = self.published(manifest.batch)
@@ -169,6 +171,11 @@ class HashSink(LaggingSink):
                     required="Prefixes of which none begins like the other: else the hashes of both would go.",
                     remedy="Delete the hashes of this output by hand, with its ledger, or give one of them another prefix.",
                 )
+
+    def _entry(self, field: str, text: object) -> LedgerEntry | None:
+        """What a field of the ledger says: a mark that a batch has begun is of the format of an entry too."""
+        where = f"The field {field} of {self._ledger} in {self.place.where}"
+        return LedgerEntry.from_json(str(text), where=where) if text else None
 
     @property
     def _whose(self) -> list[str]:
