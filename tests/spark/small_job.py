@@ -25,7 +25,8 @@ from streamproof.core.manifest import LedgerEntry, Manifest
 from streamproof.errors import StreamproofError
 from streamproof.runtime.binding import bind
 from streamproof.runtime.manifests import ManifestStore
-from streamproof.runtime.run import RunResult, run_job
+from streamproof.runtime.result import RunResult
+from streamproof.runtime.run import run_job
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 EVENT_TIME = 'event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds" }'

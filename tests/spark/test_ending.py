@@ -12,8 +12,9 @@ from streamproof.lab.process import until
 from streamproof.runtime import run
 from streamproof.runtime.binding import bind
 from streamproof.runtime.publishing import Publisher
-from streamproof.runtime.query import Start, start_query
-from streamproof.runtime.run import RunResult
+from streamproof.runtime.result import RunResult
+from streamproof.runtime.start.options import Start
+from streamproof.runtime.start.query import start_query
 
 pytestmark = pytest.mark.spark
 

@@ -37,7 +37,7 @@ from streamproof.prove.subjects.job.calls import calls_of
 from streamproof.prove.subjects.job.exercised import Exercise, exercises, require_known
 from streamproof.prove.subjects.job.handwritten import handwritten_fates, handwritten_rows
 from streamproof.prove.subjects.job.plain_rows import plain_rows, with_records
-from streamproof.runtime.binding import BoundJob
+from streamproof.runtime.bound import BoundJob
 
 _ABORTED = 4
 """Offsets that an aborted transaction takes in a topic: a record and a marker in each of two partitions."""

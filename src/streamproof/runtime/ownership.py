@@ -4,16 +4,59 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.logs import positions_in
-from streamproof.config import output_of
+from streamproof.config import FilesSource, KafkaSource, output_of
+from streamproof.connectors.kafka import source as kafka
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
 from streamproof.errors import OutputInUse, WrongCheckpoint
+from streamproof.runtime.bound import BoundQuery
 from streamproof.runtime.failures import path_of
 from streamproof.runtime.manifests import ManifestStore, batches_with_rows
 from streamproof.runtime.places import is_below, resolved, seen_from
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from streamproof._jvm import Storage
+
+
+def require_together(
+    query: BoundQuery,
+    manifests: ManifestStore,
+    incarnation: str,
+    sinks: Mapping[str, Sink],
+    spark: "SparkSession",
+    accepted_topics: Collection[str],
+) -> dict[str, str]:
+    """Looks whether checkpoint, outputs and source belong together; the ids of the topics that are read, by name.
+
+    An output that may lag is looked at before the first publication there: its store may be down.
+
+    Raises
+    ------
+    OutputInUse, WrongCheckpoint
+        If they do not.
+    """
+    check_owner([sink for sink in sinks.values() if not sink.may_lag], incarnation, query.job, manifests)
+    require_places(manifests, sinks)
+    source = query.source
+    if isinstance(source, FilesSource):
+        require_source(manifests, query.config.resolve(source.path))
+    if not isinstance(source, KafkaSource):
+        return {}
+    require_topics(manifests, source.topic)
+    topics = kafka.require(spark, query.recipe.source, source)
+    require_same_topics(manifests, topics, accepted_topics)
+    return topics
+
+
+def require_outputs_kept(
+    query: BoundQuery, manifests: ManifestStore, interrupted: Manifest | None, sinks: Mapping[str, Sink], storage: "Storage"
+) -> None:
+    """WrongCheckpoint if the job has an output no more that rows are staged for: of the batch that was interrupted, or of one that waits."""
+    if interrupted is not None:
+        require_outputs(interrupted, sinks)
+    require_nothing_waits(storage, query.checkpoints, manifests, query.places)
 
 
 def check_owner(sinks: Iterable[Sink], incarnation: str, job: str, manifests: ManifestStore) -> int:

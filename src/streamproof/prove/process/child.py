@@ -111,7 +111,8 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     from streamproof.prove.artifacts.state_file import write_state
     from streamproof.prove.services.crash import WatchedSteps
     from streamproof.prove.subjects.job.binding import CHECKPOINT, TYPES, Setting
-    from streamproof.runtime.query import Start, start_query
+    from streamproof.runtime.start.options import Start
+    from streamproof.runtime.start.query import start_query
 
     guard.allow_in_workers(spark.sparkContext, task.allowed_hosts)
     os.environ.update(task.environment)

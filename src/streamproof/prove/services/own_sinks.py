@@ -8,6 +8,7 @@ from streamproof.prove.services.places import written
 from streamproof.prove.services.services import Published
 from streamproof.prove.services.stores import in_environment
 from streamproof.prove.subjects.job.binding import OUT
+from streamproof.runtime.sinks import sink_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,6 +25,6 @@ def harvest_own(setting: "Setting", config: "JobConfig", spark: "SparkSession") 
     with in_environment(setting.environment):
         bound = setting.bind(config)
         for output in own:
-            rows = bound.sink(output, spark, Storage(spark)).contents()
+            rows = sink_of(bound.config, bound.places[output], spark, Storage(spark)).contents()
             if rows is not None:
                 written(setting.folder / OUT / output, (Published(batch, values) for batch, values in rows))

@@ -10,7 +10,8 @@ from streamproof.prove.artifacts.reading import OutputLayout, QueryLayout
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.services.places import sink_at, source_at
 from streamproof.prove.services.stores import in_environment
-from streamproof.runtime.binding import BoundJob, bind
+from streamproof.runtime.binding import bind
+from streamproof.runtime.bound import BoundJob
 from streamproof.runtime.session import LOCAL_DISK
 
 if TYPE_CHECKING:
