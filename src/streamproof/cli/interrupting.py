@@ -42,12 +42,8 @@ class Interruption:
         self.asked.set()
 
 
-def _nothing() -> None:
-    """Nothing is done meanwhile."""
-
-
 def interruptible(
-    work: Callable[[threading.Event], _Result], interruption: Interruption, meanwhile: Callable[[], None] = _nothing
+    work: Callable[[threading.Event], _Result], interruption: Interruption, meanwhile: Callable[[], None] | None = None
 ) -> _Result:
     """Does the work in a thread of its own and returns what it returns; a signal sets the event that the work is given.
 
@@ -72,7 +68,8 @@ def interruptible(
     with _handled(interruption.heard):
         threading.Thread(target=working, name="work", daemon=True).start()
         while not wait({done}, _LOOK_EVERY_SECONDS).done:  # a signal that another thread has got wakes nobody here
-            meanwhile()
+            if meanwhile is not None:
+                meanwhile()
         return done.result()
 
 

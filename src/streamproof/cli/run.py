@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -99,15 +100,14 @@ def run(
     wrong: AccountError | None = None
     out = screen.console()
     try:
-        with python_side(log), screen.waiting(f"running {config.name}") as say:
-            progress, lines = run_screen.RunProgress(say), run_screen.EventLines(out) if as_events else None
+        with python_side(log), nullcontext() if as_events else screen.waiting(f"running {config.name}") as say:
+            progress = run_screen.RunProgress(say) if say is not None else None
+            shown = progress or run_screen.EventLines(out.file)
 
             def listener(event: "RunEvent") -> None:
                 if isinstance(event, RunEnded):
                     ended.append(event.result)
-                if lines is not None:
-                    lines(event)
-                progress(event)
+                shown(event)
 
             interruptible(
                 lambda end: run_job(
@@ -124,7 +124,7 @@ def run(
                     log=log,
                 ),
                 interruption,
-                progress.say_again,
+                progress.say_again if progress is not None else None,
             )
     except AccountError as problem:  # the job ran to its end: what it did is said too
         wrong = problem

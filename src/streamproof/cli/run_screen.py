@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from streamproof.cli import screen
 from streamproof.core.clock import monotonic_seconds, now_utc
@@ -60,7 +60,7 @@ class RunProgress:
                 self._doing = f"looking at checkpoint and outputs of {event.query}"
             case events.QueryStarted():
                 self._doing = ""
-                self._batches[event.query] = self._rows[event.query] = 0
+                self._batches[event.query], self._rows[event.query] = 0, 0
             case events.BatchCommitted():
                 self._batches[event.query] += 1
                 self._rows[event.query] += event.counts["input"]
@@ -89,14 +89,14 @@ class RunProgress:
 class EventLines:
     """Prints each event as one line of JSON, with the time in front."""
 
-    def __init__(self, out: "Console") -> None:
+    def __init__(self, out: IO[str]) -> None:
         self._out = out
 
     def __call__(self, event: "RunEvent") -> None:
         line = json.dumps({"at": now_utc().isoformat(timespec="milliseconds"), **event.as_dict()})
         try:
-            self._out.print(line)
-            self._out.file.flush()
+            self._out.write(f"{line}\n")
+            self._out.flush()
         except BrokenPipeError:  # who reads us has gone; the job goes on
             screen.silence_output()
 

@@ -222,7 +222,7 @@ class Emitter:
         with self._lock:
             try:
                 self._listener(event)
-            except Exception as problem:  # noqa: BLE001 -- whatever a listener raises, the batch goes on
+            except (Exception, SystemExit) as problem:  # noqa: BLE001 -- whatever a listener raises, the batch goes on
                 said = str(problem).partition("\n")[0]
                 self.failure = self.failure or (
                     f"The listener of this run raised {type(problem).__name__}{f': {said}' if said else ''} at the event {event.kind}. "

@@ -12,32 +12,36 @@ import pytest
 
 from streamproof.core.account import Account
 from streamproof.errors import AccountError, JobDefinitionError, StreamproofError
+from streamproof.runtime.events import (
+    BatchCommitted,
+    QueryStarted,
+    QueryStarting,
+    RunEnded,
+    SparkStarting,
+)
 from streamproof.runtime.failures import jvm_gone
-
-runtime = pytest.importorskip("streamproof.runtime.run")
-PartitionLag = runtime.PartitionLag
+from streamproof.runtime.lag import PartitionLag
+from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
 
 
 def result(tmp_path: Path, *, read: int = 50_000):
     account = Account(emitted=47_912, open_state=1_020, late=318, rejected=201, duplicate=549, filtered=0)
-    return runtime.RunResult(
+    return RunResult(
         job="risk_exposure",
         batches=12,
         without_input=1,
         rows_in=50_000,
         seconds=9.8,
         outputs=[
-            runtime.OutputResult("exposure", str(tmp_path / "out/exposure"), "parquet", 4_310, "exactly once"),
-            runtime.OutputResult(
-                "rejected", "s3a://b/rejected", "json", 201, "exactly once", {"notional > 0": 186, "not parseable": 15}
-            ),
+            OutputResult("exposure", str(tmp_path / "out/exposure"), "parquet", 4_310, "exactly once"),
+            OutputResult("rejected", "s3a://b/rejected", "json", 201, "exactly once", {"notional > 0": 186, "not parseable": 15}),
         ],
         account=account,
         account_input=read,
         open_windows=34,
         closes_after=datetime(2026, 1, 5, 10, 5, tzinfo=UTC),
         notes=["something to know"],
-        accounts=[runtime.QueryAccount("exposure", read, account)],
+        accounts=[QueryAccount("exposure", read, account)],
         lag=[
             PartitionLag("trades", "trades", 0, 500, 1_500, 1_000),
             PartitionLag("trades", "trades", 1, 1_500, 1_500, 0),
@@ -46,19 +50,29 @@ def result(tmp_path: Path, *, read: int = 50_000):
     )
 
 
+COUNTS = {"input": 50, "emitted": 50, "late": 0, "rejected": 0, "duplicate": 0, "filtered": 0}
+EVENTS = (
+    SparkStarting("risk_exposure"),
+    QueryStarting("exposure"),
+    QueryStarted("exposure", "feedbeef", "checkpoint/exposure", {"exposure": "out/exposure"}),
+    BatchCommitted("exposure", 0, COUNTS, {"exposure": 50}, {"stage": 1.0, "publish": 0.5}),
+)
+
+
 @pytest.fixture
 def ran(streamproof, my_job, monkeypatch, tmp_path):
     calls = []
 
     def ran(*arguments: str, read: int = 50_000, ends: int = 0):
         def run_job(config, **options):
-            told, end, _ = options.pop("told"), options.pop("end"), options.pop("log")
+            listener, end, _ = options.pop("listener"), options.pop("end"), options.pop("log")
             if ends:
                 os.kill(os.getpid(), ends)
                 end.wait(10)
-            told("batch 1, 50 rows in")
             calls.append(options)
             done = replace(result(tmp_path, read=read), ended_early=end.is_set())
+            for event in (*EVENTS, RunEnded(done)):
+                listener(event)
             if read < 50_000:
                 raise AccountError("The account of exposure does not add up.", done, remedy="Look at job.py line 3.")
             return done
@@ -195,7 +209,7 @@ def test_of_older_logs_the_newest_stay(streamproof, my_job, monkeypatch):
 def test_r31_an_account_that_is_unknown_says_so_in_place_of_what_misses(streamproof, my_job, monkeypatch, tmp_path):
     done = result(tmp_path, read=50_003)
     unknown = replace(done, accounts=[replace(done.accounts[0], unknown_since=7)])
-    monkeypatch.setattr("streamproof.runtime.run.run_job", lambda config, **options: unknown)
+    monkeypatch.setattr("streamproof.runtime.run.run_job", lambda config, listener, **options: listener(RunEnded(unknown)))
     monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
 
     shown = streamproof("run", "my_job")
