@@ -30,8 +30,8 @@ def recover(valid: Validated) -> Recovered:
         events.note(*recovery.roll_back(storage, logs, manifests, sinks))
     interrupted = recovery.open_manifest(logs, manifests)
     ownership.require_outputs_kept(valid.query, manifests, interrupted, sinks, storage)
-    if interrupted is not None:  # what a power failure has left of it, the sinks put right
-        events.note(*recovery.mend_publications(interrupted, sinks))
+    mended = recovery.mend_publications(interrupted, sinks) if interrupted is not None else []
+    events.note(*mended)
     committed = logs.batches("commits")
     losses = Losses(storage, manifests.checkpoint, accept=valid.start.accept_missing)
     _require_published(valid, committed, losses)
