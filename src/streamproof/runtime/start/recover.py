@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from streamproof.runtime import ownership, published, recovery
+from streamproof.runtime import published, recovery
+from streamproof.runtime.dropped_outputs import require_outputs_kept
 from streamproof.runtime.losses import Losses
 from streamproof.runtime.publishing import Publisher
 from streamproof.runtime.start.validate import Validated
@@ -29,7 +30,7 @@ def recover(valid: Validated) -> Recovered:
     if valid.start.replay_last:
         events.note(*recovery.roll_back(storage, logs, manifests, sinks))
     interrupted = recovery.open_manifest(logs, manifests)
-    ownership.require_outputs_kept(valid.query, manifests, interrupted, sinks, storage)
+    require_outputs_kept(valid.query, manifests, interrupted, sinks, storage)
     mended = recovery.mend_publications(interrupted, sinks) if interrupted is not None else []
     events.note(*mended)
     committed = logs.batches("commits")
