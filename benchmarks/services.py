@@ -36,8 +36,9 @@ from streamproof.core.ids import new_id, short
 from streamproof.lab import KafkaCluster, Postgres
 from streamproof.runtime.binding import bind
 from streamproof.runtime.connector_jars import KAFKA, jars_of
-from streamproof.runtime.query import Start, start_query
 from streamproof.runtime.session import STREAMING, start_session
+from streamproof.runtime.start.options import Start
+from streamproof.runtime.start.query import start_query
 
 PAIRS = 5
 ROWS, BATCHES, FILES = 4_000_000, 5, 2

@@ -24,8 +24,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from streamproof.config import load
 from streamproof.runtime.binding import bind
-from streamproof.runtime.query import Start, start_query
 from streamproof.runtime.session import start_session
+from streamproof.runtime.start.options import Start
+from streamproof.runtime.start.query import start_query
 
 BATCHES, FILES = 4, 2
 PROCESSES, PAIRS = 3, 4

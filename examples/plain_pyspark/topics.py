@@ -13,7 +13,9 @@ def main() -> None:
         .option("startingOffsets", "earliest")
         .load()
     )
-    clicks = records.select(F.from_json(F.col("value").cast("string"), "user string, page string, price double, at timestamp").alias("c"))
+    clicks = records.select(
+        F.from_json(F.col("value").cast("string"), "user string, page string, price double, at timestamp").alias("c")
+    )
     pages = (
         clicks.select("c.*")
         .withWatermark("at", "20 seconds")

@@ -10,7 +10,11 @@ SCHEMA = "click string, user string, page string, price double, at timestamp"
 
 def spending(spark: SparkSession, database: str, customers: DataFrame) -> None:
     clicks = spark.readStream.format("json").schema(SCHEMA).load("/data/clicks")
-    spent = clicks.join(customers, "user").groupBy("country").agg(F.count("*").alias("clicks"), F.round(F.sum("price"), 2).alias("spent"))
+    spent = (
+        clicks.join(customers, "user")
+        .groupBy("country")
+        .agg(F.count("*").alias("clicks"), F.round(F.sum("price"), 2).alias("spent"))
+    )
 
     def upsert(rows: DataFrame, batch: int) -> None:
         found = [(row["country"], row["clicks"], row["spent"]) for row in rows.collect()]
@@ -22,7 +26,10 @@ def spending(spark: SparkSession, database: str, customers: DataFrame) -> None:
             )
 
     query = (
-        spent.writeStream.outputMode("update").foreachBatch(upsert).option("checkpointLocation", "/data/checkpoints/spending").start()
+        spent.writeStream.outputMode("update")
+        .foreachBatch(upsert)
+        .option("checkpointLocation", "/data/checkpoints/spending")
+        .start()
     )
     query.awaitTermination()
 

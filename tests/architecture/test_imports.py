@@ -1,6 +1,7 @@
 """The shape of the code, read from its text: who may import whom, what is banned where, how long a module may be."""
 
 import ast
+import graphlib
 import re
 import subprocess
 import sys
@@ -84,6 +85,37 @@ def test_imports_run_downward(path):
     upward = [f"line {line}: {mine} imports {other}" for other, line in sorted(own_packages(path)) if RANK[other] > RANK[mine]]
 
     assert not upward
+
+
+def module_of(path: Path) -> str:
+    return ".".join(("streamproof", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
+
+
+@pytest.mark.parametrize("package", ["core", "config", "checkpoint", "connectors", "runtime", "report", "cli"])
+def test_no_modules_import_each_other_in_a_circle_not_even_for_their_types(package):
+    modules = {module_of(path): path for path in MODULES if package_of(path) == package}
+    graph = {
+        name: {
+            found
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom)
+            for found in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+            if found in modules
+        }
+        for name, path in modules.items()
+    }
+
+    graphlib.TopologicalSorter(graph).prepare()  # CycleError names the circle
+
+
+def test_the_screen_of_a_run_knows_its_events_and_its_result_and_nothing_else_of_the_runtime():
+    text = (SOURCE / "cli" / "run_screen.py").read_text(encoding="utf-8")
+
+    assert set(re.findall(r"streamproof\.runtime(?:\.\w+| import \w+)", text)) == {
+        "streamproof.runtime import events",
+        "streamproof.runtime.events",
+        "streamproof.runtime.result",
+    }
 
 
 def test_report_never_imports_the_proof():

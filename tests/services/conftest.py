@@ -27,7 +27,7 @@ from streamproof.lab import KafkaCluster, Postgres
 from streamproof.lab.registry import Registry
 from streamproof.lab.services import fetch, service, there
 from streamproof.runtime import run
-from streamproof.runtime.query import Start
+from streamproof.runtime.start.options import Start
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 TABLE = "id text primary key, client text not null, v double precision, ts timestamptz"

@@ -29,7 +29,7 @@ from streamproof.errors import (
 )
 from streamproof.lab import Redis
 from streamproof.runtime import run
-from streamproof.runtime.query import Start
+from streamproof.runtime.start.options import Start
 
 pytestmark = [pytest.mark.service, pytest.mark.spark]
 

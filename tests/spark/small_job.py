@@ -25,7 +25,9 @@ from streamproof.core.manifest import LedgerEntry, Manifest
 from streamproof.errors import StreamproofError
 from streamproof.runtime.binding import bind
 from streamproof.runtime.manifests import ManifestStore
-from streamproof.runtime.run import RunResult, run_job
+from streamproof.runtime.result import RunResult
+from streamproof.runtime.run import run_job
+from streamproof.runtime.sinks import sink_of
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 EVENT_TIME = 'event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds" }'
@@ -210,7 +212,8 @@ class SmallJob:
     def sink(self, output: str = "kept") -> Sink:
         """The sink of an output, as a run of its checkpoint has it."""
         incarnation = next(ManifestStore(Storage(self.spark), str(self.checkpoint())).newest_first()).incarnation
-        return bind(load(self.folder)).sink(output, self.spark, Storage(self.spark), incarnation=incarnation)
+        bound = bind(load(self.folder))
+        return sink_of(bound.config, bound.places[output], self.spark, Storage(self.spark), incarnation=incarnation)
 
     def staged(self, output: str = "kept") -> list[Path]:
         return [path for path in (self.out(output) / "_staging").glob("*/*") if not path.name.startswith(".")]

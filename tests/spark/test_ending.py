@@ -11,9 +11,11 @@ from streamproof.errors import DataError
 from streamproof.lab.process import until
 from streamproof.runtime import run
 from streamproof.runtime.binding import bind
+from streamproof.runtime.events import BatchCommitted, QueryStarted, RunEvent
 from streamproof.runtime.publishing import Publisher
-from streamproof.runtime.query import Start, start_query
-from streamproof.runtime.run import RunResult
+from streamproof.runtime.result import RunResult
+from streamproof.runtime.start.options import Start
+from streamproof.runtime.start.query import start_query
 
 pytestmark = pytest.mark.spark
 
@@ -37,13 +39,14 @@ def small(events: sp.Stream) -> sp.Outputs:
 
 def run_until(job: SmallJob, batches: int) -> RunResult:
     """Runs, and asks it to end when it says that it has done so many batches, or more."""
-    end = threading.Event()
+    end, done = threading.Event(), []
 
-    def told(text: str) -> None:
-        if text.startswith("batch ") and int(text.split()[1].rstrip(",")) >= batches:
+    def hear(event: RunEvent) -> None:
+        done.extend([event] if isinstance(event, BatchCommitted) else [])
+        if isinstance(event, QueryStarted | BatchCommitted) and len(done) >= batches:
             end.set()
 
-    return job.run(end=end, told=told)
+    return job.run(end=end, listener=hear)
 
 
 @pytest.mark.parametrize("trigger", ["100 milliseconds", "1 hour"])

@@ -194,6 +194,25 @@ def test_a_source_bound_to_another_folder_stops_and_back_it_goes_on(small_job):
     assert job.run().account == Account(emitted=2)
 
 
+def test_a_start_that_is_refused_leaves_the_checkpoint_as_it_found_it(small_job):
+    """What a crash has left is put right only where checkpoint, outputs and source belong together."""
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    job.run()
+    job.lose("commits/0", "offsets/0")
+    (job.folder / "elsewhere").mkdir()
+    config = job.folder / "streamproof.toml"
+    before = config.read_text()
+    config.write_text(before.replace('path = "data"', 'path = "elsewhere"'))
+
+    job.stopped(WrongCheckpoint)
+
+    assert not (job.checkpoint() / "offsets/0").exists()
+    config.write_text(before)
+    assert job.run().account == Account(emitted=1)
+    assert (job.checkpoint() / "offsets/0").exists()
+
+
 def test_a_source_bound_by_another_way_to_the_same_folder_goes_on(small_job):
     job = small_job(KEPT)
     config = job.folder / "streamproof.toml"

@@ -84,7 +84,7 @@ def small(events: sp.Stream) -> sp.Outputs:
 
 def test_r5_a_batch_is_not_staged_into_a_directory_that_is_there(small_job, monkeypatch):
     """The transform is called when the plan is built, after the start has removed what earlier attempts left."""
-    monkeypatch.setattr("streamproof.runtime.query.short", lambda _: "feedbeef")
+    monkeypatch.setattr("streamproof.runtime.start.plan.short", lambda _: "feedbeef")
     job = small_job(KEPT, Binding(sinks={"kept": "parquet"}))
     job.text = STAGED_BEFORE.replace("{directory}", str(job.out("kept") / "_staging/000000-feedbeef"))
     job.write()

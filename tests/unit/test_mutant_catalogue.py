@@ -17,7 +17,7 @@ CHECKERS = {
         r'@checker\("([a-z-]+)"\)', "".join(path.read_text() for path in (ROOT / "src/streamproof/prove/checkers").glob("*.py"))
     ),
     *re.findall(
-        r'CheckResult\(\s*"([a-z-]+)"', "".join(path.read_text() for path in (ROOT / "src/streamproof/prove").glob("*.py"))
+        r'CheckResult\(\s*"([a-z-]+)"', "".join(path.read_text() for path in (ROOT / "src/streamproof/prove").rglob("*.py"))
     ),
     "max-future",
     RECORDING,

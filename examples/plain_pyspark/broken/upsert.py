@@ -22,9 +22,7 @@ def spending(spark: SparkSession, database: str, customers: DataFrame) -> None:
                 found,
             )
 
-    query = (
-        joined.writeStream.foreachBatch(upsert).option("checkpointLocation", "/data/checkpoints/spending").start()
-    )
+    query = joined.writeStream.foreachBatch(upsert).option("checkpointLocation", "/data/checkpoints/spending").start()
     query.awaitTermination()
 
 

@@ -42,8 +42,12 @@ class Interruption:
         self.asked.set()
 
 
-def interruptible(work: Callable[[threading.Event], _Result], interruption: Interruption) -> _Result:
+def interruptible(
+    work: Callable[[threading.Event], _Result], interruption: Interruption, meanwhile: Callable[[], None] | None = None
+) -> _Result:
     """Does the work in a thread of its own and returns what it returns; a signal sets the event that the work is given.
+
+    `meanwhile` is called here every second until it is done.
 
     Python handles signals in the main thread, between any two of its steps. There they would meet half a conversation with the JVM, which
     nothing could go on with; and there Spark's own handler, which talks to the JVM too, would be installed.
@@ -64,7 +68,8 @@ def interruptible(work: Callable[[threading.Event], _Result], interruption: Inte
     with _handled(interruption.heard):
         threading.Thread(target=working, name="work", daemon=True).start()
         while not wait({done}, _LOOK_EVERY_SECONDS).done:  # a signal that another thread has got wakes nobody here
-            pass
+            if meanwhile is not None:
+                meanwhile()
         return done.result()
 
 

@@ -7,7 +7,7 @@ from streamproof.errors import AccountError
 from streamproof.stream.recipe import Recipe, Transform
 
 if TYPE_CHECKING:
-    from streamproof.runtime.run import QueryAccount, RunResult
+    from streamproof.runtime.result import QueryAccount, RunResult
 
 
 def require_adds_up(result: "RunResult", recipes: Mapping[str, Recipe]) -> None:

@@ -1,10 +1,12 @@
 """The life of one micro-batch behind Spark's work phase: stage, manifest, publish (PROTOCOL R3-R8)."""
 
 import re
+import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
@@ -14,6 +16,7 @@ from streamproof import __version__, _jvm
 from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import Sink, SinkPlace
+from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.ids import new_id
 from streamproof.core.manifest import Chain, Digest, LedgerEntry, Manifest, Section, StagedFile, first_unknown
 from streamproof.errors import SinkUnavailable, StagedRowsGone
@@ -29,6 +32,7 @@ from streamproof.runtime.contradictions import (
     require_same,
     taken_away,
 )
+from streamproof.runtime.events import BatchCommitted, BatchPlanned, BatchStaged, QueryEvents, WatermarkLeapt
 from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.logs import BatchLogs, QueryLogs
 from streamproof.runtime.losses import Losses
@@ -108,7 +112,7 @@ class BatchProtocol:
     floats: Mapping[str, float]
     stateful: bool
     whole_files: bool
-    notes: list[str]
+    events: QueryEvents
     leaps: Leaps
     losses: Losses
     accept_replay: int | None = None
@@ -118,6 +122,9 @@ class BatchProtocol:
     _doors_checked: bool = False
     _up_to_date: set[str] = field(default_factory=set)
     """The outputs whose ledger knows nothing of a batch of this start."""
+    _uncommitted: BatchCommitted | None = None
+    """What is said of the newest batch once Spark has committed it."""
+    _committing: threading.RLock = field(default_factory=threading.RLock)
 
     def __call__(self, rows: _jvm.BatchRows, batch: int) -> None:
         try:
@@ -128,14 +135,23 @@ class BatchProtocol:
 
     def run(self, rows: _jvm.BatchRows, batch: int) -> None:
         """Stages the batch, decides by manifest and ledger, publishes."""
+        self._is_committed(self._uncommitted)  # Spark begins no batch before it has committed the one before
         if self.ending:
             raise RunEnds
+        planned = monotonic_seconds()
         attempt = f"{batch:06d}-{self.identity.run}"
         logs = self.logs.of(batch)
+        files = sum(len(read) for read in logs.fingerprint.files.values())
+        self.events.emit(BatchPlanned(self.identity.query, batch, _instant(logs.fingerprint.watermark_ms), files))
         self.logs.require_inputs(logs, batch, whole=self.whole_files)
         sections, counts = self._stage(rows, batch, attempt)
         staged = self._manifest(batch, attempt, logs, sections, counts)
         manifest = self._decide(staged)
+        standing = monotonic_seconds()
+        counts = {key: manifest.counts.get(key, 0) for key in _DIGEST_KEYS}
+        written = {section.output: section.digest.rows for section in manifest.sections}
+        replayed = manifest is not staged
+        self.events.emit(BatchStaged(self.identity.query, batch, counts, written, replayed, standing - planned))
         try:
             self.publisher.publish(manifest)
         except StagedRowsGone as gone:
@@ -147,7 +163,24 @@ class BatchProtocol:
             self.publisher.drop_published(batch - 1)
         self.manifests.prune(batch, self.publisher.open_batches)
         self.done.add(manifest)
-        self.leaps.saw(batch, logs, manifest.counts[SideKind.LATE])
+        leap = self.leaps.saw(batch, logs, manifest.counts[SideKind.LATE])
+        if leap is not None:
+            self.events.emit(WatermarkLeapt(leap.query, leap.batch, leap.before, leap.after))
+        seconds = {"stage": standing - planned, "publish": monotonic_seconds() - standing}
+        self._uncommitted = BatchCommitted(self.identity.query, batch, counts, written, seconds)
+
+    def look_for_commit(self) -> None:
+        """Emits that the newest batch is committed, as soon as Spark's commit log says so; the run asks now and then, from its own thread."""
+        newest = self._uncommitted
+        if newest is not None and self.logs.committed(newest.batch):
+            self._is_committed(newest)
+
+    def _is_committed(self, event: BatchCommitted | None) -> None:
+        """Emits it, unless the other thread has."""
+        with self._committing:
+            if event is not None and event is self._uncommitted:
+                self._uncommitted = None
+                self.events.emit(event)
 
     def finish(self, patience_seconds: float, asked_to_end: Callable[[], bool] = bool) -> None:
         """At the end of a run: waits for stores that are down, unless it is asked to end, and removes what is staged of batches that are done.
@@ -157,6 +190,7 @@ class BatchProtocol:
         SinkUnavailable
             If batches still wait when the patience is at its end; the next run publishes them.
         """
+        self.look_for_commit()
         if not self.publisher.finish(patience_seconds, asked_to_end):
             return
         for number in self.logs.batches("commits")[-2:]:
@@ -269,7 +303,7 @@ class BatchProtocol:
         if found is not None:
             return found
         earlier = [number for number in self.manifests.batches() if number < batch]
-        self.notes.append(
+        self.events.note(
             f"The manifest of batch {batch - 1} of {self.identity.query} is missing: the account leaves out what lies between "
             f"batch {earlier[-1] if earlier else 'none'} and batch {batch}."
         )
@@ -289,7 +323,7 @@ class BatchProtocol:
             if self._is_begun(known):
                 if self.accept_replay != staged.batch or known.fingerprint.hash != staged.fingerprint.hash:
                     raise contradiction(known, differences)
-                self.notes.append(accepted_as_published(known, differences))
+                self.events.note(accepted_as_published(known, differences))
                 stands = self._standing(known, staged)
                 self.manifests.mark_unknown(staged.batch)
                 return stands
@@ -321,7 +355,7 @@ class BatchProtocol:
             entries = published.get(section.output, ())
             if entries:
                 if not require_same(staged, section, entries[0], accepted=accepted):
-                    self.notes.append(accepted_as_in_ledger(staged, section, entries[0]))
+                    self.events.note(accepted_as_in_ledger(staged, section, entries[0]))
                     unknown = first_unknown(unknown, staged.batch)
                 section = replace(section, earlier=entries[0].earlier or section.earlier)  # what was published vouches for itself
                 if self.sinks[section.output].torn(staged.batch, None) is not None:
@@ -419,6 +453,13 @@ class BatchProtocol:
         for section in staged.sections:
             if section.digest.rows:
                 self.sinks[section.output].abort(section.directory)
+
+
+def _instant(milliseconds: int) -> datetime | None:
+    """The instant of a watermark; None where there is none yet, or it lies beyond the year 9999."""
+    with suppress(OverflowError, ValueError):
+        return from_micros(milliseconds * 1000) if milliseconds > 0 else None
+    return None
 
 
 def _unknown_since(before: Manifest | None, batch: int) -> int | None:

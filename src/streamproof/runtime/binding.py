@@ -1,146 +1,29 @@
 """From a configuration to a job that can run: the user's function, its outputs, and where each of them goes."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from streamproof.config import FilesSink, HttpSink, ServiceSink, output_of
 from streamproof.connectors import services
-from streamproof.connectors.files.copies import CopySink
-from streamproof.connectors.files.sink import FileSink
-from streamproof.connectors.sink import Sink, SinkPlace
-from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.errors import ConfigurationError
-from streamproof.runtime.loading import load_job, load_module
+from streamproof.runtime.bound import BoundJob, OutputPlace
+from streamproof.runtime.loading import load_job
 from streamproof.runtime.settings import refuse_settings
-from streamproof.stream.outputs import Outputs, SideKind
-from streamproof.stream.recipe import Recipe, Require
+from streamproof.runtime.sinks import cannot_keep
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from streamproof._jvm import Storage
     from streamproof.config import JobConfig
 
 
-@dataclass(frozen=True)
-class OutputPlace:
-    """Where an output goes, or one of its several sinks: "exposure", "exposure.postgres".
-
-    Parameters
-    ----------
-    kind
-        "main", "late" or "rejected".
-    path
-        Where its rows are staged; for files where they are published too.
-    format
-        How they are staged.
-    connector
-        As configured.
-    bound
-        Whether the configuration has a sink for it.
-    service
-        What a sink of a service is configured with; None for files.
-    home
-        Where rows are staged that several sinks of an output have in common; empty where the sink has its output to itself.
-    published
-        The format of published files, where it is another than that of staged ones.
-    """
-
-    name: str
-    kind: str
-    path: str
-    format: str
-    connector: str
-    bound: bool
-    service: ServiceSink | None = None
-    home: str = ""
-    published: str = ""
-
-    @property
-    def where(self) -> str:
-        """What it is called: a path, or a table, a topic."""
-        return self.path if self.service is None else services.where(self.service)
-
-    @property
-    def shown_format(self) -> str:
-        """How readers find the rows: the format of files, the name of a service."""
-        return (self.published or self.format) if self.service is None else self.connector
-
-
-@dataclass(frozen=True)
-class BoundJob:
-    """A job with its configuration; every output has a place."""
-
-    config: "JobConfig"
-    outputs: Outputs
-    places: dict[str, OutputPlace]
-
-    @property
-    def name(self) -> str:
-        return self.config.name
-
-    def checkpoint(self, query: str) -> str:
-        return f"{self.config.resolve(self.config.checkpoint)}/{query}"
-
-    def targets(self, output: str) -> tuple[str, ...]:
-        """The names of an output's sinks: its own, or several such as "exposure.postgres"."""
-        return tuple(name for name in self.places if output_of(name) == output)
-
-    def sink(
-        self, output: str, spark: "SparkSession", storage: "Storage", *, incarnation: str = "", steps: Steps = UNWATCHED
-    ) -> Sink:
-        """The sink of an output, for the rows of an incarnation; a claim that it cannot keep is a ConfigurationError (K8)."""
-        place = self.places[output]
-        at = SinkPlace(
-            spark,
-            storage,
-            output,
-            place.path,
-            place.format,
-            place.connector,
-            place.where,
-            self.name,
-            incarnation,
-            steps,
-            place.home,
-        )
-        if place.service is not None:
-            made = services.sink(place.service, at)
-        elif place.home:
-            made = CopySink(at, place.published)
-        elif place.connector == "files":
-            made = FileSink(at)
-        else:
-            made = _custom_sink(self.config, output, place.connector)(at)
-        bound = self.config.sink.get(output)
-        if bound is not None and bound.guarantee == "exactly-once" and not made.exactly_once:
-            raise _claim(self.config, output, place.connector, made.guarantee)
-        return made
-
-    def sides_of(self, query: str) -> dict[SideKind, str]:
-        """The side outputs of a query, kind to name; those the job does not return go to a default place."""
-        sides = self.outputs.sides_of(query)
-        recipe = self.outputs.main[query]
-        only = len(self.outputs.main) == 1
-        if SideKind.LATE not in sides and recipe.stateful:
-            sides[SideKind.LATE] = "late" if only and "late" not in self.outputs.main else f"{query}_late"
-        if SideKind.REJECTED not in sides and not self._rejected_before(query):
-            taken = {*self.outputs.main, *self.outputs.side}
-            first = query == next(iter(self.outputs.main))
-            sides[SideKind.REJECTED] = "rejected" if first and "rejected" not in taken else f"{query}_rejected"
-        return sides
-
-    def _rejected_before(self, query: str) -> bool:
-        """Whether an earlier query delivers everything that this one rejects: the same source, and the same requirements (R14)."""
-        recipe = self.outputs.main[query]
-        earlier = list(self.outputs.main)[: list(self.outputs.main).index(query)]
-        return any(_rejects_all_of(self.outputs.main[other], recipe) for other in earlier)
-
-
-def bind(config: "JobConfig") -> BoundJob:
+def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
     """Imports the job afresh, calls it, and gives each output its place.
 
     A Spark session must be running: aggregates are PySpark columns.
+
+    Parameters
+    ----------
+    new_output
+        Where the first main output goes instead, and the others beside it (R1).
 
     Raises
     ------
@@ -160,19 +43,26 @@ def bind(config: "JobConfig") -> BoundJob:
             raise _unknown_output(config, name, list(kinds))
     for name, sink in config.sink.items():
         if isinstance(sink, ServiceSink) and not services.keeps_claim(sink):
-            raise _claim(config, name, sink.connector, services.guarantee(sink))
+            raise cannot_keep(config, name, sink.connector, services.guarantee(sink))
     for output, kind in kinds.items():
         bound.places.update({name: _place(config, name, kind) for name in config.sinks_of(output) or (output,)})
     _require_places_apart(config, bound.places)
-    return bound
+    return bound if new_output is None else _with_new_output(bound, new_output)
 
 
-def _rejects_all_of(other: Recipe, recipe: Recipe) -> bool:
-    """Whether every record that `recipe` rejects is rejected by `other`, by the same steps."""
-    requirements = [number for number, step in enumerate(recipe.steps) if isinstance(step, Require)]
-    shared = recipe.steps[: requirements[-1] + 1] if requirements else ()
-    same = len(shared) <= len(other.steps) and all(mine is theirs for mine, theirs in zip(shared, other.steps, strict=False))
-    return other.source == recipe.source and same
+def _with_new_output(bound: BoundJob, path: str) -> BoundJob:
+    """The same job writing its first main output to another path, the others beside it."""
+    first, *_ = bound.targets(next(iter(bound.outputs.main)))
+    places = {}
+    for name, place in bound.places.items():
+        if place.service is not None:
+            raise ConfigurationError(
+                f"--new-output is for folders, and {name} goes to {place.where}.",
+                remedy=f"Bind [sink.{name}] to another table, topic or prefix.",
+            )
+        target = bound.config.resolve(path) if name == first else f"{bound.config.resolve(path)}-{name}"
+        places[name] = replace(place, path=target)
+    return replace(bound, places=places)
 
 
 def _require_places_apart(config: "JobConfig", places: dict[str, OutputPlace]) -> None:
@@ -186,24 +76,6 @@ def _require_places_apart(config: "JobConfig", places: dict[str, OutputPlace]) -
                 required=f"Every output has a {'folder' if place.service is None else 'table or topic'} of its own.",
                 remedy=f"Give [sink.{name}] another.",
             )
-
-
-def _custom_sink(config: "JobConfig", output: str, connector: str) -> type[Sink]:
-    file_name, _, name = connector.partition(":")
-    found: Any = getattr(load_module(config.root / file_name), name, None)
-    if not (isinstance(found, type) and issubclass(found, Sink)):
-        raise ConfigurationError(
-            f"[sink.{output}] connector = {connector!r}: {name} is no subclass of streamproof.connectors.Sink."
-        )
-    return found
-
-
-def _claim(config: "JobConfig", output: str, connector: str, keeps: str) -> ConfigurationError:
-    return ConfigurationError(
-        f'{config.where("sink", output, "guarantee")}: [sink.{output}] guarantee = "exactly-once" cannot be kept by {connector}.',
-        required=f"What it keeps: {keeps}.",
-        remedy='Take the claim out, write guarantee = "at-least-once", or bind the output to a sink that publishes in transactions.',
-    )
 
 
 def _place(config: "JobConfig", name: str, kind: str) -> OutputPlace:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 from streamproof.errors import TornCheckpoint
 from streamproof.runtime.losses import Losses
 from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.sinks import sink_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from streamproof._jvm import Storage
     from streamproof.connectors.sink import Sink
-    from streamproof.runtime.binding import BoundJob
+    from streamproof.runtime.bound import BoundJob
 
 _LOOK_BACK = 3
 _ANY_BATCH = 2**62
@@ -30,9 +31,9 @@ def require_known(bound: "BoundJob", spark: "SparkSession", storage: "Storage") 
         manifests.require_known()
         Losses(storage, manifests.checkpoint)
         newest.update(manifests.batches()[-_LOOK_BACK:])
-    for output, place in bound.places.items():
+    for place in bound.places.values():
         if place.connector == "files":
-            _require_ledgers(bound.sink(output, spark, storage), newest)
+            _require_ledgers(sink_of(bound.config, place, spark, storage), newest)
 
 
 def _require_ledgers(sink: "Sink", batches: set[int]) -> None:

@@ -41,8 +41,8 @@ class Leaps:
     furthest: Leap | None = None
     _furthest_ms: int = 0
 
-    def saw(self, batch: int, logs: BatchLogs, late: int) -> None:
-        """A batch is done, `late` rows of it late: by the watermark of the batch before."""
+    def saw(self, batch: int, logs: BatchLogs, late: int) -> Leap | None:
+        """A batch is done, `late` rows of it late: by the watermark of the batch before. The leap in it, if it is the furthest so far."""
         if self.furthest is not None:
             self.furthest = replace(self.furthest, late=self.furthest.late + late)
         before, after = logs.watermark_before_ms, logs.fingerprint.watermark_ms
@@ -51,6 +51,8 @@ class Leaps:
         if (far or ahead) and after - before > self._furthest_ms:
             self._furthest_ms = after - before
             self.furthest = Leap(self.query, batch, _instant(before) if before > 0 else None, _instant(after))
+            return self.furthest
+        return None
 
 
 def _instant(milliseconds: int) -> datetime:

@@ -37,6 +37,10 @@ class QueryLogs:
         """The batch numbers in the folder `log` ("offsets" or "commits"), ascending."""
         return sorted(int(name) for name in self.storage.list(f"{self.checkpoint}/{log}") if name.isdigit())
 
+    def committed(self, batch: int) -> bool:
+        """Whether Spark has committed a batch."""
+        return self.storage.exists(f"{self.checkpoint}/commits/{batch}")
+
     def of(self, batch: int) -> BatchLogs:
         """What the batch is, while it runs: its offset log is there."""
         current = self.offsets(batch)

@@ -4,16 +4,48 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.logs import positions_in
-from streamproof.config import output_of
+from streamproof.config import FilesSource, KafkaSource
+from streamproof.connectors.kafka import source as kafka
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
 from streamproof.errors import OutputInUse, WrongCheckpoint
+from streamproof.runtime.bound import BoundQuery
 from streamproof.runtime.failures import path_of
 from streamproof.runtime.manifests import ManifestStore, batches_with_rows
 from streamproof.runtime.places import is_below, resolved, seen_from
 
 if TYPE_CHECKING:
-    from streamproof._jvm import Storage
+    from pyspark.sql import SparkSession
+
+
+def require_together(
+    query: BoundQuery,
+    manifests: ManifestStore,
+    incarnation: str,
+    sinks: Mapping[str, Sink],
+    spark: "SparkSession",
+    accepted_topics: Collection[str],
+) -> dict[str, str]:
+    """Looks whether checkpoint, outputs and source belong together; the ids of the topics that are read, by name.
+
+    An output that may lag is looked at before the first publication there: its store may be down.
+
+    Raises
+    ------
+    OutputInUse, WrongCheckpoint
+        If they do not.
+    """
+    check_owner([sink for sink in sinks.values() if not sink.may_lag], incarnation, query.job, manifests)
+    require_places(manifests, sinks)
+    source = query.source
+    if isinstance(source, FilesSource):
+        require_source(manifests, query.config.resolve(source.path))
+    if not isinstance(source, KafkaSource):
+        return {}
+    require_topics(manifests, source.topic)
+    topics = kafka.require(spark, query.recipe.source, source)
+    require_same_topics(manifests, topics, accepted_topics)
+    return topics
 
 
 def check_owner(sinks: Iterable[Sink], incarnation: str, job: str, manifests: ManifestStore) -> int:
@@ -136,61 +168,6 @@ def require_same_topics(manifests: ManifestStore, ids: Mapping[str, str], accept
             remedy="Start over with a new checkpoint and new outputs. If each record has the offset here that it had there, as in a topic "
             f"that was linked or restored, until a batch was done: run {' '.join(f'--accept-topic {topic}' for topic in others)}",
         )
-
-
-def require_outputs(manifest: Manifest, sinks: Mapping[str, Sink]) -> None:
-    """WrongCheckpoint if an interrupted batch has staged rows for an output that the job does not have any more."""
-    for section in manifest.sections:
-        if section.digest.rows and section.output not in sinks:
-            raise WrongCheckpoint(
-                f"Batch {manifest.batch} of {manifest.query} was interrupted with {section.digest.rows} rows for the output "
-                f"{section.output}, which the job does not have any more.",
-                required=f"The outputs now are {', '.join(sinks)}.",
-                remedy="Run the job once with its former outputs, then change them.",
-            )
-
-
-def require_nothing_waits(storage: "Storage", checkpoints: str, manifests: ManifestStore, outputs: Collection[str]) -> None:
-    """WrongCheckpoint if rows still wait for an output that the job does not have any more: Spark has gone beyond their batches (R8).
-
-    Parameters
-    ----------
-    checkpoints
-        What [job] checkpoint is; what is staged for services lies beside it, in a folder for each output.
-    outputs
-        All that the job has.
-    """
-    beside, _, name = checkpoints.rstrip("/").rpartition("/")
-    for folder in storage.list(beside):
-        output = folder.removeprefix(f"{name}-")
-        if output == folder:
-            continue
-        staging = f"{beside}/{folder}/_staging"
-        waiting = [directory for directory in storage.list(staging) if _has_rows_in(directory, output, manifests, outputs)]
-        if waiting:
-            raise WrongCheckpoint(
-                f"{len(waiting)} batches with rows for the output {output}, which the job does not have any more, are still staged in {staging}.",
-                required="What waits for an output is published before the job goes on without it.",
-                remedy="Run the job once with its former outputs, then change them. If nobody wants these rows, delete that folder.",
-            )
-
-
-def _has_rows_in(directory: str, output: str, manifests: ManifestStore, outputs: Collection[str]) -> bool:
-    """Whether a manifest names a staged directory of an output, with rows for a sink that the job does not have any more."""
-    number = directory.partition("-")[0]
-    if not number.isdigit():
-        return False
-    try:
-        manifest = manifests.read(int(number))
-    except ValueError:
-        return False
-    return manifest is not None and any(
-        output_of(section.output) == output
-        and section.output not in outputs
-        and section.digest.rows > 0
-        and section.directory == f"_staging/{directory}"
-        for section in manifest.sections
-    )
 
 
 def _class_of(connector: str) -> str:

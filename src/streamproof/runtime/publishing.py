@@ -10,6 +10,7 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import Chain, Manifest, Section
 from streamproof.errors import CheckpointError, SinkError, SinkUnavailable, StagedRowsGone, TwoDrivers, WrongCheckpoint
 from streamproof.runtime.contradictions import older_copy
+from streamproof.runtime.events import BatchPublished, PublicationWaiting, QueryEvents
 from streamproof.runtime.losses import Loss, Losses
 from streamproof.runtime.manifests import ManifestStore, batches_with_rows
 from streamproof.runtime.pauses import Pause
@@ -22,13 +23,8 @@ def _wait(seconds: float) -> None:
     threading.Event().wait(seconds)
 
 
-@dataclass(frozen=True)
-class Behind:
-    """An output that is down: how many batches wait for it, and in how many seconds it is asked again."""
-
-    output: str
-    batches: int
-    seconds: float
+def _before_begin(output: str) -> int:
+    raise AssertionError(f"nothing is published to {output} before begin() has said who looks at it")
 
 
 @dataclass
@@ -37,13 +33,10 @@ class Publisher:
 
     Parameters
     ----------
-    admit
-        Looks, before the first publication to an output, whether it is ours and takes our rows; gives the newest batch that it has of
-        ours, -1 without one. SinkUnavailable where it cannot.
     limits
         How many batches may wait for an output, by its name.
-    notes
-        Told what is worth reading at the end of a run.
+    events
+        Where it says what it has published, what waits, and what is worth reading at the end of a run.
     accepted
         A batch that stands as it is published, although another manifest published it and this one holds other rows.
     losses
@@ -54,13 +47,13 @@ class Publisher:
 
     manifests: ManifestStore
     sinks: Mapping[str, Sink]
-    admit: Callable[[str], int]
     limits: Mapping[str, int]
-    notes: list[str]
+    events: QueryEvents
     accepted: int | None = None
     losses: Losses | None = None
     clock: Callable[[], float] = monotonic_seconds
     wait: Callable[[float], None] = _wait
+    admit: Callable[[str], int] = _before_begin
     waiting: dict[str, list[int]] = field(default_factory=dict)
     reasons: dict[str, SinkUnavailable] = field(default_factory=dict)
     _pauses: dict[str, Pause] = field(default_factory=dict)
@@ -126,7 +119,7 @@ class Publisher:
         for number in (*staged, *later):
             chain = chain.then(number)
         self.losses.keep(output, Loss(gone.count, gone.sum, there[-1], chain))
-        self.notes.append(
+        self.events.note(
             f"{sink.place.where} knows nothing of what was published there up to batch {gone.newest}: accepted as lost."
         )
         return staged
@@ -136,23 +129,35 @@ class Publisher:
         committed = self._unseen.get(output)
         if committed is not None:
             since = [number for number in self.waiting[output] if number not in committed]
+            had_to_wait = bool(self.waiting[output])
             self.waiting[output][:] = [*self._left_behind(output, committed), *since]
             del self._unseen[output]
+            if had_to_wait and not self.waiting[output]:
+                self._emit_waiting(output)
 
-    def begin(self) -> None:
+    def begin(self, admit: Callable[[str], int]) -> None:
         """Looks at every output that may lag, and publishes what waits for it.
+
+        Parameters
+        ----------
+        admit
+            Looks, before the first publication to an output, whether it is ours and takes our rows; gives the newest batch that it has of
+            ours, -1 without one. SinkUnavailable where it cannot.
 
         Raises
         ------
         SinkError, OutputInUse, WrongCheckpoint
             If an output is not ours, has batches that we have not, or does not take our rows. One that is down is looked at when it answers.
         """
+        self.admit = admit
         for output, sink in self.sinks.items():
             if sink.may_lag:
                 try:
                     self._admit(output)
                 except SinkUnavailable as problem:
                     self._is_down(output, problem)
+                    if self.waiting.get(output):
+                        self._emit_waiting(output)
         self.catch_up()
 
     def publish(self, manifest: Manifest) -> None:
@@ -187,8 +192,11 @@ class Publisher:
                     self._look_back_again(output)
                 except SinkUnavailable as problem:
                     self._is_down(output, problem)
+                    if batches:
+                        self._emit_waiting(output)
                     continue
                 while batches:
+                    started = self.clock()
                     manifest = self._manifest(batches[0])
                     section = manifest.section(output) if manifest is not None else None
                     if manifest is None or section is None:
@@ -198,10 +206,12 @@ class Publisher:
                         self._drop_the_one_before(output, (manifest.batch, section))
                     except SinkUnavailable as problem:
                         self._is_down(output, problem)
+                        self._emit_waiting(output)
                         break
                     except StagedRowsGone as gone:
                         raise self._of_waiting(gone, batches[0], output) from gone
                     del batches[0]
+                    self._emit_published(manifest, section, started)
                     self._is_up(output)
 
     def catch_up_unless_busy(self) -> None:
@@ -258,9 +268,9 @@ class Publisher:
                 sink.abort(section.directory)
 
     @property
-    def behind(self) -> list[Behind]:
+    def behind(self) -> list[PublicationWaiting]:
         """The outputs that batches wait for."""
-        return [Behind(output, len(batches), self._left(output)) for output, batches in self.waiting.items() if batches]
+        return [self._waiting_now(output) for output, batches in self.waiting.items() if batches]
 
     def pauses(self, output: str) -> bool:
         """Whether an output is left alone for a while, since it is down."""
@@ -281,8 +291,10 @@ class Publisher:
         if manifest.batch in waiting:
             return
         if not waiting and not self.pauses(section.output) and section.output not in self._unseen:
+            started = self.clock()
             try:
                 self._publish(manifest, section)
+                self._emit_published(manifest, section, started)
                 self._is_up(section.output)
                 return
             except SinkUnavailable as problem:
@@ -291,6 +303,7 @@ class Publisher:
                 self._is_down(section.output, problem)
         waiting.append(manifest.batch)
         self._most[section.output] = max(len(waiting), self._most.get(section.output, 0))
+        self._emit_waiting(section.output)
         limit = self.limits.get(section.output, 0)
         if len(waiting) > limit:
             raise SinkError(
@@ -314,7 +327,7 @@ class Publisher:
             # Under the id that the ledger knows: what is published stands, and parts that are missing are published from these rows.
             sink.publish(replace(manifest, id=found[0].manifest), replace(section, shards=found[0].shards))
             self.manifests.mark_unknown(manifest.batch)
-            self.notes.append(
+            self.events.note(
                 f"Batch {manifest.batch} of {section.output} was accepted as another manifest has published it, with {found[0].rows:,} rows; "
                 f"this one holds {section.digest.rows:,}. The account of that batch is unknown."
             )
@@ -372,9 +385,21 @@ class Publisher:
             if pause is not None:
                 most, why = self._most.pop(output, 0), self.reasons.pop(output).message
                 held = f"{most} batch{'es' if most != 1 else ''} at most, " if most else ""
-                self.notes.append(
+                self.events.note(
                     f"The output {output} had to wait ({held}asked {pause.tries + 1} times, with growing pauses): {why}"
                 )
+
+    def _emit_published(self, manifest: Manifest, section: Section, started: float) -> None:
+        output, batch, rows = section.output, manifest.batch, section.digest.rows
+        waiting = len(self.waiting.get(output, ()))
+        self.events.emit(BatchPublished(self.events.query, batch, output, rows, self.clock() - started, waiting))
+
+    def _emit_waiting(self, output: str) -> None:
+        self.events.emit(self._waiting_now(output))
+
+    def _waiting_now(self, output: str) -> PublicationWaiting:
+        why = self.reasons[output].message if output in self.reasons else ""
+        return PublicationWaiting(self.events.query, output, len(self.waiting.get(output, ())), self._left(output), why)
 
     def _left(self, output: str) -> float:
         return self._pauses[output].seconds_left if output in self._pauses else 0.0

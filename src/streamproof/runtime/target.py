@@ -1,11 +1,12 @@
 """Running a job from Python: `sp.run("my_job")`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from streamproof.runtime.run import RunResult
+    from streamproof.runtime.events import RunEvent
+    from streamproof.runtime.result import RunResult
 
 
 def run(
@@ -19,6 +20,7 @@ def run(
     accept_lateness: bool = False,
     accept_missing: bool = False,
     replay_last: bool = False,
+    listener: "Callable[[RunEvent], None] | None" = None,
 ) -> "RunResult":
     """Run a job on what its sources hold, and return what went where.
 
@@ -40,6 +42,9 @@ def run(
         Whether the job goes on without published batches that are gone.
     replay_last
         Whether the newest batch is done again from its recorded input.
+    listener
+        A function that is called with each event of the run, as it happens: `event.kind` is its name, `event.as_dict()` has its fields
+        (docs/reference/events.md). The batch waits while it runs. If it raises, the job goes on and a note says so.
 
     Raises
     ------
@@ -61,4 +66,5 @@ def run(
         accept_lateness=accept_lateness,
         accept_missing=accept_missing,
         replay_last=replay_last,
+        listener=listener,
     )

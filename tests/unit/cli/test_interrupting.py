@@ -82,3 +82,10 @@ def test_work_that_nobody_interrupts_runs_where_signals_cannot_be_handled():
     thread.join()
 
     assert found == [7]
+
+
+def test_something_is_done_meanwhile_until_the_work_is_done(monkeypatch):
+    monkeypatch.setattr("streamproof.cli.interrupting._LOOK_EVERY_SECONDS", 0.01)
+    seen = threading.Event()
+
+    assert interruptible(lambda _: seen.wait(10), Interruption(), seen.set) is True

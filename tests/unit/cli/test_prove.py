@@ -95,6 +95,7 @@ def test_every_option_reaches_the_proof(proved):
     asked.pop("listener")
     assert asked == {
         "target": "my_job",
+        "job": None,
         "only": "publish/*",
         "seed": 7,
         "full": True,

@@ -6,38 +6,48 @@ import os
 import signal
 from dataclasses import replace
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from streamproof.cli.run_screen import EventLines, RunProgress
 from streamproof.core.account import Account
 from streamproof.errors import AccountError, JobDefinitionError, StreamproofError
+from streamproof.runtime.events import (
+    BatchCommitted,
+    BatchPublished,
+    PublicationWaiting,
+    QueryFinishing,
+    QueryStarted,
+    QueryStarting,
+    RunEnded,
+    SparkStarting,
+)
 from streamproof.runtime.failures import jvm_gone
-
-runtime = pytest.importorskip("streamproof.runtime.run")
-PartitionLag = runtime.PartitionLag
+from streamproof.runtime.lag import PartitionLag
+from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
+from unit.cli.conftest import Clock
 
 
 def result(tmp_path: Path, *, read: int = 50_000):
     account = Account(emitted=47_912, open_state=1_020, late=318, rejected=201, duplicate=549, filtered=0)
-    return runtime.RunResult(
+    return RunResult(
         job="risk_exposure",
         batches=12,
         without_input=1,
         rows_in=50_000,
         seconds=9.8,
         outputs=[
-            runtime.OutputResult("exposure", str(tmp_path / "out/exposure"), "parquet", 4_310, "exactly once"),
-            runtime.OutputResult(
-                "rejected", "s3a://b/rejected", "json", 201, "exactly once", {"notional > 0": 186, "not parseable": 15}
-            ),
+            OutputResult("exposure", str(tmp_path / "out/exposure"), "parquet", 4_310, "exactly once"),
+            OutputResult("rejected", "s3a://b/rejected", "json", 201, "exactly once", {"notional > 0": 186, "not parseable": 15}),
         ],
         account=account,
         account_input=read,
         open_windows=34,
         closes_after=datetime(2026, 1, 5, 10, 5, tzinfo=UTC),
         notes=["something to know"],
-        accounts=[runtime.QueryAccount("exposure", read, account)],
+        accounts=[QueryAccount("exposure", read, account)],
         lag=[
             PartitionLag("trades", "trades", 0, 500, 1_500, 1_000),
             PartitionLag("trades", "trades", 1, 1_500, 1_500, 0),
@@ -46,19 +56,29 @@ def result(tmp_path: Path, *, read: int = 50_000):
     )
 
 
+COUNTS = {"input": 50, "emitted": 50, "late": 0, "rejected": 0, "duplicate": 0, "filtered": 0}
+EVENTS = (
+    SparkStarting("risk_exposure"),
+    QueryStarting("exposure"),
+    QueryStarted("exposure", "feedbeef", "checkpoint/exposure", {"exposure": "out/exposure"}),
+    BatchCommitted("exposure", 0, COUNTS, {"exposure": 50}, {"stage": 1.0, "publish": 0.5}),
+)
+
+
 @pytest.fixture
 def ran(streamproof, my_job, monkeypatch, tmp_path):
     calls = []
 
     def ran(*arguments: str, read: int = 50_000, ends: int = 0):
         def run_job(config, **options):
-            told, end, _ = options.pop("told"), options.pop("end"), options.pop("log")
+            listener, end, _ = options.pop("listener"), options.pop("end"), options.pop("log")
             if ends:
                 os.kill(os.getpid(), ends)
                 end.wait(10)
-            told("batch 1, 50 rows in")
             calls.append(options)
             done = replace(result(tmp_path, read=read), ended_early=end.is_set())
+            for event in (*EVENTS, RunEnded(done)):
+                listener(event)
             if read < 50_000:
                 raise AccountError("The account of exposure does not add up.", done, remedy="Look at job.py line 3.")
             return done
@@ -195,7 +215,7 @@ def test_of_older_logs_the_newest_stay(streamproof, my_job, monkeypatch):
 def test_r31_an_account_that_is_unknown_says_so_in_place_of_what_misses(streamproof, my_job, monkeypatch, tmp_path):
     done = result(tmp_path, read=50_003)
     unknown = replace(done, accounts=[replace(done.accounts[0], unknown_since=7)])
-    monkeypatch.setattr("streamproof.runtime.run.run_job", lambda config, **options: unknown)
+    monkeypatch.setattr("streamproof.runtime.run.run_job", lambda config, listener, **options: listener(RunEnded(unknown)))
     monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
 
     shown = streamproof("run", "my_job")
@@ -213,6 +233,106 @@ def test_json_is_one_object_and_nothing_else(ran):
 
     assert (found["job"], found["account"]["late"], found["closes_after"]) == ("risk_exposure", 318, "2026-01-05T10:05:00+00:00")
     assert [account["adds_up"] for account in found["accounts"]] == [True]
+
+
+def test_events_are_a_json_line_each_and_nothing_else_and_the_last_has_the_result(ran):
+    shown, _ = ran("--events")
+    lines = [json.loads(line) for line in shown.out.splitlines()]
+
+    assert [line["kind"] for line in lines] == ["spark-starting", "query-starting", "query-started", "batch-committed", "run-ended"]
+    assert all(datetime.fromisoformat(line["at"]).tzinfo is not None for line in lines)
+    assert lines[3] == {"at": lines[3]["at"], **EVENTS[3].as_dict()}
+    assert lines[-1]["result"] == json.loads(ran("--json")[0].out)
+    assert (shown.code, shown.err) == (0, "")
+
+
+def test_events_of_a_run_whose_account_does_not_add_up_are_followed_by_the_error(ran):
+    shown, _ = ran("--events", read=49_997)
+
+    assert json.loads(shown.out.splitlines()[-1])["result"]["accounts"][0]["adds_up"] is False
+    assert "error  The account of exposure does not add up." in shown.err
+    assert shown.code == 4
+
+
+def test_events_and_json_exclude_each_other(ran, streamproof):
+    shown = streamproof("run", "my_job", "--events", "--json")
+
+    assert shown.code == 2
+    assert "--json and --events exclude each other" in shown.err
+    assert shown.out == ""
+
+
+def test_help_says_what_events_are(streamproof):
+    shown = " ".join(streamproof("run", "--help").out.split())
+
+    assert "--events" in shown
+    assert "one JSON line" in shown
+
+
+def test_what_the_run_is_doing_is_drawn_from_its_events(ran):
+    """Without a terminal in lines, each of another shape."""
+    shown, _ = ran()
+
+    said = [line.partition("running risk_exposure: ")[2] for line in shown.err.splitlines()]
+    assert said == ["starting Spark", "looking at checkpoint and outputs of exposure", "batch 0, 0 rows in"]
+
+
+def test_progress_counts_batches_and_says_what_waits_and_when_it_is_asked_again():
+    said, clock = [], Clock()
+    progress = RunProgress(said.append, clock)
+    progress.say_again()
+    assert said == [], "nothing is known yet"
+    for event in EVENTS:
+        progress(event)
+    assert said[-1] == "batch 1, 50 rows in"
+
+    progress(PublicationWaiting("exposure", "exposure", 3, 8.0, "it is down."))
+    assert said[-1] == "batch 1, 50 rows in; 3 batches wait for exposure: it is down. Asked again in 8 s"
+    clock.now = 6
+    progress.say_again()
+    assert said[-1].endswith("Asked again in 2 s")
+    progress(BatchPublished("exposure", 0, "exposure", 50, 0.1, waiting=2))
+    assert "wait for exposure" in said[-1]
+    progress(BatchPublished("exposure", 2, "exposure", 50, 0.1, waiting=0))
+    assert said[-1] == "batch 1, 50 rows in"
+    progress(PublicationWaiting("exposure", "late", 1, 8.0, "it is down."))
+    progress(PublicationWaiting("exposure", "late", 0, 0.0, ""))
+    assert said[-1] == "batch 1, 50 rows in"
+
+
+def test_progress_of_two_queries_is_that_of_the_one_that_has_done_most_and_of_the_rows_of_the_first():
+    said = []
+    progress = RunProgress(said.append)
+    for query in ("exposure", "other"):
+        progress(QueryStarting(query))
+        progress(QueryStarted(query, "r", "checkpoint", {}))
+    for batch in range(2):
+        progress(BatchCommitted("other", batch, COUNTS, {}, {}))
+    progress(BatchCommitted("exposure", 0, COUNTS, {}, {}))
+
+    assert said[-1] == "batch 2, 50 rows in"
+
+
+def test_progress_says_how_a_run_ends():
+    said = []
+    progress = RunProgress(said.append)
+    progress(QueryFinishing("exposure", asked_to_end=False))
+    progress(QueryFinishing("exposure", asked_to_end=True))
+
+    assert said == ["waiting for what exposure still has to publish", "ending exposure behind the batch that is under way"]
+
+
+def test_a_reader_of_the_events_that_has_gone_stops_nothing(monkeypatch):
+    class Gone(StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    silenced = []
+    monkeypatch.setattr("streamproof.cli.screen.silence_output", lambda: silenced.append(True))
+
+    EventLines(Gone())(EVENTS[0])
+
+    assert silenced == [True]
 
 
 def test_the_ways_out_are_passed_on(ran):
@@ -235,7 +355,7 @@ def test_what_came_from_the_environment_is_shown_nowhere(ran, monkeypatch, my_jo
     config.write_text(config.read_text().replace('path = "out/', 'path = "${env:HIDDEN}/'))
     assert "${env:HIDDEN}" in config.read_text()
 
-    for arguments in ((), ("--json",)):
+    for arguments in ((), ("--json",), ("--events",)):
         shown, _ = ran(*arguments)
         assert "something to know" not in shown.out
         assert "${env:HIDDEN}" in shown.out

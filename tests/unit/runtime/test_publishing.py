@@ -10,6 +10,7 @@ import pytest
 
 from streamproof.core.manifest import Chain, Digest, Fingerprint, LedgerEntry, Manifest, Section
 from streamproof.errors import CheckpointError, SinkUnavailable, StagedRowsGone, StoreEmptied, TwoDrivers, WrongCheckpoint
+from streamproof.runtime.events import QueryEvents
 from streamproof.runtime.pauses import FIRST_SECONDS, LONGEST_SECONDS, Pause
 
 publishing = pytest.importorskip("streamproof.runtime.publishing")
@@ -100,7 +101,9 @@ def store() -> Store:
 
 @pytest.fixture
 def publisher(clock, store):
-    return publishing.Publisher(Manifests(), {"kept": store}, lambda _: -1, {"kept": 100}, [], clock=clock, wait=clock.wait)
+    return publishing.Publisher(
+        Manifests(), {"kept": store}, {"kept": 100}, QueryEvents("kept"), clock=clock, wait=clock.wait, admit=lambda _: -1
+    )
 
 
 def test_r8_batches_go_straight_to_waiting_while_an_output_is_left_alone(publisher, store, clock):
@@ -114,7 +117,9 @@ def test_r8_batches_go_straight_to_waiting_while_an_output_is_left_alone(publish
     store.down = False
     publisher.publish(manifest(50))
     assert store.taken == list(range(51))
-    assert publisher.notes == ["The output kept had to wait (50 batches at most, asked 2 times, with growing pauses): it is down."]
+    assert publisher.events.notes == [
+        "The output kept had to wait (50 batches at most, asked 2 times, with growing pauses): it is down."
+    ]
 
 
 def test_r8_what_a_store_has_taken_after_a_pause_stays_staged_until_it_has_taken_the_next(publisher, store, clock):
@@ -169,7 +174,9 @@ def test_looking_back_costs_as_much_as_there_are_batches_with_rows(store, clock,
         return replace(found, sections=(replace(found.sections[0], earlier=Chain(newest=before)),))
 
     monkeypatch.setattr(Manifests, "read", chained)
-    publisher = publishing.Publisher(Manifests(), {"kept": store}, lambda _: -1, {"kept": 100}, [], clock=clock, wait=clock.wait)
+    publisher = publishing.Publisher(
+        Manifests(), {"kept": store}, {"kept": 100}, QueryEvents("kept"), clock=clock, wait=clock.wait, admit=lambda _: -1
+    )
     store.newest = 3
 
     publisher.look_back(range(99_900, 100_000))
@@ -264,8 +271,8 @@ ENTRY = LedgerEntry("job", "kept", "i", 5, 0, "m5", "f", 1, 1)
 )
 def test_r1_batches_are_in_an_outputs_ledger_in_order(store, batch, rows, found, refused):
     """One with rows that is not there, before one that is, or one without that is, belongs to an older copy of the checkpoint."""
-    publisher = publishing.Publisher(Manifests(), {"kept": store}, lambda _: 5, {"kept": 100}, [])
-    publisher.begin()
+    publisher = publishing.Publisher(Manifests(), {"kept": store}, {"kept": 100}, QueryEvents("kept"))
+    publisher.begin(lambda _: 5)
     store.found = tuple(replace(entry, manifest=f"m{batch}") for entry in found)
 
     if refused is None:
@@ -279,10 +286,10 @@ def test_r1_the_newest_batch_of_an_output_has_rows_in_the_checkpoint_too(store, 
     """Seen when the store answers for the first time, also if that is behind the batches of a whole run."""
     store.found = (ENTRY,)
     monkeypatch.setattr(Manifests, "read", lambda _, batch: manifest(batch, rows=0))
-    publisher = publishing.Publisher(Manifests(), {"kept": store}, lambda _: 5, {"kept": 100}, [])
+    publisher = publishing.Publisher(Manifests(), {"kept": store}, {"kept": 100}, QueryEvents("kept"))
 
     with pytest.raises(WrongCheckpoint, match=r"has batch 5 .* which has no rows for it now"):
-        publisher.begin()
+        publisher.begin(lambda _: 5)
 
 
 def test_r8_pauses_grow_to_half_a_minute_and_begin_anew_once_it_has_answered(publisher, store, clock):
@@ -359,7 +366,7 @@ def test_r7_what_another_manifest_has_published_stands_only_when_that_is_accepte
     publisher.publish(manifest(0))
 
     assert store.taken == [0], "under the id that the ledger knows"
-    assert "with 7 rows; this one holds 1" in publisher.notes[0]
+    assert "with 7 rows; this one holds 1" in publisher.events.notes[0]
 
 
 def test_r7_rows_that_are_gone_of_a_batch_that_spark_has_left_behind_have_another_way_out(publisher, store, monkeypatch):

@@ -27,7 +27,7 @@ SCENARIOS = (
     "streamproof.prove.subjects.job.child",
     "streamproof.prove.artifacts.state_file",
     "streamproof.runtime.binding",
-    "streamproof.runtime.query",
+    "streamproof.runtime.start.query",
 )
 """What the driver of a job needs."""
 

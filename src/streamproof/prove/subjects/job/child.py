@@ -44,7 +44,8 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     from streamproof.prove.artifacts.state_file import write_state
     from streamproof.prove.services.crash import WatchedSteps
     from streamproof.prove.subjects.job.binding import bind_job
-    from streamproof.runtime.query import Start, start_query
+    from streamproof.runtime.start.options import Start
+    from streamproof.runtime.start.query import start_query
 
     config = _config(task)
     config = config.model_copy(update={"spark": {**config.spark, **task.settings}})

@@ -9,6 +9,7 @@ from streamproof.prove.services.services import Published
 from streamproof.prove.services.stores import in_environment
 from streamproof.prove.subjects.binding import OUT
 from streamproof.prove.subjects.job.binding import bind_job
+from streamproof.runtime.sinks import sink_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,6 +26,6 @@ def harvest_own(binding: "ScenarioBinding", config: "JobConfig", spark: "SparkSe
     with in_environment(binding.environment):
         bound = bind_job(binding, config)
         for output in own:
-            rows = bound.sink(output, spark, Storage(spark)).contents()
+            rows = sink_of(bound.config, bound.places[output], spark, Storage(spark)).contents()
             if rows is not None:
                 written(binding.folder / OUT / output, (Published(batch, values) for batch, values in rows))

@@ -1,0 +1,179 @@
+"""What `run` shows, drawn from the events of the run: how far it is, one JSON line an event, and the result."""
+
+import json
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from streamproof.cli import screen
+from streamproof.core.clock import monotonic_seconds, now_utc
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from streamproof.runtime.events import PublicationWaiting, RunEvent
+    from streamproof.runtime.result import RunResult
+
+
+class RunProgress:
+    """Says in a few words how far a run is: at each event, and again for whoever looks meanwhile.
+
+    Parameters
+    ----------
+    say
+        Shows a text in place of the one before.
+    """
+
+    def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = monotonic_seconds) -> None:
+        self._say, self._clock = say, clock
+        self._doing = ""
+        """What is done before and behind the batches; empty while they run."""
+        self._batches: dict[str, int] = {}
+        self._rows: dict[str, int] = {}
+        self._waiting: dict[tuple[str, str], tuple[PublicationWaiting, float]] = {}
+        """By query and output what was said last, and when it is asked again."""
+        self._lock = threading.Lock()
+
+    def __call__(self, event: "RunEvent") -> None:
+        with self._lock:
+            self._hear(event)
+        self.say_again()
+
+    def say_again(self) -> None:
+        """Says it once more: seconds have passed."""
+        with self._lock:
+            text = self._doing or self._of_batches()
+            if text:
+                self._say(text)
+
+    def _hear(self, event: "RunEvent") -> None:
+        from streamproof.runtime import events
+
+        match event:
+            case events.Fetching():
+                self._doing = f"fetching {event.file}, {event.bytes >> 20} of {event.of_bytes >> 20} MB"
+            case events.SparkStarting():
+                self._doing = "starting Spark"
+            case events.QueryStarting():
+                self._doing = f"looking at checkpoint and outputs of {event.query}"
+            case events.QueryStarted():
+                self._doing = ""
+                self._batches[event.query], self._rows[event.query] = 0, 0
+            case events.BatchCommitted():
+                self._batches[event.query] += 1
+                self._rows[event.query] += event.counts["input"]
+            case events.PublicationWaiting() if event.batches:
+                self._waiting[event.query, event.output] = event, self._clock() + event.seconds
+            case events.PublicationWaiting() | events.BatchPublished(waiting=0):
+                self._waiting.pop((event.query, event.output), None)
+            case events.QueryFinishing():
+                what = (
+                    "ending {} behind the batch that is under way"
+                    if event.asked_to_end
+                    else "waiting for what {} still has to publish"
+                )
+                self._doing = what.format(event.query)
+
+    def _of_batches(self) -> str:
+        """The batches of the query that has done most, and the rows of the first one; what waits for stores that are down."""
+        if not self._batches:
+            return ""
+        waits = "".join(
+            f"; {event.says} Asked again in {max(1, round(at - self._clock()))} s" for event, at in self._waiting.values()
+        )
+        return f"batch {max(self._batches.values())}, {next(iter(self._rows.values())):,} rows in{waits}"
+
+
+class EventLines:
+    """Prints each event as one line of JSON, with the time in front."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out = out
+
+    def __call__(self, event: "RunEvent") -> None:
+        line = json.dumps({"at": now_utc().isoformat(timespec="milliseconds"), **event.as_dict()})
+        try:
+            self._out.write(f"{line}\n")
+            self._out.flush()
+        except BrokenPipeError:  # who reads us has gone; the job goes on
+            screen.silence_output()
+
+
+def print_result(result: "RunResult", out: "Console") -> None:
+    """Print a line an output, then the account and what is still open."""
+    from rich.text import Text
+
+    from streamproof.report.words import PLACES, number, span
+
+    batches = f"{result.batches} batch{'' if result.batches == 1 else 'es'}"
+    if result.without_input:
+        batches += f" ({result.without_input} without input, as the watermark went on)"
+    out.print(f"{result.job} · {batches} · {number(result.rows_in)} rows in · {span(result.seconds)}")
+    columns = [
+        (each.name, screen.redacted(_shown_place(each.where)), each.format, f"{number(each.rows)} rows") for each in result.outputs
+    ]
+    widths = [max((len(row[column]) for row in columns), default=0) for column in range(4)]
+    for output, row in zip(result.outputs, columns, strict=True):
+        reasons = " · ".join(f"{number(count)} {reason}" for reason, count in output.reasons.items())
+        cells = (
+            *(f"{cell:<{width}}" for cell, width in zip(row[:3], widths, strict=False)),
+            f"{row[3]:>{widths[3]}}",
+            output.guarantee,
+        )
+        out.print(f"  {'   '.join(cells)}{f'     {reasons}' if reasons else ''}")
+    label = max(len("account"), widths[0])
+    for each in result.accounts:
+        counts = " + ".join(f"{PLACES[place]} {number(count)}" for place, count in each.account.as_dict().items())
+        of_query = "" if len(result.accounts) == 1 else f"{each.query}: "
+        since = "" if each.input in (0, result.rows_in) else ", since the checkpoint began"
+        out.print(f"  {'account':<{label}}   {of_query}{counts} = {number(each.account.total)}{since}")
+        if each.unknown_since is not None:
+            out.print(f"  {'':<{label}}   unknown since batch {each.unknown_since}")
+        elif not each.adds_up:
+            missing = each.input - each.account.total
+            wrong = f"{number(abs(missing))} {'missing' if missing > 0 else 'too many'}: {number(each.input)} were read"
+            out.print(Text(f"  {'':<{label}}   {wrong}", style="bold red"))
+    if result.open_windows:
+        windows = "1 window is" if result.open_windows == 1 else f"{number(result.open_windows)} windows are"
+        until = f" until the watermark passes {_clock(result.closes_after)}" if result.closes_after else ""
+        out.print(f"  {'':<{label}}   {windows} open{until}")
+    for number_of, line in enumerate(_lag(result)):
+        out.print(f"  {'' if number_of else 'lag':<{label}}   {line}")
+    for note in result.notes:
+        out.print(f"  {'note':<{label}}   {note}")
+
+
+def _lag(result: "RunResult") -> list[str]:
+    """How far topics are read: a line of a source that is read to its end, a line of each partition of one that is not."""
+    from streamproof.report.words import number
+
+    lines: list[str] = []
+    for source in dict.fromkeys(each.source for each in result.lag):
+        partitions = [each for each in result.lag if each.source == source]
+        behind, undecided = [each for each in partitions if each.lag], sum(each.undecided for each in partitions)
+        waits = f"; {number(undecided)} more lie in or behind a transaction that is open" if undecided else ""
+        if not behind:
+            lines.append(
+                f"{source} is read to its end ({number(len(partitions))} partition{'' if len(partitions) == 1 else 's'}){waits}"
+            )
+            continue
+        lines.append(f"{source} is {number(sum(each.lag for each in behind))} records behind{waits}, of these partitions:")
+        rows = [(f"{each.topic}-{each.partition}", *map(number, (each.position, each.end, each.lag))) for each in behind]
+        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        lines += [
+            f"  {name:<{widths[0]}}   read to {position:>{widths[1]}}   of {end:>{widths[2]}}   {lag:>{widths[3]}} behind"
+            for name, position, end, lag in rows
+        ]
+    return lines
+
+
+def _shown_place(where: str) -> str:
+    from streamproof.core.paths import display
+
+    return where if ":" in where else display(Path(where))
+
+
+def _clock(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M:%S")

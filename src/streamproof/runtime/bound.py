@@ -1,0 +1,154 @@
+"""What a job is bound to: the place of each output, and of each query its source, its checkpoint and its outputs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from streamproof.config import ServiceSink, output_of
+from streamproof.connectors import services
+from streamproof.stream.outputs import Outputs, SideKind
+from streamproof.stream.recipe import Recipe, Require
+
+if TYPE_CHECKING:
+    from streamproof.config import JobConfig, SourceConfig
+
+
+@dataclass(frozen=True)
+class OutputPlace:
+    """Where an output goes, or one of its several sinks: "exposure", "exposure.postgres".
+
+    Parameters
+    ----------
+    kind
+        "main", "late" or "rejected".
+    path
+        Where its rows are staged; for files where they are published too.
+    format
+        How they are staged.
+    connector
+        As configured.
+    bound
+        Whether the configuration has a sink for it.
+    service
+        What a sink of a service is configured with; None for files.
+    home
+        Where rows are staged that several sinks of an output have in common; empty where the sink has its output to itself.
+    published
+        The format of published files, where it is another than that of staged ones.
+    """
+
+    name: str
+    kind: str
+    path: str
+    format: str
+    connector: str
+    bound: bool
+    service: ServiceSink | None = None
+    home: str = ""
+    published: str = ""
+
+    @property
+    def where(self) -> str:
+        """What it is called: a path, or a table, a topic."""
+        return self.path if self.service is None else services.where(self.service)
+
+    @property
+    def shown_format(self) -> str:
+        """How readers find the rows: the format of files, the name of a service."""
+        return (self.published or self.format) if self.service is None else self.connector
+
+
+@dataclass(frozen=True)
+class BoundQuery:
+    """What the query of one main output is bound to; it bears the name of that output.
+
+    Parameters
+    ----------
+    sides
+        Its side outputs, kind to name.
+    targets
+        By output the names of its sinks: its own, or several such as "exposure.postgres".
+    places
+        Where the outputs go, of the whole job.
+    """
+
+    config: "JobConfig"
+    name: str
+    recipe: Recipe
+    checkpoint: str
+    sides: Mapping[SideKind, str]
+    targets: Mapping[str, Sequence[str]]
+    places: Mapping[str, OutputPlace]
+
+    @property
+    def job(self) -> str:
+        return self.config.name
+
+    @property
+    def source(self) -> "SourceConfig":
+        return self.config.source[self.recipe.source]
+
+    @property
+    def checkpoints(self) -> str:
+        """The folder with the checkpoints of all queries; what is staged for services lies beside it."""
+        return self.config.resolve(self.config.checkpoint)
+
+
+@dataclass(frozen=True)
+class BoundJob:
+    """A job with its configuration; every output has a place."""
+
+    config: "JobConfig"
+    outputs: Outputs
+    places: dict[str, OutputPlace]
+
+    @property
+    def name(self) -> str:
+        return self.config.name
+
+    def query(self, name: str) -> BoundQuery:
+        """What the query of one main output is bound to."""
+        sides = self.sides_of(name)
+        return BoundQuery(
+            config=self.config,
+            name=name,
+            recipe=self.outputs.main[name],
+            checkpoint=self.checkpoint(name),
+            sides=sides,
+            targets={output: self.targets(output) for output in (name, *sides.values())},
+            places=self.places,
+        )
+
+    def checkpoint(self, query: str) -> str:
+        return f"{self.config.resolve(self.config.checkpoint)}/{query}"
+
+    def targets(self, output: str) -> tuple[str, ...]:
+        """The names of an output's sinks: its own, or several such as "exposure.postgres"."""
+        return tuple(name for name in self.places if output_of(name) == output)
+
+    def sides_of(self, query: str) -> dict[SideKind, str]:
+        """The side outputs of a query, kind to name; those the job does not return go to a default place."""
+        sides = self.outputs.sides_of(query)
+        recipe = self.outputs.main[query]
+        only = len(self.outputs.main) == 1
+        if SideKind.LATE not in sides and recipe.stateful:
+            sides[SideKind.LATE] = "late" if only and "late" not in self.outputs.main else f"{query}_late"
+        if SideKind.REJECTED not in sides and not self._rejected_before(query):
+            taken = {*self.outputs.main, *self.outputs.side}
+            first = query == next(iter(self.outputs.main))
+            sides[SideKind.REJECTED] = "rejected" if first and "rejected" not in taken else f"{query}_rejected"
+        return sides
+
+    def _rejected_before(self, query: str) -> bool:
+        """Whether an earlier query delivers everything that this one rejects: the same source, and the same requirements (R14)."""
+        recipe = self.outputs.main[query]
+        earlier = list(self.outputs.main)[: list(self.outputs.main).index(query)]
+        return any(_rejects_all_of(self.outputs.main[other], recipe) for other in earlier)
+
+
+def _rejects_all_of(other: Recipe, recipe: Recipe) -> bool:
+    """Whether every record that `recipe` rejects is rejected by `other`, by the same steps."""
+    requirements = [number for number, step in enumerate(recipe.steps) if isinstance(step, Require)]
+    shared = recipe.steps[: requirements[-1] + 1] if requirements else ()
+    same = len(shared) <= len(other.steps) and all(mine is theirs for mine, theirs in zip(shared, other.steps, strict=False))
+    return other.source == recipe.source and same

@@ -1,0 +1,75 @@
+"""What a run did: its outputs, the accounts of its queries, what is still open."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from streamproof.core.account import Account
+from streamproof.core.plain import plain_fields
+
+if TYPE_CHECKING:
+    from streamproof.runtime.lag import PartitionLag
+    from streamproof.runtime.leaps import Leap
+
+
+@dataclass(frozen=True)
+class OutputResult:
+    """An output of a run: where it went, its format, rows published by this run, its guarantee, and reasons with their counts."""
+
+    name: str
+    where: str
+    format: str
+    rows: int
+    guarantee: str
+    reasons: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class QueryAccount:
+    """The account of one query since its checkpoint began; `input` counts its records.
+
+    `unknown_since` is the batch from which it is not known, since a manifest was lost or a replay accepted; None where it is known.
+    """
+
+    query: str
+    input: int
+    account: Account
+    unknown_since: int | None = None
+
+    @property
+    def adds_up(self) -> bool:
+        return self.input == self.account.total
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields as plain values, and whether the account adds up."""
+        return {**plain_fields(self), "adds_up": self.adds_up}
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run did. `account` and `account_input` are those of the first query; `accounts` has all.
+
+    `batches` counts those `without_input` too: Spark runs one when the watermark has gone on, to close windows. `lag` has the partitions
+    of the topics that are read. `leaps` has of each query whose watermark leapt the furthest leap. `ended_early` says that it was asked to
+    end: there may be more to read.
+    """
+
+    job: str
+    batches: int
+    without_input: int
+    rows_in: int
+    seconds: float
+    outputs: list[OutputResult]
+    account: Account
+    account_input: int
+    open_windows: int
+    closes_after: datetime | None
+    notes: list[str]
+    accounts: list[QueryAccount]
+    lag: list["PartitionLag"] = field(default_factory=list)
+    leaps: list["Leap"] = field(default_factory=list)
+    ended_early: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result as plain values, ready for JSON: what `streamproof run --json` prints."""
+        return plain_fields(self)

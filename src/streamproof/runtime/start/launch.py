@@ -1,0 +1,80 @@
+"""Last step of a start: what waits is published, and Spark's stream runs the protocol batch by batch."""
+
+from typing import TYPE_CHECKING, Any
+
+from streamproof import _jvm
+from streamproof.config import output_of
+from streamproof.runtime import ownership
+from streamproof.runtime.batch import BatchProtocol
+from streamproof.runtime.events import QueryStarted
+from streamproof.runtime.failures import translated
+from streamproof.runtime.leaps import Leaps
+from streamproof.runtime.query import RunningQuery
+from streamproof.runtime.start.plan import Planned
+from streamproof.runtime.start.recover import Recovered
+from streamproof.runtime.start.validate import Validated
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from streamproof.runtime.bound import BoundQuery
+
+
+def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQuery:
+    """Starts the query.
+
+    Raises
+    ------
+    StreamproofError
+        If an output that may lag is not ours or does not take the rows, or Spark does not start the stream.
+    """
+    query, sinks, events = valid.query, valid.sinks, valid.events
+
+    def admit(output: str) -> int:
+        sinks[output].require(planned.columns[output_of(output)])
+        return ownership.check_owner([sinks[output]], valid.incarnation, query.job, valid.manifests)
+
+    recovered.publisher.begin(admit)
+    protocol = BatchProtocol(
+        spark=valid.spark,
+        storage=valid.storage,
+        identity=planned.identity,
+        doors=planned.doors,
+        manifests=valid.manifests,
+        logs=valid.logs,
+        sinks=sinks,
+        targets=query.targets,
+        publisher=recovered.publisher,
+        sides=query.sides,
+        columns=planned.columns,
+        floats=planned.floats,
+        stateful=query.recipe.aggregate is not None,
+        whole_files=query.source.format == "parquet",
+        events=events,
+        leaps=Leaps(query.name),
+        losses=recovered.losses,
+        accept_replay=valid.start.accept_replay,
+    )
+    outputs = {name: query.places[name].where for name in sinks}
+    events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs))
+    return RunningQuery(query.name, _stream(valid, planned, protocol), protocol)
+
+
+def _stream(valid: Validated, planned: Planned, protocol: BatchProtocol) -> "StreamingQuery":
+    query = valid.query
+    first = valid.sinks[query.targets[query.name][0]]
+    rows = planned.rows if first.place.shared else first.encoded(planned.rows)
+    writer = rows.writeStream.queryName(planned.identity.spark_name)
+    writer = writer.option("checkpointLocation", query.checkpoint).outputMode("append")
+    try:
+        stream: StreamingQuery = _triggered(_jvm.for_each_batch(valid.spark, writer, protocol), query).start()
+    except Exception as problem:
+        raise translated(problem) from problem
+    return stream
+
+
+def _triggered(writer: Any, query: "BoundQuery") -> Any:
+    interval = query.config.trigger.interval
+    if interval is None:
+        return writer.trigger(availableNow=True)
+    return writer.trigger(processingTime=f"{int(interval.total_seconds() * 1000)} milliseconds")

@@ -1,0 +1,127 @@
+"""Third step of a start: the streaming plan of the query, with its doors and sums, and whether the state in the checkpoint fits it (R25)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from streamproof import _jvm
+from streamproof.config import FilesSource, KafkaSource
+from streamproof.connectors.event_time import accepted
+from streamproof.connectors.files import source as files
+from streamproof.connectors.kafka import source as kafka
+from streamproof.connectors.sink import Sink
+from streamproof.core.durations import format_duration
+from streamproof.core.ids import new_id, short
+from streamproof.runtime import plans
+from streamproof.runtime.batch import Identity, merged_schema
+from streamproof.runtime.bound import BoundQuery
+from streamproof.runtime.doors import SideDoors
+from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.session import weaker_state
+from streamproof.runtime.start.validate import Validated
+from streamproof.runtime.tally import tallied
+from streamproof.stream.plan import EventTimeColumn, Plan, build
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from streamproof.config import SourceConfig
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A query as Spark will run it.
+
+    Parameters
+    ----------
+    identity
+        Who runs, and what the state is made by.
+    doors
+        The JVM's side of what leaves the plan by the way.
+    rows
+        The streaming rows of the main output, each summed on its way.
+    columns
+        By output what its rows have.
+    floats
+        The columns of the main output that are summed, by the step that each may come out apart.
+    """
+
+    identity: Identity
+    doors: _jvm.Doors
+    rows: "DataFrame"
+    columns: Mapping[str, "StructType"]
+    floats: Mapping[str, float]
+
+
+def plan(valid: Validated) -> Planned:
+    """Builds the plan of a query, compares it with the one that the checkpoint was made by, and tells the sinks their columns.
+
+    Raises
+    ------
+    PlanChanged
+        If the checkpoint has the state of another plan.
+    ConfigurationError
+        If the plan cannot be built, or a sink cannot take its columns.
+    """
+    query, spark, manifests, sinks, notes = valid.query, valid.spark, valid.manifests, valid.sinks, list[str]()
+    run = short(new_id())
+    jvm_doors = _jvm.Doors(spark, query.checkpoint, run)
+    directories = {kind: _side_directory(sinks[query.targets[name][0]], name, manifests) for kind, name in query.sides.items()}
+    doors = SideDoors(jvm_doors, directories)
+    weaker = weaker_state(query.config.spark) if query.recipe.stateful else None
+    notes += [weaker] if weaker else []
+    built = _built(query, spark, doors, trace=valid.start.trace)
+    made_by = {**_source_parts(query.recipe.source, query.source), **built.made_by}
+    notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)
+    identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
+    summed = tallied(built.rows, jvm_doors, query.name, stateful=query.recipe.aggregate is not None)
+    if summed.not_compared:
+        notes.append(
+            f"A batch of {query.name} that runs again is compared without {', '.join(summed.not_compared)}: what a text or a condition "
+            "makes of a sum depends on the order in which floats are added."
+        )
+    valid.events.note(*notes)
+    side_schemas = {kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()}
+    of_sides = {query.sides[kind]: schema for kind, schema in side_schemas.items() if kind in query.sides}
+    columns = {query.name: summed.rows.schema, **of_sides}
+    for output, found in columns.items():
+        for name in query.targets[output]:
+            sinks[name].settle(found)
+    return Planned(identity, jvm_doors, summed.rows, columns, summed.floats)
+
+
+def source_rows(query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> "DataFrame":
+    """The accepted rows of a query's source."""
+    name, source = query.recipe.source, query.source
+    if isinstance(source, KafkaSource):
+        rows = kafka.read(spark, name, source, stream=stream, trace=trace)
+    else:
+        assert isinstance(source, FilesSource), "every connector has its reader"
+        rows = files.read(spark, name, source, query.config.resolve(source.path), stream=stream, trace=trace)
+    return accepted(rows, name, source, doors)
+
+
+def event_time_of(source: "SourceConfig") -> EventTimeColumn | None:
+    declared = source.event_time
+    return None if declared is None else EventTimeColumn(declared.column, declared.lag)
+
+
+def _built(query: BoundQuery, spark: "SparkSession", doors: SideDoors, *, trace: bool) -> Plan:
+    rows = source_rows(query, spark, doors, stream=True, trace=trace)
+    return build(query.recipe, rows, event_time_of(query.source), doors)
+
+
+def _source_parts(name: str, source: "SourceConfig") -> dict[str, str]:
+    """What the state of a query owes to its source (R25): which it is, and how its event time is read."""
+    parts = {"source": f"{name} ({source.connector})"}
+    declared = source.event_time
+    if declared is not None:
+        written = (declared.column, declared.unit, declared.format, declared.zone)
+        parts |= {"event time": ", ".join(part for part in written if part), "lag": format_duration(declared.lag)}
+    return parts
+
+
+def _side_directory(sink: Sink, output: str, manifests: ManifestStore) -> str:
+    """JSON sinks take the side files as they are; for other formats they are read back and written once more."""
+    return sink.place.staging if sink.place.format == "json" else manifests.side_directory(output)

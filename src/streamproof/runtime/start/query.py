@@ -1,0 +1,34 @@
+"""Starting one query of a job."""
+
+from typing import TYPE_CHECKING
+
+from streamproof._jvm import Storage
+from streamproof.runtime import formats
+from streamproof.runtime.events import QueryStarting
+from streamproof.runtime.start.launch import launch
+from streamproof.runtime.start.options import Start
+from streamproof.runtime.start.plan import plan
+from streamproof.runtime.start.recover import recover
+from streamproof.runtime.start.validate import validate
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from streamproof.runtime.bound import BoundJob
+    from streamproof.runtime.query import RunningQuery
+
+
+def start_query(bound: "BoundJob", query: str, spark: "SparkSession", start: Start) -> "RunningQuery":
+    """Starts the query of one main output on a session of its own.
+
+    Raises
+    ------
+    StreamproofError
+        If a setting of the process takes a guarantee away, the plan cannot be built, the output belongs to another incarnation, or the
+        checkpoint is not whole, or of a format that is not known.
+    """
+    start.emitter.emit(QueryStarting(query))
+    formats.require_known(bound, spark, Storage(spark))
+    valid = validate(bound.query(query), spark, start)
+    recovered = recover(valid)
+    return launch(valid, recovered, plan(valid))

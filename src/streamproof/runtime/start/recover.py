@@ -1,0 +1,60 @@
+"""Second step of a start: what a crash has left is put right, and what was published is there, and whole (R2, R8, R20, R26)."""
+
+from dataclasses import dataclass
+
+from streamproof.runtime import published, recovery
+from streamproof.runtime.dropped_outputs import require_outputs_kept
+from streamproof.runtime.losses import Losses
+from streamproof.runtime.publishing import Publisher
+from streamproof.runtime.start.validate import Validated
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """A query whose checkpoint and outputs agree: what is still to be published, and what was accepted as lost."""
+
+    publisher: Publisher
+    losses: Losses
+
+
+def recover(valid: Validated) -> Recovered:
+    """Restores logs, finishes what was interrupted, looks at what was published, and removes what earlier attempts have left.
+
+    Raises
+    ------
+    StreamproofError
+        If the checkpoint is not whole, or an output is not.
+    """
+    storage, logs, manifests, sinks, events = valid.storage, valid.logs, valid.manifests, valid.sinks, valid.events
+    events.note(*recovery.restore_logs(storage, logs, manifests, sinks))
+    if valid.start.replay_last:
+        events.note(*recovery.roll_back(storage, logs, manifests, sinks))
+    interrupted = recovery.open_manifest(logs, manifests)
+    require_outputs_kept(valid.query, manifests, interrupted, sinks, storage)
+    mended = recovery.mend_publications(interrupted, sinks) if interrupted is not None else []
+    events.note(*mended)
+    committed = logs.batches("commits")
+    losses = Losses(storage, manifests.checkpoint, accept=valid.start.accept_missing)
+    _require_published(valid, committed, losses)
+    publisher = Publisher(manifests, sinks, _limits(valid), events, accepted=valid.start.accept_replay, losses=losses)
+    # Of its commits Spark keeps the newest; what waits may be older, and keeps its manifest.
+    publisher.look_back(sorted({*committed, *(number for number in manifests.batches() if committed and number <= committed[-1])}))
+    recovery.remove_orphans(storage, manifests, sinks, publisher.open_batches, publisher.unseen)
+    return Recovered(publisher, losses)
+
+
+def _require_published(valid: Validated, committed: list[int], losses: Losses) -> None:
+    """Looks whether what was published is there, and whole, and publishes what is not yet; see `published.require_all`."""
+    manifests, sinks, notes = valid.manifests, valid.sinks, list[str]()
+    if not valid.start.replay_last:  # of several that are gone only the newest comes back; the run says what the account leaves out
+        published.require_account(manifests, committed)
+    published.require_all(manifests, sinks, committed, notes, losses)
+    valid.events.note(*notes)
+    published.require_whole(manifests, sinks, committed)
+    recovery.publish_open(manifests, sinks, committed, losses.outputs)
+
+
+def _limits(valid: Validated) -> dict[str, int]:
+    """By sink of a service how many batches may wait for it."""
+    places = valid.query.places.items()
+    return {name: place.service.backlog for name, place in places if place.service is not None}

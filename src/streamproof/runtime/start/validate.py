@@ -1,0 +1,79 @@
+"""First step of a start: do settings, checkpoint, outputs and source belong together (R1, R21, R27). It changes no batch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from streamproof import _jvm
+from streamproof.connectors.sink import Sink
+from streamproof.runtime import ownership
+from streamproof.runtime.bound import BoundQuery
+from streamproof.runtime.events import QueryEvents
+from streamproof.runtime.logs import QueryLogs
+from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.session import settings_of_query
+from streamproof.runtime.settings import guard
+from streamproof.runtime.sinks import sinks_of
+from streamproof.runtime.start.options import Start
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Validated:
+    """A query that may start.
+
+    Parameters
+    ----------
+    spark
+        A session of its own, with the settings that the guarantees stand on.
+    incarnation
+        The life of its checkpoint (R1).
+    sinks
+        By name those of all its outputs.
+    topics
+        By name the ids of the topics that it reads.
+    """
+
+    query: BoundQuery
+    start: Start
+    spark: "SparkSession"
+    storage: _jvm.Storage
+    manifests: ManifestStore
+    logs: QueryLogs
+    incarnation: str
+    sinks: Mapping[str, Sink]
+    topics: Mapping[str, str]
+    events: QueryEvents
+
+
+def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validated:
+    """Looks at everything that a query touches, and gives the session its settings.
+
+    Raises
+    ------
+    StreamproofError
+        If a setting of the process takes a guarantee away, or checkpoint, outputs and source do not belong together.
+    """
+    events = QueryEvents(query.name, start.emitter)
+    events.note(*guard(spark, query.config.spark))
+    for key, value in settings_of_query(query.config.spark).items():
+        spark.conf.set(key, value)
+    storage = _jvm.Storage(spark)
+    manifests = ManifestStore(storage, query.checkpoint)
+    incarnation = manifests.incarnation(query.job, query.name)
+    sinks = sinks_of(query, spark, storage, incarnation, start.steps)
+    topics = ownership.require_together(query, manifests, incarnation, sinks, spark, start.accept_topics)
+    return Validated(
+        query=query,
+        start=start,
+        spark=spark,
+        storage=storage,
+        manifests=manifests,
+        logs=QueryLogs(storage, query.checkpoint),
+        incarnation=incarnation,
+        sinks=sinks,
+        topics=topics,
+        events=events,
+    )

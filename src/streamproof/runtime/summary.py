@@ -1,0 +1,127 @@
+"""What a run has done, once its queries have ended: the totals, the account and the open windows of each, the lag, the notes."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from streamproof.checkpoint.state import OpenWindows, open_windows
+from streamproof.config import KafkaSource
+from streamproof.core.account import Account
+from streamproof.core.clock import from_micros
+from streamproof.core.manifest import Manifest
+from streamproof.runtime.events import Emitter, Note, QueryEnded
+from streamproof.runtime.lag import lag_of
+from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
+from streamproof.runtime.several_queries import prices
+
+if TYPE_CHECKING:
+    from streamproof.runtime.bound import BoundJob
+    from streamproof.runtime.query import RunningQuery
+
+_PLACES = ("emitted", "late", "rejected", "duplicate", "filtered")
+
+
+def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, seconds: float, *, ended_early: bool) -> RunResult:
+    """The result of a run; emits the end of each query on the way, and the notes that are about the whole run."""
+    ends = [_end_of(query) for query in queries]
+    for end in ends:
+        if end.event.account.unknown_since is not None:
+            end.query.protocol.events.note(_said_unknown(end.event.account))
+        if end.query.protocol.losses.outputs:
+            end.query.protocol.events.note(_said_pending(end.query))
+        emitter.emit(end.event)
+    outputs = [output for query in queries for output in _outputs(bound, query)]
+    of_run = list(prices(bound.outputs.main))
+    notes = [*of_run, *(note for query in queries for note in query.notes)]  # each query says what was set from outside
+    leaps = [leap for query in queries if (leap := query.protocol.leaps.furthest) is not None]
+    behind = [leap.note for leap in leaps]
+    for output in outputs:
+        place = bound.places[output.name]
+        if not place.bound:
+            behind.append(f"The output {output.name} has no [sink.{output.name}]; its rows are kept at {place.where}.")
+    used = {recipe.source for recipe in bound.outputs.main.values()}
+    topics = {name: source for name, source in bound.config.source.items() if isinstance(source, KafkaSource) and name in used}
+    spark = queries[0].protocol.spark
+    lag = lag_of(spark, topics, [end.newest for end in ends if end.newest is not None], behind) if topics else []
+    for note in (*of_run, *behind):
+        emitter.emit(Note("", note))
+    first, longest = ends[0].event, max((end.event for end in ends), key=lambda event: event.batches)
+    return RunResult(
+        job=bound.name,
+        batches=longest.batches,
+        without_input=longest.without_input,
+        rows_in=first.input,
+        seconds=seconds,
+        outputs=outputs,
+        account=first.account.account,
+        account_input=first.account.input,
+        open_windows=first.open_windows,
+        closes_after=first.closes_after,
+        notes=list(dict.fromkeys((*notes, *behind, *filter(None, [emitter.failure])))),
+        accounts=[end.event.account for end in ends],
+        lag=lag,
+        leaps=leaps,
+        ended_early=ended_early,
+    )
+
+
+def account_of(query: str, newest: Manifest | None, opened: OpenWindows) -> QueryAccount:
+    """The account of a query from the totals of its newest manifest and its window state."""
+    counts = newest.counts if newest else {}
+    totals = {place: counts.get(f"total.{place}", 0) for place in _PLACES}
+    account = Account.of({**totals, "open_state": opened.records})
+    return QueryAccount(query, counts.get("total.input", 0), account, newest.unknown_since if newest else None)
+
+
+@dataclass(frozen=True)
+class _End:
+    """The end of a query, with the manifest of the newest batch that Spark has committed."""
+
+    query: "RunningQuery"
+    newest: Manifest | None
+    event: QueryEnded
+
+
+def _end_of(query: "RunningQuery") -> _End:
+    newest, protocol = _newest_committed(query), query.protocol
+    stateful = protocol.stateful and newest is not None
+    opened = open_windows(protocol.spark, protocol.manifests.checkpoint) if stateful else OpenWindows(0, 0, None)
+    done = protocol.done
+    event = QueryEnded(
+        query=query.name,
+        batches=done.batches,
+        without_input=done.without_input,
+        input=done.input,
+        rows={output: done.rows[output] for output in protocol.sinks},
+        account=account_of(query.name, newest, opened),
+        open_windows=opened.windows,
+        closes_after=None if opened.latest_end_us is None else from_micros(opened.latest_end_us),
+    )
+    return _End(query, newest, event)
+
+
+def _newest_committed(query: "RunningQuery") -> Manifest | None:
+    """The manifest of the newest batch that Spark has committed: one that was interrupted is not in the state either."""
+    committed = query.protocol.logs.batches("commits")
+    numbers = [number for number in query.protocol.manifests.batches() if committed and number <= committed[-1]]
+    return query.protocol.manifests.read(numbers[-1]) if numbers else None
+
+
+def _outputs(bound: "BoundJob", query: "RunningQuery") -> list[OutputResult]:
+    found, done = [], query.protocol.done
+    for output, sink in query.protocol.sinks.items():
+        place = bound.places[output]
+        reasons = dict(done.reasons) if place.kind == "rejected" else {}
+        found.append(OutputResult(output, place.where, place.shown_format, done.rows[output], sink.guarantee, reasons))
+    return found
+
+
+def _said_unknown(account: QueryAccount) -> str:
+    return (
+        f"The account of {account.query} is unknown since batch {account.unknown_since}: a manifest was lost, or a replay accepted. What is "
+        "published stands as it is; counts begin anew with a new checkpoint."
+    )
+
+
+def _said_pending(query: "RunningQuery") -> str:
+    outputs = ", ".join(sorted(query.protocol.losses.outputs))
+    return f"No new batch has written down yet what was accepted as lost of {outputs}: the next one does, and until then no start asks again."

@@ -1,0 +1,191 @@
+"""The events of a real run: in their order, with numbers that agree with the result; a listener that raises stops nothing."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import TypeVar
+
+import pytest
+
+from spark.small_job import KEPT, SUMS, WINDOWED, Binding, SmallJob, event, instant
+from streamproof.core.account import Account
+from streamproof.errors import AccountError, DataError
+from streamproof.runtime.events import (
+    BatchCommitted,
+    BatchPlanned,
+    BatchPublished,
+    BatchStaged,
+    Note,
+    QueryEnded,
+    QueryFinishing,
+    QueryStarted,
+    RunEnded,
+    RunEvent,
+    RunFailed,
+    WatermarkLeapt,
+)
+from streamproof.runtime.result import RunResult
+
+pytestmark = pytest.mark.spark
+
+Kind = TypeVar("Kind", bound=RunEvent)
+LIFE = ["batch-planned", "batch-staged", "batch-published", "batch-committed"]
+
+
+def run(job: SmallJob) -> tuple[RunResult, list[RunEvent]]:
+    heard: list[RunEvent] = []
+    return job.run(listener=heard.append), heard
+
+
+def of(kind: type[Kind], heard: Sequence[RunEvent]) -> list[Kind]:
+    return [event for event in heard if isinstance(event, kind)]
+
+
+def kinds(heard: Sequence[RunEvent]) -> list[str]:
+    """The kinds in their order, notes left aside."""
+    return [event.kind for event in heard if not isinstance(event, Note)]
+
+
+def test_a_run_with_late_and_rejected_rows_says_what_each_batch_did(small_job):
+    job = small_job(SUMS, WINDOWED)
+    job.feed([event("e1", 1), event("bad", 2, v=-1), "{broken"])
+    job.feed([event("e2", 100)])
+    job.feed([event("late", 5), event("e3", 101)])
+
+    result, heard = run(job)
+
+    assert kinds(heard)[:2] == ["query-starting", "query-started"]
+    assert kinds(heard)[-3:] == ["query-finishing", "query-ended", "run-ended"]
+    for batch in range(result.batches):
+        life = [each.kind for each in heard if getattr(each, "batch", None) == batch and each.kind != "batch-published"]
+        assert life == [kind for kind in LIFE if kind != "batch-published"]
+    staged, committed = of(BatchStaged, heard), of(BatchCommitted, heard)
+    assert staged[0].counts == {"input": 3, "emitted": 0, "late": 0, "rejected": 2, "duplicate": 0, "filtered": 0}
+    assert (staged[2].counts["input"], staged[2].counts["late"]) == (2, 1)
+    assert [each.counts for each in staged] == [each.counts for each in committed]
+    assert not any(each.replayed for each in staged)
+    planned = of(BatchPlanned, heard)
+    assert (planned[0].watermark, planned[2].watermark) == (None, instant(90))
+    assert [each.files for each in planned[:3]] == [1, 1, 1]
+    published = Counter[str]()
+    for each in of(BatchPublished, heard):
+        published[each.output] += each.rows
+    assert published == {"sums": 1, "late": 1, "rejected": 2} == {output.name: output.rows for output in result.outputs}
+    assert {(each.batch, each.output) for each in of(BatchPublished, heard)} >= {(0, "rejected"), (2, "late")}
+    assert all(seconds >= 0 for each in committed for seconds in each.seconds.values())
+    json.dumps([each.as_dict() for each in heard])
+
+
+def test_the_end_of_a_query_has_its_totals_and_its_account_and_the_end_of_the_run_its_result(small_job):
+    job = small_job(SUMS, WINDOWED)
+    job.feed([event("e1", 1), event("bad", 2, v=-1)])
+    job.feed([event("e2", 100)])
+
+    result, heard = run(job)
+
+    (started,), (ended,) = of(QueryStarted, heard), of(QueryEnded, heard)
+    assert started.outputs == {output.name: output.where for output in result.outputs}
+    assert started.checkpoint == str(job.checkpoint("sums"))
+    assert (ended.batches, ended.input, ended.rows) == (result.batches, 3, {"sums": 1, "late": 0, "rejected": 1})
+    assert ended.account.account == result.account == Account(emitted=1, open_state=1, rejected=1)
+    assert (ended.open_windows, ended.closes_after) == (1, instant(120))
+    assert heard[-1] == RunEnded(result)
+    assert of(QueryFinishing, heard) == [QueryFinishing("sums", asked_to_end=False)]
+
+
+def test_each_note_of_the_result_was_an_event(small_job):
+    """Those of a query, and those about the whole run."""
+    job = small_job(KEPT, Binding(sinks={"kept": "parquet"}))
+    job.feed([event("e1", 1)])
+    assert job.run().notes == [f"The output rejected has no [sink.rejected]; its rows are kept at {job.out('rejected')}."]
+    job.lose("commits/0")
+    job.lose("offsets/0")
+
+    result, heard = run(job)
+
+    assert [each.text for each in of(Note, heard)] == result.notes
+    assert {each.query for each in of(Note, heard)} == {"kept", ""}
+    assert of(BatchStaged, heard)[0].replayed
+    assert of(BatchPublished, heard)[0].rows == 1
+
+
+def test_a_watermark_that_leaps_is_an_event(small_job):
+    job = small_job(SUMS, Binding(**{**vars(WINDOWED), "event_time": WINDOWED.event_time.replace(" }", ', max_future = "none" }')}))
+    job.feed([event("e1", 1)])
+    job.feed([event("far", 86_400 * 365 * 100)])
+    job.feed([event("e2", 2)])
+
+    result, heard = run(job)
+
+    (leap,) = of(WatermarkLeapt, heard)
+    (of_result,) = result.leaps
+    assert (leap.query, leap.batch, leap.before, leap.after) == ("sums", of_result.batch, of_result.before, of_result.after)
+
+
+def test_a_listener_that_raises_harms_nothing_and_is_noted_once(small_job):
+    job = small_job(SUMS, WINDOWED)
+    job.feed([event("e1", 1)])
+    job.feed([event("e2", 100)])
+
+    def raises(_: RunEvent) -> None:
+        raise OSError("the metrics are down")
+
+    result = job.run(listener=raises)
+
+    assert result.account == Account(emitted=1, open_state=1)
+    assert [note for note in result.notes if "listener" in note] == [
+        "The listener of this run raised OSError: the metrics are down at the event query-starting. The job went on; look into that function."
+    ]
+
+
+def test_a_listener_that_raises_at_the_very_end_is_noted_too(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+
+    def raises(happens: RunEvent) -> None:
+        if isinstance(happens, RunEnded):
+            raise OSError("too late")
+
+    assert any("OSError: too late at the event run-ended" in note for note in job.run(listener=raises).notes)
+
+
+def test_two_queries_say_whose_batch_it_is(small_job):
+    job = small_job("""
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    return sp.Outputs(kept=events.require(v="v >= 0"), big=events.require(v="v > 5"))
+""")
+    job.binding = Binding(sinks={"kept": "parquet", "big": "parquet"})
+    job.write()
+    job.feed([event("small", 1, v=1), event("large", 2, v=9)])
+
+    result, heard = run(job)
+
+    for query in ("kept", "big"):
+        mine = [each.kind for each in heard if getattr(each, "query", None) == query and each.kind.startswith("batch-")]
+        assert list(dict.fromkeys(mine)) == LIFE
+    assert [each.account for each in of(QueryEnded, heard)] == result.accounts
+
+
+def test_a_run_that_fails_says_so_last(small_job):
+    job = small_job(KEPT, Binding(format="parquet"))
+    job.feed_bytes(b"no parquet", "parquet")
+    heard: list[RunEvent] = []
+
+    with pytest.raises(DataError) as error:
+        job.run(listener=heard.append)
+
+    assert heard[-1] == RunFailed("DataError", error.value.message)
+    assert not of(RunEnded, heard)
+
+
+def test_an_account_that_does_not_add_up_is_said_behind_the_result(small_job):
+    dropping = 'kept=checked.transform(lambda rows: rows.filter("v > 5"))'
+    job = small_job(KEPT.replace("kept=checked", dropping))
+    job.feed([event("e1", 1)])
+    heard: list[RunEvent] = []
+
+    with pytest.raises(AccountError) as error:
+        job.run(listener=heard.append)
+
+    assert heard[-2:] == [RunEnded(error.value.result), RunFailed("AccountError", error.value.message)]

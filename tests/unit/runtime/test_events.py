@@ -1,0 +1,358 @@
+"""What a batch says while it runs, in which order, and that a listener cannot harm it; no Spark is started."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from streamproof.core.account import Account
+from streamproof.core.manifest import Fingerprint, Manifest
+from streamproof.errors import SinkUnavailable
+from streamproof.runtime.batch import BatchProtocol, Identity, RunEnds
+from streamproof.runtime.events import (
+    BatchCommitted,
+    BatchPublished,
+    BatchStaged,
+    Emitter,
+    Note,
+    PublicationWaiting,
+    QueryEnded,
+    QueryEvents,
+    RunEnded,
+    RunEvent,
+    SparkStarting,
+    WatermarkLeapt,
+)
+from streamproof.runtime.leaps import Leaps
+from streamproof.runtime.logs import BatchLogs
+from streamproof.runtime.publishing import Publisher
+from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
+
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
+DAY_MS = 86_400_000
+
+
+class Manifests:
+    checkpoint = "checkpoint/kept"
+
+    def __init__(self) -> None:
+        self.there: dict[int, Manifest] = {}
+
+    def read(self, batch: int) -> Manifest | None:
+        return self.there.get(batch)
+
+    whole = read
+
+    def create(self, manifest: Manifest) -> bool:
+        return self.there.setdefault(manifest.batch, manifest) is manifest
+
+    def batches(self) -> list[int]:
+        return sorted(self.there)
+
+    def path(self, batch: int) -> str:
+        return f"manifests/{batch}"
+
+    def prune(self, newest: int, waiting: object) -> None:
+        """All stay."""
+
+
+class Logs:
+    """What Spark writes: a batch is committed if it is in `done`; its watermark stands in `watermarks`."""
+
+    def __init__(self) -> None:
+        self.done: list[int] = []
+        self.watermarks = [0, int(NOON.timestamp() * 1000)]
+
+    def of(self, batch: int) -> BatchLogs:
+        watermark, before = self.watermarks[batch], self.watermarks[batch - 1] if batch else 0
+        files = {"0": (f"data/{batch}.json", f"data/{batch}b.json")}
+        return BatchLogs(Fingerprint(watermark, ("o",), files), "offsets", {}, 10**14, before)
+
+    def require_inputs(self, logs: BatchLogs, batch: int, *, whole: bool) -> None:
+        """They are there."""
+
+    def committed(self, batch: int) -> bool:
+        return batch in self.done
+
+    def batches(self, log: str) -> list[int]:
+        return self.done
+
+
+@dataclass
+class Store:
+    """A sink that may lag, and may be down."""
+
+    down: bool = False
+    may_lag: bool = True
+    shards: int = 1
+    place: Any = field(
+        default_factory=lambda: SimpleNamespace(
+            format="json",
+            staged_in="out/kept",
+            staging="out/kept/_staging",
+            where="kafka://h/kept",
+            connector="kafka",
+            shared=False,
+        )
+    )
+
+    def prepare(self, manifest: object, section: object) -> None:
+        """Nothing to prepare."""
+
+    def publish(self, manifest: object, section: object) -> None:
+        if self.down:
+            raise SinkUnavailable("it is down.", required="Nothing is lost.")
+
+    def entries(self, batch: int) -> tuple[()]:
+        return ()
+
+    def staged_whole(self, section: object) -> bool:
+        return True
+
+    def abort(self, directory: str) -> None:
+        """What is staged goes."""
+
+
+class Rows:
+    def write(self, form: str, directory: str, options: Mapping[str, str]) -> None:
+        """Written."""
+
+    def sums(self) -> dict[str, int]:
+        return {"input": 3}
+
+
+def drained(batch: int) -> list[dict[str, Any]]:
+    """One task has written two rows, one was rejected."""
+    empty = {"partition": 0, "attempt": 0, "batch": batch, "records": 0, "floats": [], "absolutes": [], "file": None}
+    return [
+        {**empty, "door": "tally:kept", "rows": 2, "hash": 7, "reasons": {}},
+        {**empty, "door": "rejected.0", "rows": 1, "hash": 1, "reasons": {"v >= 0": 1}},
+    ]
+
+
+@dataclass
+class Heard:
+    """A listener that keeps what it hears, and raises at some kinds."""
+
+    events: list[RunEvent] = field(default_factory=list)
+    raises_at: tuple[str, ...] = ()
+
+    def __call__(self, event: RunEvent) -> None:
+        self.events.append(event)
+        if event.kind in self.raises_at:
+            raise ValueError(f"no room for {event.kind}\nin a second line")
+
+    @property
+    def kinds(self) -> list[str]:
+        return [event.kind for event in self.events]
+
+
+@pytest.fixture
+def store() -> Store:
+    return Store()
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest.fixture
+def protocol(store, heard) -> BatchProtocol:
+    manifests, events = Manifests(), QueryEvents("kept", Emitter(heard))
+    publisher = Publisher(manifests, {"kept": store}, {"kept": 100}, events)
+    publisher.begin(lambda _: -1)
+    return BatchProtocol(
+        spark=None,
+        storage=SimpleNamespace(exists=lambda _: False, list=lambda _: {"part-00000-a.json": 9}, delete=lambda _: None),
+        identity=Identity("job", "kept", "i", "feedbeef", "job.kept.feedbeef"),
+        doors=SimpleNamespace(drain=drained),
+        manifests=manifests,
+        logs=Logs(),
+        sinks={"kept": store},
+        targets={"kept": ("kept",)},
+        publisher=publisher,
+        sides={},
+        columns={},
+        floats={},
+        stateful=False,
+        whole_files=False,
+        events=events,
+        leaps=Leaps("kept"),
+        losses=SimpleNamespace(earlier=lambda *_: None, written_down=lambda _: None),
+    )
+
+
+COUNTS = {"input": 3, "emitted": 2, "late": 0, "rejected": 1, "duplicate": 0, "filtered": 0}
+LIFE = ["batch-planned", "batch-staged", "batch-published", "batch-committed"]
+
+
+def test_a_batch_is_planned_staged_published_and_committed_when_the_next_one_begins(protocol, heard):
+    protocol(Rows(), 0)
+    assert heard.kinds == LIFE[:3]
+
+    protocol(Rows(), 1)
+
+    assert heard.kinds == [*LIFE, *LIFE[:3]]
+    planned, staged, published, committed, second, *_ = heard.events
+    assert (planned.query, planned.batch, planned.watermark, planned.files) == ("kept", 0, None, 2)
+    assert (second.batch, second.watermark) == (1, NOON)
+    assert staged == BatchStaged("kept", 0, COUNTS, {"kept": 2}, False, staged.seconds)
+    assert published == BatchPublished("kept", 0, "kept", 2, published.seconds, waiting=0)
+    assert committed == BatchCommitted("kept", 0, COUNTS, {"kept": 2}, committed.seconds)
+    assert committed.seconds.keys() == {"stage", "publish"}
+    assert all(seconds >= 0 for seconds in (staged.seconds, published.seconds, *committed.seconds.values()))
+
+
+def test_the_last_batch_is_committed_once_sparks_log_says_so_and_that_is_said_once(protocol, heard):
+    protocol(Rows(), 0)
+    protocol.look_for_commit()
+    assert heard.kinds == LIFE[:3], "its commit log is not there yet"
+    protocol.logs.done.append(0)
+
+    protocol.look_for_commit()
+    protocol.look_for_commit()
+    protocol.finish(1)
+
+    assert heard.kinds == LIFE
+
+
+def test_the_end_of_a_run_looks_for_the_commit_too(protocol, heard):
+    protocol(Rows(), 0)
+    protocol.logs.done.append(0)
+
+    protocol.finish(1)
+
+    assert heard.kinds == LIFE
+
+
+def test_a_batch_that_does_not_begin_since_the_run_ends_still_commits_the_one_before(protocol, heard):
+    protocol(Rows(), 0)
+    protocol.ending = True
+
+    with pytest.raises(RunEnds):
+        protocol(Rows(), 1)
+
+    assert heard.kinds == LIFE
+
+
+def test_a_batch_that_is_found_as_it_was_is_replayed(protocol, heard):
+    protocol(Rows(), 0)
+    protocol(Rows(), 0)
+
+    assert [event.replayed for event in heard.events if isinstance(event, BatchStaged)] == [False, True]
+
+
+def test_r8_an_output_that_is_down_is_waited_for_and_what_waited_is_published_in_order(protocol, store, heard):
+    store.down = True
+    protocol(Rows(), 0)
+    protocol(Rows(), 1)
+
+    waits = [event for event in heard.events if isinstance(event, PublicationWaiting)]
+    assert [(each.batches, each.why) for each in waits] == [(1, "it is down."), (2, "it is down.")]
+    assert all(each.seconds > 0 for each in waits)
+    assert waits[-1].says == "2 batches wait for kept: it is down."
+    assert "batch-published" not in heard.kinds
+    store.down = False
+
+    protocol.publisher.catch_up(at_once=True)
+
+    published = [event for event in heard.events if isinstance(event, BatchPublished)]
+    assert [(each.batch, each.waiting) for each in published] == [(0, 1), (1, 0)]
+    assert [event.text for event in heard.events if isinstance(event, Note)] == protocol.events.notes
+    assert protocol.events.notes[0].startswith("The output kept had to wait")
+
+
+def test_a_try_that_fails_again_says_what_waits(protocol, store, heard):
+    store.down = True
+    protocol(Rows(), 0)
+    heard.events.clear()
+
+    protocol.publisher.catch_up(at_once=True)
+
+    assert [(event.kind, event.batches) for event in heard.events] == [("publication-waiting", 1)]
+
+
+def test_a_watermark_that_leaps_is_said_in_its_batch_and_only_when_it_leaps_further(protocol, heard):
+    start = protocol.logs.watermarks[1]
+    protocol.logs.watermarks += [start + 2 * DAY_MS, start + 2 * DAY_MS, start + 3 * DAY_MS + 1, start + 9 * DAY_MS]
+    for batch in range(6):
+        protocol(Rows(), batch)
+
+    leaps = [event for event in heard.events if isinstance(event, WatermarkLeapt)]
+    assert (leaps[0].batch, leaps[0].before) == (2, NOON)
+    assert [leap.batch for leap in leaps] == [2, 5]
+    assert heard.kinds[heard.kinds.index("watermark-leapt") - 1] == "batch-published"
+    assert heard.kinds[heard.kinds.index("watermark-leapt") + 1] == "batch-committed"
+
+
+def test_a_watermark_beyond_the_years_of_python_is_none(protocol, heard):
+    protocol.logs.watermarks[0] = 10**16
+    protocol.leaps = SimpleNamespace(saw=lambda *_: None)
+
+    protocol(Rows(), 0)
+
+    assert heard.events[0].watermark is None
+
+
+def test_a_listener_that_raises_at_every_event_harms_no_batch_and_is_noted_once(protocol, heard):
+    heard.raises_at = tuple(LIFE)
+
+    protocol(Rows(), 0)
+    protocol(Rows(), 1)
+
+    assert protocol.failure is None
+    assert protocol.done.batches == 2
+    assert heard.kinds == [*LIFE, *LIFE[:3]], "each event was given to it all the same"
+    assert protocol.events.emitter.failure == (
+        "The listener of this run raised ValueError: no room for batch-planned at the event batch-planned. The job went on; look into "
+        "that function."
+    )
+
+
+def test_a_listener_that_wants_to_end_the_process_does_not():
+    def leaves(_: RunEvent) -> None:
+        raise SystemExit
+
+    emitter = Emitter(leaves)
+    emitter.emit(SparkStarting("job"))
+
+    assert emitter.failure.startswith("The listener of this run raised SystemExit at the event spark-starting.")
+
+
+def test_ctrl_c_is_no_error_of_the_listeners():
+    def interrupted(_: RunEvent) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Emitter(interrupted).emit(SparkStarting("job"))
+
+
+def test_events_are_plain_values_for_json():
+    account = QueryAccount("kept", 3, Account(emitted=2))
+    ended = QueryEnded("kept", 1, 0, 3, {"kept": 2}, account, 1, NOON)
+    result = RunResult(
+        job="job",
+        batches=1,
+        without_input=0,
+        rows_in=3,
+        seconds=0.5,
+        outputs=[OutputResult("kept", "out/kept", "json", 2, "exactly once")],
+        account=account.account,
+        account_input=3,
+        open_windows=1,
+        closes_after=NOON,
+        notes=["a note"],
+        accounts=[account],
+    )
+
+    shown = json.loads(json.dumps(ended.as_dict()))
+    assert (shown["kind"], shown["closes_after"]) == ("query-ended", "2026-01-05T12:00:00+00:00")
+    assert (shown["account"]["adds_up"], shown["account"]["account"]["emitted"]) == (False, 2)
+    last = json.loads(json.dumps(RunEnded(result).as_dict()))
+    assert last == {"kind": "run-ended", "result": result.as_dict()}
+    assert last["result"]["accounts"][0] == shown["account"]
