@@ -16,7 +16,7 @@ def spending(spark: SparkSession, database: str, customers: DataFrame) -> None:
         .agg(F.count("*").alias("clicks"), F.round(F.sum("price"), 2).alias("spent"))
     )
 
-    def upsert(rows: DataFrame, batch: int) -> None:
+    def upsert(rows: DataFrame, _: int) -> None:
         found = [(row["country"], row["clicks"], row["spent"]) for row in rows.collect()]
         with sqlite3.connect(database) as connection:
             connection.execute("CREATE TABLE IF NOT EXISTS spending (country TEXT PRIMARY KEY, clicks INTEGER, spent REAL)")

@@ -57,6 +57,8 @@ class ProofProgress(ABC):
         match event:
             case Started():
                 self.console.print(said(event), soft_wrap=True)
+                if event.touches:
+                    self._line("it will touch", event.touches)
             case Recording():
                 self.recording(event)
             case Recorded():

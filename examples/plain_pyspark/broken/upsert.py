@@ -12,7 +12,7 @@ def spending(spark: SparkSession, database: str, customers: DataFrame) -> None:
     clicks = spark.readStream.format("json").schema(SCHEMA).load("/data/clicks")
     joined = clicks.join(customers, "user")
 
-    def upsert(rows: DataFrame, batch: int) -> None:
+    def upsert(rows: DataFrame, _: int) -> None:
         spent = rows.groupBy("country").agg(F.count("*").alias("clicks"), F.round(F.sum("price"), 2).alias("spent"))
         found = [(row["country"], row["clicks"], row["spent"]) for row in spent.collect()]
         with sqlite3.connect(database) as connection:

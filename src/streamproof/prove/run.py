@@ -27,7 +27,7 @@ from streamproof.prove.process.spark_settings import SPARK
 from streamproof.prove.process.zygote import Zygote
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.services import Services, given
-from streamproof.prove.subjects.subject import Preparation, Subject
+from streamproof.prove.subjects.subject import REPEATABLE, Preparation, Subject
 
 RARE_SETTINGS = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
@@ -96,6 +96,7 @@ class _Prepared:
     plans: list[ScenarioPlan]
     fault_free: Outcome
     left_out: tuple[str, ...] = ()
+    repeatable: bool = True
 
 
 def run_proof(
@@ -115,7 +116,9 @@ def run_proof(
         plans = _wanted(prepared.plans, options)
         outcomes: list[Outcome] = [prepared.fault_free]
         cut_short = ""
-        if prepared.fault_free.verdict is not Verdict.FAIL or not options.stop_at_first:
+        if not prepared.repeatable:
+            cut_short = "two runs without any fault are not alike, so no crash was tried"
+        elif prepared.fault_free.verdict is not Verdict.FAIL or not options.stop_at_first:
             more, cut_short = _run(prepared, plans, options, tell, started)
             outcomes += more
         outcomes = _agreeing(outcomes)
@@ -247,7 +250,9 @@ class _Session:
         shipped = beside.submit(executor.record, "shipped", trace=False)
         fault_free = executor.judge_recording(FAULT_FREE, recording)
         compared = subject.compare(recording, shipped.result())
-        fault_free = replace(fault_free, checks=[*fault_free.checks, *compared])
+        repeatable = all(check.verdict is not Verdict.FAIL for check in compared if check.name == REPEATABLE)
+        checks = [*fault_free.checks, *compared] if repeatable else [*compared, *fault_free.checks]
+        fault_free = replace(fault_free, checks=checks)
         recordings = {"default": recording}
         if options.full and not services.names:
             recordings["rare"] = executor.record("rare", settings=RARE_SETTINGS)
@@ -256,7 +261,7 @@ class _Session:
         images, live, others = _counted(plans)
         seconds = monotonic_seconds() - self._started
         self.tell(events.Recorded(len(recording.steps.steps), images, live, seconds, others))
-        return _Prepared(subject, executor, recordings, plans, fault_free, left_out)
+        return _Prepared(subject, executor, recordings, plans, fault_free, left_out, repeatable)
 
 
 def _counted(plans: Sequence[ScenarioPlan]) -> tuple[int, int, int]:

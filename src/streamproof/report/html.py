@@ -65,6 +65,7 @@ def render(report: Report) -> str:
     Needs jinja2. With the extra `report` (altair, vl-convert) it holds the event-time picture, without it a table and a notice.
     """
     report = without_secrets(report)
+    report = {**report, "judged_by": report.get("judged_by", []), "not_checked": report.get("not_checked", [])}
     scenarios = explain.worst_first(report)
     shared = _Shared()
     told = [_tell(report, index, scenario, shared) for index, scenario in enumerate(scenarios)]

@@ -196,6 +196,8 @@ class Report(TypedDict):
     noun: NotRequired[str]
     not_exercised: NotRequired[list[RemarkEntry]]
     not_compared: NotRequired[list[RemarkEntry]]
+    judged_by: NotRequired[list[str]]
+    not_checked: NotRequired[list[RemarkEntry]]
 
 
 def problems(value: object) -> list[str]:

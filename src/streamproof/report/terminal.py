@@ -16,7 +16,7 @@ SCREEN_COLUMNS = 100
 STYLES = {Verdict.PASS: "bold green", Verdict.FAIL: "bold red", Verdict.UNKNOWN: "bold yellow"}
 _LABEL = 12
 # How many lines a part may take, so that the sum stays below a screen of 24; what is longer is whole in the page.
-_LINES = {"no fault": 1, "how": 3, "read on": 1, "report": 1, "unexercised": 3}
+_LINES = {"no fault": 1, "not checked": 4, "how": 3, "read on": 1, "report": 1, "unexercised": 3}
 _UNEXERCISED = 3
 
 
@@ -56,10 +56,20 @@ def _passed(report: Report, page: "Lines") -> None:
     page.label_width = len(label) + 3
     if report["conservation"]["fault_free"]["input"]:
         page.parts(label, words.account(report["conservation"]["fault_free"]))
+    _judged_by(report, page)
     page.line("what this means", words.WHAT_A_PASS_MEANS, width=page.label_width)
     page.whole("read on", pages.path_of(words.READ_WHAT_A_PASS_MEANS), width=page.label_width)
     for note in report["notes"][:2]:
         page.line("note", note, width=page.label_width)
+
+
+def _judged_by(report: Report, page: "Lines") -> None:
+    """Of a job that was not written for us: what it was held against, and what nobody looked at, by name."""
+    if report.get("judged_by"):
+        page.line("judged by", ", ".join(report["judged_by"]), width=page.label_width)
+        page.label_width = max(page.label_width, _LABEL)
+        unchecked = report.get("not_checked", [])
+        page.line("not checked", "; ".join(f"{one['name']} ({one['says']})" for one in unchecked), width=page.label_width)
 
 
 def _not_passed(report: Report, verdict: Verdict, page: "Lines") -> None:

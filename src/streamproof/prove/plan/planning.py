@@ -94,6 +94,22 @@ def live(timeline: Timeline, announced: Sequence[StepName]) -> list[ScenarioPlan
     return in_order([*crashes, *[ScenarioPlan(f"{step}+live", Mode.LIVE, "process-death", step) for step in taken]], Mode.LIVE)
 
 
+def before_commits(timeline: Timeline) -> list[ScenarioPlan]:
+    """A live crash right before each commit: what a job's own function has done in the batch is done then, wherever it lies.
+
+    The disk is often the one behind the plan of the batch, so that no image tells the two apart.
+    """
+    found = []
+    for image in prefixes(timeline):
+        steps = [StepName.parse(name) for name in image.names]
+        found += [
+            ScenarioPlan(f"{step}+live", Mode.LIVE, "process-death", step, image)
+            for step in steps
+            if step.phase is Phase.COMMIT and step.side is Side.BEFORE and not image.background
+        ]
+    return found
+
+
 def struck(strikes: Iterable[tuple[ServiceFault, StepName, str]]) -> list[ScenarioPlan]:
     """Faults on services, each at its step."""
     return [

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from streamproof.prove.services import Services
 
 
+REPEATABLE = "repeatable"
+"""The check of two runs without any fault: where it fails, what a crash does cannot be told from what every start does."""
 Run = Callable[[str, ScenarioBinding, Mapping[str, str]], ChildResult]
 """Runs the subject: a name, where, with which settings of Spark beside its own."""
 

@@ -29,6 +29,7 @@ def report_of(subject: JobSubject, history: History | None) -> dict[str, Any]:
         "noun": subject.noun,
         "not_exercised": [one.as_dict() for one in vacuous],
         "not_compared": [one.as_dict() for one in _not_compared(subject)],
+        "judged_by": [],
         "not_checked": [],
         "notes": list(_notes(subject, [one.name for one in let_be])),
         "event_time": _event_time(subject, history) if history else NO_PICTURE,

@@ -22,7 +22,10 @@ def report_of(subject: PysparkSubject, left: Left | None) -> dict[str, Any]:
         "judged_by": [JUDGED_BY],
         "not_exercised": list(_not_exercised(left)),
         "not_compared": [],
-        "not_checked": [{"name": name, "says": says} for name, says in _not_checked(subject, left)],
+        "not_checked": [
+            {"code": f"{name.partition(' ')[0]}-not-checked", "name": name, "says": says}
+            for name, says in _not_checked(subject, left)
+        ],
         "notes": [*subject.notes, *(note for one in subject.offered.values() for note in one.sample.notes)],
         "event_time": NO_PICTURE,
         "outputs": _outputs(left),

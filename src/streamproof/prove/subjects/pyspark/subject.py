@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from streamproof.core.clock import from_micros
 from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import CheckResult, Finding
-from streamproof.prove.plan.planning import ScenarioPlan, beyond, live, standard
+from streamproof.prove.plan.planning import ScenarioPlan, before_commits, beyond, live, standard
 from streamproof.prove.plan.planning import quick as one_of_each
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.record.recording import Recording
@@ -21,7 +21,7 @@ from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.reading import WRITTEN, Left, Output, queries_of, read_left
 from streamproof.prove.subjects.pyspark.reference import References
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Query, Told
-from streamproof.prove.subjects.subject import Judged, Run, Subject
+from streamproof.prove.subjects.subject import REPEATABLE, Judged, Run, Subject
 
 if TYPE_CHECKING:
     from streamproof.prove.process.engine import Engine
@@ -104,7 +104,7 @@ class PysparkSubject(Subject):
     def plans(self, recordings: Mapping[str, Recording], *, full: bool, quick: bool) -> tuple[list[ScenarioPlan], tuple[str, ...]]:
         default = recordings["default"]
         if self.leaves_the_disk:
-            crashes = live(default.steps, ())
+            crashes = list({plan.id: plan for plan in (*before_commits(default.steps), *live(default.steps, ()))}.values())
             return (one_of_each(crashes) if quick else crashes), ()
         crashes = standard(default.steps)
         if quick:
@@ -137,7 +137,7 @@ class PysparkSubject(Subject):
         if steps and not findings:
             what = "two runs without any fault take other durable steps"
             findings.append(Finding(None, what, None, "the same steps", f"only in one of them: {', '.join(steps[:5])}"))
-        return [CheckResult("repeatable", Verdict.FAIL if findings else Verdict.PASS, tuple(findings), len(findings))]
+        return [CheckResult(REPEATABLE, Verdict.FAIL if findings else Verdict.PASS, tuple(findings), len(findings))]
 
     def called(self, trace: str) -> str:
         return trace
