@@ -8,7 +8,7 @@ import pytest
 from spark.small_job import KEPT, Binding, event
 from streamproof._jvm import Storage
 from streamproof.core.account import Account
-from streamproof.errors import CheckpointError, SinkError, StagedRowsGone, StoreEmptied, StreamproofError, TornCheckpoint
+from streamproof.errors import SinkError, StagedRowsGone, StoreEmptied, StreamproofError, TornCheckpoint
 
 pytestmark = pytest.mark.spark
 
@@ -184,13 +184,6 @@ def test_r26_a_loss_that_is_accepted_while_a_batch_is_interrupted_is_written_dow
         job.run()
 
     assert (job.manifest(3).section("kept").earlier.lost, job.manifest(3).section("kept").earlier.lost_sum) == (1, 1)
-
-
-def test_r30_losses_of_a_format_that_is_not_known_stop(small_job):
-    job = three_batches(small_job)
-    (job.checkpoint() / "_streamproof/accepted_losses.json").write_text('{"format": 99}')
-
-    assert "is not known to this version" in job.stopped(CheckpointError).message
 
 
 def test_r26_an_emptied_output_is_one_message_with_one_way_out(small_job):
