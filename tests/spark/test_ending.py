@@ -11,7 +11,7 @@ from streamproof.errors import DataError
 from streamproof.lab.process import until
 from streamproof.runtime import run
 from streamproof.runtime.binding import bind
-from streamproof.runtime.events import BatchCommitted, QueryStarted, RunEvent
+from streamproof.runtime.events import BatchCommitted, BatchPlanned, RunEvent
 from streamproof.runtime.publishing import Publisher
 from streamproof.runtime.result import RunResult
 from streamproof.runtime.start.options import Start
@@ -38,12 +38,12 @@ def small(events: sp.Stream) -> sp.Outputs:
 
 
 def run_until(job: SmallJob, batches: int) -> RunResult:
-    """Runs, and asks it to end when it says that it has done so many batches, or more."""
+    """Runs, and asks it to end when it says that it has done so many batches, and with 0 when it has begun one."""
     end, done = threading.Event(), []
 
     def hear(event: RunEvent) -> None:
         done.extend([event] if isinstance(event, BatchCommitted) else [])
-        if isinstance(event, QueryStarted | BatchCommitted) and len(done) >= batches:
+        if isinstance(event, BatchPlanned | BatchCommitted) and len(done) >= batches:
             end.set()
 
     return job.run(end=end, listener=hear)
