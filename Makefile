@@ -94,7 +94,7 @@ benchmarks: setup
 
 docs: setup
 	@$(RUN) python docs/explanations/pictures/draw.py
-	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict
 	@echo "build/site/index.html"
 
 wheel: setup

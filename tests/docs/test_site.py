@@ -27,7 +27,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "mkdocs",
             "build",
             "--strict",
-            "--quiet",
             "--config-file",
             str(ROOT / "mkdocs.yml"),
             "--site-dir",
@@ -44,6 +43,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_site_builds_strictly(site):
     assert (site / "index.html").is_file()
+
+
+def test_every_fence_is_drawn_as_code(site):
+    written = (
+        sum(len(re.findall(r"^ *```.*\n", page.read_text(encoding="utf-8"), re.MULTILINE)) for page in DOCS.rglob("*.md")) // 2
+    )
+    drawn = sum(page.read_text(encoding="utf-8").count('<div class="highlight">') for page in site.rglob("*.html"))
+
+    assert drawn == written > 30
 
 
 def test_no_page_fetches_anything_from_elsewhere(site):
