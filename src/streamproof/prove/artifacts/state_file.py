@@ -1,4 +1,4 @@
-"""What is in the state of a stopped query, written down for the proving process, which has no part in the reading."""
+"""Writes the state of a stopped query to a file. The child reads the state; the proving process only reads the file."""
 
 import json
 from collections.abc import Callable, Mapping
