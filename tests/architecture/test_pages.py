@@ -53,3 +53,11 @@ def test_the_index_of_the_decisions_has_each_page():
     index = (ROOT / "docs" / "decisions" / "README.md").read_text(encoding="utf-8")
 
     assert set(re.findall(r"\]\(([\w-]+\.md)\)", index)) == {path.name for path in DECISIONS}
+
+
+def test_what_contributors_are_told_to_touch_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:src|tests|docs)/[\w./-]+)`", text)
+
+    assert len(named) > 20
+    assert [path for path in named if not (ROOT / path).exists()] == []
