@@ -22,7 +22,7 @@ _READERS: Mapping[str, Callable[[SparkSession, str, int], DataFrame]] = {
 def write_state(
     spark: SparkSession, checkpoint: str, known: Mapping[str, str] | None, window: timedelta, target: Path
 ) -> dict[str, str]:
-    """Writes what the stateful operators of a checkpoint hold, read by one Spark job, as `left_behind.read_state` takes it.
+    """Writes what the stateful operators of a checkpoint hold, read by one Spark job, as `reading.read_state` takes it.
 
     Parameters
     ----------
