@@ -15,7 +15,7 @@ ifeq ($(origin PYTHON), command line)
 export UV_PYTHON := $(PYTHON)
 endif
 
-.PHONY: help setup prerequisites demo demo-services test check full beyond mutants benchmarks wheel clean
+.PHONY: help setup prerequisites demo demo-services test check full beyond mutants benchmarks docs wheel clean
 
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
@@ -27,6 +27,7 @@ help:
 	@echo "make beyond       of the full plan what the standard one does not have; ONLY='*@2:*+*' takes one batch of it"
 	@echo "make mutants      break Streamproof on purpose: each mutant must turn a proof red; ONLY='late-*', SERVICES=1 takes those on services too"
 	@echo "make benchmarks   what a start, an event and a proof cost"
+	@echo "make docs         build the documentation site into build/site"
 	@echo "make wheel        build the wheel into dist/"
 	@echo "make clean        remove what was built; downloads stay"
 
@@ -60,7 +61,7 @@ check: setup
 	@$(RUN) ruff format --check --quiet .
 	@$(RUN) ruff check --quiet .
 	@$(RUN) mypy
-	@$(RUN) pytest -q tests/architecture tests/unit
+	@$(RUN) pytest -q -m "not spark" tests/architecture tests/unit tests/docs
 
 # Three runs side by side, each with a JVM of its own: small jobs, and services that are waited for, leave one of two cores idle. A fourth
 # would take more than 20 GB. What the first two say comes at the end; THEN is done behind the first and ALSO behind the second, whether they
@@ -90,6 +91,11 @@ mutants: setup
 
 benchmarks: setup
 	@$(RUN) python -m benchmarks
+
+docs: setup
+	@$(RUN) python docs/explanations/pictures/draw.py
+	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict
+	@echo "build/site/index.html"
 
 wheel: setup
 	@$(UV) build --quiet --wheel --out-dir dist

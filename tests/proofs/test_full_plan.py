@@ -1,4 +1,4 @@
-"""What only the full plan has: kill -9 of a child in a JVM of its own, power failures, and the recording with rare settings."""
+"""What only the full plan has: kill -9 of a child in a JVM of its own, power failures, and the recording with rare settings (R18, R20)."""
 
 import fnmatch
 import shutil

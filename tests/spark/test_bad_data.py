@@ -139,7 +139,7 @@ def test_a_folder_of_data_that_is_not_there(small_job):
 
 
 def test_a_file_that_vanishes_between_listing_and_reading(small_job):
-    """The batch is planned with it; put back, the same batch is read again."""
+    """The batch is planned with it, and takes no other input (R32); put back, the same batch is read again."""
     job = small_job(KEPT)
     job.feed([event("e1", 1)])
     gone = job.feed([event("e2", 2)])

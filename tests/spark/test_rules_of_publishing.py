@@ -1,4 +1,4 @@
-"""Staged, decided, published (R3, R5 to R8): rules of PROTOCOL.md, each on a real run.
+"""Staged, decided, published (R3, R5 to R8): rules of docs/protocol.md, each on a real run.
 
 A crash is the files it takes away, or a fault at a chosen step.
 """

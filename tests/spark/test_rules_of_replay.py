@@ -1,4 +1,4 @@
-"""Whose a checkpoint is, and a batch that runs again (R1, R2, R4): rules of PROTOCOL.md, each on a real run.
+"""Whose a checkpoint is, and a batch that runs again (R1, R2, R4): rules of docs/protocol.md, each on a real run.
 
 A crash is the files it takes away, or a fault at a chosen step.
 """

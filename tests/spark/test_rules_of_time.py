@@ -1,4 +1,4 @@
-"""Lateness, clocks, state, and the account (R10 to R15, R21): rules of PROTOCOL.md, each on a real run.
+"""Lateness, clocks, state, and the account (R10 to R15, R21): rules of docs/protocol.md, each on a real run.
 
 A crash is the files it takes away, or a fault at a chosen step.
 """

@@ -20,15 +20,13 @@ Target = Annotated[
 ]
 Debug = Annotated[
     bool,
-    typer.Option(
-        "--debug", callback=screen.show_traces, help="Print the whole trace of an error, and what Spark logs, on the screen."
-    ),
+    typer.Option("--debug", callback=screen.show_traces, help="Print the whole trace of an error, and Spark's log, on the screen."),
 ]
-Profile = Annotated[str | None, typer.Option(metavar="NAME", help="Lay [profile.NAME] over the configuration.")]
+Profile = Annotated[str | None, typer.Option(metavar="NAME", help="Use the keys of [profile.NAME] in place of the others.")]
 
 
 def check(target: Target = ".", profile: Profile = None, debug: Debug = False) -> None:  # noqa: ARG001 -- its callback acts
-    """Look at configuration, job, scenario, Java, Spark and folders in under two seconds; starts no JVM."""
+    """Check configuration, job, scenario, Java, Spark and folders. It takes under two seconds and starts no JVM."""
     from rich.text import Text
 
     from streamproof.runtime.preflight import look_at
@@ -45,13 +43,11 @@ def check(target: Target = ".", profile: Profile = None, debug: Debug = False) -
     bad = sum(not item.good for item in found)
     out.print()
     if bad:
-        out.print(f"{bad} of {len(found)} to mend")
+        out.print(f"{bad} of {len(found)} to fix")
         raise typer.Exit(2)
     unseen = [item.what for item in found if not item.looked_at]
     there = f"all is there, as far as it can be seen from here (not {', '.join(unseen)})" if unseen else "all is there"
-    out.print(
-        f"{there}; what the job's expressions say, Spark reads when it runs; next: streamproof run {screen.typed(target, profile)}"
-    )
+    out.print(f"{there}; Spark checks the job's expressions when it runs; next: streamproof run {screen.typed(target, profile)}")
 
 
 def _scenario(target: str, profile: str | None) -> "list[Finding]":

@@ -30,7 +30,7 @@ def init(
         ),
     ] = None,
 ) -> None:
-    """Make a folder with a job, its configuration, a scenario, sample data and a test; it runs and proves as it stands."""
+    """Make a folder with a job, its configuration, a scenario, sample data and a test. You can run and prove it at once."""
     notes: tuple[str, ...] = ()
     if sample is None:
         written = write_templates(directory)

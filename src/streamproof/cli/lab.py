@@ -21,7 +21,7 @@ Examples:
   streamproof lab fetch kafka registry      download once what they need
   streamproof lab up kafka --brokers 3      three brokers on free ports
   streamproof lab status                    what runs, and where
-  streamproof lab down                      end it, with everything it has started
+  streamproof lab down                      stop what lab up has started
 """
 
 app = typer.Typer(
@@ -31,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 Folder = Annotated[Path, typer.Option("--dir", metavar="DIR", help="Where the lab keeps its data and logs.")]
-Names = Annotated[list[str], typer.Argument(metavar="SERVICE...", help=f"Of {', '.join(NAMES)}.")]
+Names = Annotated[list[str], typer.Argument(metavar="SERVICE...", help=f"One or several of {', '.join(NAMES)}.")]
 DEFAULT = Path(".streamproof", "lab")
 
 
@@ -41,7 +41,7 @@ def up(
     brokers: Annotated[int, typer.Option("--brokers", min=1, max=3, help="Kafka brokers: 1 or 3.")] = 1,
     folder: Folder = DEFAULT,
 ) -> None:
-    """Start services and leave them running; each answers when the command ends. They begin empty: what a lab before kept here goes."""
+    """Start services and leave them running. All answer when the command ends. They start empty: data of an earlier lab here is deleted."""
     from streamproof.lab import supervisor
 
     known = _known(names)
@@ -53,9 +53,9 @@ def up(
     screen.console().print(f"\nlogs in {folder}; end it: streamproof lab down{'' if folder == DEFAULT else f' --dir {folder}'}")
 
 
-@app.command("status", short_help="What runs, and where.")
+@app.command("status", short_help="Show what runs, and where.")
 def status(folder: Folder = DEFAULT) -> int:
-    """Ask each service whether it answers; the exit code is 1 where one does not, or nothing runs."""
+    """Ask each service whether it answers. The exit code is 1 if one does not, or if nothing runs."""
     from streamproof.lab import services, supervisor
 
     place = folder.absolute()
@@ -71,9 +71,9 @@ def status(folder: Folder = DEFAULT) -> int:
     return 0 if state.complete and not silent else 1
 
 
-@app.command("down", short_help="End it, with everything it has started.")
+@app.command("down", short_help="Stop what lab up has started.")
 def down(folder: Folder = DEFAULT) -> None:
-    """End the lab; its logs stay."""
+    """Stop the services. Their logs stay."""
     from streamproof.lab import supervisor
 
     ended = supervisor.down(folder.absolute())
@@ -82,7 +82,7 @@ def down(folder: Folder = DEFAULT) -> None:
 
 @app.command("fetch", short_help="Download once what services need.")
 def fetch(names: Names) -> None:
-    """Download or build what services need beside Python packages, into a cache; nothing is downloaded twice."""
+    """Download or build into a cache what services need beside Python packages. Nothing is downloaded twice."""
     _fetch(_known(names))
 
 

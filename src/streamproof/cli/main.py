@@ -13,16 +13,16 @@ from streamproof.errors import OWN_FAULT, ConfigurationError, StreamproofError
 
 _EXAMPLES = """\b
 Begin:
-  streamproof init my_job      a folder with a job that runs and proves as it stands
-  streamproof check my_job     configuration, Java and Spark, in under two seconds
-  streamproof run my_job       run it; where each output went, and the account
-  streamproof prove my_job     crash it everywhere, and show that no event is lost or doubled
+  streamproof init my_job      make a folder with a job that runs at once
+  streamproof check my_job     check configuration, job, Java and Spark, in under two seconds
+  streamproof run my_job       run it; see where each output went, and the account
+  streamproof prove my_job     crash it everywhere; see that no event is lost or doubled
 
 \b
 Exit codes:
   0  pass      1  fail      2  wrong usage or configuration      3  unknown: the proof was cut short or could not decide
-  4  run: it is done, and its account does not add up
-  70  a fault of Streamproof's own      75  a restart mends it: a JVM that died, a store or registry that does not answer
+  4  the run is done, and its account does not add up
+  70  a fault of Streamproof's own      75  start it again later: the JVM died, or a store or registry does not answer
   130  ended by Ctrl-C      143  by SIGTERM
 """
 
@@ -36,11 +36,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("init", epilog=init.EXAMPLES, short_help="Make a folder that runs and proves as it stands.")(init.init)
-app.command("check", epilog=check.EXAMPLES, short_help="Look at configuration, Java and Spark; no JVM.")(check.check)
+app.command("init", epilog=init.EXAMPLES, short_help="Make a folder with a job that runs at once.")(init.init)
+app.command("check", epilog=check.EXAMPLES, short_help="Check configuration, job, Java and Spark.")(check.check)
 app.command("run", epilog=run.EXAMPLES, short_help="Run the job; print outputs and the account.")(run.run)
-app.command("prove", epilog=prove.EXAMPLES, short_help="Crash it everywhere; account for every event.")(prove.prove)
-app.command("jars", epilog=jars.EXAMPLES, short_help="The jars of a job, for spark-submit.")(jars.jars)
+app.command("prove", epilog=prove.EXAMPLES, short_help="Crash the job everywhere; account for every event.")(prove.prove)
+app.command("jars", epilog=jars.EXAMPLES, short_help="Print the jars of a job, for spark-submit.")(jars.jars)
 app.add_typer(report.app, name="report")
 app.add_typer(schema.app, name="schema")
 app.add_typer(lab.app, name="lab")

@@ -31,16 +31,20 @@ Exit codes:
 
 Only = Annotated[
     str | None,
-    typer.Option(metavar="ID", help="Only this scenario, or those that a glob such as 'publish/*' names; several with commas."),
+    typer.Option(
+        metavar="ID", help="Only this scenario, or those that match a glob such as 'publish/*'. Separate several with commas."
+    ),
 ]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="Another seed than the scenario's: other events, another order.")]
+Seed = Annotated[
+    int | None, typer.Option(metavar="N", help="Use this seed instead of the scenario's: other events, another order.")
+]
 
 
 def prove(
     target: Target = ".",
     only: Only = None,
     seed: Seed = None,
-    show_plan: Annotated[bool, typer.Option("--list", help="Print the plan, its size and an estimate, and prove nothing.")] = False,
+    show_plan: Annotated[bool, typer.Option("--list", help="Print the plan, its size and an estimate. Prove nothing.")] = False,
     last_failed: Annotated[bool, typer.Option("--last-failed", help="Only what did not pass last time.")] = False,
     stop_at_first: Annotated[bool, typer.Option("-x", "--stop-at-first", help="Stop at the first failure.")] = False,
     full: Annotated[
@@ -48,31 +52,34 @@ def prove(
     ] = False,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="A quick plan, for pull requests: one crash for each kind of step, and the live crashes."),
+        typer.Option("--quick", help="The quick plan, for pull requests: one crash for each kind of step, and the live crashes."),
     ] = False,
     max_scenarios: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="At most N scenarios; cut short, the verdict is unknown.")
+        int | None, typer.Option(metavar="N", min=1, help="Prove at most N scenarios. If others are left, the verdict is unknown.")
     ] = None,
     time_budget: Annotated[
         str | None,
-        typer.Option(metavar="DURATION", help='At most so long, such as "10 minutes"; cut short, the verdict is unknown.'),
-    ] = None,
-    events: Annotated[int | None, typer.Option(metavar="N", min=1, help="Another number of events than the scenario's.")] = None,
-    batches: Annotated[int | None, typer.Option(metavar="N", min=1, help="Another number of batches than the scenario's.")] = None,
-    allow_host: Annotated[
-        list[str] | None,
         typer.Option(
-            metavar="HOST", help="A host that Python sockets of the job may reach during the proof; several times for several."
+            metavar="DURATION", help='Stop after this time, such as "10 minutes". If scenarios are left, the verdict is unknown.'
         ),
     ] = None,
+    events: Annotated[int | None, typer.Option(metavar="N", min=1, help="Make N events instead of the scenario's number.")] = None,
+    batches: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Make N batches instead of the scenario's number.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HOST", help="Let Python sockets of the job reach HOST during the proof. Repeatable."),
+    ] = None,
     brokers: Annotated[
-        int, typer.Option(metavar="N", min=1, max=3, help="Brokers of a job on Kafka: 1, or 3 for the faults that take several.")
+        int,
+        typer.Option(metavar="N", min=1, max=3, help="How many Kafka brokers to start: 1, or 3 for the faults that need several."),
     ] = 1,
     service: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=URL",
-            help="Use a service that runs already (kafka, postgres, redis, registry) instead of starting one; several times for several.",
+            help="Use a running service (kafka, postgres, redis, registry) instead of starting one. Repeatable.",
         ),
     ] = None,
     sample: Annotated[
@@ -112,12 +119,12 @@ def prove(
     ] = False,
     show_values: Annotated[bool, typer.Option("--show-values", help="Plain PySpark: let values of rows stand in reports.")] = False,
     report: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write report.html, report.json and junit.xml there too.")
+        Path | None, typer.Option(metavar="DIR", help="Also write report.html, report.json and junit.xml to DIR.")
     ] = None,
     profile: Profile = None,
     debug: Debug = False,  # noqa: ARG001 -- its callback acts
 ) -> None:
-    """Crash the job at every durable step, let it recover, and account for every event; exit code 0, 1, 2 or 3."""
+    """Crash the job at every durable step, let it recover, and account for every event."""
     budget = _duration(time_budget)
     services = _pairs("--service", service)
     if only is not None and not all(map(may_name_steps, only.split(","))):

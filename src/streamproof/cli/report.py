@@ -17,7 +17,7 @@ Examples:
 
 app = typer.Typer(help="Look at the reports of earlier proofs.", epilog=EXAMPLES, no_args_is_help=True, rich_markup_mode=None)
 
-Job = Annotated[Path, typer.Option("--job", metavar="DIR", help="The folder of the job whose runs are meant.")]
+Job = Annotated[Path, typer.Option("--job", metavar="DIR", help="The folder of the job.")]
 _RUN = "A run's number, or latest, or a folder or file with a report."
 
 
@@ -61,7 +61,7 @@ def compare(
     after: Annotated[str, typer.Argument(metavar="AFTER", help=_RUN)] = "latest",
     job: Job = Path(),
 ) -> None:
-    """Compare two stored proofs; the exit code is 1 if something fails now that did not."""
+    """Compare two stored proofs. The exit code is 1 if something fails now that did not fail before."""
     from streamproof.report import store
     from streamproof.report.compare import compare as compared
     from streamproof.report.compare import print_comparison

@@ -42,20 +42,22 @@ def run(
     ] = False,
     new_output: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="Publish the main output to PATH, since the present one belongs to another checkpoint."),
+        typer.Option(
+            metavar="PATH", help="Publish the main output to PATH, because the present one belongs to another checkpoint."
+        ),
     ] = None,
     replace_output: Annotated[
         bool, typer.Option("--replace-output", help="Delete outputs that belong to another checkpoint, and start over.")
     ] = False,
     accept_replay: Annotated[
         int | None,
-        typer.Option(metavar="BATCH", min=0, help="Let the published rows of BATCH stand although its replay computed others."),
+        typer.Option(metavar="BATCH", min=0, help="Keep the published rows of BATCH although its replay computed others."),
     ] = None,
     accept_topic: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TOPIC",
-            help="Go on in TOPIC although it is not the one that was read (another id): each record has the same offset. Repeatable.",
+            help="Go on reading TOPIC although its id has changed: each record must still have its old offset. Repeatable.",
         ),
     ] = None,
     accept_lateness: Annotated[
@@ -63,7 +65,7 @@ def run(
         typer.Option("--accept-lateness", help="Go on with another lag or allowed lateness than the checkpoint was made with."),
     ] = False,
     accept_missing: Annotated[
-        bool, typer.Option("--accept-missing", help="Go on although published batches are gone from an output, and say which.")
+        bool, typer.Option("--accept-missing", help="Go on although published batches are gone from an output. The run says which.")
     ] = False,
     replay_last: Annotated[
         bool,
@@ -73,10 +75,10 @@ def run(
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Run the job on what its sources hold; print each output, its guarantee, and where every event is.
+    """Run the job on what its sources hold. Print each output, its guarantee, and where every event is.
 
-    An account that does not add up is exit code 4; one that is unknown since a batch is a note. Ctrl-C and SIGTERM end the job behind the
-    batch that is under way, with the account so far and exit code 130 or 143; the second one at once.
+    The exit code is 4 if the account does not add up; an account that is unknown since a batch is only noted. Ctrl-C or SIGTERM ends the job
+    after the present batch, with the account so far and exit code 130 or 143. A second signal ends it at once.
     """
     if new_output and replace_output:
         raise typer.BadParameter("--new-output and --replace-output exclude each other: the old output is kept, or it is deleted.")
@@ -133,7 +135,7 @@ def run(
         raise typer.Exit(problem.exit_code) from None
     except KeyboardInterrupt:
         screen.print_problem(
-            "Stopped. Every batch that was published stays, with its ledger; the one that was under way is done again.\n"
+            "Stopped. Published batches stay, with their ledgers; the batch that was running will be done again.\n"
             f"Go on with: streamproof run {screen.typed(target, profile)}"
         )
         if interruption.twice:  # at once: what hangs in other threads would be waited for

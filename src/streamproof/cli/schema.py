@@ -31,7 +31,7 @@ Exit codes:
 
 _TYPES = {".avsc": "AVRO", ".json": "JSON", ".proto": "PROTOBUF"}
 
-app = typer.Typer(help="Schemas of a registry.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Check schemas against a registry.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.callback()
@@ -39,21 +39,27 @@ def _schema() -> None:
     pass
 
 
-@app.command("check", epilog=EXAMPLES, short_help="Is a new schema compatible with a topic's, and why not.")
+@app.command("check", epilog=EXAMPLES, short_help="Check whether a new schema is compatible with a topic's.")
 def check(
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The new schema: a file .avsc, .json (JSON Schema) or .proto.")],
     topic: Annotated[str, typer.Option(metavar="TOPIC", help="The topic whose schemas it is compared with.")],
     compatibility: Annotated[
         str | None,
-        typer.Option(metavar="LEVEL", help="backward, forward or full, each with _transitive; else what the registry asks for."),
+        typer.Option(
+            metavar="LEVEL", help="backward, forward or full, each also with _transitive. Without it: what the registry asks for."
+        ),
     ] = None,
-    registry: Annotated[str | None, typer.Option(metavar="URL", help="The registry; else that of the job's [registry].")] = None,
+    registry: Annotated[
+        str | None, typer.Option(metavar="URL", help="The registry. Without it: that of the job's [registry].")
+    ] = None,
     job: Annotated[str, typer.Option(metavar="TARGET", help="The job whose streamproof.toml names the registry.")] = ".",
-    profile: Annotated[str | None, typer.Option(metavar="NAME", help="Lay [profile.NAME] over the configuration.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Use the keys of [profile.NAME] in place of the others.")
+    ] = None,
     key: Annotated[bool, typer.Option("--key", help="Compare the schema of the keys, not of the values.")] = False,
-    first: Annotated[bool, typer.Option("--first", help="It is fine if the topic has no schema yet.")] = False,
+    first: Annotated[bool, typer.Option("--first", help="Pass if the topic has no schema yet.")] = False,
 ) -> int:
-    """Compare a new schema with every version that a topic's subject has; starts no Spark, registers nothing."""
+    """Compare a new schema with every version that a topic's subject has. It starts no Spark and registers nothing."""
     fresh, type_ = _read(new)
     level = None if compatibility is None else _level(compatibility)
     config = _registry(registry, job, profile)

@@ -37,7 +37,7 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
     if declared is not None:
         if declared.column not in rows.columns:
             raise column_error(f"[source.{name}] event_time", declared.column, rows.columns)
-        # A column, and not the expression wherever it is asked for: see ARCHITECTURE.md on the length of the generated loop.
+        # A column, and not the expression at each use: docs/decisions/plan-of-a-query.md says why the generated loop must stay short.
         rows = rows.withColumn(INSTANT, _instant(rows, name, declared))
         reason = _time_reason(declared, doors.clock())
     if PROBLEM in rows.columns:

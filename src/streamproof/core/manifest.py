@@ -110,7 +110,7 @@ class Section:
         return self.earlier.then(batch) if self.earlier is not None and self.digest.rows else self.earlier
 
     def files_of(self, shard: int) -> tuple[StagedFile, ...]:
-        """The files of one shard: every so manieth, in the order of their names."""
+        """The files of one shard. With three shards, shard 0 has every third file, in the order of their names."""
         return self.files[shard :: self.shards]
 
     def splits_like(self, other: "Section") -> bool:

@@ -104,7 +104,7 @@ def report(subject: Subject, request: Request, recording: Recording, outcomes: S
 
 
 def verdict_of(scenarios: Sequence[Verdict], *, whole: bool) -> Verdict:
-    """The worst verdict of the scenarios; a proof that was cut short, or did not see all that the job can do, is no pass (R29)."""
+    """The worst verdict of the scenarios. A proof that was cut short, or did not exercise all that the job can do, does not pass (R29)."""
     return worst([*scenarios, *([] if whole else [Verdict.UNKNOWN])])
 
 
@@ -113,7 +113,7 @@ def _counts(outcome: Outcome) -> dict[str, int]:
 
 
 def _furthest(outcomes: Sequence[Outcome], fault_free: Outcome) -> Outcome:
-    """The scenario whose account is furthest from balance, else furthest from the fault-free one."""
+    """The scenario whose account misses its input by most; if all add up, the one that differs most from the fault-free run."""
 
     def off(outcome: Outcome) -> tuple[int, int]:
         counts, usual = _counts(outcome), _counts(fault_free)

@@ -1,4 +1,4 @@
-"""What a proof says while it runs: typed events for whoever listens, in the order in which they are defined."""
+"""The events of a proof while it runs, typed, in the order in which they come."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class Proving:
 
 @dataclass(frozen=True)
 class Failed:
-    """A scenario has failed, so many seconds after the start."""
+    """A scenario has failed; `seconds` counts from the start."""
 
     scenario_id: str
     seconds: float

@@ -130,7 +130,7 @@ class Executor:
     def _side_by_side(
         self, lanes: Sequence[Sequence[ScenarioPlan]], recordings: Mapping[str, Recording], stop: Callable[[], bool], of_each: int
     ) -> Iterator[Outcome]:
-        """So many of each lane at a time."""
+        """Runs the scenarios of all lanes, at most `of_each` of a lane at a time."""
         pending = [list(lane) for lane in lanes]
         with ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="scenario") as pool:
             running: dict[Future[Ran], int] = {}
@@ -202,7 +202,7 @@ class Executor:
             return Ran(plan, binding.folder, False, None, said, monotonic_seconds() - started)
 
     def _hung(self, plan: ScenarioPlan, binding: ScenarioBinding, hang: ChildHung, fired: bool, seconds: float) -> Ran:  # noqa: FBT001
-        """Where the fault was done, a job that does not come back; else nothing is known."""
+        """What a job that hangs comes to: it did not come back if the fault was done; else nothing is known."""
         with suppress(Exception):
             self.subject.engine.stop_queries(str(binding.folder))
         self._close(binding.folder.name)

@@ -39,7 +39,7 @@ class Outcome:
         return verdict if self.fired or verdict is Verdict.FAIL else Verdict.UNKNOWN
 
     def as_dict(self, replay: str, *, sound_without_fault: bool) -> dict[str, Any]:
-        """As the report holds it; what only a crash shows is said to be wrong with the crash where the run without one is sound."""
+        """As the report holds it. With `sound_without_fault` the run without a fault is right, so the crash is the cause."""
         step = self.plan.step
         return {
             "id": self.plan.id,

@@ -159,7 +159,7 @@ def preview(
 
 
 def _silent(_: events.Event) -> None:
-    """Nobody listens."""
+    """A listener that does nothing."""
 
 
 @dataclass
@@ -179,7 +179,7 @@ class _Session:
 
     @property
     def seconds_each(self) -> float:
-        """What a scenario costs, about."""
+        """About how many seconds a scenario takes."""
         on_services = self._services is not None and self._services.names
         return _SECONDS_EACH_ON_SERVICES if on_services else _SECONDS_EACH
 
@@ -265,7 +265,7 @@ class _Session:
 
 
 def _counted(plans: Sequence[ScenarioPlan]) -> tuple[int, int, int]:
-    """How many are disks to recover from, live crashes, and other faults."""
+    """How many scenarios are disks to recover from, live crashes, and other faults."""
     images, others = sum(plan.is_disk for plan in plans), sum(bool(plan.strike or plan.on_files) for plan in plans)
     return images, len(plans) - images - others, others
 

@@ -1,4 +1,4 @@
-"""What no Python package brings: jars of Spark's connectors and of the lab's services, from Maven Central, by coordinates, with checksums.
+"""Downloads jars that no Python package brings, for Spark's connectors and the lab's services: from Maven Central, with checksums.
 
 `artifacts.toml` is the lock file. A mirror is named by STREAMPROOF_MAVEN, the cache by STREAMPROOF_CACHE.
 """

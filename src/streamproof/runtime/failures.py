@@ -1,4 +1,4 @@
-"""What Spark says when a query dies, in words that say where, what was found, and what to do."""
+"""Turns what Spark says when a query dies into our errors: where, what was found, what to do."""
 
 import re
 from collections.abc import Sequence

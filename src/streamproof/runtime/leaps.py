@@ -1,4 +1,4 @@
-"""A watermark that leaps: one event far ahead of the others, and whatever comes behind it is late."""
+"""A watermark that leaps: one event lies far ahead of the others, and all that come after it are late."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What of an output is gone and was accepted as lost (R26): kept beside the manifests until one of them has written it down."""
+"""Published batches that are gone and were accepted as lost (R26). They are kept in a file until a manifest names them."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
@@ -42,7 +42,7 @@ class Losses:
         self._by_output = from_json(storage.read(self._path) or "", where=self._path)
 
     def lets_go(self, output: str, count: int, total: int) -> bool:
-        """Whether so many batches of an output, of which the numbers make this sum, may be gone."""
+        """Whether these batches of an output may be gone: `count` of them, whose numbers sum up to `total`."""
         return self._accept or self.known(output, count, total)
 
     def known(self, output: str, count: int, total: int) -> bool:

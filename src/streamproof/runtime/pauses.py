@@ -1,4 +1,4 @@
-"""How long an output that is down is left alone: pauses that grow, no two alike, so that nobody knocks at it all the time (R8)."""
+"""How long to wait before asking an output that is down again: the pauses grow, and each has a random part (R8)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,5 +37,5 @@ class Pause:
 
     @property
     def seconds_left(self) -> float:
-        """How long nobody is to ask; zero where it may be asked."""
+        """How many seconds are left before the output may be asked; zero if it may be asked now."""
         return max(0.0, self._until - self.clock()) if self.tries else 0.0

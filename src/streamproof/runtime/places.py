@@ -1,4 +1,4 @@
-"""Where outputs lie as seen from their checkpoint: the same where a folder is moved or copied as a whole, another where one is not."""
+"""The places of outputs relative to their checkpoint. They stay the same when checkpoint and outputs move together."""
 
 import re
 from posixpath import join, normpath, relpath

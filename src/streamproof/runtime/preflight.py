@@ -1,4 +1,4 @@
-"""What can be known before a JVM starts: is the configuration whole, does the job fit it and can it be called, are Java, Spark, data and folders there."""
+"""What `check` looks at before a JVM starts: the configuration, the job, Java, Spark, data and folders."""
 
 import os
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Making staged rows visible, output by output: one that is down neither stops nor doubles the others (R8)."""
+"""Makes staged rows visible, output by output. An output that is down does not stop the others, nor double their rows (R8)."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -215,7 +215,7 @@ class Publisher:
                     self._is_up(output)
 
     def catch_up_unless_busy(self) -> None:
-        """Publishes what waits, as `catch_up`, unless a batch is being published: whoever asks has other things to look at meanwhile."""
+        """Does what `catch_up` does, unless a batch is being published: then it returns at once, and the caller is not held up."""
         if not self._lock.acquire(blocking=False):
             return
         try:
@@ -374,7 +374,7 @@ class Publisher:
         self._pauses.setdefault(output, Pause(f"{self.manifests.checkpoint}/{output}", self.clock)).begin()
 
     def _is_up(self, output: str) -> None:
-        """It has taken a batch: the next failure begins with a short pause."""
+        """Notes that the output has taken a batch. After the next failure the pauses begin short again."""
         if not self.waiting.get(output):
             self._tell(output)
 

@@ -28,7 +28,7 @@ class RunningQuery:
         return self.protocol.events.notes
 
     def wait(self, seconds: int | None = None) -> bool:
-        """Waits for the end of the query, at most so many seconds; whether it has ended.
+        """Waits for the end of the query, at most `seconds`. True if it has ended.
 
         Raises
         ------

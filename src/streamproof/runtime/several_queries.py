@@ -1,4 +1,4 @@
-"""What several main outputs over one source cost: each is a query of its own (R14)."""
+"""Says what it costs if several main outputs read one source: each is a query of its own (R14)."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def prices(main: "Mapping[str, Recipe]") -> Iterator[str]:
-    """For each source that several main outputs read, what that costs, as a note; `main` are the recipes of a job's main outputs."""
+    """A note for each source that several main outputs read, with what that costs. `main` are the recipes of the main outputs."""
     readers: dict[str, list[str]] = {}
     for query, recipe in main.items():
         readers.setdefault(recipe.source, []).append(query)

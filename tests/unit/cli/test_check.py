@@ -170,7 +170,7 @@ def test_what_is_wrong_is_said_with_its_place_and_the_exit_code_is_2(streamproof
     assert result.code == 2
     assert message in result.out
     assert "✗" in result.out
-    assert "to mend" in result.out
+    assert "to fix" in result.out
 
 
 IMPORTED = "import streamproof as sp\n"

@@ -29,7 +29,7 @@ def test_help_teaches_examples_and_exit_codes(streamproof):
     for word in (
         *COMMANDS,
         "streamproof prove my_job",
-        "75  a restart mends it",
+        "75  start it again later",
         "0  pass",
         "1  fail",
         "2  wrong usage",
@@ -188,5 +188,5 @@ def test_ctrl_c_is_130_and_says_what_is_kept(streamproof, monkeypatch, my_job):
     result = streamproof("run", "my_job")
 
     assert result.code == 130
-    assert "Every batch that was published stays" in result.err
+    assert "Published batches stay" in result.err
     assert "streamproof run my_job" in result.err

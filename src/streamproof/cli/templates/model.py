@@ -8,7 +8,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def fate(trade: dict[str, Any]) -> str:
-    """Where a trade must go by itself, whatever the batches do: "kept", "rejected" or "filtered"; every trade that can be read is asked about."""
+    """Where one trade must go: "kept", "rejected" or "filtered". It is asked about every trade that can be read; lateness and copies are not its business."""
     return "kept" if trade["notional"] is not None and trade["notional"] > 0 else "rejected"
 
 

@@ -1,4 +1,4 @@
-"""Are the published rows of two runs the same, leaving aside the hidden columns of proofs, and what the order of floats makes of them?"""
+"""Compares the published rows of two runs, without the hidden columns of proofs and with the tolerance that float sums need."""
 
 import hashlib
 from collections import Counter
@@ -30,7 +30,7 @@ Columns = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True)
 class PublishedRows:
-    """What a scenario has published: by output what its rows sum up to, the same in every order of rows and of additions."""
+    """The sums of what a scenario has published, by output. They do not depend on the order of rows or of additions."""
 
     outputs: Mapping[str, Digest] = field(default_factory=dict)
 
@@ -52,7 +52,7 @@ def rows_published(history: "History") -> PublishedRows:
 
 
 def row_differences(one: Path, other: Path, steps: Mapping[str, Steps] | None = None) -> Iterator[Finding]:
-    """What differs between the outputs of two scenario folders, with trace ids and without, an output a finding.
+    """The differences between the outputs of two scenario folders, one with trace ids and one without: one finding for each output.
 
     Rows are compared as multisets; floats to a billionth, since the order of addition is not fixed, and what is made of them by its
     step (`steps`, by output). The original bytes of rejected rows hold the trace id and are left aside.
@@ -74,7 +74,7 @@ def row_differences(one: Path, other: Path, steps: Mapping[str, Steps] | None = 
 
 
 def without_partners(mine: Sequence[Row], theirs: Sequence[Row], steps: Steps) -> tuple[list[Row], list[Row]]:
-    """The rows of each side that the other side has not: first those that are written alike are taken off, then those that are alike."""
+    """The rows of each side that the other side lacks. Rows with the same text are paired first, then rows that are equal within tolerance."""
     left, right = _written_otherwise(mine, theirs), _written_otherwise(theirs, mine)
     candidates: dict[Columns, list[Row]] = {}
     for row in right:
@@ -91,7 +91,7 @@ def without_partners(mine: Sequence[Row], theirs: Sequence[Row], steps: Steps) -
 
 
 def _written_otherwise(mine: Sequence[Row], theirs: Sequence[Row]) -> list[Row]:
-    """The rows of mine that are not, so many times, written alike among theirs."""
+    """The rows of mine that have no row with the same text among theirs, counting repetitions."""
     written = Counter(_written(row) for row in theirs)
     left = []
     for row in mine:
@@ -117,7 +117,7 @@ def sums_of(rows: Sequence[Row]) -> Digest:
 
 
 def _sums(rows: Sequence[Row], steps: Steps | None) -> Digest:
-    """What rows sum up to; `steps` is None where none of them is an aggregate: all their values then go into the hash."""
+    """The sums of rows. `steps` is None if none of them is an aggregate: then all their values go into the hash."""
     found = Digest()
     for row in rows:
         exact = _written(row) if steps is None else _exact(row, steps)

@@ -1,4 +1,4 @@
-"""How far two values may differ because floats were added in another order: not at all, in their last digits, by a step, in anything.
+"""How far two values may differ when floats are added in another order: not at all, in the last digits, by one step, or without limit.
 
 A sum of doubles differs in its last digits from run to run. Where the job rounds it, two right answers can be one step apart (23.281488
 beside 23.281487); where the job asks it a question, or makes a text of it, they can be anything.

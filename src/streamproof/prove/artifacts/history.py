@@ -1,4 +1,4 @@
-"""What checkers are given: what a scenario has left behind, beside what the oracle says it must have left."""
+"""The input of the checkers: what a scenario left behind, and what the oracle says it must have left."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -189,7 +189,7 @@ class History:
         return self.offered.copies.get(event, [event])
 
     def home_made(self, kind: str) -> Iterator[tuple[QueryView, QueryView]]:
-        """Main outputs that are named like a side output, each with a query whose model says what such an output holds."""
+        """Main outputs named like a side output, each with the query whose model says what such an output must hold."""
         for view in self.queries:
             if view.name == kind:
                 others = [other for other in self.queries if other.name != view.name]

@@ -1,4 +1,4 @@
-"""What is in the state of a stopped query, written down for the proving process, which has no part in the reading."""
+"""Writes the state of a stopped query to a file. The child reads the state; the proving process only reads the file."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ _READERS: Mapping[str, Callable[[SparkSession, str, int], DataFrame]] = {
 def write_state(
     spark: SparkSession, checkpoint: str, known: Mapping[str, str] | None, window: timedelta, target: Path
 ) -> dict[str, str]:
-    """Writes what the stateful operators of a checkpoint hold, read by one Spark job, as `left_behind.read_state` takes it.
+    """Writes what the stateful operators of a checkpoint hold, read by one Spark job, as `reading.read_state` takes it.
 
     Parameters
     ----------

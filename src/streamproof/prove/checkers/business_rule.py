@@ -1,4 +1,4 @@
-"""Every event goes where the hand-written model sends it, which knows nothing of the job: rejected, filtered, or kept (R28)."""
+"""Every event is rejected, filtered or kept as the hand-written model says, which knows nothing of the job (R28)."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Every event counts once in the emitted rows: none lost, none doubled, and the one that is gets named."""
+"""Every event counts once in the emitted rows. One that is lost or doubled is named."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

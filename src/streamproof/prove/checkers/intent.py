@@ -25,7 +25,7 @@ _TIME_REASONS: Mapping[Kind, tuple[str, ...]] = {
 
 @checker("intent")
 def intent(history: History) -> Iterator[Finding]:
-    """Hold the fate of each event against what it was made as, and against the calls of the user's function."""
+    """Compare where each event went with what the generator made it as, and with the calls of the user's function."""
     rejected = rejected_rows(history)
     for view in history.queries:
         if view.asked is None:

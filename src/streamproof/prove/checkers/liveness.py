@@ -1,4 +1,4 @@
-"""What is due comes: every planned batch is completed, and every window that the watermark of a batch has passed is emitted."""
+"""Every planned batch is completed, and every window is emitted once the watermark of a batch has passed it."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""From a difference of count and hash to the events that make it: a sum that is off has lost or doubled somebody in particular."""
+"""Finds the events behind a difference of count and hash: which one is lost or doubled."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A service that is in trouble is not asked ever more: who tries again waits, and longer each time."""
+"""A call that fails is tried again after a pause, and each pause is longer than the one before."""
 
 from collections.abc import Iterator
 

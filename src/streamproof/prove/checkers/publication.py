@@ -1,4 +1,4 @@
-"""What is published is what the manifest says, by its id and its count; and nothing stays staged that no manifest names (R3, R7)."""
+"""Published rows are those of the manifest, by its id and count. Nothing stays staged that no manifest names (R3, R7)."""
 
 from collections.abc import Iterator
 

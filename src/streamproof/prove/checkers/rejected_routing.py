@@ -1,4 +1,4 @@
-"""Rejected rows leave by the rejected output: each once, with its reason and its original bytes; what is broken does not pass."""
+"""Each rejected row is in the rejected output once, with its reason and its original bytes. No broken record passes."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Rows hold what they must: what is published of an event has the values that the job gives it as a batch query (R23)."""
+"""A published row of an event has the values that the job gives it as a batch query (R23)."""
 
 from collections.abc import Iterator
 from typing import Any

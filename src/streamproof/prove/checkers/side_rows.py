@@ -1,4 +1,4 @@
-"""Comparing the rows of a side output with the records that must be in it, batch by batch and each as often as it should."""
+"""Compares the rows of a side output with the records that must be in it: which, how often, and in which batch."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""State holds what it must: the open windows with their events, and the keys that deduplication remembers, each with its expiry."""
+"""Spark's state holds the open windows with their events, and each key that deduplication remembers, with its expiry."""
 
 from collections.abc import Iterator
 

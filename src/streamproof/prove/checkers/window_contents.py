@@ -1,4 +1,4 @@
-"""Windows hold what they must: emitted once, by the right batch, with the values that batch query and hand-written model give (R23)."""
+"""Each window is emitted once, by the right batch, with the values of the batch query and of the hand-written model (R23)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

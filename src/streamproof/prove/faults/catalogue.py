@@ -98,7 +98,7 @@ def _on_driver(fault: ServiceFault, recorded: Sequence[StepName], output: str) -
 def _on_own_sinks(
     fault: ServiceFault, announced: Sequence[StepName], own: Sequence[str]
 ) -> Iterator[tuple[ServiceFault, StepName, str]]:
-    """What a sink of the job's own does between two of its steps, the other driver may have done meanwhile."""
+    """Two drivers at a sink of the job's own: between two of its steps the other driver may have done the same."""
     for output in own:
         steps = [step for step in dict.fromkeys(announced) if _is_of(step, output) and step.side is Side.BEFORE]
         yield from ((fault, step, output) for step in _of_middle_batch(steps))

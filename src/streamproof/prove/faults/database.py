@@ -1,4 +1,4 @@
-"""Faults on PostgreSQL: it closes the connection, it is killed and comes back."""
+"""Faults on PostgreSQL: the server closes the connection; the server is killed and comes back."""
 
 import psycopg
 

@@ -1,4 +1,4 @@
-"""Where a process that takes a step reports it, and waits until the fault is done: in the proving process, which owns the services."""
+"""The desk of the proving process. A process that takes a step reports it here, and waits until the fault is done."""
 
 import json
 import socket
@@ -51,7 +51,7 @@ class Call:
             self._taken = True  # a report that comes now comes too late
 
     def answer(self, process: int) -> None:
-        """Does it, if this is the first time; others wait until it is done."""
+        """Does the fault the first time it is asked. Others wait until it is done."""
         with self._lock:
             if self._taken:
                 return

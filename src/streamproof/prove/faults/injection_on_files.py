@@ -86,7 +86,7 @@ class FileFaultInjector:
         return [source / name for name in self._files(query, batch, binding.folder)]
 
     def _newest_us(self, query: str, batch: int, binding: ScenarioBinding) -> int | None:
-        """Of what passes; what a proof knows to be lost or rejected anyway has no say."""
+        """The newest event time of the events that pass. Those that are lost or rejected anyway do not count."""
         arrived = self._subject.arrivals[query].arrived
         traces = (
             trace

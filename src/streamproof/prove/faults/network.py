@@ -89,7 +89,7 @@ def _outage(service: str, called: str) -> ServiceFault:
 
 
 def _lose(line: Proxy) -> None:
-    """What either side sends goes nowhere; who connects anew finds it so too."""
+    """Drops what either side sends, on new connections too."""
     for towards in ("downstream", "upstream"):
         line.toxic("timeout", towards=towards, timeout=_CLOSED_MS)
 

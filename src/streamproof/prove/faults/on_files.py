@@ -1,4 +1,4 @@
-"""What a fault is that jobs on files meet too: more than a disk to recover from."""
+"""Faults on jobs that read and write files: they need more than a disk to recover from."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ def _kill(struck: Struck) -> None:
 
 
 def _noticed(struck: Struck) -> bool:
-    """What the registry has said once is remembered: a job that asks it nothing more goes on without it."""
+    """Whether the job noticed. It remembers schemas, so a job that needs no new one goes on without the registry."""
     return struck.stopped_by == RegistryUnavailable.__name__
 
 

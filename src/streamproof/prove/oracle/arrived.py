@@ -1,4 +1,4 @@
-"""What comes into the model: the records as the row-wise steps of the job leave them, and the batches a run really had."""
+"""The input of the model: the records behind the row-wise steps of the job, and the batches a run really had."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime

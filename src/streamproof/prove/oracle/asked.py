@@ -55,7 +55,7 @@ class Asked:
 
 
 def reason_of(name: str, condition: Any) -> str:
-    """What a row is told that does not fulfil a condition."""
+    """The reason of a row that does not fulfil a condition."""
     return condition if isinstance(condition, str) else name
 
 

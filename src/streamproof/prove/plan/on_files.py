@@ -1,4 +1,4 @@
-"""The plan of a job on files beside its crashes: faults on its tasks, its input, its clock, and by the one who starts it again."""
+"""What the plan of a job on files has beside crashes: faults on its tasks, its input, its clock, and its restart."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -56,7 +56,7 @@ class ScenarioPlan:
 
     @property
     def is_disk(self) -> bool:
-        """Whether a disk is all that there is to it."""
+        """Whether the scenario needs nothing but a disk to recover from."""
         return self.mode is Mode.IMAGE and self.on_files is None
 
     @property
@@ -84,7 +84,7 @@ def standard(timeline: Timeline) -> list[ScenarioPlan]:
 
 
 def live(timeline: Timeline, announced: Sequence[StepName]) -> list[ScenarioPlan]:
-    """The same disks and the steps of services, each crashed live: what services hold is on no disk of ours."""
+    """The same disks and the steps of services, each crashed live, because no disk of ours holds what services hold."""
     crashes = [
         ScenarioPlan(f"{image.step}+live", Mode.LIVE, "process-death", image.step, image)
         for image in prefixes(timeline)

@@ -1,4 +1,4 @@
-"""The processes that run the job for a scenario: what each is told, and one of them on the warm JVM."""
+"""The processes that run the job for a scenario: their environment, their time limit, and how they are started."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future

@@ -99,7 +99,7 @@ class Engine:
         self._jvm.io.streamproof.proof.Faults.armCall(identity, operation, path, side, occurrence, since, call)
 
     def forget(self) -> None:
-        """What our classes remember in this JVM goes: memory dies with a process (R17)."""
+        """Drops what our classes remember in this JVM: memory dies with a process (R17)."""
         getattr(self._jvm, "io.streamproof.Registry").forget()
 
     def fired(self, identity: str) -> bool:

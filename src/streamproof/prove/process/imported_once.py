@@ -1,4 +1,4 @@
-"""What scenarios and their tasks import, in the processes that they are forked from: a fork would import it each time."""
+"""The imports of scenarios and their tasks, made once in the process that they are forked from."""
 
 import sys
 from collections.abc import Iterable

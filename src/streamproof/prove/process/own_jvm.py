@@ -34,7 +34,7 @@ def started(task: ChildTask, environment: Mapping[str, str], log: Any) -> "subpr
 
 
 def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patience: float) -> ChildResult:
-    """Runs a task to its end, for which it has so many seconds.
+    """Runs a task to its end, for at most `patience` seconds.
 
     Raises
     ------

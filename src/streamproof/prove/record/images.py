@@ -65,7 +65,7 @@ def image(step: StepName, suffix: str, files: Mapping[str, File], *, background:
 
 
 def merged(images: Iterable[Image]) -> list[Image]:
-    """Images with the same disk made one, in order of first appearance."""
+    """Merges images with the same disk, in order of first appearance."""
     by_digest: dict[str, Image] = {}
     for new in images:
         old = by_digest.get(new.digest)

@@ -47,7 +47,7 @@ class Tree:
         return sorted(name for name in self.files if name == path or name.startswith(path + "/"))
 
     def apply(self, entry: Entry) -> None:
-        """Does to the tree what the operation did to the disk; a source that is not there (not in this cut) is passed over."""
+        """Does to the tree what the operation did to the disk. It skips an operation whose source this cut does not have."""
         match entry.operation:
             case Operation.CREATE:
                 self.files[entry.path] = File(EMPTY, 0, None, entry.seq, entry.seq)

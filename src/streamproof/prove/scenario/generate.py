@@ -28,7 +28,7 @@ TRACE = "_trace"
 
 
 class Kind(StrEnum):
-    """What an event was made as."""
+    """What kind of event the generator made: a sound one, a copy, or a faulty one."""
 
     OK = "ok"
     DUPLICATE = "duplicate"

@@ -1,4 +1,4 @@
-"""What the generator meant each event to be, and what of that no source may let through (R28)."""
+"""What the generator meant each event to be, and which of them every source must reject (R28)."""
 
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.scenario.generate import Event, Kind

@@ -1,4 +1,4 @@
-"""What a scenario offers to a job: the events and the files they lie in, and what is known of them before anything runs.
+"""The events that a scenario offers to a job, the files they lie in, and what is known of them before anything runs.
 
 It is the same for all the scenarios of a proof, so it is worked out once.
 """

@@ -1,4 +1,4 @@
-"""An API in a proof: a path for each scenario on the lab's stand-in, which counts what it was made to do."""
+"""An API in a proof: each scenario has a path on the lab's stand-in, which counts the calls' effects."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

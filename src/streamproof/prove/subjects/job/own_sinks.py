@@ -1,4 +1,4 @@
-"""Sinks of a job's own that keep their rows in a store: what readers see there, as files, like that of every service."""
+"""Sinks of the job's own that write to a store: writes what readers see there to files, as for every service."""
 
 from typing import TYPE_CHECKING
 

@@ -1,0 +1,93 @@
+"""The documentation site: it builds strictly, without network, and every page is where a reader finds it; pictures are as they are drawn."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PICTURES = DOCS / "explanations" / "pictures"
+OUTSIDE = re.compile(r'<(?:script|link|img)[^>]+(?:src|href)="(https?://[^"]+)"')
+"""What a browser would fetch by itself."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("mkdocs")
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mkdocs",
+            "build",
+            "--strict",
+            "--config-file",
+            str(ROOT / "mkdocs.yml"),
+            "--site-dir",
+            str(folder),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "", "NO_MKDOCS_2_WARNING": "1"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_the_site_builds_strictly(site):
+    assert (site / "index.html").is_file()
+
+
+def test_every_fence_is_drawn_as_code(site):
+    written = (
+        sum(len(re.findall(r"^ *```.*\n", page.read_text(encoding="utf-8"), re.MULTILINE)) for page in DOCS.rglob("*.md")) // 2
+    )
+    drawn = sum(page.read_text(encoding="utf-8").count('<div class="highlight">') for page in site.rglob("*.html"))
+
+    assert drawn == written > 30
+
+
+def test_no_page_fetches_anything_from_elsewhere(site):
+    found = {url for page in site.rglob("*.html") for url in OUTSIDE.findall(page.read_text(encoding="utf-8"))}
+    assert found == set()
+
+
+def test_every_page_is_in_the_navigation():
+    navigation = re.sub("#.*", "", (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n", 1)[1])
+    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
+
+    assert pages - set(re.findall(r"[\w/-]+\.md", navigation)) == set()
+
+
+def drawing() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("pictures_of_the_docs", PICTURES / "draw.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_pictures_are_what_the_script_draws():
+    drawn = {name: draw() for name, draw in drawing().PICTURES.items()}
+
+    assert {path.name: path.read_text(encoding="utf-8") for path in PICTURES.glob("*.svg")} == drawn
+
+
+def test_the_watermark_of_the_picture_is_the_model_s():
+    from streamproof.prove.oracle.watermark import Watermark
+
+    module = drawing()
+    model, found = Watermark(module.LAG * 1_000_000), []
+    for events in module.BATCHES:
+        model.saw(max(events) * 1_000_000)
+        found.append(model.predicted_ms // 1_000)
+
+    assert [batch.watermark for batch in module.batches()] == found
