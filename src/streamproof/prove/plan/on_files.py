@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from streamproof.core.phases import Side, StepName
-from streamproof.prove.faults import clocks, inputs, starts, tasks
+from streamproof.prove.faults import checkpoints, clocks, inputs, outputs, starts, tasks
 from streamproof.prove.plan.planning import Mode, ScenarioPlan
 from streamproof.prove.record.images import Image, prefixes
 from streamproof.prove.record.live import arming_task
 from streamproof.prove.record.steps import Timeline
 
-FAULTS = (*tasks.FAULTS, *inputs.FAULTS, *starts.FAULTS, *clocks.FAULTS)
+FAULTS = (*tasks.FAULTS, *inputs.FAULTS, *starts.FAULTS, *clocks.FAULTS, *outputs.FAULTS, *checkpoints.FAULTS)
 
 
 def plans(timeline: Timeline) -> list[ScenarioPlan]:
