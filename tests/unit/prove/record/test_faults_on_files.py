@@ -274,7 +274,7 @@ def test_r25_a_changed_job_must_be_refused_and_starts_as_it_was_for_the_remedy(c
     result = carried_out("changed-job", case)
 
     assert not result.error
-    assert asked == [{"other_lag": True}, {}]
+    assert asked == [{"changed": True}, {}]
     with pytest.raises(NotMet, match="did not stop cleanly"):
         carried_out("changed-job", replace(case, start=lambda **_: ChildResult()))
 
