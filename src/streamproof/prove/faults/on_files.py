@@ -101,6 +101,8 @@ class FileFault:
         Whether it needs a run from the beginning, and no disk.
     alone
         Whether no other scenario may run meanwhile: it changes what they share.
+    of_our_sinks
+        Whether it is about what our own sinks have published: a sink that the job brings need not keep its batches as they do.
     """
 
     name: str
@@ -109,6 +111,7 @@ class FileFault:
     carry_out: Callable[[Case], "ChildResult"]
     live: bool = False
     alone: bool = False
+    of_our_sinks: bool = False
 
     def id_at(self, step: StepName) -> str:
         return f"{step}+{self.name}{'+live' if self.live else ''}"

@@ -72,9 +72,17 @@ def _first_of_the_middle(steps: Sequence[StepName]) -> StepName | None:
 
 FAULTS = (
     FileFault(
-        "batch-gone", "the process dies, and an older batch of the output is gone until it is put back,", _third, _batch_gone
+        "batch-gone",
+        "the process dies, and an older batch of the output is gone until it is put back,",
+        _third,
+        _batch_gone,
+        of_our_sinks=True,
     ),
     FileFault(
-        "other-driver", "the process dies, and the batch was published by another driver", _first_of_the_middle, _other_driver
+        "other-driver",
+        "the process dies, and the batch was published by another driver",
+        _first_of_the_middle,
+        _other_driver,
+        of_our_sinks=True,
     ),
 )

@@ -60,6 +60,17 @@ def test_an_older_batch_can_be_gone_only_where_three_are_published(recorder, lay
     assert not any(plan.fault == "batch-gone" for plan in on_files.plans(timeline(recorder.journal(), layout)))
 
 
+def test_what_a_sink_of_the_job_has_published_is_left_to_it(recorder, layout):
+    recorder.start()
+    for batch in range(3):
+        recorder.batch(batch)
+
+    found = {plan.fault for plan in on_files.plans(timeline(recorder.journal(), layout), own_sinks=["exposure"])}
+
+    assert not found & {"batch-gone", "other-driver"}
+    assert "incarnation-torn" in found
+
+
 def test_they_are_no_names_of_the_disks_they_begin_with(plans, recorder, layout):
     disks = standard(timeline(recorder.journal(), layout))
 
