@@ -22,6 +22,7 @@ FAULTS = (
     "batch-gone",
     "other-driver",
     "incarnation-torn",
+    "unknown-format",
 )
 
 

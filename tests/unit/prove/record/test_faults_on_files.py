@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from streamproof.core.phases import StepName
-from streamproof.errors import DataError, OutputInUse, PlanChanged, StoreEmptied, TwoDrivers
+from streamproof.errors import DataError, OutputInUse, PlanChanged, StoreEmptied, TwoDrivers, UnknownFormat
 from streamproof.prove.execution import _moved_away
 from streamproof.prove.faults.injection_on_files import attempts
 from streamproof.prove.faults.on_files import Case, NotMet
@@ -49,6 +49,7 @@ def test_each_is_planned_once_in_the_middle_batch(plans):
         "publish/exposure@2:after+batch-gone",
         "publish/exposure@1:after+other-driver",
         "commit/commits@1:after+incarnation-torn",
+        "stage/manifest@1:after+unknown-format",
     ]
 
 
@@ -332,6 +333,22 @@ def test_r7_a_batch_is_another_drivers_while_the_job_starts(case):
     assert said == ["000", "abc"]
     with pytest.raises(NotMet, match="did not stop cleanly"):
         carried_out("other-driver", case)
+
+
+def test_r30_a_manifest_of_an_unknown_format_stops_the_job_and_stays_until_it_is_put_back(case):
+    manifest = case.checkpoint / "_streamproof" / "manifests" / "1"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text('{"format": 1, "batch": 1}')
+    seen = []
+
+    result = carried_out(
+        "unknown-format", stops_with(UnknownFormat, case, lambda: seen.append(json.loads(manifest.read_text())["format"]))
+    )
+
+    assert not result.error
+    assert seen == [1_000_000, 1]
+    with pytest.raises(NotMet, match="from a manifest of an unknown format"):
+        carried_out("unknown-format", stops_with(UnknownFormat, case, manifest.unlink))
 
 
 def test_r1_a_torn_incarnation_is_made_again_as_it_was(case):
