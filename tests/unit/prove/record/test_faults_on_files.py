@@ -420,6 +420,8 @@ def test_several_files_are_lost_behind_the_manifest_the_publication_and_the_comm
 
     several = {plan.id.rpartition("+")[0] for plan in found if plan.id.endswith(("-and-manifest", "-manifests", "-and-state"))}
     assert several == {"stage/manifest@1:after", "publish/exposure@1:after", "commit/commits@1:after"}
+    staged = {plan.id for plan in found if plan.id.endswith("-staged")}
+    assert staged == {f"publish/exposure@1:after+{how}-staged" for how in ("dropped", "emptied", "truncated")}
 
 
 def test_what_is_torn_of_a_published_batch_is_moved_away_once(recorder, layout, tmp_path):
