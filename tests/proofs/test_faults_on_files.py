@@ -9,7 +9,21 @@ from streamproof.proof import prove
 
 pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "full_plan"
-FAULTS = ("task-retried", "input-vanished", "new-checkpoint", "replay-last", "other-settings", "clock-moved", "clock-moved-back")
+FAULTS = (
+    "task-retried",
+    "input-vanished",
+    "new-checkpoint",
+    "replay-last",
+    "other-settings",
+    "outside-settings",
+    "changed-job",
+    "clock-moved",
+    "clock-moved-back",
+    "batch-gone",
+    "other-driver",
+    "incarnation-torn",
+    "unknown-format",
+)
 
 
 def test_the_job_comes_through_each_of_them(tmp_path: Path) -> None:

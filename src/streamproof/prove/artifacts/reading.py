@@ -129,11 +129,23 @@ class OutputHistory:
 
 @dataclass(frozen=True)
 class StateContents:
-    """What Spark's state reader found: open windows and remembered keys; `repeated` are keys that it found twice."""
+    """What Spark's state reader found: open windows and remembered keys.
+
+    Parameters
+    ----------
+    repeated
+        Keys that it found twice.
+    untimed
+        How many records are in windows without a time.
+    unread
+        Why the state could not be read; empty where it was.
+    """
 
     windows: Mapping[WindowKey, Vector] = field(default_factory=dict)
     remembered: Mapping[tuple[Any, ...], int] = field(default_factory=dict)
     repeated: tuple[str, ...] = ()
+    untimed: int = 0
+    unread: str = ""
 
 
 @dataclass(frozen=True)
@@ -186,9 +198,13 @@ def read_state(path: Path) -> StateContents:
     windows: dict[WindowKey, Vector] = {}
     remembered: dict[tuple[Any, ...], int] = {}
     repeated: list[str] = []
-    for operator in json.loads(path.read_text())["operators"]:
+    untimed = 0
+    found = json.loads(path.read_text())
+    for operator in found.get("operators", ()):
         for row in operator["rows"]:
-            if operator["kind"] == "window":
+            if operator["kind"] == "window" and row["start_us"] is None:
+                untimed += int(row["records"])
+            elif operator["kind"] == "window":
                 window = (_key(row["by"]), int(row["start_us"]))
                 repeated += [f"window {window}"] if window in windows else []
                 windows[window] = Vector(int(row["records"]), int(row["hash"]))
@@ -196,7 +212,7 @@ def read_state(path: Path) -> StateContents:
                 key = _key(row["key"])
                 repeated += [f"key {key}"] if key in remembered else []
                 remembered[key] = int(row["expires_us"])
-    return StateContents(windows, remembered, tuple(repeated))
+    return StateContents(windows, remembered, tuple(repeated), untimed, found.get("unread", ""))
 
 
 def _key(values: list[Any]) -> tuple[Any, ...]:

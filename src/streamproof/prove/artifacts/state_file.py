@@ -47,9 +47,20 @@ def write_state(
     return operators
 
 
+def write_unread(why: str, target: Path) -> None:
+    """Writes instead that the state could not be read, and why."""
+    target.write_text(json.dumps({"unread": why}))
+
+
 def _windows(rows: list[dict[str, Any]], size: timedelta) -> dict[str, Any]:
-    shown = [{"hash": None, **row, "by": json.loads(row["by"]), "start_us": row["end_us"] - micros_of(size)} for row in rows]
+    length = micros_of(size)
+    shown = [{"hash": None, **row, "by": json.loads(row["by"]), "start_us": _start(row.get("end_us"), length)} for row in rows]
     return {"kind": "window", "rows": shown}
+
+
+def _start(end_us: int | None, length_us: int) -> int | None:
+    """Where a window begins; None where it has no end, as that of a record without a time has."""
+    return None if end_us is None else end_us - length_us
 
 
 def _keys(rows: list[dict[str, Any]]) -> dict[str, Any]:

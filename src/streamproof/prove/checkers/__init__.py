@@ -107,6 +107,14 @@ def require_decided(view: "QueryView") -> None:
         raise CannotTell(f"Different events share the key {key} in one batch of {view.name}; which of them stays is not promised.")
 
 
+def require_read(view: "QueryView") -> None:
+    """Raise CannotTell if the state of a query was not read."""
+    state = view.left.state
+    if state is None or state.unread:
+        why = f": {state.unread}" if state is not None else ""
+        raise CannotTell(f"The state of {view.name} was not read{why}.")
+
+
 Check = Callable[["History"], Iterator[Finding]]
 _REGISTRY: dict[str, Check] = {}
 

@@ -6,7 +6,7 @@ And what a run prints of it, from the totals of its manifests, is what the model
 from collections.abc import Iterable, Iterator, Mapping
 
 from streamproof.prove.artifacts.history import History, OutputHistory, QueryView, total
-from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided
+from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
 from streamproof.prove.checkers.wording import others
 from streamproof.prove.oracle.trace import Vector
@@ -40,13 +40,17 @@ def _printed(history: History, view: QueryView) -> Iterator[Finding]:
     """
     manifests, batches = view.left.manifests, [outcome.batch for outcome in view.batches]
     missing = sorted(set(batches) - set(manifests))
-    if not manifests or not batches:
+    ours = bool(manifests) or any(output.ledgers for output in view.left.outputs.values())
+    if not ours or not batches:
         return
     if missing and not history.power_failure:
         yield Finding(None, f"{view.name} has no manifest of a batch that it has published or committed", missing[0])
         return
     newest = manifests.get(batches[-1])
-    if newest is None or (newest.unknown_since is not None and missing):
+    if newest is None:
+        yield Finding(None, f"{view.name} has no manifest of its newest batch: nothing says the account", batches[-1])
+        return
+    if newest.unknown_since is not None and missing:
         return
     if newest.unknown_since is not None:
         yield Finding(None, f"{view.name} says that its account is unknown, and no manifest is lost", newest.unknown_since)
@@ -70,8 +74,8 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
         If the state of a query with windows was not read.
     """
     model, state = view.model.places, view.left.state
-    if view.windowed and state is None:
-        raise CannotTell(f"The state of {view.name} was not read.")
+    if view.windowed:
+        require_read(view)
     open_state = _sum(state.windows.values()) if view.windowed and state is not None else Vector()
     emitted = total(view.main.rows) if view.windowed else _traces(view.main)
     late, rejected = view.side("late"), view.side("rejected")

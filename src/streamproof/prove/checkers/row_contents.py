@@ -8,12 +8,15 @@ from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.window_contents import SCALARS, equal
 from streamproof.prove.checkers.wording import values
 
+_JSON = (".json", ".jsonl")
+
 
 @checker("row-contents")
 def row_contents(history: History) -> Iterator[Finding]:
     """Compare the rows of outputs without windows, and late rows, with the batch query's row of the same trace.
 
-    Of nested values, and of bytes, it is only asked whether they are null: each format writes them in a way of its own.
+    Of nested values, and of bytes, it is only asked whether they are null: each format writes them in a way of its own. A row of a JSON file
+    has every column, null or not (R5): who reads it without a schema takes a column that is nowhere for one that does not exist.
     """
     for view in history.queries:
         if view.rows is None:
@@ -35,6 +38,11 @@ def _compared(history: History, view: QueryView, row: OutputRow) -> Iterator[Fin
         return  # a row of no event that passed: exactly-once and late-routing say so
     for column, value in wanted.items():
         found = row.values.get(column)
+        if column not in row.values and row.file.endswith(_JSON):
+            yield Finding(
+                row.trace, f"was published without its column {column}", row.batch, f"{column} {value}", "no such column", row.file
+            )
+            return
         if isinstance(value, SCALARS) or history.expectations.compare.get(column) == "ignore":
             agrees = equal(value, found, column, history.expectations)
         else:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from streamproof.prove.artifacts.history import History, QueryView, StateContents
-from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided
+from streamproof.prove.checkers import Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
 from streamproof.prove.checkers.wording import events, full_instant, others, window
 from streamproof.prove.oracle.expectation import WindowContents, WindowKey
@@ -16,8 +16,11 @@ def state_contents(history: History) -> Iterator[Finding]:
     for view in history.queries:
         if not view.model.shape.stateful:
             continue
-        if view.left.state is None:
-            raise CannotTell(f"The state of {view.name} was not read.")
+        require_read(view)
+        assert view.left.state is not None
+        if view.left.state.untimed:
+            what = f"the state of {view.name} holds records in a window without a time"
+            yield Finding(None, what, None, "none", f"{view.left.state.untimed:,}")
         for repeated in view.left.state.repeated:
             yield Finding(None, f"the state of {view.name} holds the {repeated} twice")
         require_decided(view)

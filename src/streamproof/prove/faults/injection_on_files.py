@@ -53,13 +53,21 @@ class FileFaultInjector:
         declared = source.event_time.max_future if source.event_time else None
         starts: list[str] = []
 
-        def start(*, settings: Mapping[str, str] | None = None, replay_last: bool = False) -> ChildResult:
+        def start(
+            *,
+            settings: Mapping[str, str] | None = None,
+            from_outside: Mapping[str, str] | None = None,
+            changed: bool = False,
+            replay_last: bool = False,
+        ) -> ChildResult:
             starts.append(f"{binding.folder.name}-{len(starts) + 1}")
             return self._children.start(
                 starts[-1],
                 binding.in_one_batch(),
                 recording=recording,
                 settings=settings,
+                from_outside=from_outside,
+                changed=changed,
                 replay_last=replay_last,
                 count_tasks=settings is not None,
             ).result()
@@ -69,6 +77,7 @@ class FileFaultInjector:
             checkpoint=binding.folder / CHECKPOINT / query,
             checkpoints=binding.folder / CHECKPOINT,
             outputs=binding.folder / OUT,
+            output=binding.folder / OUT / step.kind,
             inputs=lambda: self._inputs(query, step.batch, binding),
             newest_us=lambda: self._newest_us(query, step.batch, binding),
             max_future_us=micros_of(declared) if declared is not None else None,

@@ -31,6 +31,8 @@ class Case:
         Of the step's query, in the scenario's folder.
     checkpoints, outputs
         The folders of all queries and of all outputs.
+    output
+        Where the step is a publication, the folder of its output.
     inputs
         The files that the batch of the step reads, by their base names where they lie.
     newest_us
@@ -38,7 +40,8 @@ class Case:
     max_future_us
         How far in the future an event may be; None if that is not asked.
     start
-        Runs the job to its end, or until it stops; takes `settings`, which differ from those that it was recorded with, and `replay_last`.
+        Runs the job to its end, or until it stops; takes `settings`, which differ from those that it was recorded with, those that a
+        session has `from_outside`, `changed` for a job that keeps other state, and `replay_last`.
     try_again
         Runs the job from the beginning while the task of the step is tried again; whether that happened.
     fired
@@ -49,6 +52,7 @@ class Case:
     checkpoint: Path
     checkpoints: Path
     outputs: Path
+    output: Path
     inputs: Callable[[], Sequence[Path]]
     newest_us: Callable[[], int | None]
     max_future_us: int | None
@@ -97,6 +101,8 @@ class FileFault:
         Whether it needs a run from the beginning, and no disk.
     alone
         Whether no other scenario may run meanwhile: it changes what they share.
+    of_our_sinks
+        Whether it is about what our own sinks have published: a sink that the job brings need not keep its batches as they do.
     """
 
     name: str
@@ -105,6 +111,7 @@ class FileFault:
     carry_out: Callable[[Case], "ChildResult"]
     live: bool = False
     alone: bool = False
+    of_our_sinks: bool = False
 
     def id_at(self, step: StepName) -> str:
         return f"{step}+{self.name}{'+live' if self.live else ''}"

@@ -1,10 +1,15 @@
-"""Faults of the one who starts a job again: without its checkpoint, with --replay-last, with other settings.
+"""Faults of the one who starts a job again: without its checkpoint, with --replay-last, with other settings, with another job.
 
 - *new-checkpoint*: the job must refuse the outputs that another checkpoint has filled, and leave them as they are; with the checkpoint put
   back it goes on. It fired if the disk was that of the step, which has published rows.
-- *replay-last*: the newest batch is computed again, and everything stays exact. It fired if its commit was written anew.
+- *replay-last*: the newest batch is computed again, which its commit tells, what is published of it whole stands, and everything stays exact.
+  It fired if the disk was that of the step.
 - *other-settings*: the interrupted batch is split into other tasks, state partitions stay as the checkpoint has them, and everything is
   exact. It fired if a stage had more tasks than the recorded settings give.
+- *outside-settings*: the session has settings from somewhere else by which records are lost; the job says so, and has its own. It fired if
+  the job noted each of them.
+- *changed-job*: the job that starts keeps other state than the checkpoint was made with. It must refuse, and publish nothing; as it was, it
+  goes on. It fired if the disk was that of the step.
 """
 
 import shutil
@@ -12,8 +17,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from streamproof.core.phases import Phase, Side, StepName
-from streamproof.errors import OutputInUse
-from streamproof.prove.faults.on_files import Case, FileFault, after, middle_batch, require_same
+from streamproof.errors import OutputInUse, PlanChanged
+from streamproof.prove.faults.on_files import Case, FileFault, NotMet, after, middle_batch, require_same
 
 if TYPE_CHECKING:
     from streamproof.prove.process.child import ChildResult
@@ -24,6 +29,11 @@ OTHER_SETTINGS = {
     "spark.sql.files.minPartitionNum": str(_INPUT_PARTITIONS),
     "spark.sql.files.openCostInBytes": "0",
     "spark.sql.adaptive.enabled": "false",
+}
+
+OUTSIDE_SETTINGS = {
+    "mapreduce.input.linerecordreader.line.maxlength": "20",
+    "spark.sql.files.ignoreCorruptFiles": "true",
 }
 
 
@@ -40,9 +50,16 @@ def _new_checkpoint(case: Case) -> "ChildResult":
 
 def _replay_last(case: Case) -> "ChildResult":
     commit = case.checkpoint / "commits" / str(case.batch)
-    before = commit.stat().st_mtime_ns
+    before, published = commit.stat().st_mtime_ns, case.published()
     result = case.start(replay_last=True)
-    case.fired &= bool(result.error) or (commit.exists() and commit.stat().st_mtime_ns != before)
+    if result.error:
+        return result
+    if not commit.exists() or commit.stat().st_mtime_ns == before:
+        raise NotMet(
+            "--replay-last has not computed the newest batch again", "its commit is written anew", "the one that was there"
+        )
+    left = {name: content for name, content in case.published().items() if name in published}
+    require_same("--replay-last has published anew what was published whole", published, left)
     return result
 
 
@@ -50,6 +67,25 @@ def _other_settings(case: Case) -> "ChildResult":
     result = case.start(settings=OTHER_SETTINGS)
     case.fired &= bool(result.error) or result.widest >= _INPUT_PARTITIONS
     return result
+
+
+def _outside_settings(case: Case) -> "ChildResult":
+    result = case.start(from_outside=OUTSIDE_SETTINGS)
+    case.fired &= bool(result.error) or all(any(key in note for note in result.notes) for key in OUTSIDE_SETTINGS)
+    return result
+
+
+def _changed_job(case: Case) -> "ChildResult":
+    before = case.published()
+    case.require_stopped_by(PlanChanged, case.start(changed=True))
+    require_same("a job that was refused has changed what is published", before, case.published())
+    return case.start()
+
+
+def _with_state(steps: Sequence[StepName]) -> StepName | None:
+    """Behind the commit of the middle batch, of queries that keep state."""
+    stateful = any(step.phase is Phase.WORK and step.kind.startswith("state") for step in steps)
+    return after(Phase.COMMIT, "commits")(steps) if stateful else None
 
 
 def _behind_rows(steps: Sequence[StepName]) -> StepName | None:
@@ -82,4 +118,11 @@ FAULTS = (
         _half_published,
         _other_settings,
     ),
+    FileFault(
+        "outside-settings",
+        "the process dies, and starts again in a session with settings that lose records,",
+        after(Phase.PLAN, "offsets"),
+        _outside_settings,
+    ),
+    FileFault("changed-job", "the process dies, and a job that keeps other state starts", _with_state, _changed_job),
 )

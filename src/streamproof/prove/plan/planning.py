@@ -10,7 +10,7 @@ from streamproof.errors import ScenarioError
 from streamproof.prove.faults.fault import ServiceFault
 from streamproof.prove.faults.on_files import FileFault
 from streamproof.prove.record.cuts import cuts
-from streamproof.prove.record.deaths import deaths_of_several, machine_deaths
+from streamproof.prove.record.deaths import deaths_of_several, deaths_of_staged, machine_deaths
 from streamproof.prove.record.images import Image, prefixes, without
 from streamproof.prove.record.steps import Timeline
 
@@ -125,7 +125,8 @@ def additional(timeline: Timeline) -> list[ScenarioPlan]:
     found = [ScenarioPlan(image.id, Mode.IMAGE, "process-death", image.step, image) for image in others]
     one_file = (death for image in one_of_each_kind(images) for death in machine_deaths(image))
     several = (death for image in _ends_of_phases(images) for death in deaths_of_several(image))
-    deaths = without((*one_file, *several), [*images, *others])
+    staged = (death for image in _half_published(images) for death in deaths_of_staged(image))
+    deaths = without((*one_file, *several, *staged), [*images, *others])
     found += [ScenarioPlan(image.id, Mode.IMAGE, "machine-death", image.step, image) for image in deaths]
     return [*found, *_live(images, "+kill+live", Mode.KILL)]
 
@@ -208,6 +209,18 @@ def _ends_of_phases(images: Sequence[Image]) -> list[Image]:
             ends[step.query, step.batch, step.phase] = image
     batches = sorted({image.step.batch for image in ends.values()})
     return [image for image in ends.values() if image.step.batch == batches[len(batches) // 2]]
+
+
+def _half_published(images: Sequence[Image]) -> list[Image]:
+    """In the middle batch the disk of each query behind its first publication: what its other outputs have staged can be lost then."""
+    published = [image for image in images if image.step.phase is Phase.PUBLISH and image.step.side is Side.AFTER]
+    of_outputs = [image for image in published if not image.step.kind.endswith((".ledger", ".copy"))]
+    batches = sorted({image.step.batch for image in of_outputs})
+    first: dict[object, Image] = {}
+    for image in of_outputs:
+        if image.step.batch == batches[len(batches) // 2]:
+            first.setdefault(image.step.query, image)
+    return list(first.values())
 
 
 def _live(images: Sequence[Image], suffix: str, mode: Mode) -> list[ScenarioPlan]:

@@ -35,6 +35,10 @@ class ChildTask:
         Take back the newest commit first: the remedy of a damaged checkpoint.
     count_tasks
         Say how many tasks the widest stage had.
+    from_outside
+        Settings that a session has before the job gives it its own.
+    changed
+        Whether the job is another one, which keeps other state.
     """
 
     id: str
@@ -58,6 +62,8 @@ class ChildTask:
     crash_at: str = ""
     desk: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    from_outside: Mapping[str, str] = field(default_factory=dict)
+    changed: bool = False
     allowed_hosts: tuple[str, ...] = ()
 
     def to_json(self) -> str:

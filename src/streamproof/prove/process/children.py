@@ -37,6 +37,8 @@ class Children:
         *,
         recording: Recording | None = None,
         settings: Mapping[str, str] | None = None,
+        from_outside: Mapping[str, str] | None = None,
+        changed: bool = False,
         trace: bool = True,
         replay_last: bool = False,
         read_state: bool = True,
@@ -58,6 +60,8 @@ class Children:
             crash_at=crash_at,
             desk=desk,
             count_tasks=count_tasks,
+            from_outside=from_outside or {},
+            changed=changed,
             settings={**task.settings, **(settings or {})},
         )
         seconds = None if recording is None else patience(recording) * (2 if struck else 1)

@@ -36,30 +36,49 @@ def machine_deaths(of: Image, *, depth: int = 1) -> list[Image]:
 def deaths_of_several(of: Image) -> list[Image]:
     """What is left where two things that vouch for each other are lost at once, the newest of each that is not synced.
 
-    Two manifests of one query; the rows of the newest batch of an output and its manifest; the ledger of a batch and its manifest; the whole
-    directory that was published last; the newest log (offsets or commits) and the newest state file. `+truncated-rows-and-manifest` has both cut to half.
+    Two manifests of one query; the rows of the newest batch of an output, with its manifest and without; the ledger of a batch and its manifest;
+    the whole directory that was published last; the newest log (offsets or commits) and the newest state file; the plan of a batch and the list
+    of its files. `+truncated-rows-and-manifest` has both cut to half.
     """
-    unsynced = sorted(
-        (path for path, file in of.files.items() if not temporary(path) and not file.synced),
-        key=lambda path: (of.files[path].named, of.files[path].written, path),
-        reverse=True,
-    )
+    unsynced = _unsynced(of)
     manifests = [path for path in unsynced if _MANIFEST.search(path)]
     rows = _of_newest_batch(unsynced, _ROWS)
     ledger, log = _of_newest_batch(unsynced, _LEDGER)[:1], [path for path in unsynced if _LOG.search(path)][:1]
     state = [path for path in unsynced if _STATE.search(path)][:1]
+    planned, listed = ([path for path in unsynced if looks.search(path)][:1] for looks in (_PLAN, _LIST))
     pairs = {
+        "rows": (rows, rows),
         "manifests": (manifests[:1], manifests[1:2]),
         "rows-and-manifest": (rows, manifests[:1]),
         "ledger-and-manifest": (ledger, manifests[:1]),
         "publication": (rows, [path for path in ledger if rows and _folder(path) == _folder(rows[0])]),
         "log-and-state": (log, state),
+        "plan": (planned, listed),
     }
-    return [death for name, (one, other) in pairs.items() if one and other for death in _variants(of, [*one, *other], f"-{name}")]
+    both = {name: list(dict.fromkeys((*one, *other))) for name, (one, other) in pairs.items() if one and other}
+    return [death for name, paths in both.items() for death in _variants(of, paths, f"-{name}")]
+
+
+def deaths_of_staged(of: Image) -> list[Image]:
+    """What is left where all that a batch has staged and not published is lost, and its manifest is not."""
+    staged = [path for path in _unsynced(of) if _STAGED.search(path)]
+    return list(_variants(of, staged, "-staged")) if staged else []
+
+
+def _unsynced(of: Image) -> list[str]:
+    """What a power failure can take, the newest first."""
+    return sorted(
+        (path for path, file in of.files.items() if not temporary(path) and not file.synced),
+        key=lambda path: (of.files[path].named, of.files[path].written, path),
+        reverse=True,
+    )
 
 
 _MANIFEST = re.compile(r"/_streamproof/manifests/\d+$")
 _LOG = re.compile(r"/(?:offsets|commits)/\d+$")
+_PLAN = re.compile(r"/offsets/\d+$")
+_LIST = re.compile(r"/sources/\d+/\d+$")
+_STAGED = re.compile(r"/_staging/\d+-[^/]+/[^/_.][^/]*$")
 _STATE = re.compile(r"/state/\d+/\d+/(?:.+/)?\d+(?:_[^/]+)?\.(?:zip|changelog|delta|snapshot)$")
 _ROWS = re.compile(r"^(?P<of>.+/(?:batch=|_staging/)\d+(?:-[^/]+)?)/[^/_.][^/]*$")
 _LEDGER = re.compile(r"^(?P<of>.+/batch=\d+)/_ledger\.json$")

@@ -3,7 +3,7 @@
 import base64
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +14,16 @@ from streamproof.core.manifest import Fingerprint, LedgerEntry, Manifest
 from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.generate import SourceShape, generate
 from streamproof.prove.subjects.job.handwritten import handwritten_fates, handwritten_rows
-from streamproof.prove.artifacts.reading import OutputLayout, OutputRow, QueryLayout, read_history, readings
+from streamproof.prove.artifacts.reading import (
+    OutputLayout,
+    OutputRow,
+    QueryLayout,
+    StateContents,
+    read_history,
+    read_state,
+    readings,
+)
+from streamproof.prove.artifacts.state_file import _windows, write_unread
 from streamproof.prove.oracle.arrived import Arrived
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.shape import QueryShape
@@ -133,6 +142,17 @@ def test_state_is_read_and_what_it_holds_twice_is_named(layout):
     assert state.windows == {(("a",), 1): Vector(3, 4)}
     assert state.remembered == {("t-1",): 9}
     assert len(state.repeated) == 1
+
+
+def test_a_state_that_could_not_be_read_says_why_and_records_without_a_time_are_counted(layout):
+    rows = _windows([{"by": '["a"]', "records": 3, "hash": 4}, {"by": '["b"]', "records": 1, "hash": 5, "end_us": 30}], timedelta(microseconds=30))
+    layout.state.write_text(json.dumps({"operators": [{"operator": 0, **rows}]}))
+
+    state = read_state(layout.state)
+
+    assert (state.untimed, dict(state.windows)) == (3, {(("b",), 0): Vector(1, 5)})
+    write_unread("KeyError: 'end_us'", layout.state)
+    assert read_state(layout.state) == StateContents(unread="KeyError: 'end_us'")
 
 
 def test_a_rejected_row_is_traced_by_its_original_bytes():

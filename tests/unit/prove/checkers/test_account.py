@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from streamproof.core.manifest import Fingerprint, Manifest
+from streamproof.core.manifest import Fingerprint, LedgerEntry, Manifest
 from streamproof.core.verdict import Verdict
-from streamproof.prove.artifacts.history import History, OutputRow
+from streamproof.prove.artifacts.history import History, OutputRow, StateContents
 from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_left, with_rows
 
 
@@ -74,6 +74,33 @@ def test_a_missing_manifest_is_found_unless_a_power_failure_took_it(once):
 
     assert "has no manifest of a batch" in only_finding("account", history).what
     assert check("account", replace(history, power_failure=True)).verdict is Verdict.PASS
+
+
+def test_a_power_failure_does_not_take_the_manifest_of_the_newest_batch_for_good(once):
+    history = with_printed(once)
+    left = history.queries[0].left
+    history = with_left(history, replace(left, manifests=dict(list(left.manifests.items())[:-1])))
+
+    finding = only_finding("account", replace(history, power_failure=True))
+
+    assert "no manifest of its newest batch" in finding.what
+
+
+def test_what_is_published_by_ledgers_has_manifests(once):
+    left = once.queries[0].left
+    main = left.outputs["totals"]
+    entry = LedgerEntry("small", "totals", "i", 2, 0, "m", "f", len(main.by_batch[2]), 0)
+    outputs = {**left.outputs, "totals": replace(main, ledgers={2: entry})}
+
+    assert check("account", once).verdict is Verdict.PASS
+    assert "has no manifest of a batch" in only_finding("account", with_left(once, replace(left, outputs=outputs))).what
+
+
+def test_a_state_that_cannot_be_read_leaves_the_account_unknown_and_says_why(once):
+    left = once.queries[0].left
+    result = check("account", with_left(once, replace(left, state=StateContents(unread="KeyError: 'end_us'"))))
+
+    assert (result.verdict, result.problem) == (Verdict.UNKNOWN, "The state of totals was not read: KeyError: 'end_us'.")
 
 
 def without_a_manifest(history, unknown_since: int | None):

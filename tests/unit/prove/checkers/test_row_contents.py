@@ -52,6 +52,17 @@ def test_a_null_stays_one_and_nothing_else_becomes_one(wanted, published, verdic
     assert check("row-contents", with_rows(history, "rows", [changed(first, more=published)])).verdict is verdict
 
 
+@pytest.mark.parametrize(("file", "verdict"), [("batch=000001/a.json", Verdict.FAIL), ("a topic", Verdict.PASS)])
+def test_r5_a_row_of_a_json_file_has_its_columns_that_are_null(file, verdict):
+    history = faultless(PLAIN, RECORDS)
+    first = replace(rows_of(history, "rows")[0], file=file)
+    asked = {first.trace: {**history.queries[0].rows[first.trace], "more": None}}
+    history = replace(history, queries=[replace(history.queries[0], rows=asked)])
+
+    assert check("row-contents", with_rows(history, "rows", [changed(first, more=None)])).verdict is Verdict.PASS
+    assert check("row-contents", with_rows(history, "rows", [first])).verdict is verdict
+
+
 def test_a_late_row_with_another_value_is_found():
     history = faultless(ONCE, RECORDS)
     first, *others = rows_of(history, "late")

@@ -22,6 +22,16 @@ def test_an_event_that_state_has_lost_is_named(once):
     assert (finding.event, finding.what) == ("e-8", "is missing in state")
 
 
+def test_records_in_a_window_without_a_time_are_found(once):
+    finding = only_finding("state-contents", with_state(once, untimed=3))
+
+    assert (finding.what, finding.found) == ("the state of totals holds records in a window without a time", "3")
+
+
+def test_a_state_that_could_not_be_read_is_unknown(once):
+    assert check("state-contents", with_state(once, unread="torn")).verdict is Verdict.UNKNOWN
+
+
 def test_a_window_that_is_missing_in_state_or_should_have_gone_is_found(once):
     state = once.queries[0].left.state
 

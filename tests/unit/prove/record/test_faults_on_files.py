@@ -1,16 +1,17 @@
 """Faults that jobs on files meet too: where they are planned, what they are called, what they ask for, and when they have fired (P5)."""
 
+import json
 import re
 from dataclasses import replace
 
 import pytest
 
 from streamproof.core.phases import StepName
-from streamproof.errors import DataError, OutputInUse
+from streamproof.errors import DataError, OutputInUse, PlanChanged, StoreEmptied, TwoDrivers, UnknownFormat
 from streamproof.prove.execution import _moved_away
 from streamproof.prove.faults.injection_on_files import attempts
 from streamproof.prove.faults.on_files import Case, NotMet
-from streamproof.prove.faults.starts import OTHER_SETTINGS
+from streamproof.prove.faults.starts import OTHER_SETTINGS, OUTSIDE_SETTINGS
 from streamproof.prove.plan import on_files
 from streamproof.prove.plan.planning import Mode, ScenarioPlan, additional, chosen, in_words, standard
 from streamproof.prove.process.child import ChildResult
@@ -41,9 +42,34 @@ def test_each_is_planned_once_in_the_middle_batch(plans):
         "commit/commits@1:after+new-checkpoint",
         "commit/commits@1:after+replay-last",
         "publish/exposure@1:after+other-settings",
+        "plan/offsets@1:after+outside-settings",
+        "commit/commits@1:after+changed-job",
         "plan/offsets@1:after+clock-moved",
         "plan/offsets@1:after+clock-moved-back",
+        "publish/exposure@2:after+batch-gone",
+        "publish/exposure@1:after+other-driver",
+        "commit/commits@1:after+incarnation-torn",
+        "stage/manifest@1:after+unknown-format",
     ]
+
+
+def test_an_older_batch_can_be_gone_only_where_three_are_published(recorder, layout):
+    recorder.start()
+    recorder.batch(0)
+    recorder.batch(1)
+
+    assert not any(plan.fault == "batch-gone" for plan in on_files.plans(timeline(recorder.journal(), layout)))
+
+
+def test_what_a_sink_of_the_job_has_published_is_left_to_it(recorder, layout):
+    recorder.start()
+    for batch in range(3):
+        recorder.batch(batch)
+
+    found = {plan.fault for plan in on_files.plans(timeline(recorder.journal(), layout), own_sinks=["exposure"])}
+
+    assert not found & {"batch-gone", "other-driver"}
+    assert "incarnation-torn" in found
 
 
 def test_they_are_no_names_of_the_disks_they_begin_with(plans, recorder, layout):
@@ -81,6 +107,15 @@ def test_they_are_no_names_of_the_disks_they_begin_with(plans, recorder, layout)
         (
             "*+other-settings",
             "the process dies, and starts again with other settings of Spark, after output exposure of batch 1 was published, "
+            "before Spark committed the batch",
+        ),
+        (
+            "*+changed-job",
+            "the process dies, and a job that keeps other state starts after Spark wrote the commit log of batch 1",
+        ),
+        (
+            "*+batch-gone",
+            "the process dies, and an older batch of the output is gone until it is put back, after output exposure of batch 2 was published, "
             "before Spark committed the batch",
         ),
         ("*+clock-moved", "the process dies and the wall clock is moved on after Spark planned the offsets of batch 1"),
@@ -137,6 +172,7 @@ def case(tmp_path):
         checkpoint=checkpoint,
         checkpoints=tmp_path / "checkpoint",
         outputs=tmp_path / "out",
+        output=tmp_path / "out" / "exposure",
         inputs=lambda: [tmp_path / "events" / "part-1-0.json"],
         newest_us=lambda: NEWEST_US,
         max_future_us=FIVE_MINUTES_US,
@@ -206,11 +242,11 @@ def test_outputs_stay_as_they_are_under_a_new_checkpoint(case):
         carried_out("new-checkpoint", stops_with(OutputInUse, case, lambda: staged.write_text("rows")))
 
 
-def test_replay_last_has_fired_once_the_commit_is_written_anew(case):
-    carried_out("replay-last", case)
-    assert not case.fired
+def test_replay_last_writes_the_commit_anew_and_lets_stand_what_is_whole(case):
+    with pytest.raises(NotMet, match="--replay-last has not computed the newest batch again"):
+        carried_out("replay-last", case)
 
-    commit = case.checkpoint / "commits" / "1"
+    commit, published = case.checkpoint / "commits" / "1", case.outputs / "exposure" / "batch=000001"
     asked = []
 
     def start(**how):
@@ -219,11 +255,123 @@ def test_replay_last_has_fired_once_the_commit_is_written_anew(case):
         commit.write_text("v1\n{}")
         return ChildResult()
 
-    again = replace(case, start=start, fired=True)
-    carried_out("replay-last", again)
+    def start_and_publish(**how):
+        (published / "part.json").rename(published / "other.json")
+        return start(**how)
 
-    assert again.fired
+    carried_out("replay-last", replace(case, start=start))
     assert asked == [{"replay_last": True}]
+    with pytest.raises(NotMet, match="--replay-last has published anew") as found:
+        carried_out("replay-last", replace(case, start=start_and_publish))
+    assert found.value.found == "others: exposure/batch=000001/part.json"
+
+
+@pytest.mark.parametrize(("noted", "fired"), [(1, False), (2, True)])
+def test_settings_from_outside_have_fired_where_each_was_noted(case, noted, fired):
+    asked = []
+    notes = tuple(f"{key} was {value} from outside" for key, value in list(OUTSIDE_SETTINGS.items())[:noted])
+    case.start = lambda **how: asked.append(how) or ChildResult(notes=notes)
+
+    carried_out("outside-settings", case)
+
+    assert case.fired is fired
+    assert asked == [{"from_outside": OUTSIDE_SETTINGS}]
+
+
+def test_r25_a_changed_job_must_be_refused_and_starts_as_it_was_for_the_remedy(case):
+    asked = []
+    refusing = stops_with(PlanChanged, case)
+    case.start = lambda **how: asked.append(how) or refusing.start()
+
+    result = carried_out("changed-job", case)
+
+    assert not result.error
+    assert asked == [{"changed": True}, {}]
+    with pytest.raises(NotMet, match="did not stop cleanly"):
+        carried_out("changed-job", replace(case, start=lambda **_: ChildResult()))
+
+
+def published_by(case, batch):
+    """The ledger of a batch that a manifest has published."""
+    ledger = case.output / f"batch={batch:06d}" / "_ledger.json"
+    ledger.parent.mkdir(exist_ok=True)
+    ledger.write_text(json.dumps({"manifest": "abc", "batch": batch}))
+    return ledger
+
+
+def test_r26_a_batch_from_between_others_is_away_while_the_job_starts_and_back_for_the_remedy(case):
+    ledgers = [published_by(case, batch) for batch in (0, 1, 2)]
+    there = []
+
+    result = carried_out(
+        "batch-gone", stops_with(StoreEmptied, case, lambda: there.append([ledger.exists() for ledger in ledgers]))
+    )
+
+    assert not result.error
+    assert there == [[True, False, True], [True, True, True]]
+    with pytest.raises(NotMet, match="did not stop cleanly"):
+        carried_out("batch-gone", case)
+
+
+def test_a_batch_is_not_gone_where_there_are_only_two(case):
+    published_by(case, 0)
+
+    carried_out("batch-gone", case)
+
+    assert not case.fired
+
+
+def test_r7_a_batch_is_another_drivers_while_the_job_starts(case):
+    ledger = published_by(case, 1)
+    said = []
+
+    result = carried_out(
+        "other-driver", stops_with(TwoDrivers, case, lambda: said.append(json.loads(ledger.read_text())["manifest"]))
+    )
+
+    assert not result.error
+    assert said == ["000", "abc"]
+    with pytest.raises(NotMet, match="did not stop cleanly"):
+        carried_out("other-driver", case)
+
+
+def test_r30_a_manifest_of_an_unknown_format_stops_the_job_and_stays_until_it_is_put_back(case):
+    manifest = case.checkpoint / "_streamproof" / "manifests" / "1"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text('{"format": 1, "batch": 1}')
+    seen = []
+
+    result = carried_out(
+        "unknown-format", stops_with(UnknownFormat, case, lambda: seen.append(json.loads(manifest.read_text())["format"]))
+    )
+
+    assert not result.error
+    assert seen == [1_000_000, 1]
+    with pytest.raises(NotMet, match="from a manifest of an unknown format"):
+        carried_out("unknown-format", stops_with(UnknownFormat, case, manifest.unlink))
+
+
+def test_r1_a_torn_incarnation_is_made_again_as_it_was(case):
+    file = case.checkpoint / "_streamproof" / "incarnation.json"
+    file.parent.mkdir()
+    whole = json.dumps({"incarnation": "i-1"})
+    seen = []
+
+    def start(incarnation):
+        def started(**_):
+            seen.append(file.read_text())
+            file.write_text(json.dumps({"incarnation": incarnation}))
+            return ChildResult()
+
+        return started
+
+    file.write_text(whole)
+    carried_out("incarnation-torn", replace(case, start=start("i-1")))
+    assert seen == [whole[: len(whole) // 2]]
+
+    file.write_text(whole)
+    with pytest.raises(NotMet, match="under another incarnation"):
+        carried_out("incarnation-torn", replace(case, start=start("i-2")))
 
 
 @pytest.mark.parametrize(("widest", "fired"), [(2, False), (5, True)])
@@ -272,6 +420,8 @@ def test_several_files_are_lost_behind_the_manifest_the_publication_and_the_comm
 
     several = {plan.id.rpartition("+")[0] for plan in found if plan.id.endswith(("-and-manifest", "-manifests", "-and-state"))}
     assert several == {"stage/manifest@1:after", "publish/exposure@1:after", "commit/commits@1:after"}
+    staged = {plan.id for plan in found if plan.id.endswith("-staged")}
+    assert staged == {f"publish/exposure@1:after+{how}-staged" for how in ("dropped", "emptied", "truncated")}
 
 
 def test_what_is_torn_of_a_published_batch_is_moved_away_once(recorder, layout, tmp_path):

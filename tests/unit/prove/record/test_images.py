@@ -2,7 +2,7 @@ import re
 
 from streamproof.core.phases import Side
 from streamproof.prove.record.cuts import cuts
-from streamproof.prove.record.deaths import deaths_of_several, machine_deaths
+from streamproof.prove.record.deaths import deaths_of_several, deaths_of_staged, machine_deaths
 from streamproof.prove.record.images import merged, prefixes, without
 from streamproof.prove.record.paths import temporary
 from streamproof.prove.record.steps import timeline
@@ -131,7 +131,7 @@ def test_r20_older_files_can_be_lost_while_newer_ones_stay(recorded, layout):
 def test_r20_what_vouches_for_each_other_is_lost_at_once(recorded, layout):
     commit = by_name(prefixes(timeline(recorded, layout)))["commit/commits@1:after"]
     found = {image.id.rpartition("+")[2]: image for image in deaths_of_several(commit)}
-    pairs = ("manifests", "rows-and-manifest", "ledger-and-manifest", "publication", "log-and-state")
+    pairs = ("rows", "manifests", "rows-and-manifest", "ledger-and-manifest", "publication", "log-and-state", "plan")
     assert set(found) == {f"{what}-{pair}" for what in ("dropped", "emptied", "truncated") for pair in pairs}
     manifests = "checkpoint/exposure/_streamproof/manifests"
     assert found["dropped-manifests"].lost == (f"{manifests}/0", f"{manifests}/1")
@@ -148,11 +148,27 @@ def test_r20_what_vouches_for_each_other_is_lost_at_once(recorded, layout):
     log, state = found["emptied-log-and-state"].lost
     assert log == "checkpoint/exposure/commits/1"
     assert re.match(r"checkpoint/exposure/state/0/[01]/2_.*\.zip$", state)
+    assert found["dropped-plan"].lost == ("checkpoint/exposure/offsets/1", "checkpoint/exposure/sources/0/1")
+    assert set(found["dropped-rows"].lost) == whole - {ledger}
 
 
 def test_r20_before_anything_is_staged_there_are_no_two_to_lose(recorded, layout):
     planned = by_name(prefixes(timeline(recorded, layout)))["plan/offsets@0:after"]
-    assert deaths_of_several(planned) == []
+    assert {image.id.rpartition("-")[2] for image in deaths_of_several(planned)} == {"plan"}
+    assert deaths_of_staged(planned) == []
+
+
+def test_r3_what_is_staged_is_lost_where_its_manifest_is_not(recorder, layout):
+    recorder.start()
+    recorder.batch(0, late=True)
+    images = by_name(prefixes(timeline(recorder.journal(), layout)))
+
+    dropped = deaths_of_staged(images["publish/exposure@0:after"])[0]
+
+    assert dropped.id == "publish/exposure@0:after+dropped-staged"
+    assert [path.rpartition("/")[2] for path in dropped.lost] == ["late_1-00000-30.jsonl"]
+    assert "checkpoint/exposure/_streamproof/manifests/0" in durable(dropped)
+    assert deaths_of_staged(images["plan/offsets@0:after"]) == []
 
 
 def test_merging_keeps_every_name(recorded, layout):

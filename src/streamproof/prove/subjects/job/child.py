@@ -2,6 +2,7 @@
 
 import json
 import os
+import traceback
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from streamproof.config import JobConfig
+    from streamproof.config import JobConfig, SourceConfig
 
 _PATIENCE_SECONDS = 60.0
 
@@ -37,11 +38,12 @@ def _config(task: ChildTask) -> "JobConfig":
 
 def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     """Runs the job of a task on a session, reads its state."""
+    from streamproof import _jvm
     from streamproof.checkpoint.state import reachable
     from streamproof.connectors.steps import UNWATCHED
-    from streamproof.core.users_code import place_of, raised_in, remedy_for
+    from streamproof.core.users_code import place_of, raised_in, remedy_for, said
     from streamproof.errors import StreamproofError
-    from streamproof.prove.artifacts.state_file import write_state
+    from streamproof.prove.artifacts.state_file import write_state, write_unread
     from streamproof.prove.services.crash import WatchedSteps
     from streamproof.prove.subjects.job.binding import bind_job
     from streamproof.runtime.start.options import Start
@@ -49,6 +51,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
 
     config = _config(task)
     config = config.model_copy(update={"spark": {**config.spark, **task.settings}})
+    config = _with_another_lag(config) if task.changed else config
     binding = ScenarioBinding(
         task.base, Path(task.folder), task.data, task.files_per_batch, task.records_per_batch, task.urls, task.environment
     )
@@ -62,7 +65,10 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
         steps = WatchedSteps(task.steps, task.crash_at, os.getpid(), task.desk) if task.steps else UNWATCHED
         start = Start(trace=task.trace, replay_last=task.replay_last, steps=steps)
         for query in bound.outputs.main:
-            running = start_query(bound, query, spark.newSession(), start)
+            session = spark.newSession()
+            for key, value in task.from_outside.items():
+                session.conf.set(key, value)
+            running = start_query(bound, query, session, start)
             for output, columns in running.protocol.columns.items():
                 types[output] = {column.name: column.dataType.simpleString() for column in columns.fields}
             (binding.folder / TYPES).write_text(json.dumps(types))
@@ -75,15 +81,46 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
                 known = (task.operators or {}).get(query)
                 aggregate = bound.outputs.main[query].aggregate
                 size = aggregate.window.size if aggregate is not None else timedelta()
-                with reachable(f"{task.folder}/{CHECKPOINT}/{query}") as checkpoint:
-                    operators[query] = write_state(spark, checkpoint, known, size, Path(task.folder) / f"state-{query}.json")
+                target = Path(task.folder) / f"state-{query}.json"
+                try:
+                    with reachable(f"{task.folder}/{CHECKPOINT}/{query}") as checkpoint:
+                        operators[query] = write_state(spark, checkpoint, known, size, target)
+                except Exception as unreadable:
+                    if _jvm.is_gone(unreadable):
+                        raise
+                    write_unread(said(unreadable), target)
     except StreamproofError as problem:
         return ChildResult(type(problem).__name__, problem.message, problem.remedy, tuple(notes), operators, attempts)
     except Exception as problem:
-        if place_of(problem) is None:  # a fault of ours: the harness says so
-            raise
+        if place_of(problem) is None:
+            where = failed_in(problem)
+            if where is None or _jvm.is_gone(problem):  # a fault of the proof itself: the harness says so
+                raise
+            traceback.print_exc()
+            message = f"Streamproof itself has failed, in {where}: {said(problem)}."
+            return ChildResult(type(problem).__name__, message, "", tuple(notes), operators, attempts)
         return ChildResult(type(problem).__name__, raised_in(None, problem), remedy_for(problem), tuple(notes), operators, attempts)
     return ChildResult(notes=tuple(notes), operators=operators, attempts=attempts, widest=widest)
+
+
+def _with_another_lag(config: "JobConfig") -> "JobConfig":
+    """The job with a lag that is a second longer, for every source that has one: it keeps other state."""
+    sources: dict[str, SourceConfig] = {}
+    for name, source in config.source.items():
+        time = source.event_time
+        other = {"event_time": time.model_copy(update={"lag": time.lag + timedelta(seconds=1)})} if time is not None else {}
+        sources[name] = source.model_copy(update=other)
+    return config.model_copy(update={"source": sources})
+
+
+def failed_in(problem: BaseException) -> str | None:
+    """The line of what users ship that an exception comes from, "runtime/session.py line 131"; None where it comes from the proof."""
+    shipped = Path(__file__).parents[3]
+    inside = [frame for frame in traceback.extract_tb(problem.__traceback__) if Path(frame.filename).is_relative_to(shipped)]
+    if not inside:
+        return None
+    file = Path(inside[-1].filename).relative_to(shipped)
+    return None if file.parts[0] in ("prove", "lab") else f"{file} line {inside[-1].lineno}"
 
 
 def _widest_stage(spark: "SparkSession", run: str) -> int:

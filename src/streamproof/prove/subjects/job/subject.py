@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from streamproof.config import JobConfig, KafkaSource
+from streamproof.config import FilesSink, JobConfig, KafkaSource
 from streamproof.config.columns import columns_of
 from streamproof.prove.artifacts.comparing import rows_published
 from streamproof.prove.artifacts.float_order import Steps
@@ -124,7 +124,8 @@ class JobSubject(Subject):
         crashes = standard(default.steps)
         if quick:
             return one_of_each(crashes), ()
-        found = [*crashes, *on_files.plans(default.steps)]
+        own = [name for name, sink in self.config.sink.items() if isinstance(sink, FilesSink) and sink.connector != "files"]
+        found = [*crashes, *on_files.plans(default.steps, own)]
         return [*found, *(beyond(default.steps, recordings["rare"].steps, found) if full else [])], ()
 
     def judge(self, folder: Path, *, power_failure: bool, rerun: Sequence[int], keep_rows: bool) -> Judged:
