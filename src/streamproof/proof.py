@@ -10,11 +10,12 @@ from typing import cast
 from rich.console import Console
 
 from streamproof.core.durations import parse_duration
+from streamproof.core.ends import End
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.progress import progress_on
 from streamproof.prove.events import Event
-from streamproof.prove.run import INTERRUPTED, Options, PlanPreview, preview, run_proof
+from streamproof.prove.run import Options, PlanPreview, preview, run_proof
 from streamproof.prove.subjects.named import named
 from streamproof.prove.subjects.pyspark.preparation import Wanted
 from streamproof.report import store
@@ -148,7 +149,7 @@ def prove(
     if report is not None:
         Path(report).mkdir(parents=True, exist_ok=True)
         store.write(found, Path(report))
-    if any(INTERRUPTED in note for note in found["notes"]):
+    if found["end"] == End.INTERRUPTED:
         raise KeyboardInterrupt
     return Proof(Verdict(found["verdict"]), found, folder)
 

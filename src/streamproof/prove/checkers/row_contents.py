@@ -1,12 +1,19 @@
 """Rows hold what they must: what is published of an event has the values that the job gives it as a batch query (R23)."""
 
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import Any
 
 from streamproof.prove.artifacts.history import History, OutputRow, QueryView
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.window_contents import SCALARS, equal
 from streamproof.prove.checkers.wording import values
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    OTHER_VALUE = "other-value"
 
 
 @checker("row-contents")
@@ -42,6 +49,7 @@ def _compared(history: History, view: QueryView, row: OutputRow) -> Iterator[Fin
         if not agrees:
             shown = list(wanted)
             yield Finding(
+                Code.OTHER_VALUE,
                 row.trace,
                 f"was published with another {column} than the batch query gives it",
                 row.batch,

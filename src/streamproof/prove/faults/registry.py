@@ -13,7 +13,7 @@ def _kill(struck: Struck) -> None:
 
 def _noticed(struck: Struck) -> bool:
     """What the registry has said once is remembered: a job that asks it nothing more goes on without it."""
-    return struck.stopped_by == RegistryUnavailable.__name__
+    return struck.stopped_by == RegistryUnavailable.code
 
 
 FAULTS = (

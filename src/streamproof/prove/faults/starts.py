@@ -42,13 +42,13 @@ def _replay_last(case: Case) -> "ChildResult":
     commit = case.checkpoint / "commits" / str(case.batch)
     before = commit.stat().st_mtime_ns
     result = case.start(replay_last=True)
-    case.fired &= bool(result.error) or (commit.exists() and commit.stat().st_mtime_ns != before)
+    case.fired &= bool(result.code) or (commit.exists() and commit.stat().st_mtime_ns != before)
     return result
 
 
 def _other_settings(case: Case) -> "ChildResult":
     result = case.start(settings=OTHER_SETTINGS)
-    case.fired &= bool(result.error) or result.widest >= _INPUT_PARTITIONS
+    case.fired &= bool(result.code) or result.widest >= _INPUT_PARTITIONS
     return result
 
 
