@@ -64,6 +64,7 @@ def prove(
     time_budget: timedelta | str | None = None,
     stop_at_first: bool = False,
     last_failed: bool = False,
+    scenarios: tuple[str, ...] = (),
     profile: str | None = None,
     events: int | None = None,
     batches: int | None = None,
@@ -95,6 +96,8 @@ def prove(
         Cut the plan short; what was not tried leaves the verdict unknown.
     last_failed
         Only the scenarios that did not pass last time.
+    scenarios
+        Only these, by their ids; those that the plan does not have are left out.
     allow_hosts
         Hosts that Python sockets of the job may reach during the proof.
     report
@@ -115,7 +118,7 @@ def prove(
     """
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
-    ids = tuple(store.last_failed(subject.root)) if last_failed else ()
+    ids = tuple(store.last_failed(subject.root)) if last_failed else scenarios
     if last_failed and not ids:
         raise ScenarioError(
             "Every scenario passed when it was last tried, or none was tried yet.",

@@ -272,7 +272,8 @@ def _wanted(plans: Sequence[ScenarioPlan], options: Options) -> list[ScenarioPla
         wanted = [plan for plan in wanted if plan.id in options.ids]
         if not wanted and tuple(options.ids) != (FAULT_FREE.id,):
             raise ScenarioError(
-                "None of the scenarios that failed last time is in this plan.", remedy="Run the proof without --last-failed."
+                "None of the scenarios that are asked for, or failed last time, is in this plan.",
+                remedy="Run the proof without --last-failed.",
             )
     return wanted
 
