@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.ids import new_id
-from streamproof.errors import DISK_FULL, DivertError, EnvironmentProblem, SinkError, StreamproofError, TwoDrivers
+from streamproof.errors import DiskFull, DivertError, EnvironmentProblem, SinkError, StreamproofError, TwoDrivers
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -446,8 +446,8 @@ def storage_error(path: str, causes: Sequence[str]) -> StreamproofError:
     """The error for a failed file operation, in one place: disk full, no permission, or what the store said."""
     text = " <- ".join(causes)
     if "No space left" in text or "ENOSPC" in text or "Disk quota" in text:
-        return SinkError(
-            f"{DISK_FULL}: {path} could not be written.",
+        return DiskFull(
+            f"The disk is full: {path} could not be written.",
             required="Nothing is lost: what was not committed is done again.",
             remedy="Make room and run the job again.",
         )

@@ -10,11 +10,12 @@ from typing import cast
 from rich.console import Console
 
 from streamproof.core.durations import parse_duration
+from streamproof.core.ends import End
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.progress import progress_on
 from streamproof.prove.events import Event
-from streamproof.prove.run import INTERRUPTED, Options, PlanPreview, preview, run_proof
+from streamproof.prove.run import Options, PlanPreview, preview, run_proof
 from streamproof.prove.subjects.named import named
 from streamproof.prove.subjects.pyspark.preparation import Wanted
 from streamproof.report import store
@@ -63,6 +64,7 @@ def prove(
     time_budget: timedelta | str | None = None,
     stop_at_first: bool = False,
     last_failed: bool = False,
+    scenarios: tuple[str, ...] = (),
     profile: str | None = None,
     events: int | None = None,
     batches: int | None = None,
@@ -94,6 +96,8 @@ def prove(
         Cut the plan short; what was not tried leaves the verdict unknown.
     last_failed
         Only the scenarios that did not pass last time.
+    scenarios
+        Only these, by their ids; those that the plan does not have are left out.
     allow_hosts
         Hosts that Python sockets of the job may reach during the proof.
     report
@@ -114,7 +118,7 @@ def prove(
     """
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
-    ids = tuple(store.last_failed(subject.root)) if last_failed else ()
+    ids = tuple(store.last_failed(subject.root)) if last_failed else scenarios
     if last_failed and not ids:
         raise ScenarioError(
             "Every scenario passed when it was last tried, or none was tried yet.",
@@ -148,7 +152,7 @@ def prove(
     if report is not None:
         Path(report).mkdir(parents=True, exist_ok=True)
         store.write(found, Path(report))
-    if any(INTERRUPTED in note for note in found["notes"]):
+    if found["end"] == End.INTERRUPTED:
         raise KeyboardInterrupt
     return Proof(Verdict(found["verdict"]), found, folder)
 

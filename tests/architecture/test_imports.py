@@ -26,7 +26,7 @@ LAYERS = (
     ("replay", "observe", "doctor"),
     ("lab", "prove"),
     ("report",),
-    ("proof", "progress"),
+    ("proof", "progress", "proved_once"),
     ("cli", "__main__"),
 )
 RANK = {package: rank for rank, row in enumerate(LAYERS) for package in row}

@@ -175,7 +175,7 @@ def test_a_run_that_fails_says_so_last(small_job):
     with pytest.raises(DataError) as error:
         job.run(listener=heard.append)
 
-    assert heard[-1] == RunFailed("DataError", error.value.message)
+    assert heard[-1] == RunFailed("DataError", error.value.message, "data")
     assert not of(RunEnded, heard)
 
 
@@ -188,4 +188,4 @@ def test_an_account_that_does_not_add_up_is_said_behind_the_result(small_job):
     with pytest.raises(AccountError) as error:
         job.run(listener=heard.append)
 
-    assert heard[-2:] == [RunEnded(error.value.result), RunFailed("AccountError", error.value.message)]
+    assert heard[-2:] == [RunEnded(error.value.result), RunFailed("AccountError", error.value.message, "account")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import SinkUnavailable, StagedRowsGone, StoreEmptied, TwoDrivers
+from streamproof.errors import RemedyAction, SinkUnavailable, StagedRowsGone, StoreEmptied, TwoDrivers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -383,5 +383,6 @@ def gone(manifest: Manifest, section: Section) -> StagedRowsGone:
         f"Batch {manifest.batch} of {section.output} is not published whole, and its staged rows are not whole.",
         required="The manifest names them.",
         remedy=f"Run again with --replay-last: batch {manifest.batch} is computed again from its recorded input.",
+        action=RemedyAction.REPLAY_LAST,
         batch=manifest.batch,
     )

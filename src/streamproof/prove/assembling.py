@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamproof import __version__
+from streamproof.core.ends import End
+from streamproof.core.notes import Note, NoteCode
 from streamproof.core.phases import Side
 from streamproof.core.verdict import Verdict, worst
 from streamproof.prove.checkers.account import PLACES
@@ -33,6 +35,7 @@ class Request:
     plan: str
     events: int | None
     profile: str | None
+    end: End = End.DONE
     cut_short: str = ""
     only: str | None = None
     full: bool = False
@@ -71,11 +74,13 @@ def report(subject: Subject, request: Request, recording: Recording, outcomes: S
     """Everything the reports are drawn from."""
     fault_free = next((outcome for outcome in outcomes if outcome.plan.step is None), outcomes[0])
     of_subject = subject.report(fault_free.evidence)
-    whole = not request.cut_short and not of_subject["not_exercised"]
+    whole = request.end is End.DONE and not of_subject["not_exercised"]
     verdict = verdict_of([outcome.verdict for outcome in outcomes], whole=whole)
     sound = fault_free.verdict is Verdict.PASS
+    notes = _notes(request, recording, outcomes, of_subject["notes"])
     return {
         "verdict": str(verdict),
+        "end": str(request.end),
         "plan": request.plan,
         "spark_batches": len(fault_free.batches),
         "counts": {str(kind): sum(outcome.verdict is kind for outcome in outcomes) for kind in Verdict},
@@ -99,7 +104,8 @@ def report(subject: Subject, request: Request, recording: Recording, outcomes: S
             "steps": len(recording.steps.steps),
         },
         **of_subject,
-        "notes": _notes(request, recording, outcomes, of_subject["notes"]),
+        "notes": [str(note) for note in notes],
+        "note_codes": [str(note.code) for note in notes],
     }
 
 
@@ -143,18 +149,22 @@ def crash_points(recording: Recording, outcomes: Sequence[Outcome]) -> list[dict
     return found
 
 
-def _notes(request: Request, recording: Recording, outcomes: Sequence[Outcome], of_subject: Sequence[str]) -> list[str]:
-    notes = [*request.left_behind, *(f"Not tried: {left_out}." for left_out in request.left_out)]
+def _notes(request: Request, recording: Recording, outcomes: Sequence[Outcome], of_subject: Sequence[Note]) -> list[Note]:
+    notes = [Note(NoteCode.LEFT_BEHIND, said) for said in request.left_behind]
+    notes += [Note(NoteCode.FAULTS_LEFT_OUT, f"Not tried: {left_out}.") for left_out in request.left_out]
     if request.quick:
-        notes.append(QUICK)
-    if request.cut_short:
-        notes.append(f"The plan was cut short: {request.cut_short}. What was not tried is not proved.")
+        notes.append(Note(NoteCode.QUICK_PLAN, QUICK))
+    if request.end is not End.DONE:
+        said = f"The plan was cut short: {request.cut_short}. What was not tried is not proved."
+        notes.append(Note(NoteCode.CUT_SHORT, said))
     not_fired = [outcome.plan.id for outcome in outcomes if not outcome.fired]
     if not_fired:
         more = f", and {len(not_fired) - 1} more" if len(not_fired) > 1 else ""
-        notes.append(f"A fault that did not fire proves nothing: {not_fired[0]}{more}.")
+        notes.append(Note(NoteCode.NOT_FIRED, f"A fault that did not fire proves nothing: {not_fired[0]}{more}."))
     if recording.steps.unknown:
-        notes.append(f"Files that no step name knows: {', '.join(recording.steps.unknown[:5])}.")
+        said = f"Files that no step name knows: {', '.join(recording.steps.unknown[:5])}."
+        notes.append(Note(NoteCode.UNKNOWN_FILES, said))
     notes += of_subject
-    notes.append("Connections that the JVM or C libraries open by themselves are not seen by the proof.")
+    said = "Connections that the JVM or C libraries open by themselves are not seen by the proof."
+    notes.append(Note(NoteCode.NOT_SEEN, said))
     return notes

@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id, short
 from streamproof.core.phases import StepName
 from streamproof.core.verdict import Verdict
-from streamproof.errors import DISK_FULL, StreamproofError
+from streamproof.errors import DiskFull, RemedyAction, StreamproofError
 from streamproof.prove import judging
-from streamproof.prove.checkers import CheckResult, Finding
+from streamproof.prove.checkers import CheckResult, Finding, Undecided
 from streamproof.prove.faults.fault import ALONE
 from streamproof.prove.faults.injection import FaultInjector
 from streamproof.prove.faults.injection_on_files import FileFaultInjector
@@ -37,8 +38,16 @@ from streamproof.prove.subjects.subject import Subject
 
 SIDE_BY_SIDE = 3
 _NO_JVM = "the JVM of the proof has ended, as it does where the system kills it for want of memory: a proof takes some 6 GB"
+_REPLAYS = (RemedyAction.REPLAY_LAST, RemedyAction.MOVE_AWAY)
 _TRIES = 3
 """How often a fault is tried that does not fire: RocksDB compacts in the background, and may have made other files by then."""
+
+
+class Code(StrEnum):
+    """How a live crash and its image disagree."""
+
+    OTHER_END = "other-end"
+    OTHER_ROWS = "other-rows"
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,7 @@ class Ran:
     seconds: float
     rerun: tuple[int, ...] = ()
     not_met: NotMet | None = None
+    why: Undecided = Undecided.HARNESS_FAILED
 
 
 class Executor:
@@ -91,7 +101,7 @@ class Executor:
             result = self._children.start(f"recording-{name}", binding, settings=settings or {}, trace=trace).result()
         finally:
             self.subject.engine.close_recording(identity)
-        if result.error:
+        if result.code:
             raise StreamproofError(f"The job stopped without any fault: {result.message}", remedy=result.remedy)
         if name == "default":
             self.subject.learn(binding.folder, result.notes, self._run_beside)
@@ -187,9 +197,9 @@ class Executor:
                 shutil.rmtree(binding.folder, ignore_errors=True)
                 return self._run(plan, recordings, tries - 1)
             result = self._children.start(name, restarted, recording=recording).result()
-            if result.error and plan.fault == "machine-death" and "--replay-last" in result.remedy:
+            if plan.fault == "machine-death" and result.action in _REPLAYS:
                 result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
-                if result.error and "--replay-last" in result.remedy and _moved_away(plan, binding.folder):
+                if result.action in _REPLAYS and _moved_away(plan, binding.folder):
                     result = self._children.start(f"{name}-once-more", restarted, recording=recording, replay_last=True).result()
             return Ran(plan, binding.folder, fired, result, "", monotonic_seconds() - started, rerun)
         except NotMet as not_met:
@@ -198,15 +208,17 @@ class Executor:
             return self._hung(plan, binding, hang, fired or hang.fired, monotonic_seconds() - started)
         except Exception as problem:  # noqa: BLE001  # whatever breaks in the harness, or in clients of services, the others go on (P6)
             self._close(name)
-            said = f"{type(problem).__name__}: {problem}" if self.subject.engine.alive else _NO_JVM
-            return Ran(plan, binding.folder, False, None, said, monotonic_seconds() - started)
+            gone = not self.subject.engine.alive
+            said = _NO_JVM if gone else f"{type(problem).__name__}: {problem}"
+            why = Undecided.JVM_GONE if gone else Undecided.HARNESS_FAILED
+            return Ran(plan, binding.folder, False, None, said, monotonic_seconds() - started, why=why)
 
     def _hung(self, plan: ScenarioPlan, binding: ScenarioBinding, hang: ChildHung, fired: bool, seconds: float) -> Ran:  # noqa: FBT001
         """What a job that hangs comes to: it did not come back if the fault was done; else nothing is known."""
         with suppress(Exception):
             self.subject.engine.stop_queries(str(binding.folder))
         self._close(binding.folder.name)
-        hung = ChildResult(type(hang).__name__, f"{hang}.", "Run this scenario alone and look what the job waits for.")
+        hung = ChildResult(hang.code, f"{hang}.", "Run this scenario alone and look what the job waits for.")
         return Ran(plan, binding.folder, fired, hung if fired else None, "" if fired else f"before its fault, {hang}", seconds)
 
     def _judged(self, ran: Ran) -> Outcome:
@@ -214,11 +226,11 @@ class Executor:
         if ran.not_met is not None:
             return judging.not_met(ran.plan, ran.not_met, ran.seconds)
         if ran.result is None:
-            return judging.broken(ran.plan, ran.problem, ran.seconds)
-        if ran.result.error and ran.result.message.startswith(DISK_FULL):  # a proof's own disk: a job writes to no other in it
-            return judging.broken(ran.plan, ran.result.message, ran.seconds)
-        if ran.result.error:
-            return judging.stopped(ran.plan, ran.result.message, ran.result.remedy, fired=ran.fired, seconds=ran.seconds)
+            return judging.broken(ran.plan, ran.why, ran.problem, ran.seconds)
+        if ran.result.code == DiskFull.code:  # a proof's own disk: a job writes to no other in it
+            return judging.broken(ran.plan, Undecided.DISK_FULL, ran.result.message, ran.seconds)
+        if ran.result.code:
+            return judging.stopped(ran.plan, ran.result, fired=ran.fired, seconds=ran.seconds)
         outcome = judging.judged(self.subject, ran.plan, ran.folder, fired=ran.fired, seconds=ran.seconds, rerun=ran.rerun)
         return replace(outcome, notes=ran.result.notes, evidence=None)
 
@@ -247,7 +259,7 @@ class Executor:
             try:
                 self.subject.engine.arm(identity, *arming(recording.steps, plan.step, action=Action.DIE).arguments())
                 result = self._children.start(identity, recorded, recording=recording, read_state=False).result()
-                fired = self.subject.engine.fired(identity) and bool(result.error)
+                fired = self.subject.engine.fired(identity) and bool(result.code)
             finally:
                 self.subject.engine.close_recording(identity)
                 shutil.rmtree(self.subject.folder / identity, ignore_errors=True)
@@ -276,7 +288,8 @@ def agreement(live: Outcome, image: Outcome) -> CheckResult:
     what = "the live crash and the image of the same step disagree"
     if same_end:
         what += " in the rows that are published"
-    finding = Finding(None, what, None, f"image: {image.verdict}, {image.account}", f"live: {live.verdict}, {live.account}")
+    code = Code.OTHER_ROWS if same_end else Code.OTHER_END
+    finding = Finding(code, None, what, None, f"image: {image.verdict}, {image.account}", f"live: {live.verdict}, {live.account}")
     return CheckResult("agreement", Verdict.FAIL, (finding,), 1)
 
 

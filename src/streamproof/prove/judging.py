@@ -1,17 +1,33 @@
 """From a scenario's disk to its verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from streamproof.core.notes import Note
 from streamproof.core.verdict import Verdict, worst
 from streamproof.errors import ScenarioError, StreamproofError
 from streamproof.prove.artifacts.comparing import PublishedRows
-from streamproof.prove.checkers import CheckResult, Finding
+from streamproof.prove.checkers import (
+    CheckResult,
+    Finding,
+    Undecided,
+    exactly_once,
+    expectations,
+    pacing,
+    side_rows,
+    window_contents,
+)
 from streamproof.prove.faults.on_files import NotMet
 from streamproof.prove.plan.planning import ScenarioPlan, in_words
 from streamproof.prove.subjects.subject import Subject
+
+if TYPE_CHECKING:
+    from streamproof.prove.process.child import ChildResult
+
+UNREADABLE = "unreadable"
+"""The code of a history that the system cannot read."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +46,7 @@ class Outcome:
     batches: list[dict[str, Any]] = field(default_factory=list)
     evidence: Any = None
     published: PublishedRows | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -69,33 +85,35 @@ def judged(
     except ScenarioError:
         raise  # nothing the job did: the scenario's own model
     except (StreamproofError, OSError) as problem:
-        checks = [CheckResult("history", Verdict.FAIL, (Finding(None, f"what the run left behind cannot be read: {problem}"),), 1)]
+        code = problem.code if isinstance(problem, StreamproofError) else UNREADABLE
+        finding = Finding(code, None, f"what the run left behind cannot be read: {problem}")
+        checks = [CheckResult("history", Verdict.FAIL, (finding,), 1)]
         return Outcome(plan, fired, checks, seconds)
     except Exception as problem:  # noqa: BLE001  # a crashed reader or model is unknown, as a crashed checker is (P6)
-        checks = [
-            CheckResult("history", Verdict.UNKNOWN, (), 0, f"the history could not be judged: {type(problem).__name__}: {problem}")
-        ]
+        why = f"the history could not be judged: {type(problem).__name__}: {problem}"
+        checks = [CheckResult("history", Verdict.UNKNOWN, (), 0, why, Undecided.NOT_JUDGED)]
         return Outcome(plan, fired, checks, seconds)
     named = [_called(subject, check) for check in found.checks]
     batches = [dict(batch) for batch in found.batches]
     return Outcome(plan, fired, named, seconds, dict(found.account), batches, found.evidence, found.published)
 
 
-def stopped(plan: ScenarioPlan, message: str, remedy: str, *, fired: bool, seconds: float) -> Outcome:
-    """The job did not come back: a failure of liveness."""
-    finding = Finding(None, f"the job did not recover: {message}", expected="it recovers by itself", found=remedy or "it stops")
+def stopped(plan: ScenarioPlan, result: "ChildResult", *, fired: bool, seconds: float) -> Outcome:
+    """The job did not come back: a failure of liveness, whose code is that of what stopped it."""
+    what, found = f"the job did not recover: {result.message}", result.remedy or "it stops"
+    finding = Finding(result.code, None, what, expected="it recovers by itself", found=found)
     return Outcome(plan, fired, [CheckResult("recovery", Verdict.FAIL, (finding,), 1)], seconds)
 
 
 def not_met(plan: ScenarioPlan, why: NotMet, seconds: float) -> Outcome:
     """The job did not do what it must under a fault."""
-    finding = Finding(None, why.what, expected=why.expected, found=why.found)
+    finding = Finding(why.code, None, why.what, expected=why.expected, found=why.found)
     return Outcome(plan, True, [CheckResult("recovery", Verdict.FAIL, (finding,), 1)], seconds)
 
 
-def broken(plan: ScenarioPlan, message: str, seconds: float) -> Outcome:
+def broken(plan: ScenarioPlan, why: Undecided, message: str, seconds: float) -> Outcome:
     """The harness itself failed: unknown."""
-    return Outcome(plan, False, [CheckResult("harness", Verdict.UNKNOWN, (), 0, message)], seconds)
+    return Outcome(plan, False, [CheckResult("harness", Verdict.UNKNOWN, (), 0, message, why)], seconds)
 
 
 def _called(subject: Subject, check: CheckResult) -> CheckResult:
@@ -104,18 +122,18 @@ def _called(subject: Subject, check: CheckResult) -> CheckResult:
     return replace(check, findings=tuple(named))
 
 
-_PAGES = (
-    ("exactly-once", "was published", "appends-on-replay"),
-    ("exactly-once", "is counted", "state-outside-the-checkpoint"),
-    ("exactly-once", "is lost", "marked-done-before-durable"),
-    ("pacing", "", "retry-storm"),
-    ("late-routing", "", "late-bound-of-its-own"),
-    ("expectations", "another time", "processing-time-for-business-time"),
-    ("expectations", "is late", "zero-watermark-delay"),
+_PAGES: Sequence[tuple[str, Collection[str], str]] = (
+    ("exactly-once", {exactly_once.Code.PUBLISHED_AGAIN}, "appends-on-replay"),
+    ("exactly-once", {exactly_once.Code.COUNTED_AGAIN, exactly_once.Code.COUNTED_WRONGLY}, "state-outside-the-checkpoint"),
+    ("exactly-once", {exactly_once.Code.LOST}, "marked-done-before-durable"),
+    ("pacing", frozenset(pacing.Code), "retry-storm"),
+    ("late-routing", frozenset(side_rows.Code), "late-bound-of-its-own"),
+    ("expectations", {expectations.Code.OTHER_TIME}, "processing-time-for-business-time"),
+    ("expectations", {expectations.Code.TOO_MANY_LATE}, "zero-watermark-delay"),
 )
-"""The page to read on: checker, words of the finding, name below docs/incidents; the first that fits."""
+"""The page to read on: checker, codes of its finding, name below docs/incidents; the first that fits."""
 
-_PAGES_OF_CRASHES = (("window-contents", "the value is another", "state-outside-the-checkpoint"),)
+_PAGES_OF_CRASHES = (("window-contents", {window_contents.Code.OTHER_VALUE}, "state-outside-the-checkpoint"),)
 """The same for what is right as long as nothing crashes: the values that a batch gives when it runs again are others."""
 
 
@@ -128,7 +146,7 @@ def _read_on(checks: Sequence[CheckResult], fault: str) -> str | None:
     failing = {check.name: check.findings for check in checks if check.verdict is Verdict.FAIL}
     if failing and fault in _PAGES_OF_FAULTS:
         return f"docs/incidents/{_PAGES_OF_FAULTS[fault]}.md"
-    for name, said, page in (*_PAGES, *(_PAGES_OF_CRASHES if fault else ())):
-        if any(said in f"{finding.what} {finding.how or ''}" for finding in failing.get(name, ())[:1]):
+    for name, codes, page in (*_PAGES, *(_PAGES_OF_CRASHES if fault else ())):
+        if any(finding.code in codes for finding in failing.get(name, ())[:1]):
             return f"docs/incidents/{page}.md"
     return None

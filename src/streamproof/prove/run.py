@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from streamproof.core.clock import monotonic_seconds
+from streamproof.core.ends import End
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.prove import assembling, events
@@ -39,7 +40,6 @@ RARE_SETTINGS = {
 }
 """Settings that make the rare things happen: changelogs, background snapshots, deletes, log compaction (R18)."""
 
-INTERRUPTED = "it was interrupted"
 _SECONDS_EACH, _SECONDS_EACH_ON_SERVICES = 1.5, 5.0
 """What a scenario costs on two cores; on services it runs the whole job."""
 
@@ -115,11 +115,11 @@ def run_proof(
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
         outcomes: list[Outcome] = [prepared.fault_free]
-        cut_short = ""
+        end, cut_short = End.DONE, ""
         if not prepared.repeatable:
-            cut_short = "two runs without any fault are not alike, so no crash was tried"
+            end, cut_short = End.NOT_REPEATABLE, "two runs without any fault are not alike, so no crash was tried"
         elif prepared.fault_free.verdict is not Verdict.FAIL or not options.stop_at_first:
-            more, cut_short = _run(prepared, plans, options, tell, started)
+            more, end, cut_short = _run(prepared, plans, options, tell, started)
             outcomes += more
         outcomes = _agreeing(outcomes)
         request = assembling.Request(
@@ -128,6 +128,7 @@ def run_proof(
             _plan_name(options, outcomes, prepared.plans),
             options.events,
             options.profile,
+            end,
             cut_short,
             options.only,
             options.full,
@@ -276,15 +277,16 @@ def _wanted(plans: Sequence[ScenarioPlan], options: Options) -> list[ScenarioPla
         wanted = [plan for plan in wanted if plan.id in options.ids]
         if not wanted and tuple(options.ids) != (FAULT_FREE.id,):
             raise ScenarioError(
-                "None of the scenarios that failed last time is in this plan.", remedy="Run the proof without --last-failed."
+                "None of the scenarios that are asked for, or failed last time, is in this plan.",
+                remedy="Run the proof without --last-failed.",
             )
     return wanted
 
 
 def _run(
     prepared: _Prepared, plans: Sequence[ScenarioPlan], options: Options, tell: Callable[[events.Event], None], started: float
-) -> tuple[list[Outcome], str]:
-    """Runs the plans within the budget; says why the plan was cut short, if it was."""
+) -> tuple[list[Outcome], End, str]:
+    """Runs the plans within the budget; says whether, and in words why, the plan was cut short."""
     limited = list(plans)[: options.max_scenarios] if options.max_scenarios is not None else list(plans)
     outcomes: list[Outcome] = []
     begun = monotonic_seconds()
@@ -306,13 +308,14 @@ def _run(
             left = (monotonic_seconds() - begun) / len(outcomes) * (len(limited) - len(outcomes))
             tell(events.Proving(len(outcomes), len(limited), outcome.plan.id, left if len(outcomes) > SIDE_BY_SIDE else None))
     except KeyboardInterrupt:
-        return outcomes, f"{INTERRUPTED} after {len(outcomes)} of {len(plans)} scenarios"
+        return outcomes, End.INTERRUPTED, f"it was interrupted after {len(outcomes)} of {len(plans)} scenarios"
     if len(outcomes) == len(plans):
-        return outcomes, ""
+        return outcomes, End.DONE, ""
     if options.stop_at_first and any(outcome.verdict is Verdict.FAIL for outcome in outcomes):
-        return outcomes, "it stopped at the first failure"
-    why = "the time budget was used up" if out_of_time() else f"--max-scenarios {options.max_scenarios}"
-    return outcomes, f"{why} after {len(outcomes)} of {len(plans)} scenarios"
+        return outcomes, End.FIRST_FAILURE, "it stopped at the first failure"
+    end = End.TIME_BUDGET if out_of_time() else End.MAX_SCENARIOS
+    why = "the time budget was used up" if end is End.TIME_BUDGET else f"--max-scenarios {options.max_scenarios}"
+    return outcomes, end, f"{why} after {len(outcomes)} of {len(plans)} scenarios"
 
 
 def _agreeing(outcomes: Sequence[Outcome]) -> list[Outcome]:

@@ -52,7 +52,7 @@ def telling(scenario: ScenarioEntry) -> tuple[CheckEntry, FindingEntry | None] |
 def explain(report: Report, scenario: ScenarioEntry) -> Explanation:
     """The scenario in words.
 
-    The lines are, where there is something to say: crash, no fault, expected, found, how, the event, in all, account, replay, read on.
+    The lines are, where there is something to say: crash, no fault, expected, found, how, the event, in all, code, account, replay, read on.
     """
     found = telling(scenario)
     finding = found[1] if found else None
@@ -63,25 +63,20 @@ def explain(report: Report, scenario: ScenarioEntry) -> Explanation:
         lines += [(label, finding[label] or "") for label in ("expected", "found", "how")]
         lines.append(("the event", _event(report, scenario, finding)))
         lines.append(("in all", _in_all(found[0]) if found else ""))
+        lines.append(("code", f"{found[0]['name']}/{finding['code']}" if found and "code" in finding else ""))
     if scenario["account"] and scenario["verdict"] != "pass":
         lines.append(("account", words.imbalance_in_words(scenario["account"])))
     lines += [("replay", scenario["replay"]), ("read on", scenario["read_on"] or "")]
-    return Explanation(_headline(report, scenario, found), tuple((label, text) for label, text in lines if text))
+    return Explanation(_headline(scenario, found), tuple((label, text) for label, text in lines if text))
 
 
-def _headline(report: Report, scenario: ScenarioEntry, found: tuple[CheckEntry, FindingEntry | None] | None) -> str:
+def _headline(scenario: ScenarioEntry, found: tuple[CheckEntry, FindingEntry | None] | None) -> str:
     if found is not None:
         check, finding = found
-        return f"{check['name']}: {_what(report, finding) if finding else 'no finding was kept'}"
+        return f"{check['name']}: {finding['what'] if finding else 'no finding was kept'}"
     if scenario["verdict"] == "pass":
         return "every check passed"
     return "the fault did not fire" if not scenario["fired"] else "no check says why"
-
-
-def _what(report: Report, finding: FindingEntry) -> str:
-    event, what = finding["event"], finding["what"]
-    told = event is None or event in what or what.startswith(f"{words.noun(report)} ")
-    return what if told else f"{words.noun(report)} {event} {what}"
 
 
 def _crash(scenario: ScenarioEntry) -> str:

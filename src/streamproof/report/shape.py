@@ -33,7 +33,9 @@ class Conservation(TypedDict):
 
 
 class FindingEntry(TypedDict):
-    """One thing a checker found: `event` (its trace id) `what` ("is counted twice"), both sides of the mismatch, how it came."""
+    """One thing a checker found: `code` for programs, `what` ("trade t-17 is counted twice") of which `event` (its trace id), both sides of
+    the mismatch, how it came.
+    """
 
     what: str
     event: str | None
@@ -41,6 +43,7 @@ class FindingEntry(TypedDict):
     expected: str | None
     found: str | None
     how: str | None
+    code: NotRequired[str]
 
 
 class CheckEntry(TypedDict):
@@ -170,7 +173,10 @@ class RemarkEntry(TypedDict):
 
 
 class Report(TypedDict):
-    """One proof. `seconds` is wall time; `events` are generated input records; `noun` is what one of them is called ("trade")."""
+    """One proof. `seconds` is wall time; `events` are generated input records; `noun` is what one of them is called ("trade").
+
+    `end` is a `streamproof.core.ends.End`; `note_codes` has for each of the `notes` its code.
+    """
 
     verdict: VerdictWord
     plan: Plan
@@ -194,6 +200,8 @@ class Report(TypedDict):
     event_time: EventTime
     outputs: list[OutputEntry]
     noun: NotRequired[str]
+    end: NotRequired[str]
+    note_codes: NotRequired[list[str]]
     not_exercised: NotRequired[list[RemarkEntry]]
     not_compared: NotRequired[list[RemarkEntry]]
     judged_by: NotRequired[list[str]]

@@ -19,6 +19,7 @@ from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.ids import new_id
 from streamproof.core.manifest import Chain, Digest, LedgerEntry, Manifest, Section, StagedFile, first_unknown
+from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import SinkUnavailable, StagedRowsGone
 from streamproof.runtime.contradictions import (
     accepted_as_in_ledger,
@@ -303,10 +304,11 @@ class BatchProtocol:
         if found is not None:
             return found
         earlier = [number for number in self.manifests.batches() if number < batch]
-        self.events.note(
+        said = (
             f"The manifest of batch {batch - 1} of {self.identity.query} is missing: the account leaves out what lies between "
             f"batch {earlier[-1] if earlier else 'none'} and batch {batch}."
         )
+        self.events.note(Note(NoteCode.MANIFEST_MISSING, said))
         return self.manifests.read(earlier[-1]) if earlier else None
 
     # -- decide
@@ -322,7 +324,8 @@ class BatchProtocol:
                 return self._standing(known, staged)
             if self._is_begun(known):
                 if self.accept_replay != staged.batch or known.fingerprint.hash != staged.fingerprint.hash:
-                    raise contradiction(known, differences)
+                    other_input = known.fingerprint.hash != staged.fingerprint.hash
+                    raise contradiction(known, differences, other_input=other_input)
                 self.events.note(accepted_as_published(known, differences))
                 stands = self._standing(known, staged)
                 self.manifests.mark_unknown(staged.batch)

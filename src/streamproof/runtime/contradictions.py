@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 
 from streamproof.connectors import Sink
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
+from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import (
     FingerprintMismatch,
     NondeterministicReplay,
@@ -128,22 +129,26 @@ def taken_away(gone: StagedRowsGone, batch: int) -> TwoDrivers:
     )
 
 
-def accepted_as_published(known: Manifest, differences: Sequence[str]) -> str:
-    return (
+def accepted_as_published(known: Manifest, differences: Sequence[str]) -> Note:
+    said = (
         f"Batch {known.batch} of {known.query} was accepted as it is published, although its replay computed something else: "
         f"{'; '.join(differences)}. The account of that batch is unknown."
     )
+    return Note(NoteCode.REPLAY_ACCEPTED, said)
 
 
-def accepted_as_in_ledger(staged: Manifest, section: Section, entry: LedgerEntry) -> str:
-    return (
+def accepted_as_in_ledger(staged: Manifest, section: Section, entry: LedgerEntry) -> Note:
+    said = (
         f"Batch {staged.batch} of {section.output} was accepted as it is published, with {entry.rows:,} rows; its manifest was lost, and its "
         f"replay gave others ({section.digest.rows:,}). The account of that batch is unknown."
     )
+    return Note(NoteCode.REPLAY_ACCEPTED, said)
 
 
-def contradiction(known: Manifest, differences: Sequence[str]) -> NondeterministicReplay | FingerprintMismatch:
-    if "other input" in differences[0]:
+def contradiction(
+    known: Manifest, differences: Sequence[str], *, other_input: bool
+) -> NondeterministicReplay | FingerprintMismatch:
+    if other_input:
         return FingerprintMismatch(
             f"Batch {known.batch} of {known.query} ran again and is not what was published: {'; '.join(differences)}.",
             required="A batch that runs again reads what it read the first time; what it reads now and did not then would be lost.",

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
+from streamproof.core.notes import Note as CodedNote
+from streamproof.core.notes import NoteCode
 from streamproof.core.plain import plain_fields
 from streamproof.runtime.result import QueryAccount, RunResult
 
@@ -157,11 +159,12 @@ class QueryFinishing(RunEvent):
 
 @dataclass(frozen=True)
 class Note(RunEvent):
-    """Something worth knowing that is no error; `query` is empty where it is about the whole run."""
+    """Something worth knowing that is no error; `query` is empty where it is about the whole run; `code` is for programs."""
 
     kind: ClassVar[str] = "note"
     query: str
     text: str
+    code: str
 
 
 @dataclass(frozen=True)
@@ -193,11 +196,12 @@ class RunEnded(RunEvent):
 
 @dataclass(frozen=True)
 class RunFailed(RunEvent):
-    """An error has stopped the run, or its account does not add up: the name of the error, and what it says first."""
+    """An error has stopped the run, or its account does not add up: the name of the error, what it says first, and its code."""
 
     kind: ClassVar[str] = "run-failed"
     error: str
     message: str
+    code: str
 
 
 Listener = Callable[[RunEvent], None]
@@ -214,7 +218,7 @@ class Emitter:
     """
 
     def __init__(self, listener: Listener = nobody) -> None:
-        self.failure = ""
+        self.failure: CodedNote | None = None
         self._listener, self._lock = listener, threading.RLock()
 
     def emit(self, event: RunEvent) -> None:
@@ -224,10 +228,11 @@ class Emitter:
                 self._listener(event)
             except (Exception, SystemExit) as problem:  # noqa: BLE001 -- whatever a listener raises, the batch goes on
                 said = str(problem).partition("\n")[0]
-                self.failure = self.failure or (
+                told = (
                     f"The listener of this run raised {type(problem).__name__}{f': {said}' if said else ''} at the event {event.kind}. "
                     "The job went on; look into that function."
                 )
+                self.failure = self.failure or CodedNote(NoteCode.LISTENER_RAISED, told)
 
 
 @dataclass
@@ -236,13 +241,13 @@ class QueryEvents:
 
     query: str
     emitter: Emitter = field(default_factory=Emitter)
-    notes: list[str] = field(default_factory=list)
+    notes: list[CodedNote] = field(default_factory=list)
 
     def emit(self, event: RunEvent) -> None:
         self.emitter.emit(event)
 
-    def note(self, *texts: str) -> None:
+    def note(self, *notes: CodedNote) -> None:
         """Keeps notes, and emits each."""
-        for text in texts:
-            self.notes.append(text)
-            self.emit(Note(self.query, text))
+        for note in notes:
+            self.notes.append(note)
+            self.emit(Note(self.query, str(note), str(note.code)))

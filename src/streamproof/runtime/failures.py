@@ -14,6 +14,7 @@ from streamproof.errors import (
     JvmGone,
     RegistryError,
     RegistryUnavailable,
+    RemedyAction,
     SinkError,
     SourceUnavailable,
     StreamproofError,
@@ -234,6 +235,7 @@ def _damaged(causes: Sequence[str]) -> StreamproofError | None:
         f"The checkpoint is damaged{f' at {file}' if file else ''}: {said}",
         required="Published rows stand; nothing is lost.",
         remedy="Run again with --replay-last: the newest batch is computed again from its recorded input and compared with what is published.",
+        action=RemedyAction.REPLAY_LAST,
     )
 
 

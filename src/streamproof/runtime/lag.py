@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from streamproof import _jvm
 from streamproof.checkpoint.logs import positions_in
 from streamproof.config import KafkaSource
+from streamproof.core.notes import Note, NoteCode
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,7 +36,7 @@ class PartitionLag:
 
 
 def lag_of(
-    spark: "SparkSession", sources: Mapping[str, KafkaSource], newest: Iterable["Manifest"], notes: list[str]
+    spark: "SparkSession", sources: Mapping[str, KafkaSource], newest: Iterable["Manifest"], notes: list[Note]
 ) -> list[PartitionLag]:
     """The lag of each partition of the topics; where a broker does not answer, a note says so.
 
@@ -53,7 +54,8 @@ def lag_of(
         settings = {**_TIMEOUTS, **source.options, "bootstrap.servers": source.servers}
         asked = _jvm.kafka_offsets(spark, settings, source.topic)
         if isinstance(asked, str):
-            notes.append(f"How far [source.{name}] is behind could not be asked of {source.servers}: {_jvm.plain(asked)[:200]}")
+            said = f"How far [source.{name}] is behind could not be asked of {source.servers}: {_jvm.plain(asked)[:200]}"
+            notes.append(Note(NoteCode.LAG_UNKNOWN, said))
             continue
         begun = any(topic in source.topic for topic, _ in read)
         for (topic, number), offsets in sorted(asked.items()):

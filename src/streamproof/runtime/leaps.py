@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from streamproof.core.clock import from_micros
+from streamproof.core.notes import Note, NoteCode
 from streamproof.runtime.logs import BatchLogs
 
 _FAR_MS = 86_400_000
@@ -23,14 +24,15 @@ class Leap:
     late: int = 0
 
     @property
-    def note(self) -> str:
+    def note(self) -> Note:
         """What happened, what it did, and what to look at."""
         came = f"from {_shown(self.before)} to" if self.before else "to"
         late = {0: "no row was late", 1: "1 row was late"}.get(self.late, f"{self.late:,} rows were late")
-        return (
+        said = (
             f"The watermark of {self.query} leapt in batch {self.batch} {came} {_shown(self.after)}; {late} since, in this run. Look at the "
             f"newest event of batch {self.batch - 1}: max_future of event_time says how far ahead one may be."
         )
+        return Note(NoteCode.WATERMARK_LEAPT, said)
 
 
 @dataclass

@@ -1,11 +1,12 @@
 """Does the job keep the state that the checkpoint was made with (R25)."""
 
+from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import PlanChanged
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.stream.identity import LATENESS, NONE, MadeBy, differences
 
 
-def require_same(manifests: ManifestStore, made_by: MadeBy, *, accept_lateness: bool) -> list[str]:
+def require_same(manifests: ManifestStore, made_by: MadeBy, *, accept_lateness: bool) -> list[Note]:
     """PlanChanged if the state in a checkpoint was made by other operators, keys, windows, lateness or aggregates; else what is worth noting.
 
     The newest manifest says what it was made by: no state is committed without one. What the checkpoint pins by itself (the number of state
@@ -15,10 +16,11 @@ def require_same(manifests: ManifestStore, made_by: MadeBy, *, accept_lateness: 
     if newest is None:
         return []
     if not newest.made_by:
-        return [
+        said = (
             f"The checkpoint {manifests.checkpoint} does not say what its state was made by, since an earlier version wrote it: "
             "it is taken for this job's, and says so from its next batch on."
-        ]
+        )
+        return [Note(NoteCode.MADE_BY_UNKNOWN, said)]
     if newest.made_by.get("operators") == made_by.get("operators") == NONE:
         return []  # there is no state that the source or its event time could be wrong for
     found = differences(newest.made_by, made_by)
@@ -26,7 +28,8 @@ def require_same(manifests: ManifestStore, made_by: MadeBy, *, accept_lateness: 
     if not found:
         return []
     if only_lateness and accept_lateness:
-        return [f"Another lateness was accepted from here on: {'; '.join(found.values())}."]
+        said = f"Another lateness was accepted from here on: {'; '.join(found.values())}."
+        return [Note(NoteCode.LATENESS_ACCEPTED, said)]
     raise PlanChanged(
         f"The checkpoint {manifests.checkpoint} (batch {newest.batch}, by version {newest.version}) was made by another job: "
         f"{'; '.join(found.values())}.",

@@ -28,21 +28,20 @@ from streamproof.runtime.rehearsal import Rehearsed, rehearsing
 from streamproof.runtime.settings import refuse_settings
 
 SIDE_OUTPUTS = ("late", "rejected")
-_NOT_FROM_HERE = ", not looked at from here"
+
+
+class _Unseen(str):
+    """What is said of something that is not looked at."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at: what, whether it is good, and a sentence about it."""
+    """One thing that was looked at: what, whether it is good, and a sentence about it; services and remote folders are not `looked_at`."""
 
     what: str
     good: bool
     says: str
-
-    @property
-    def looked_at(self) -> bool:
-        """Whether it was looked at; services and remote folders are not."""
-        return not self.says.endswith(_NOT_FROM_HERE)
+    looked_at: bool = True
 
 
 def look_at(target: str | Path, *, profile: str | None = None) -> list[Finding]:
@@ -68,7 +67,8 @@ def _installed() -> list[Finding]:
 
 def _finding(what: str, look: Callable[[], str]) -> Finding:
     try:
-        return Finding(what, True, redact(look()))
+        said = look()
+        return Finding(what, True, redact(said), looked_at=not isinstance(said, _Unseen))
     except StreamproofError as problem:
         return Finding(what, False, redact(str(problem)))
 
@@ -103,7 +103,7 @@ def _job(config: JobConfig, rehearsed: Callable[[], Rehearsed]) -> str:
     outputs = f" -> {', '.join(names)}" if names else ""
     said = f"{config.entry}({', '.join(function.parameters)}){outputs}"
     if found.not_called:
-        return f"{said}\nread, not called, since {found.not_called}{_NOT_FROM_HERE}"
+        return _unseen(f"{said}\nread, not called, since {found.not_called}")
     notes = "".join(f"\nnote: {note}" for note in found.notes)
     return f"{said}\ncalled without Spark: its steps were recorded; its transforms and SQL texts were not run{notes}"
 
@@ -124,9 +124,13 @@ def _bindings(config: JobConfig) -> Iterator[Finding]:
     yield _finding("checkpoint", lambda: _writable(config, config.checkpoint, config.where("job", "checkpoint")))
 
 
+def _unseen(said: str) -> _Unseen:
+    return _Unseen(f"{said}, not looked at from here")
+
+
 def _source(config: JobConfig, name: str, source: SourceConfig) -> str:
     if isinstance(source, KafkaSource):
-        return f"{', '.join(source.topic)} at {source.servers}{_registry(source)}{_NOT_FROM_HERE}"
+        return _unseen(f"{', '.join(source.topic)} at {source.servers}{_registry(source)}")
     assert isinstance(source, FilesSource), "every connector is looked at"
     return _readable(config, name, source.path)
 
@@ -138,7 +142,7 @@ def _registry(bound: KafkaSource | KafkaSink) -> str:
 def _readable(config: JobConfig, name: str, path: str) -> str:
     resolved = Path(config.resolve(path))
     if config.is_remote(path):
-        return f"{path}{_NOT_FROM_HERE}"
+        return _unseen(path)
     if any(character in path for character in "*?["):
         return f"{path}, {_counted(len(list(config.root.glob(path))) if not Path(path).is_absolute() else 0)}"
     where = config.where("source", name, "path")
@@ -158,7 +162,7 @@ def _counted(files: int) -> str:
 
 def _sink(config: JobConfig, name: str, sink: SinkConfig) -> str:
     if isinstance(sink, ServiceSink):
-        return f"{services.where(sink)}{_registry(sink) if isinstance(sink, KafkaSink) else ''}{_NOT_FROM_HERE}"
+        return _unseen(f"{services.where(sink)}{_registry(sink) if isinstance(sink, KafkaSink) else ''}")
     assert isinstance(sink, FilesSink), "every connector is looked at"
     if custom := CUSTOM_SINK.fullmatch(sink.connector):
         file = config.root / custom["file"]
@@ -173,7 +177,7 @@ def _sink(config: JobConfig, name: str, sink: SinkConfig) -> str:
 
 def _writable(config: JobConfig, path: str, where: str) -> str:
     if config.is_remote(path):
-        return f"{path}{_NOT_FROM_HERE}"
+        return _unseen(path)
     place = Path(config.resolve(path))
     there = next(folder for folder in (place, *place.parents) if folder.exists())
     if not there.is_dir():

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Chain, LedgerEntry, Manifest
-from streamproof.errors import SinkError, SinkUnavailable, StoreEmptied, TornCheckpoint
+from streamproof.core.notes import Note, NoteCode
+from streamproof.errors import RemedyAction, SinkError, SinkUnavailable, StoreEmptied, TornCheckpoint
 from streamproof.runtime.losses import Loss, Losses
 from streamproof.runtime.manifests import ManifestStore
 
@@ -16,7 +17,7 @@ _NAMED = 5
 
 
 def require_all(
-    manifests: ManifestStore, sinks: Mapping[str, Sink], committed: Sequence[int], notes: list[str], losses: Losses
+    manifests: ManifestStore, sinks: Mapping[str, Sink], committed: Sequence[int], notes: list[Note], losses: Losses
 ) -> None:
     """Looks whether every batch that was published is there, at a cost that does not grow with history but by the length of a listing of names.
 
@@ -35,21 +36,23 @@ def require_all(
         there = sink.counted(newest.batch)
         begins = _before(sink, there.oldest)
         if begins.count:
-            notes.append(f"The output {section.output} has no batch before {there.oldest} any more; older ones were removed.")
+            said = f"The output {section.output} has no batch before {there.oldest} any more; older ones were removed."
+            notes.append(Note(NoteCode.OLDER_REMOVED, said))
         is_published = newest.batch in (there.newest, *committed[-1:])
         chain = (section.chain(newest.batch) if is_published else None) or earlier
         lost, lost_sum = chain.count - begins.count - there.count, chain.sum - begins.sum - there.sum
         if (lost, lost_sum) in ((0, 0), (chain.lost, chain.lost_sum)):
             continue
         if losses.known(section.output, lost, lost_sum):
-            notes.append(f"Of {section.output} {_counted(lost)} gone, as an earlier run has accepted.")
+            said = f"Of {section.output} {_counted(lost)} gone, as an earlier run has accepted."
+            notes.append(Note(NoteCode.LOSS_KNOWN, said))
             continue
         missing = _missing(manifests, sink, chain, newest.batch)
         if not missing or (missing == [newest.batch] and (there.count or chain.count == 1)):
             continue  # what is published last is computed again by --replay-last
         if not losses.lets_go(section.output, lost, lost_sum):
             raise _gone(sink, chain, missing, none_left=not there.count)
-        notes.append(f"Of {section.output} {_listed(missing)} gone, and accepted as lost.")
+        notes.append(Note(NoteCode.LOSS_ACCEPTED, f"Of {section.output} {_listed(missing)} gone, and accepted as lost."))
         goes_on = replace(chain, lost=lost, lost_sum=lost_sum) if there.count else Chain()
         waits = section.digest.rows and not is_published
         losses.keep(section.output, Loss(lost, lost_sum, newest.batch, goes_on.then(newest.batch) if waits else goes_on))
@@ -69,6 +72,7 @@ def require_whole(manifests: ManifestStore, sinks: Mapping[str, Sink], committed
                     f"Batch {batch} of {output} is published, and {torn}.",
                     required="A power failure can take what was not on the disk yet; the ledger says what was there.",
                     remedy=again if is_newest else backup,
+                    action=RemedyAction.REPLAY_LAST if is_newest else None,
                 )
 
 
@@ -85,6 +89,7 @@ def require_account(manifests: ManifestStore, committed: Sequence[int]) -> None:
         f"The manifest {manifests.path(newest)} is {'torn' if newest in there else 'gone'}, and Spark has committed its batch.",
         required="It names what the batch has published, and the account since the checkpoint began.",
         remedy="Run again with --replay-last: the batch is computed again from its recorded input and compared with what is published.",
+        action=RemedyAction.REPLAY_LAST,
     )
 
 

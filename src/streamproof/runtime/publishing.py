@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from streamproof.connectors.sink import Sink
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import Chain, Manifest, Section
+from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import CheckpointError, SinkError, SinkUnavailable, StagedRowsGone, TwoDrivers, WrongCheckpoint
 from streamproof.runtime.contradictions import older_copy
 from streamproof.runtime.events import BatchPublished, PublicationWaiting, QueryEvents
@@ -119,9 +120,8 @@ class Publisher:
         for number in (*staged, *later):
             chain = chain.then(number)
         self.losses.keep(output, Loss(gone.count, gone.sum, there[-1], chain))
-        self.events.note(
-            f"{sink.place.where} knows nothing of what was published there up to batch {gone.newest}: accepted as lost."
-        )
+        said = f"{sink.place.where} knows nothing of what was published there up to batch {gone.newest}: accepted as lost."
+        self.events.note(Note(NoteCode.LOSS_ACCEPTED, said))
         return staged
 
     def _look_back_again(self, output: str) -> None:
@@ -327,10 +327,11 @@ class Publisher:
             # Under the id that the ledger knows: what is published stands, and parts that are missing are published from these rows.
             sink.publish(replace(manifest, id=found[0].manifest), replace(section, shards=found[0].shards))
             self.manifests.mark_unknown(manifest.batch)
-            self.events.note(
+            said = (
                 f"Batch {manifest.batch} of {section.output} was accepted as another manifest has published it, with {found[0].rows:,} rows; "
                 f"this one holds {section.digest.rows:,}. The account of that batch is unknown."
             )
+            self.events.note(Note(NoteCode.REPLAY_ACCEPTED, said))
 
     def _admit(self, output: str) -> None:
         if output in self._newest:
@@ -385,9 +386,8 @@ class Publisher:
             if pause is not None:
                 most, why = self._most.pop(output, 0), self.reasons.pop(output).message
                 held = f"{most} batch{'es' if most != 1 else ''} at most, " if most else ""
-                self.events.note(
-                    f"The output {output} had to wait ({held}asked {pause.tries + 1} times, with growing pauses): {why}"
-                )
+                said = f"The output {output} had to wait ({held}asked {pause.tries + 1} times, with growing pauses): {why}"
+                self.events.note(Note(NoteCode.HAD_TO_WAIT, said))
 
     def _emit_published(self, manifest: Manifest, section: Section, started: float) -> None:
         output, batch, rows = section.output, manifest.batch, section.digest.rows

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamproof.core.clock import monotonic_seconds
+from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import StreamproofError
 from streamproof.runtime.batch import BatchProtocol, RunEnds
 from streamproof.runtime.failures import translated
@@ -23,7 +24,7 @@ class RunningQuery:
     protocol: BatchProtocol
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """What is worth knowing of it, so far."""
         return self.protocol.events.notes
 
@@ -75,4 +76,5 @@ class RunningQuery:
         try:
             self.stream.stop()
         except Exception:  # noqa: BLE001 -- Spark's patience is over, or the JVM is gone; neither has a type of its own
-            self.protocol.events.note(f"{self.name} did not stop in time; what it was doing ends with this process.")
+            said = f"{self.name} did not stop in time; what it was doing ends with this process."
+            self.protocol.events.note(Note(NoteCode.NOT_STOPPED, said))

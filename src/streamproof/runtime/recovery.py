@@ -16,6 +16,7 @@ from streamproof.checkpoint.logs import (
 from streamproof.config import output_of
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
+from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import SinkUnavailable, TornCheckpoint
 from streamproof.runtime.contradictions import may_be_visible
 from streamproof.runtime.logs import QueryLogs
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _LOOK_BACK = 2
 
 
-def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> list[str]:
+def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> list[Note]:
     """Puts back what a crash has taken of Spark's newest log files, from the manifests (R2); says what it did.
 
     Raises
@@ -35,7 +36,7 @@ def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, 
     TornCheckpoint
         If a file is torn that no manifest holds, or a manifest that an output may still wait for.
     """
-    notes: list[str] = []
+    notes: list[Note] = []
     committed = logs.batches("commits")
     numbers = manifests.batches()
     for number in numbers[-_LOOK_BACK:]:
@@ -68,14 +69,14 @@ def open_manifest(logs: QueryLogs, manifests: ManifestStore) -> Manifest | None:
     return manifests.read(numbers[-1])
 
 
-def mend_publications(manifest: Manifest, sinks: Mapping[str, Sink]) -> list[str]:
+def mend_publications(manifest: Manifest, sinks: Mapping[str, Sink]) -> list[Note]:
     """Lets the sinks put right what a power failure has left of an interrupted batch; says what they did."""
     mended = [
         sinks[section.output].mend(manifest, section)
         for section in manifest.sections
         if section.digest.rows and section.output in sinks
     ]
-    return [note for note in mended if note]
+    return [Note(NoteCode.PUBLICATION_MENDED, said) for said in mended if said]
 
 
 def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int], lost: Collection[str]) -> None:
@@ -106,7 +107,7 @@ def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed:
             sink.publish(manifest, section)
 
 
-def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> list[str]:
+def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> list[Note]:
     """`run --replay-last`: takes back Spark's commit of the newest batch, so that it is computed again from its recorded input.
 
     What is published whole stands, and the replay is compared with it; what is torn is published again. A batch that is planned on top of
@@ -119,7 +120,7 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     SinkUnavailable
         If a store cannot be asked whether the batch is published there; nothing is taken back then either.
     """
-    planned, notes = logs.batches("offsets"), list[str]()
+    planned, notes = logs.batches("offsets"), list[Note]()
     if not planned:
         return notes
     newest, committed = planned[-1], logs.batches("commits")
@@ -136,9 +137,10 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
         begun = bool(notes) or may_be_visible(manifest, sinks)
     storage.delete(f"{logs.checkpoint}/commits/{newest}")
     storage.delete(f"{logs.checkpoint}/commits/.{newest}.crc")
+    said = f"Batch {newest} of {logs.checkpoint.rpartition('/')[2]} was taken back and is computed again."
     if not begun:
         manifests.discard(newest)
-    return [*notes, f"Batch {newest} of {logs.checkpoint.rpartition('/')[2]} was taken back and is computed again."]
+    return [*notes, Note(NoteCode.BATCH_TAKEN_BACK, said)]
 
 
 def _is_published(batch: int, sinks: Mapping[str, Sink]) -> bool:
@@ -193,7 +195,7 @@ def remove_orphans(
 
 
 def _manifest_or_none(
-    storage: "Storage", manifests: ManifestStore, number: int, notes: list[str], sinks: Mapping[str, Sink]
+    storage: "Storage", manifests: ManifestStore, number: int, notes: list[Note], sinks: Mapping[str, Sink]
 ) -> Manifest | None:
     """The manifest of a batch. One that is torn is removed, unless one of `sinks` may wait for it: its batch is not done again. One of an
     unknown format is not torn, and stops the start (R30).
@@ -209,13 +211,12 @@ def _manifest_or_none(
                     remedy="Restore it from a backup of the checkpoint.",
                 ) from problem
         storage.delete(manifests.path(number))
-        notes.append(
-            f"The manifest of batch {number} is {problem}; if Spark has not committed the batch, it is done again and compared with the ledger."
-        )
+        said = f"The manifest of batch {number} is {problem}; if Spark has not committed the batch, it is done again and compared with the ledger."
+        notes.append(Note(NoteCode.TORN_MANIFEST_DROPPED, said))
         return None
 
 
-def _restore(storage: "Storage", path: str, text: str, parse: Callable[[str], object], notes: list[str]) -> None:
+def _restore(storage: "Storage", path: str, text: str, parse: Callable[[str], object], notes: list[Note]) -> None:
     found = storage.read(path)
     if found is not None:
         try:
@@ -224,10 +225,11 @@ def _restore(storage: "Storage", path: str, text: str, parse: Callable[[str], ob
         except TornCheckpoint:
             _delete_log(storage, path)
     storage.create_atomic(path, text)
-    notes.append(f"{path} was {'missing' if found is None else 'torn'} and is restored from the manifest.")
+    said = f"{path} was {'missing' if found is None else 'torn'} and is restored from the manifest."
+    notes.append(Note(NoteCode.RESTORED, said))
 
 
-def _drop_torn(storage: "Storage", logs: QueryLogs, log: str, parse: Callable[[str], object], notes: list[str]) -> None:
+def _drop_torn(storage: "Storage", logs: QueryLogs, log: str, parse: Callable[[str], object], notes: list[Note]) -> None:
     numbers = logs.batches(log)
     for number in numbers[-1:]:
         path = f"{logs.checkpoint}/{log}/{number}"
@@ -237,10 +239,11 @@ def _drop_torn(storage: "Storage", logs: QueryLogs, log: str, parse: Callable[[s
         except TornCheckpoint:
             _delete_log(storage, path)
             happens = "it is done again and compared with what is published" if log == "commits" else "it is planned again"
-            notes.append(f"{path} was torn; Spark had not gone beyond that batch, and {happens}.")
+            said = f"{path} was torn; Spark had not gone beyond that batch, and {happens}."
+            notes.append(Note(NoteCode.TORN_LOG_DROPPED, said))
 
 
-def _drop_torn_sources(storage: "Storage", logs: QueryLogs, notes: list[str]) -> None:
+def _drop_torn_sources(storage: "Storage", logs: QueryLogs, notes: list[Note]) -> None:
     for source in storage.list(f"{logs.checkpoint}/sources"):
         folder = f"{logs.checkpoint}/sources/{source}"
         numbers = sorted(int(name) for name in storage.list(folder) if name.isdigit())
@@ -257,7 +260,8 @@ def _drop_torn_sources(storage: "Storage", logs: QueryLogs, notes: list[str]) ->
                         remedy="Restore the checkpoint from a backup, or start over with a new checkpoint and --new-output.",
                     ) from problem
                 _delete_log(storage, f"{folder}/{number}")
-                notes.append(f"{folder}/{number} was torn; no batch was planned with it, its files are listed again.")
+                said = f"{folder}/{number} was torn; no batch was planned with it, its files are listed again."
+                notes.append(Note(NoteCode.TORN_LOG_DROPPED, said))
 
 
 def _parse_source(text: str) -> None:

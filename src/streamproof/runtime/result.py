@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.account import Account
+from streamproof.core.ends import End
+from streamproof.core.notes import Note
 from streamproof.core.plain import plain_fields
 
 if TYPE_CHECKING:
@@ -50,8 +52,8 @@ class RunResult:
     """What a run did. `account` and `account_input` are those of the first query; `accounts` has all.
 
     `batches` counts those `without_input` too: Spark runs one when the watermark has gone on, to close windows. `lag` has the partitions
-    of the topics that are read. `leaps` has of each query whose watermark leapt the furthest leap. `ended_early` says that it was asked to
-    end: there may be more to read.
+    of the topics that are read. `leaps` has of each query whose watermark leapt the furthest leap. `end` says whether it was asked to end:
+    there may be more to read then.
     """
 
     job: str
@@ -64,12 +66,16 @@ class RunResult:
     account_input: int
     open_windows: int
     closes_after: datetime | None
-    notes: list[str]
+    notes: list[Note]
     accounts: list[QueryAccount]
     lag: list["PartitionLag"] = field(default_factory=list)
     leaps: list["Leap"] = field(default_factory=list)
-    ended_early: bool = False
+    end: End = End.DONE
+
+    @property
+    def ended_early(self) -> bool:
+        return self.end is End.INTERRUPTED
 
     def as_dict(self) -> dict[str, Any]:
         """The result as plain values, ready for JSON: what `streamproof run --json` prints."""
-        return plain_fields(self)
+        return {**plain_fields(self), "ended_early": self.ended_early, "note_codes": [str(note.code) for note in self.notes]}

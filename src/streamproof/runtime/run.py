@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from streamproof import _jvm
 from streamproof.core.clock import monotonic_seconds
+from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.runtime.adding_up import require_adds_up
 from streamproof.runtime.binding import bind
@@ -111,7 +112,7 @@ def run_job(
             result = replace(result, notes=[*result.notes, emitter.failure])
         require_adds_up(result, bound.outputs.main)
     except StreamproofError as problem:
-        emitter.emit(RunFailed(type(problem).__name__, problem.message))
+        emitter.emit(RunFailed(type(problem).__name__, problem.message, problem.code))
         raise
     return result
 
@@ -175,9 +176,11 @@ def _end(queries: list[RunningQuery], emitter: Emitter) -> None:
         emitter.emit(QueryFinishing(running.name, asked_to_end=True))
         protocol = running.protocol
         if not running.end(deadline - monotonic_seconds()):
-            protocol.events.note(f"A batch of {running.name} was under way; the next start does it again, and doubles nothing.")
+            said = f"A batch of {running.name} was under way; the next start does it again, and doubles nothing."
+            protocol.events.note(Note(NoteCode.UNDER_WAY, said))
         protocol.look_for_commit()
-        protocol.events.note(*(f"{waiting.says} The next start publishes them first." for waiting in protocol.publisher.behind))
+        waits = [f"{waiting.says} The next start publishes them first." for waiting in protocol.publisher.behind]
+        protocol.events.note(*(Note(NoteCode.STILL_WAITS, said) for said in waits))
 
 
 def delete_outputs(bound: "BoundJob", spark: "SparkSession") -> None:

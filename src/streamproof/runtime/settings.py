@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
+from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def values_of_proof() -> dict[str, str]:
     return {setting.names[-1]: setting.value for setting in SETTINGS}
 
 
-def guard(spark: "SparkSession", own: Mapping[str, str]) -> list[str]:
+def guard(spark: "SparkSession", own: Mapping[str, str]) -> list[Note]:
     """Gives the session of a query the values that we stand on; says, in sentences, which others were in force.
 
     Parameters
@@ -194,12 +195,13 @@ def guard(spark: "SparkSession", own: Mapping[str, str]) -> list[str]:
         If another value is in force that a session cannot change.
     """
     found = _jvm.live_settings(spark, {setting.key: setting.where for setting in SETTINGS})
-    notes: list[str] = []
+    notes: list[Note] = []
     for setting, value in _others(found, own):
         if not setting.forced:
             raise _in_force(setting, value)
         spark.conf.set(setting.key, setting.value)
-        notes.append(f"{setting.key} was {value} from outside; this job sets {setting.value}: else {setting.reason}.")
+        said = f"{setting.key} was {value} from outside; this job sets {setting.value}: else {setting.reason}."
+        notes.append(Note(NoteCode.SET_FROM_OUTSIDE, said))
     return notes
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from streamproof.core.notes import Note, NoteCode
+
 if TYPE_CHECKING:
     from streamproof.stream.recipe import Recipe
 
 
-def prices(main: "Mapping[str, Recipe]") -> Iterator[str]:
+def prices(main: "Mapping[str, Recipe]") -> Iterator[Note]:
     """A note for each source that several main outputs read, with what that costs. `main` are the recipes of the main outputs."""
     readers: dict[str, list[str]] = {}
     for query, recipe in main.items():
@@ -17,10 +19,11 @@ def prices(main: "Mapping[str, Recipe]") -> Iterator[str]:
             yield _price(source, queries, decide_late=sum(main[query].stateful for query in queries) > 1)
 
 
-def _price(source: str, queries: list[str], *, decide_late: bool) -> str:
+def _price(source: str, queries: list[str], *, decide_late: bool) -> Note:
     *others, last = queries
     late = ", with a watermark of its own, so that they can disagree about what is late" if decide_late else ""
-    return (
+    said = (
         f"{', '.join(others)} and {last} are queries of their own: each reads {source} again{late}. Rows that are to go to several places "
         f"take one query: an output may have several sinks, such as [sink.{queries[0]}.postgres] and [sink.{queries[0]}.kafka]."
     )
+    return Note(NoteCode.SEVERAL_QUERIES, said)

@@ -7,8 +7,11 @@ from streamproof.checkpoint.state import OpenWindows, open_windows
 from streamproof.config import KafkaSource
 from streamproof.core.account import Account
 from streamproof.core.clock import from_micros
+from streamproof.core.ends import End
 from streamproof.core.manifest import Manifest
-from streamproof.runtime.events import Emitter, Note, QueryEnded
+from streamproof.core.notes import Note, NoteCode
+from streamproof.runtime import events
+from streamproof.runtime.events import Emitter, QueryEnded
 from streamproof.runtime.lag import lag_of
 from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
 from streamproof.runtime.several_queries import prices
@@ -25,9 +28,9 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
     ends = [_end_of(query) for query in queries]
     for end in ends:
         if end.event.account.unknown_since is not None:
-            end.query.protocol.events.note(_said_unknown(end.event.account))
+            end.query.protocol.events.note(Note(NoteCode.ACCOUNT_UNKNOWN, _said_unknown(end.event.account)))
         if end.query.protocol.losses.outputs:
-            end.query.protocol.events.note(_said_pending(end.query))
+            end.query.protocol.events.note(Note(NoteCode.LOSS_PENDING, _said_pending(end.query)))
         emitter.emit(end.event)
     outputs = [output for query in queries for output in _outputs(bound, query)]
     of_run = list(prices(bound.outputs.main))
@@ -37,13 +40,14 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
     for output in outputs:
         place = bound.places[output.name]
         if not place.bound:
-            behind.append(f"The output {output.name} has no [sink.{output.name}]; its rows are kept at {place.where}.")
+            said = f"The output {output.name} has no [sink.{output.name}]; its rows are kept at {place.where}."
+            behind.append(Note(NoteCode.NOT_BOUND, said))
     used = {recipe.source for recipe in bound.outputs.main.values()}
     topics = {name: source for name, source in bound.config.source.items() if isinstance(source, KafkaSource) and name in used}
     spark = queries[0].protocol.spark
     lag = lag_of(spark, topics, [end.newest for end in ends if end.newest is not None], behind) if topics else []
     for note in (*of_run, *behind):
-        emitter.emit(Note("", note))
+        emitter.emit(events.Note("", str(note), str(note.code)))
     first, longest = ends[0].event, max((end.event for end in ends), key=lambda event: event.batches)
     return RunResult(
         job=bound.name,
@@ -60,7 +64,7 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
         accounts=[end.event.account for end in ends],
         lag=lag,
         leaps=leaps,
-        ended_early=ended_early,
+        end=End.INTERRUPTED if ended_early else End.DONE,
     )
 
 

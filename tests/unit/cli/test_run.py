@@ -13,6 +13,8 @@ import pytest
 
 from streamproof.cli.run_screen import EventLines, RunProgress
 from streamproof.core.account import Account
+from streamproof.core.ends import End
+from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import AccountError, JobDefinitionError, StreamproofError
 from streamproof.runtime.events import (
     BatchCommitted,
@@ -46,7 +48,7 @@ def result(tmp_path: Path, *, read: int = 50_000):
         account_input=read,
         open_windows=34,
         closes_after=datetime(2026, 1, 5, 10, 5, tzinfo=UTC),
-        notes=["something to know"],
+        notes=[Note(NoteCode.NOT_BOUND, "something to know")],
         accounts=[QueryAccount("exposure", read, account)],
         lag=[
             PartitionLag("trades", "trades", 0, 500, 1_500, 1_000),
@@ -76,7 +78,7 @@ def ran(streamproof, my_job, monkeypatch, tmp_path):
                 os.kill(os.getpid(), ends)
                 end.wait(10)
             calls.append(options)
-            done = replace(result(tmp_path, read=read), ended_early=end.is_set())
+            done = replace(result(tmp_path, read=read), end=End.INTERRUPTED if end.is_set() else End.DONE)
             for event in (*EVENTS, RunEnded(done)):
                 listener(event)
             if read < 50_000:
@@ -233,6 +235,8 @@ def test_json_is_one_object_and_nothing_else(ran):
 
     assert (found["job"], found["account"]["late"], found["closes_after"]) == ("risk_exposure", 318, "2026-01-05T10:05:00+00:00")
     assert [account["adds_up"] for account in found["accounts"]] == [True]
+    assert (found["notes"], found["note_codes"]) == (["something to know"], ["output-not-bound"])
+    assert (found["end"], found["ended_early"]) == ("done", False)
 
 
 def test_events_are_a_json_line_each_and_nothing_else_and_the_last_has_the_result(ran):

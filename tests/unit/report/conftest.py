@@ -195,7 +195,8 @@ def build_red(failing: int = 7) -> Report:
             "exactly-once",
             [
                 {
-                    "what": "is counted twice",
+                    "code": "counted-again",
+                    "what": f"trade {name} is counted twice",
                     "event": name,
                     "batch": batch,
                     "expected": "client c17  09:01:00-09:01:30   exposure 48,210.50   trades 31",
@@ -206,7 +207,8 @@ def build_red(failing: int = 7) -> Report:
             ],
         )
         entry["checks"][2].update(verdict="fail", findings=[
-            {"what": "4,166 records are in two places", "event": None, "batch": batch, "expected": "50,000", "found": "54,166", "how": None}
+            {"code": "does-not-add-up", "what": "4,166 records are in two places", "event": None, "batch": batch, "expected": "50,000",
+             "found": "54,166", "how": None}
         ])  # fmt: skip
         entry["account"]["emitted"] += 4_166
         entry["read_on"] = "docs/incidents/appends-on-replay"
@@ -223,7 +225,8 @@ def build_unknown() -> Report:
     report["scenarios"] = [entry for entry in report["scenarios"] if entry["batch"] is None or entry["batch"] < 8]
     report["counts"] = {"pass": len(report["scenarios"]), "fail": 0, "unknown": 0}
     judge(report, "work/state.0.1@3:after", "unknown", "state-contents", [
-        {"what": "the checker crashed: KeyError('window_start')", "event": None, "batch": 3, "expected": None, "found": None, "how": None}
+        {"code": "checker-crashed", "what": "the checker crashed: KeyError('window_start')", "event": None, "batch": 3,
+         "expected": None, "found": None, "how": None}
     ])  # fmt: skip
     judge(report, "commit/metrics@5:after", "unknown", "none", [])["fired"] = False
     report["fired"] = len(report["scenarios"]) - 2

@@ -152,7 +152,7 @@ def test_text_from_data_never_becomes_markup(red):
 
     assert [tag for tag, _ in hostile.tags if tag in ("script", "img")] == ["script"]
     assert not [attrs for _, attrs in hostile.tags if any(name.startswith("on") for name in attrs)]
-    assert f"t-014014{ATTACK} is counted twice{ATTACK}" in hostile.text
+    assert f"trade t-014014 is counted twice{ATTACK}" in hostile.text
     assert abs(len(hostile.tags) - len(plain.tags)) < 20  # grid rows of queries named by the attack, marks of a mismatch
 
 

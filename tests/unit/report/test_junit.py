@@ -27,6 +27,7 @@ def test_a_failure_carries_what_happened_and_the_replay_line(red):
     )
     assert "exposure 49,905.50" in failures[0].text
     assert "before Spark committed the batch" in failures[0].text
+    assert "code        exactly-once/counted-again" in failures[0].text
 
 
 def test_an_undecided_scenario_is_an_error(unknown):
@@ -60,7 +61,7 @@ def test_what_was_never_exercised_is_an_error_and_adds_no_failure(green, red):
 
 def test_control_characters_and_markup_stay_text(red):
     entry = next(entry for entry in red["scenarios"] if entry["verdict"] == "fail")
-    entry["checks"][1]["findings"][0] |= {"event": "a\x00b\x1b<c>&\ud800\ufffe", "found": ']]> "quoted"'}
+    entry["checks"][1]["findings"][0] |= {"what": "trade a\x00b\x1b<c>&\ud800\ufffe is counted twice", "found": ']]> "quoted"'}
 
     failure = suite_of(red).find("testcase/failure")
 

@@ -48,6 +48,7 @@ def test_a_failure_names_the_trade_the_crash_both_sides_and_the_line_that_replay
     assert "how         batch 3 ran again after the crash" in text
     assert "arrived as row 1,515 of batch 3" in text
     assert "batch 3 took 2 attempts" in text
+    assert "  code        exactly-once/counted-again" in lines
     assert "account     4,166 too many: 54,166 places for 50,000 records" in text
     assert "  replay      streamproof prove my_job --only publish/exposure@3:after --seed 7" in lines
     assert "read on     docs/incidents/appends-on-replay" in text

@@ -11,6 +11,8 @@ import pytest
 
 from streamproof.core.account import Account
 from streamproof.core.manifest import Fingerprint, Manifest
+from streamproof.core.notes import Note as CodedNote
+from streamproof.core.notes import NoteCode
 from streamproof.errors import SinkUnavailable
 from streamproof.runtime.batch import BatchProtocol, Identity, RunEnds
 from streamproof.runtime.events import (
@@ -264,6 +266,7 @@ def test_r8_an_output_that_is_down_is_waited_for_and_what_waited_is_published_in
     published = [event for event in heard.events if isinstance(event, BatchPublished)]
     assert [(each.batch, each.waiting) for each in published] == [(0, 1), (1, 0)]
     assert [event.text for event in heard.events if isinstance(event, Note)] == protocol.events.notes
+    assert [event.code for event in heard.events if isinstance(event, Note)] == [NoteCode.HAD_TO_WAIT]
     assert protocol.events.notes[0].startswith("The output kept had to wait")
 
 
@@ -346,7 +349,7 @@ def test_events_are_plain_values_for_json():
         account_input=3,
         open_windows=1,
         closes_after=NOON,
-        notes=["a note"],
+        notes=[CodedNote(NoteCode.UNDER_WAY, "a note")],
         accounts=[account],
     )
 

@@ -8,6 +8,7 @@ from py4j.protocol import Py4JNetworkError
 from streamproof._jvm import plain, storage_error
 from streamproof.errors import (
     DataError,
+    DiskFull,
     JobDefinitionError,
     JvmGone,
     RegistryError,
@@ -35,10 +36,10 @@ WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\
         ("java.lang.RuntimeException: file:/in/a.parquet is not a Parquet file", DataError, "as Parquet: /in/a.parquet"),
         (
             "at TaskContext$$Lambda/0x00007f7f1ed44658 x: No space left on device",
-            SinkError,
+            DiskFull,
             "a file of the job could not be written",
         ),
-        ("java.io.IOException: /out/part-0: No space left on device", SinkError, "The disk is full: /out/part-0"),
+        ("java.io.IOException: /out/part-0: No space left on device", DiskFull, "The disk is full: /out/part-0"),
         ("java.io.IOException: Mkdirs failed to create file:/out/x (exists=false)", SinkError, "No permission to write /out/x"),
         ("ParentNotDirectoryException: Parent path is not a directory: file:/out", SinkError, "/out cannot be written"),
         (

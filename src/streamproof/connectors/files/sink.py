@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.connectors.sink import Sink, SinkPlace, entry_of, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section, StagedFile
-from streamproof.errors import StagedRowsGone, TornCheckpoint
+from streamproof.errors import RemedyAction, StagedRowsGone, TornCheckpoint
 
 if TYPE_CHECKING:
     from streamproof._jvm import Numbered, Storage
@@ -54,6 +54,7 @@ class FileSink(Sink):
                 f"{path} is {problem}.",
                 required="The ledger tells whether batch {batch} is published.".replace("{batch}", str(batch)),
                 remedy=f"Move {self.place.path}/{batch_directory(batch)} away and run again with --replay-last: the batch is done again.",
+                action=RemedyAction.MOVE_AWAY,
             ) from problem
 
     def publish(self, manifest: Manifest, section: Section) -> None:
@@ -178,6 +179,7 @@ class FileSink(Sink):
                     f"Batch {manifest.batch} of {self.place.output} is not published, and its staged file {staged}/{file.name} is not whole: {found}.",
                     required=f"The manifest names it with {file.size} bytes.",
                     remedy=f"Run again with --replay-last: batch {manifest.batch} is computed again from its recorded input.",
+                    action=RemedyAction.REPLAY_LAST,
                     batch=manifest.batch,
                 )
 

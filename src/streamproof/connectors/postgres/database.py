@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from streamproof.connectors.ledgers import overtaken
 from streamproof.connectors.sink import behind_us
 from streamproof.core.formats import unknown
-from streamproof.errors import ConfigurationError, SinkError, SinkUnavailable, TwoDrivers, UnknownFormat
+from streamproof.errors import ConfigurationError, RemedyAction, SinkError, SinkUnavailable, TwoDrivers, UnknownFormat
 
 _CONNECT_SECONDS, _SILENCE_SECONDS = 10, 30
 _LOCK_TIMEOUT = "30s"
@@ -134,6 +134,7 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | UnknownFormat
             f"{where} does not take this batch: {said.message}, since the batch was computed anew and gave something else.",
             required="One driver works on a checkpoint at a time.",
             remedy="Stop the other driver. If there is none, run again with --replay-last: the batch is computed and staged anew.",
+            action=RemedyAction.REPLAY_LAST,
         )
     if said.sqlstate == UNKNOWN_FORMAT:
         return unknown(said.message)

@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -18,6 +19,13 @@ from streamproof.prove.subjects.binding import OUT
 
 if TYPE_CHECKING:
     from streamproof.prove.artifacts.history import History
+
+class Code(StrEnum):
+    """What is found here."""
+
+    OTHER_ROWS = "other-rows"
+    OTHER_STEPS = "other-steps"
+
 
 _HIDDEN = ("_trace", "_records", "_trace_hash", "original", "original_base64")
 _DIGITS, _TOLERANCE = 9, 1e-9
@@ -64,6 +72,7 @@ def row_differences(one: Path, other: Path, steps: Mapping[str, Steps] | None = 
             continue
         example = {column: _plain(value) for column, value in _visible((only or missing)[0])}
         yield Finding(
+            Code.OTHER_ROWS,
             None,
             f"a run without trace ids, as the job is shipped, has other rows in {name} than the one that is proved",
             None,

@@ -5,6 +5,7 @@ A checker is a generator of findings. None: it passes. Any: it fails. It raises 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,8 @@ class Finding:
 
     Parameters
     ----------
+    code
+        What kind of thing it is, for programs: a member of the `Code` beside its checker, unique within that. The words are for people.
     event
         The trace or event id it is about; None where it is about none.
     what
@@ -57,6 +60,7 @@ class Finding:
         What people call the event, "trade t-003817"; the trace id where nobody has said.
     """
 
+    code: str
     event: str | None
     what: str
     batch: int | None = None
@@ -69,6 +73,7 @@ class Finding:
     def as_dict(self) -> dict[str, Any]:
         """As the report holds it."""
         return {
+            "code": str(self.code),
             "what": f"{self.called or self.event} {self.what}" if self.event else self.what,
             "event": self.event,
             "batch": self.batch,
@@ -78,25 +83,37 @@ class Finding:
         }
 
 
+class Undecided(StrEnum):
+    """Why a check is unknown."""
+
+    CANNOT_TELL = "cannot-tell"
+    CHECKER_CRASHED = "checker-crashed"
+    NOT_JUDGED = "history-not-judged"
+    HARNESS_FAILED = "harness-failed"
+    JVM_GONE = "jvm-gone"
+    DISK_FULL = "disk-full"
+
+
 class CannotTell(Exception):
     """The history does not hold what the checker needs; its verdict is unknown, with this text."""
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What one checker says: its verdict, the first findings, how many there were, and why it could not tell."""
+    """What one checker says: its verdict, the first findings, how many there were, and why it could not tell, in words and as a code."""
 
     name: str
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     total: int = 0
     problem: str | None = None
+    undecided: Undecided = Undecided.CANNOT_TELL
 
     def as_dict(self) -> dict[str, Any]:
         """As the report holds it; what a checker could not tell is a finding without an event."""
         findings = [finding.as_dict() for finding in self.findings]
         if self.problem:
-            findings.append(Finding(None, self.problem).as_dict())
+            findings.append(Finding(self.undecided, None, self.problem).as_dict())
         return {"name": self.name, "verdict": str(self.verdict), "total": self.total, "findings": findings}
 
 
@@ -149,7 +166,7 @@ def run_checker(name: str, check: Check, history: "History") -> CheckResult:
     """
     findings: list[Finding] = []
     known: set[Finding] = set()
-    total, problem = 0, None
+    total, problem, undecided = 0, None, Undecided.CANNOT_TELL
     try:
         for finding in check(history):
             if history.read_again and finding in known:
@@ -161,6 +178,6 @@ def run_checker(name: str, check: Check, history: "History") -> CheckResult:
     except CannotTell as reason:
         problem = str(reason)
     except Exception as error:  # noqa: BLE001  # whatever breaks in a checker, the others must still be heard
-        problem = f"the checker crashed: {type(error).__name__}: {error}"
+        problem, undecided = f"the checker crashed: {type(error).__name__}: {error}", Undecided.CHECKER_CRASHED
     verdict = Verdict.FAIL if findings else Verdict.UNKNOWN if problem else Verdict.PASS
-    return CheckResult(name, verdict, tuple(findings), total, problem)
+    return CheckResult(name, verdict, tuple(findings), total, problem, undecided)

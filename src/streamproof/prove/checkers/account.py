@@ -4,12 +4,26 @@ And what a run prints of it, from the totals of its manifests, is what the model
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
 
 from streamproof.prove.artifacts.history import History, OutputHistory, QueryView, total
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
 from streamproof.prove.checkers.wording import others
 from streamproof.prove.oracle.trace import Vector
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    MANIFEST_MISSING = "manifest-missing"
+    UNKNOWN_WITHOUT_LOSS = "unknown-without-loss"
+    PRINTED_OTHERWISE = "printed-otherwise"
+    IN_NO_PLACE = "in-no-place"
+    IN_TWO_PLACES = "in-two-places"
+    OTHER_EVENTS = "other-events"
+    DOES_NOT_ADD_UP = "does-not-add-up"
+
 
 PLACES = ("emitted", "open_state", "late", "rejected", "duplicate", "filtered")
 _PRINTED = ("input", "emitted", "late", "rejected", "duplicate", "filtered")
@@ -44,22 +58,26 @@ def _printed(history: History, view: QueryView) -> Iterator[Finding]:
     if not ours or not batches:
         return
     if missing and not history.power_failure:
-        yield Finding(None, f"{view.name} has no manifest of a batch that it has published or committed", missing[0])
+        what = f"{view.name} has no manifest of a batch that it has published or committed"
+        yield Finding(Code.MANIFEST_MISSING, None, what, missing[0])
         return
     newest = manifests.get(batches[-1])
     if newest is None:
-        yield Finding(None, f"{view.name} has no manifest of its newest batch: nothing says the account", batches[-1])
+        yield Finding(
+            Code.MANIFEST_MISSING, None, f"{view.name} has no manifest of its newest batch: nothing says the account", batches[-1]
+        )
         return
     if newest.unknown_since is not None and missing:
         return
     if newest.unknown_since is not None:
-        yield Finding(None, f"{view.name} says that its account is unknown, and no manifest is lost", newest.unknown_since)
+        what = f"{view.name} says that its account is unknown, and no manifest is lost"
+        yield Finding(Code.UNKNOWN_WITHOUT_LOSS, None, what, newest.unknown_since)
         return
     for place in _PRINTED:
         wanted, printed = view.model.places[place].count, newest.counts.get(f"total.{place}", 0)
         if printed != wanted:
             what = f"{view.name} prints another number of {place} records than there are"
-            yield Finding(None, what, batches[-1], f"{wanted:,}", f"{printed:,}")
+            yield Finding(Code.PRINTED_OTHERWISE, None, what, batches[-1], f"{wanted:,}", f"{printed:,}")
 
 
 def found_places(view: QueryView) -> Mapping[str, Vector]:
@@ -93,17 +111,16 @@ def _finding(history: History, view: QueryView, off: Vector, expected: str, foun
     read = [trace for outcome in view.batches for trace in outcome.traces]
     why = difference(off, read, history.offered.by_hash)
     if why is not None and why.lost and not why.added:
-        return Finding(
-            why.lost[0], f"is in no place of the account of {view.name}{others(len(why.lost) - 1)}", None, expected, found
-        )
+        what = f"is in no place of the account of {view.name}{others(len(why.lost) - 1)}"
+        return Finding(Code.IN_NO_PLACE, why.lost[0], what, None, expected, found)
     if why is not None and why.added and not why.lost:
-        return Finding(
-            why.added[0], f"is in two places of the account of {view.name}{others(len(why.added) - 1)}", None, expected, found
-        )
+        what = f"is in two places of the account of {view.name}{others(len(why.added) - 1)}"
+        return Finding(Code.IN_TWO_PLACES, why.added[0], what, None, expected, found)
     if off.count == 0:
-        return Finding(None, f"the account of {view.name} adds up in number, not in which events it holds", None, expected, found)
+        what = f"the account of {view.name} adds up in number, not in which events it holds"
+        return Finding(Code.OTHER_EVENTS, None, what, None, expected, found)
     missing = f"{abs(off.count):,} record{'' if abs(off.count) == 1 else 's'} too {'many' if off.count > 0 else 'few'}"
-    return Finding(None, f"the account of {view.name} has {missing}", None, expected, found)
+    return Finding(Code.DOES_NOT_ADD_UP, None, f"the account of {view.name} has {missing}", None, expected, found)
 
 
 def _sum(vectors: Iterable[Vector]) -> Vector:

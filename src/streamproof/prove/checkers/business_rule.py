@@ -1,12 +1,19 @@
 """Every event is rejected, filtered or kept as the hand-written model says, which knows nothing of the job (R28)."""
 
 from collections.abc import Iterator
+from enum import StrEnum
 
 from streamproof.prove.artifacts.history import History
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.intent import rejected_rows
 
 _LOST = ("unknown", 0)
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    OTHER_FATE = "other-fate-than-the-model"
 
 
 @checker("business-rule")
@@ -31,4 +38,4 @@ def business_rule(history: History) -> Iterator[Finding]:
             there, row = went.get(trace, "kept"), rejected.get(trace)
             how = history.came_in(view, trace) + (f"; rejected because: {row.values.get('reason')}" if row else "")
             what = f"is {there} by {view.name}, and the hand-written model says otherwise"
-            yield Finding(trace, what, fates[trace][1], meant.get(trace, "kept"), there, how)
+            yield Finding(Code.OTHER_FATE, trace, what, fates[trace][1], meant.get(trace, "kept"), there, how)

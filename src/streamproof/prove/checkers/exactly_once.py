@@ -2,13 +2,30 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 
 from streamproof.prove.artifacts.history import History, OutputRow, QueryView, total
 from streamproof.prove.checkers import Finding, checker, require_decided
 from streamproof.prove.checkers.naming import Difference, difference
-from streamproof.prove.checkers.wording import events, others, published, values, window
+from streamproof.prove.checkers.wording import events, others, published, published_again, values, window
 from streamproof.prove.oracle.expectation import WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector, event_id
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    DAMAGED_FILE = "damaged-file"
+    LOST = "lost"
+    PUBLISHED_AGAIN = "published-again"
+    COUNTED_AGAIN = "counted-again"
+    COUNTED_WRONGLY = "counted-wrongly"
+    DOUBLED = "doubled"
+    UNEXPECTED = "unexpected"
+    OTHER_EVENTS = "other-events"
+    NOT_DUE = "not-due"
+    NO_EVENT = "no-event"
+    NO_TRACE = "no-trace"
 
 
 @checker("exactly-once")
@@ -16,7 +33,7 @@ def exactly_once(history: History) -> Iterator[Finding]:
     """Compare the emitted rows with the model: windows by hidden count and hash, other rows by their traces."""
     for view in history.queries:
         for problem in view.main.damaged:
-            yield Finding(None, f"a published file of {view.main.name} cannot be read: {problem}")
+            yield Finding(Code.DAMAGED_FILE, None, f"a published file of {view.main.name} cannot be read: {problem}")
         require_decided(view)
         yield from _windows(history, view) if view.windowed else _rows(history, view)
 
@@ -39,6 +56,7 @@ def _lost_window(history: History, view: QueryView, key: WindowKey, contents: Wi
     rows = view.main.by_batch.get(batch, ())
     event = event_id(contents.traces[0])
     yield Finding(
+        Code.LOST,
         event,
         f"is lost{others(contents.count - 1)}: it is in no row of {view.main.name}",
         batch,
@@ -60,7 +78,8 @@ def _off(
         word = "twice" if times == 2 else f"{times} times"
         how = f"{published(rows)}; the event {history.came_in(view, contents.traces[0])}"
         event = event_id(contents.traces[0])
-        yield Finding(event, f"is counted {word}{others(contents.count - 1)}", batch, expected, found, how, window(shape, key))
+        code, what = _doubled(rows, Code.COUNTED_AGAIN), f"is counted {word}{others(contents.count - 1)}"
+        yield Finding(code, event, what, batch, expected, found, how, window(shape, key))
         return
     why = difference(off, contents.traces, history.offered.by_hash, history.groups(view, contents.traces))
     if why is None:
@@ -69,9 +88,8 @@ def _off(
             if off.count
             else "a window holds other events"
         )
-        yield Finding(
-            None, f"{what}; which ones, its sum does not tell", batch, expected, found, published(rows), window(shape, key)
-        )
+        code, what = _doubled(rows, Code.OTHER_EVENTS), f"{what}; which ones, its sum does not tell"
+        yield Finding(code, None, what, batch, expected, found, published(rows), window(shape, key))
         return
     yield from _named(history, view, key, contents, why, batch, (expected, found))
 
@@ -93,12 +111,13 @@ def _named(
         together = f"; all {len(group)} events {why.words}" if why.words and len(group) > 1 else ""
         how = f"the event {history.came_in(view, _trace(history, view, event))}{together}"
         if gone:
-            what = f"is lost{more}"
+            code, what = Code.LOST, f"is lost{more}"
         elif members[event]:
-            what = f"is counted {'twice' if members[event] == 1 else f'{members[event] + 1} times'}{more}"
+            times = "twice" if members[event] == 1 else f"{members[event] + 1} times"
+            code, what = Code.COUNTED_AGAIN, f"is counted {times}{more}"
         else:
-            what = f"is counted{more} though it is {_fate(history, view, event)}"
-        yield Finding(event, what, batch, *sides, how, named)
+            code, what = Code.COUNTED_WRONGLY, f"is counted{more} though it is {_fate(history, view, event)}"
+        yield Finding(code, event, what, batch, *sides, how, named)
 
 
 def _not_due(history: History, view: QueryView, key: WindowKey, rows: Sequence[OutputRow]) -> Iterator[Finding]:
@@ -107,8 +126,8 @@ def _not_due(history: History, view: QueryView, key: WindowKey, rows: Sequence[O
     found = "  and  ".join(_found(view, key, row) for row in rows)
     if waiting is not None:
         event = event_id(waiting.traces[0])
-        what = f"is in a final row{others(waiting.count - 1)} though its window is still open"
-        yield Finding(event, what, batch, "the window in state", found, published(rows), window(shape, key))
+        code, what = _doubled(rows, Code.NOT_DUE), f"is in a final row{others(waiting.count - 1)} though its window is still open"
+        yield Finding(code, event, what, batch, "the window in state", found, published(rows), window(shape, key))
         return
     why = difference(vector, (), history.offered.by_hash)
     event_named = why.added[0] if why and why.added else None
@@ -117,7 +136,8 @@ def _not_due(history: History, view: QueryView, key: WindowKey, rows: Sequence[O
         if event_named
         else "a window was emitted that no event is in"
     )
-    yield Finding(event_named, what, batch, "no row of this window", found, published(rows), window(shape, key))
+    code = _doubled(rows, Code.COUNTED_WRONGLY if event_named else Code.NO_EVENT)
+    yield Finding(code, event_named, what, batch, "no row of this window", found, published(rows), window(shape, key))
 
 
 def _rows(history: History, view: QueryView) -> Iterator[Finding]:
@@ -126,9 +146,8 @@ def _rows(history: History, view: QueryView) -> Iterator[Finding]:
     rows: dict[str, list[OutputRow]] = {}
     for row in view.main.rows:
         if row.trace is None:
-            yield Finding(
-                None, f"a row of {view.main.name} carries no trace id", row.batch, found=values(row.values, list(row.values))
-            )
+            what = f"a row of {view.main.name} carries no trace id"
+            yield Finding(Code.NO_TRACE, None, what, row.batch, found=values(row.values, list(row.values)))
         else:
             rows.setdefault(identity(row.trace), []).append(row)
     expected = {identity(trace): (trace, outcome.batch) for outcome in view.batches for trace in outcome.kept}
@@ -136,6 +155,7 @@ def _rows(history: History, view: QueryView) -> Iterator[Finding]:
         if name not in rows:
             there = f"batch {batch} published {len(view.main.by_batch.get(batch, ())):,} rows without it"
             yield Finding(
+                Code.LOST,
                 name,
                 f"is lost: it is in no row of {view.main.name}",
                 batch,
@@ -146,11 +166,17 @@ def _rows(history: History, view: QueryView) -> Iterator[Finding]:
     for name, of_event in rows.items():
         if name not in expected:
             what = f"is in {view.main.name} though it is {_fate(history, view, name)}"
-            yield Finding(name, what, of_event[0].batch, "no row", f"{len(of_event)}", published(of_event))
+            code = _doubled(of_event, Code.UNEXPECTED)
+            yield Finding(code, name, what, of_event[0].batch, "no row", f"{len(of_event)}", published(of_event))
         elif len(of_event) > 1:
             word = "twice" if len(of_event) == 2 else f"{len(of_event)} times"
             how = f"{published(of_event)}; the event {history.came_in(view, expected[name][0])}"
-            yield Finding(name, f"is in {view.main.name} {word}", of_event[-1].batch, "one row", f"{len(of_event)} rows", how)
+            code, what = _doubled(of_event, Code.DOUBLED), f"is in {view.main.name} {word}"
+            yield Finding(code, name, what, of_event[-1].batch, "one row", f"{len(of_event)} rows", how)
+
+
+def _doubled(rows: Sequence[OutputRow], otherwise: Code) -> Code:
+    return Code.PUBLISHED_AGAIN if published_again(rows) else otherwise
 
 
 def _expected(view: QueryView, key: WindowKey, contents: WindowContents) -> str:

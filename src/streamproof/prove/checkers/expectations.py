@@ -4,10 +4,20 @@ Without them a job that calls half its input late would pass: its account adds u
 """
 
 from collections.abc import Iterator
+from enum import StrEnum
 
 from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.wording import full_instant
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    TOO_MANY_LATE = "too-many-late"
+    TOO_MANY_REJECTED = "too-many-rejected"
+    TOO_MANY_OPEN = "too-many-open"
+    OTHER_TIME = "other-time"
 
 
 @checker("expectations")
@@ -15,25 +25,25 @@ def expectations(history: History) -> Iterator[Finding]:
     """Compare the account with the scenario's shares, and the event times that the job uses with those the events were made with."""
     expect = history.expectations
     for view in history.queries:
-        for place, most in (
-            ("late", expect.late_at_most),
-            ("rejected", expect.rejected_at_most),
-            ("open_state", expect.open_at_most),
+        for place, most, code in (
+            ("late", expect.late_at_most, Code.TOO_MANY_LATE),
+            ("rejected", expect.rejected_at_most, Code.TOO_MANY_REJECTED),
+            ("open_state", expect.open_at_most, Code.TOO_MANY_OPEN),
         ):
             if most is not None:
-                yield from _share(history, view, place, most)
+                yield from _share(history, view, place, most, code)
         if expect.results_by == "event time":
             yield from _event_times(history, view)
 
 
-def _share(history: History, view: QueryView, place: str, most: float) -> Iterator[Finding]:
+def _share(history: History, view: QueryView, place: str, most: float, code: Code) -> Iterator[Finding]:
     """A finding if more than the share is there; events at the edges, which a proof adds by itself, are not counted."""
     places = view.model.places
     count, of = places[place].count - _edges(history, view, place), places["input"].count
     if of and count > most * of:
         word = {"open_state": "open at the end"}.get(place, place)
         what = f"{count / of:.2%} of the input of {view.name} is {word}; the scenario allows {most:.2%}"
-        yield Finding(None, what, None, f"at most {int(most * of):,} of {of:,}", f"{count:,}")
+        yield Finding(code, None, what, None, f"at most {int(most * of):,} of {of:,}", f"{count:,}")
 
 
 def _edges(history: History, view: QueryView, place: str) -> int:
@@ -54,4 +64,4 @@ def _event_times(history: History, view: QueryView) -> Iterator[Finding]:
             expected = full_instant(event.time_us) if event.time_us is not None else "none"
             found = full_instant(time_us) if time_us is not None else "none"
             how = f"the event time of {view.name} is {view.model.shape.event_time_column}"
-            yield Finding(trace, "is placed by another time than it happened", outcome.batch, expected, found, how)
+            yield Finding(Code.OTHER_TIME, trace, "is placed by another time than it happened", outcome.batch, expected, found, how)

@@ -3,10 +3,20 @@ a file that was skipped, or read twice.
 """
 
 from collections.abc import Iterator
+from enum import StrEnum
 
 from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker
 from streamproof.prove.checkers.wording import others
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    NOT_WRITTEN = "not-written"
+    OFFERED_AGAIN = "offered-again"
+    NOT_OFFERED = "not-offered"
+    UNKNOWN_FILE = "unknown-file"
 
 
 @checker("intake")
@@ -15,7 +25,7 @@ def intake(history: History) -> Iterator[Finding]:
     if not history.queries:
         raise CannotTell("There is no query to look at.")
     for trace in history.offered.in_no_file:
-        yield Finding(trace, "was generated and written to no file")
+        yield Finding(Code.NOT_WRITTEN, trace, "was generated and written to no file")
     for view in history.queries:
         yield from _of_query(history, view)
 
@@ -33,12 +43,11 @@ def _of_query(history: History, view: QueryView) -> Iterator[Finding]:
         first, more = traces[0], others(len(traces) - 1)
         if batches:
             how = f"{name} was read by batch {' and by batch '.join(str(batch) for batch in batches)}"
-            yield Finding(
-                first, f"was offered to {view.name} {len(batches)} times{more}", batches[-1], "once", f"{len(batches)} times", how
-            )
+            what = f"was offered to {view.name} {len(batches)} times{more}"
+            yield Finding(Code.OFFERED_AGAIN, first, what, batches[-1], "once", f"{len(batches)} times", how)
         else:
             batch = planned.get(name)
             how = f"no batch has read {name}" if batch is None else f"batch {batch} was to read {name}, and was never completed"
-            yield Finding(first, f"was never offered to {view.name}{more}", batch, "once", "never", how)
+            yield Finding(Code.NOT_OFFERED, first, f"was never offered to {view.name}{more}", batch, "once", "never", how)
     for name, batches in readers.items():
-        yield Finding(None, f"{view.name} has read {name}, which is no file of the scenario", batches[0])
+        yield Finding(Code.UNKNOWN_FILE, None, f"{view.name} has read {name}, which is no file of the scenario", batches[0])

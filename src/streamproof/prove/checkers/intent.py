@@ -5,6 +5,7 @@ the calls that the user's function made, decide here; what the product or its pl
 """
 
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 
 from streamproof.prove.artifacts.history import History, OutputRow, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker
@@ -21,6 +22,21 @@ _TIME_REASONS: Mapping[Kind, tuple[str, ...]] = {
     Kind.FUTURE_TIME: ("in the future",),
 }
 """Words that the reason of a rejection has, by what is wrong with the event time."""
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    WRONGLY_REJECTED = "wrongly-rejected"
+    NOT_REJECTED = "not-rejected"
+    OTHER_REASON = "other-reason"
+    WRONGLY_DUPLICATE = "wrongly-duplicate"
+    NOT_DEDUPLICATED = "not-deduplicated"
+    OTHER_SIDE_OF_EDGE = "other-side-of-the-edge"
+
+
+Wrong = tuple[Code, str, str, str]
+"""What is wrong with the fate of an event: its code, in words, what was expected, what was found."""
 
 
 @checker("intent")
@@ -60,10 +76,12 @@ def _rejections(history: History, view: QueryView, asked: Asked, rejected: Mappi
         elif event.kind is Kind.INVALID and judges:
             wrong = _of_invalid(view, event, reason, admits)
         elif event.kind in _ORDINARY and reason is not None and not _admitted(history, reason):
-            wrong = ("was made ordinary and was rejected", "no rejection but by a condition of the job", reason)
+            what = "was made ordinary and was rejected"
+            wrong = (Code.WRONGLY_REJECTED, what, "no rejection but by a condition of the job", reason)
         if wrong is not None:
-            what, expected, found = wrong
-            yield Finding(event.trace, f"{what} by {view.name}", batch, expected, found, history.came_in(view, event.trace))
+            code, what, expected, found = wrong
+            how = history.came_in(view, event.trace)
+            yield Finding(code, event.trace, f"{what} by {view.name}", batch, expected, found, how)
 
 
 def _faulty_or_rejected(history: History, rejected: Mapping[str, OutputRow]) -> Iterator[tuple[Event, str | None]]:
@@ -84,29 +102,30 @@ def _admitted(history: History, reason: str) -> bool:
     return reason.removesuffix(_NULL) in said
 
 
-def _of_unreadable(event: Event, reason: str | None, admits: set[str]) -> tuple[str, str, str] | None:
+def _of_unreadable(event: Event, reason: str | None, admits: set[str]) -> Wrong | None:
     """What is wrong with the fate of an event that no source may let through."""
     made = event.kind.replace("_", " ")
     if reason is None:
-        return f"was made {made} and was not rejected", "rejected", "it went on"
+        return Code.NOT_REJECTED, f"was made {made} and was not rejected", "rejected", "it went on"
     words = _TIME_REASONS.get(event.kind, ())
     unread = event.kind in (Kind.MALFORMED, Kind.UNPARSEABLE_TIME) and "event time" not in reason
     fits = unread or any(word in reason for word in words)
     if reason in admits or not fits:
-        return f"was made {made} and was rejected for something else", " or ".join(words) or "not readable", reason
+        what = f"was made {made} and was rejected for something else"
+        return Code.OTHER_REASON, what, " or ".join(words) or "not readable", reason
     return None
 
 
-def _of_invalid(view: QueryView, event: Event, reason: str | None, admits: set[str]) -> tuple[str, str, str] | None:
+def _of_invalid(view: QueryView, event: Event, reason: str | None, admits: set[str]) -> Wrong | None:
     """What is wrong with the fate of an event with values that break a requirement, as the scenario says."""
     if reason is None:
         fate = view.model.fates.get(event.trace, ("",))[0]
         if fate == "filtered":
             return None
         required = "; ".join(sorted(said for said in admits if not said.endswith(_NULL))) or "no requirement is there to reject it"
-        return "was made invalid and was not rejected", f"rejected by: {required}", "it went on"
+        return Code.NOT_REJECTED, "was made invalid and was not rejected", f"rejected by: {required}", "it went on"
     if reason not in admits:
-        return "was made invalid and was rejected for something else", " or ".join(sorted(admits)), reason
+        return Code.OTHER_REASON, "was made invalid and was rejected for something else", " or ".join(sorted(admits)), reason
     return None
 
 
@@ -117,7 +136,8 @@ def _copies(history: History, view: QueryView, asked: Asked) -> Iterator[Finding
         if view.model.places["duplicate"].count:
             for trace, (fate, batch) in fates.items():
                 if fate == "duplicate":
-                    yield Finding(trace, f"is a duplicate in {view.name}, which does not deduplicate", batch, "it counts", fate)
+                    what = f"is a duplicate in {view.name}, which does not deduplicate"
+                    yield Finding(Code.WRONGLY_DUPLICATE, trace, what, batch, "it counts", fate)
         return
     for copies in history.offered.copies.values():
         if len(copies) < 2:
@@ -125,7 +145,8 @@ def _copies(history: History, view: QueryView, asked: Asked) -> Iterator[Finding
         kept = [trace for trace in copies if fates.get(trace, ("",))[0] in _KEPT]
         for trace in kept[1:]:
             what = f"is a copy of {kept[0]}, and both count in {view.name}, which deduplicates"
-            yield Finding(trace, what, _batch(view, trace), "a duplicate", fates[trace][0], history.came_in(view, trace))
+            how = history.came_in(view, trace)
+            yield Finding(Code.NOT_DEDUPLICATED, trace, what, _batch(view, trace), "a duplicate", fates[trace][0], how)
 
 
 def _meant(history: History, view: QueryView) -> Iterator[Finding]:
@@ -143,4 +164,5 @@ def _meant(history: History, view: QueryView) -> Iterator[Finding]:
         comparable = record.fate == "passed" and record.time_us == event.time_us
         if comparable and view.model.by_batch[batch].bound_us == edge.bound_us and edge.late != (trace in late):
             meant, found = ("late", "in time") if edge.late else ("in time", "late")
-            yield Finding(trace, f"was made {edge.words} and is {found} in {view.name}", batch, meant, found)
+            what = f"was made {edge.words} and is {found} in {view.name}"
+            yield Finding(Code.OTHER_SIDE_OF_EDGE, trace, what, batch, meant, found)

@@ -1,10 +1,18 @@
 """Every planned batch is completed, and every window is emitted once the watermark of a batch has passed it."""
 
 from collections.abc import Iterator
+from enum import StrEnum
 
 from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.wording import full_instant, window
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    NEVER_COMPLETED = "never-completed"
+    NOT_EMITTED = "not-emitted"
 
 
 @checker("liveness")
@@ -15,7 +23,7 @@ def liveness(history: History) -> Iterator[Finding]:
             if not outcome.read.committed:
                 what = f"batch {outcome.batch} of {view.name} was planned and never completed"
                 found = "published, not committed" if outcome.read.published else "planned only"
-                yield Finding(None, what, outcome.batch, "committed", found)
+                yield Finding(Code.NEVER_COMPLETED, None, what, outcome.batch, "committed", found)
         yield from _windows(view)
 
 
@@ -29,4 +37,5 @@ def _windows(view: QueryView) -> Iterator[Finding]:
                     "in state" if view.left.state is not None and key in view.left.state.windows else "neither emitted nor in state"
                 )
                 expected = f"emitted by batch {outcome.batch}, whose watermark is {watermark}"
-                yield Finding(None, "a window that was due has not come", outcome.batch, expected, found, None, window(shape, key))
+                what = "a window that was due has not come"
+                yield Finding(Code.NOT_EMITTED, None, what, outcome.batch, expected, found, None, window(shape, key))

@@ -1,11 +1,21 @@
 """Each rejected row is in the rejected output once, with its reason and its original bytes. No broken record passes."""
 
 from collections.abc import Iterator
+from enum import StrEnum
 
 from streamproof.prove.artifacts.history import History, OutputHistory, QueryView
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.side_rows import compare
 from streamproof.prove.scenario.generate import Event, Kind
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    NOT_REJECTED = "not-rejected"
+    OTHER_REASON = "other-reason"
+    NO_REASON = "no-reason"
+    BYTES_NOT_KEPT = "bytes-not-kept"
 
 
 @checker("rejected-routing")
@@ -43,7 +53,8 @@ def _let_through(history: History, view: QueryView) -> Iterator[Finding]:
             event = let_through.get(trace)
             if event is not None and (timed or event.kind is Kind.MALFORMED):
                 what = f"was made {event.kind.replace('_', ' ')} and was not rejected by {view.name}"
-                yield Finding(trace, what, outcome.batch, "rejected", str(view.arrived[trace].fate), history.came_in(view, trace))
+                found, how = str(view.arrived[trace].fate), history.came_in(view, trace)
+                yield Finding(Code.NOT_REJECTED, trace, what, outcome.batch, "rejected", found, how)
 
 
 def _bytes(history: History, view: QueryView, output: OutputHistory) -> Iterator[Finding]:
@@ -54,12 +65,15 @@ def _bytes(history: History, view: QueryView, output: OutputHistory) -> Iterator
             continue
         reason = row.values.get("reason")
         if record is not None and record.reason and reason != record.reason:
-            yield Finding(event.trace, "was rejected for another reason", row.batch, record.reason, str(reason))
+            what = "was rejected for another reason"
+            yield Finding(Code.OTHER_REASON, event.trace, what, row.batch, record.reason, str(reason))
         elif not reason:
-            yield Finding(event.trace, "was rejected without a reason", row.batch, record.reason if record else None, "none")
+            wanted = record.reason if record else None
+            yield Finding(Code.NO_REASON, event.trace, "was rejected without a reason", row.batch, wanted, "none")
         if row.original is None or (row.original != event.record and _is_json(history, event)):
             found = repr(row.original) if row.original is not None else "nothing"
-            yield Finding(event.trace, "was rejected and its original bytes are not kept", row.batch, repr(event.record), found)
+            what = "was rejected and its original bytes are not kept"
+            yield Finding(Code.BYTES_NOT_KEPT, event.trace, what, row.batch, repr(event.record), found)
 
 
 def _is_json(history: History, event: Event) -> bool:

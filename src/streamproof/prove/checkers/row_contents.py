@@ -1,6 +1,7 @@
 """A published row of an event has the values that the job gives it as a batch query (R23)."""
 
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import Any
 
 from streamproof.prove.artifacts.history import History, OutputRow, QueryView
@@ -9,6 +10,13 @@ from streamproof.prove.checkers.window_contents import SCALARS, equal
 from streamproof.prove.checkers.wording import values
 
 _JSON = (".json", ".jsonl")
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    OTHER_VALUE = "other-value"
+    NO_COLUMN = "no-such-column"
 
 
 @checker("row-contents")
@@ -40,7 +48,13 @@ def _compared(history: History, view: QueryView, row: OutputRow) -> Iterator[Fin
         found = row.values.get(column)
         if column not in row.values and row.file.endswith(_JSON):
             yield Finding(
-                row.trace, f"was published without its column {column}", row.batch, f"{column} {value}", "no such column", row.file
+                Code.NO_COLUMN,
+                row.trace,
+                f"was published without its column {column}",
+                row.batch,
+                f"{column} {value}",
+                "no such column",
+                row.file,
             )
             return
         if isinstance(value, SCALARS) or history.expectations.compare.get(column) == "ignore":
@@ -50,6 +64,7 @@ def _compared(history: History, view: QueryView, row: OutputRow) -> Iterator[Fin
         if not agrees:
             shown = list(wanted)
             yield Finding(
+                Code.OTHER_VALUE,
                 row.trace,
                 f"was published with another {column} than the batch query gives it",
                 row.batch,

@@ -2,10 +2,23 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
 
 from streamproof.prove.artifacts.history import History, OutputHistory, OutputRow, QueryView
 from streamproof.prove.checkers import Finding
 from streamproof.prove.checkers.wording import published, value
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    DAMAGED_FILE = "damaged-file"
+    NO_TRACE = "no-trace"
+    NOT_DELIVERED = "not-delivered"
+    WRONGLY_DELIVERED = "wrongly-delivered"
+    DELIVERED_AGAIN = "delivered-again"
+    WRONG_BATCH = "wrong-batch"
+
 
 Why = Callable[[str], str]
 
@@ -34,19 +47,20 @@ def compare(
         Whether the rows must lie in the model's batches: not in an output of another query.
     """
     for problem in output.damaged:
-        yield Finding(None, f"a published file of {output.name} cannot be read: {problem}")
+        yield Finding(Code.DAMAGED_FILE, None, f"a published file of {output.name} cannot be read: {problem}")
     rows: dict[str, list[OutputRow]] = {}
     for row in output.rows:
         trace = row.trace
         if trace is None:
-            yield Finding(None, f"a row of {output.name} cannot be traced to an event", row.batch, found=_shown(row))
+            yield Finding(Code.NO_TRACE, None, f"a row of {output.name} cannot be traced to an event", row.batch, found=_shown(row))
         else:
             rows.setdefault(trace, []).append(row)
     counted = Counter({trace: len(found) for trace, found in rows.items()})
     for trace, batch in expected.items():
         if not counted[trace]:
             how = f"it {history.came_in(view, trace)}; {why(trace)}"
-            yield Finding(trace, f"is {word} and was not delivered in {output.name}", batch, "one row", "none", how)
+            what = f"is {word} and was not delivered in {output.name}"
+            yield Finding(Code.NOT_DELIVERED, trace, what, batch, "one row", "none", how)
     for trace, found in rows.items():
         yield from _found(trace, found, expected, output, word, why, by_batch=by_batch)
 
@@ -56,13 +70,15 @@ def _found(
 ) -> Iterator[Finding]:
     batch = rows[-1].batch
     if trace not in expected:
-        yield Finding(trace, f"was delivered in {output.name} and is not {word}", batch, "no row", f"{len(rows)}", why(trace))
+        what = f"was delivered in {output.name} and is not {word}"
+        yield Finding(Code.WRONGLY_DELIVERED, trace, what, batch, "no row", f"{len(rows)}", why(trace))
     elif len(rows) > 1:
         times = "twice" if len(rows) == 2 else f"{len(rows)} times"
-        yield Finding(trace, f"was delivered {times} in {output.name}", batch, "one row", f"{len(rows)} rows", published(rows))
+        what = f"was delivered {times} in {output.name}"
+        yield Finding(Code.DELIVERED_AGAIN, trace, what, batch, "one row", f"{len(rows)} rows", published(rows))
     elif by_batch and batch is not None and batch != expected[trace]:
         what = f"was delivered in {output.name} by the wrong batch"
-        yield Finding(trace, what, batch, f"by batch {expected[trace]}", f"by batch {batch}", why(trace))
+        yield Finding(Code.WRONG_BATCH, trace, what, batch, f"by batch {expected[trace]}", f"by batch {batch}", why(trace))
 
 
 def _shown(row: OutputRow) -> str:

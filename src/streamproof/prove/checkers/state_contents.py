@@ -1,6 +1,7 @@
 """Spark's state holds the open windows with their events, and each key that deduplication remembers, with its expiry."""
 
 from collections.abc import Iterator
+from enum import StrEnum
 
 from streamproof.prove.artifacts.history import History, QueryView, StateContents
 from streamproof.prove.checkers import Finding, checker, require_decided, require_read
@@ -8,6 +9,21 @@ from streamproof.prove.checkers.naming import difference
 from streamproof.prove.checkers.wording import events, full_instant, others, window
 from streamproof.prove.oracle.expectation import WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector, event_id
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    HELD_TWICE = "held-twice"
+    WITHOUT_TIME = "without-time"
+    STILL_IN_STATE = "still-in-state"
+    NO_EVENT = "no-event"
+    MISSING = "missing"
+    COUNTED_AGAIN = "counted-again"
+    OTHER_EVENTS = "other-events"
+    FORGOTTEN = "forgotten-too-early"
+    OTHER_EXPIRY = "other-expiry"
+    WRONGLY_REMEMBERED = "wrongly-remembered"
 
 
 @checker("state-contents")
@@ -20,9 +36,9 @@ def state_contents(history: History) -> Iterator[Finding]:
         assert view.left.state is not None
         if view.left.state.untimed:
             what = f"the state of {view.name} holds records in a window without a time"
-            yield Finding(None, what, None, "none", f"{view.left.state.untimed:,}")
+            yield Finding(Code.WITHOUT_TIME, None, what, None, "none", f"{view.left.state.untimed:,}")
         for repeated in view.left.state.repeated:
-            yield Finding(None, f"the state of {view.name} holds the {repeated} twice")
+            yield Finding(Code.HELD_TWICE, None, f"the state of {view.name} holds the {repeated} twice")
         require_decided(view)
         yield from _windows(history, view, view.left.state)
         yield from _remembered(view, view.left.state)
@@ -37,7 +53,8 @@ def _windows(history: History, view: QueryView, state: StateContents) -> Iterato
     for key in sorted(state.windows.keys() - view.model.open.keys(), key=repr):
         due = key in view.model.emitted
         what = "a window is still in state though it was due" if due else "a window is in state that no event is in"
-        yield Finding(None, what, last, "not in state", events(state.windows[key]), None, window(shape, key))
+        code = Code.STILL_IN_STATE if due else Code.NO_EVENT
+        yield Finding(code, None, what, last, "not in state", events(state.windows[key]), None, window(shape, key))
 
 
 def _window(
@@ -47,17 +64,19 @@ def _window(
     expected = f"{named}  {events(contents.vector)}"
     if found is None:
         event = event_id(contents.traces[0])
-        return Finding(event, f"is missing in state{others(contents.count - 1)}", last, expected, "no such window", None, named)
+        what = f"is missing in state{others(contents.count - 1)}"
+        return Finding(Code.MISSING, event, what, last, expected, "no such window", None, named)
     why = difference(found.minus(contents.vector), contents.traces, history.offered.by_hash, history.groups(view, contents.traces))
     said = f"{named}  {events(found)}"
     if why is not None and why.lost:
         how = f"the event {history.came_in(view, why.lost[0])}"
-        return Finding(why.lost[0], f"is missing in state{others(len(why.lost) - 1)}", last, expected, said, how, named)
+        what = f"is missing in state{others(len(why.lost) - 1)}"
+        return Finding(Code.MISSING, why.lost[0], what, last, expected, said, how, named)
     if why is not None and why.added:
-        return Finding(
-            why.added[0], f"is in state once too often{others(len(why.added) - 1)}", last, expected, said, why.words or None, named
-        )
-    return Finding(None, "a window in state holds other events than it must", last, expected, said, None, named)
+        what = f"is in state once too often{others(len(why.added) - 1)}"
+        return Finding(Code.COUNTED_AGAIN, why.added[0], what, last, expected, said, why.words or None, named)
+    what = "a window in state holds other events than it must"
+    return Finding(Code.OTHER_EVENTS, None, what, last, expected, said, None, named)
 
 
 def _remembered(view: QueryView, state: StateContents) -> Iterator[Finding]:
@@ -69,11 +88,14 @@ def _remembered(view: QueryView, state: StateContents) -> Iterator[Finding]:
         name = ", ".join(str(part) for part in key)
         if found is None:
             what = f"the deduplication of {view.name} has forgotten {name} too early"
-            yield Finding(None, what, last, f"remembered until {full_instant(expiry)}", "not in state", None, name)
+            wanted = f"remembered until {full_instant(expiry)}"
+            yield Finding(Code.FORGOTTEN, None, what, last, wanted, "not in state", None, name)
         elif found != expiry and key not in view.model.ambiguous:
             what = f"the deduplication of {view.name} remembers {name} for another time"
-            yield Finding(None, what, last, f"until {full_instant(expiry)}", f"until {full_instant(found)}", None, name)
+            wanted, there = f"until {full_instant(expiry)}", f"until {full_instant(found)}"
+            yield Finding(Code.OTHER_EXPIRY, None, what, last, wanted, there, None, name)
     for key in sorted(state.remembered.keys() - expected.keys(), key=repr):
         name = ", ".join(str(part) for part in key)
         what = f"the deduplication of {view.name} remembers {name}, which it should not"
-        yield Finding(None, what, last, "not in state", f"until {full_instant(state.remembered[key])}", None, name)
+        there = f"until {full_instant(state.remembered[key])}"
+        yield Finding(Code.WRONGLY_REMEMBERED, None, what, last, "not in state", there, None, name)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +19,19 @@ from streamproof.prove.scenario.scenario import Expect
 _NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
 NO_STEPS: Steps = MappingProxyType({})
 SCALARS = (str, int, float, Decimal)
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    SEVERAL_ROWS = "several-rows"
+    NOT_DUE = "not-due"
+    WRONG_BATCH = "wrong-batch"
+    OTHER_EVENTS = "other-events"
+    NO_SUCH_WINDOW = "no-such-window"
+    OTHER_VALUE = "other-value"
+    OTHER_VALUE_OF_OTHER_EVENTS = "other-value-of-other-events"
+    MODEL_WINDOW_MISSING = "model-window-missing"
 
 
 @checker("window-contents")
@@ -40,21 +54,22 @@ def _membership(view: QueryView) -> Iterator[Finding]:
     for key, rows in view.windows.items():
         wrong = _wrong(view, key, rows, due.get(key))
         if wrong is not None:
-            what, expected, found = wrong
-            yield Finding(None, what, rows[-1].batch, expected, found, published(rows), window(view.model.shape, key))
+            code, what, expected, found = wrong
+            yield Finding(code, None, what, rows[-1].batch, expected, found, published(rows), window(view.model.shape, key))
 
 
-def _wrong(view: QueryView, key: WindowKey, rows: Sequence[OutputRow], due: int | None) -> tuple[str, str, str] | None:
-    """What is wrong with the rows of a window, what must be and what is; None where it is one row, of batch `due`, with its events."""
+def _wrong(view: QueryView, key: WindowKey, rows: Sequence[OutputRow], due: int | None) -> tuple[Code, str, str, str] | None:
+    """What is wrong with the rows of a window as a code and in words, what must be and what is; None where it is one row, of batch `due`, with its events."""
     if len(rows) > 1:
-        return f"a window has {len(rows)} rows", "one row", f"{len(rows)} rows"
+        return Code.SEVERAL_ROWS, f"a window has {len(rows)} rows", "one row", f"{len(rows)} rows"
     if due is None:
-        return "a window was emitted that is not due", "no row", _row(view, key)
+        return Code.NOT_DUE, "a window was emitted that is not due", "no row", _row(view, key)
     if rows[0].batch not in (None, due):
-        return "a window was emitted by the wrong batch", f"by batch {due}", f"by batch {rows[0].batch}"
+        return Code.WRONG_BATCH, "a window was emitted by the wrong batch", f"by batch {due}", f"by batch {rows[0].batch}"
     wanted = view.model.emitted[key].vector
     if view.sums[key] != wanted:
-        return "a window holds other events than it must", f"{window(view.model.shape, key)}  {events(wanted)}", _row(view, key)
+        what, expected = "a window holds other events than it must", f"{window(view.model.shape, key)}  {events(wanted)}"
+        return Code.OTHER_EVENTS, what, expected, _row(view, key)
     return None
 
 
@@ -65,7 +80,8 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
             continue
         wanted, row = expected.get(key), rows[0]
         if wanted is None:
-            yield Finding(None, f"{source} has no such window", row.batch, "no row", _row(view, key), None, window(shape, key))
+            what = f"{source} has no such window"
+            yield Finding(Code.NO_SUCH_WINDOW, None, what, row.batch, "no row", _row(view, key), None, window(shape, key))
             continue
         compared = [name for name in wanted if name in shape.aggregates or (name not in keys and _is_plain(wanted[name]))]
         for column in compared:
@@ -74,10 +90,12 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
                 whole = view.sums[key] == view.model.emitted[key].vector
                 how = f"{row.file}; each of its events is in it once, and the value is another" if whole else row.file
                 what = f"{column} is not what {source} gives"
-                yield Finding(None, what, row.batch, said, _row(view, key), how, window(shape, key))
+                code = Code.OTHER_VALUE if whole else Code.OTHER_VALUE_OF_OTHER_EVENTS
+                yield Finding(code, None, what, row.batch, said, _row(view, key), how, window(shape, key))
                 break
     for key in sorted(expected.keys() - view.model.emitted.keys(), key=repr):
         yield Finding(
+            Code.MODEL_WINDOW_MISSING,
             None,
             f"{source} has a window that the model does not have",
             None,

@@ -63,9 +63,17 @@ def published(rows: Sequence[OutputRow]) -> str:
     places = [f"batch {row.batch} in {short(row.file)}" if row.batch is not None else short(row.file) for row in rows]
     if len(set(places)) == 1:
         return f"{len(rows)} rows in {places[0]}"
-    batches = {row.batch for row in rows if row.batch is not None}
-    lead = f"batch {next(iter(batches))} was published {len(rows)} times: " if len(batches) == 1 else ""
+    lead = f"batch {next(iter(_batches(rows)))} was published {len(rows)} times: " if published_again(rows) else ""
     return lead + ", and again ".join(dict.fromkeys(places))
+
+
+def published_again(rows: Sequence[OutputRow]) -> bool:
+    """Whether one batch was published several times: its rows lie in several files."""
+    return len({(row.batch, row.file) for row in rows}) > 1 and len(_batches(rows)) == 1
+
+
+def _batches(rows: Sequence[OutputRow]) -> set[int]:
+    return {row.batch for row in rows if row.batch is not None}
 
 
 def short(file: str) -> str:

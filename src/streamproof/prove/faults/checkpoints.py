@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.core.phases import Phase
 from streamproof.errors import UnknownFormat
-from streamproof.prove.faults.on_files import Case, FileFault, NotMet, after, require_same
+from streamproof.prove.faults.on_files import Case, FileFault, NotMet, Unmet, after, require_same
 
 if TYPE_CHECKING:
     from streamproof.prove.process.child import ChildResult
@@ -24,10 +24,10 @@ def _incarnation_torn(case: Case) -> "ChildResult":
     text = file.read_text()
     file.write_text(text[: len(text) // 2])
     result = case.start()
-    if not result.error:
+    if not result.code:
         before, now = json.loads(text)["incarnation"], json.loads(file.read_text())["incarnation"]
         if now != before:
-            raise NotMet("the checkpoint goes on under another incarnation", before, now)
+            raise NotMet(Unmet.OTHER_INCARNATION, "the checkpoint goes on under another incarnation", before, now)
     return result
 
 

@@ -63,12 +63,12 @@ class FaultInjector:
         try:
             with self._desk.expecting(hit) as call:
                 try:
-                    struck.stopped_by = self._meeting(call, plan, strike.fault, recording, binding).error
+                    struck.stopped_by = self._meeting(call, plan, strike.fault, recording, binding).code
                 except ChildHung as hang:
                     hang.fired = call.fired
                     raise
                 except ChildDied:
-                    struck.stopped_by = ChildDied.__name__
+                    struck.stopped_by = ChildDied.code
             waited = not strike.fault.over_next_batch or self._started_again(plan, strike, recording, binding, struck)
             self._subject.engine.wait_until_ended(str(binding.folder))
         finally:
@@ -85,7 +85,7 @@ class FaultInjector:
         assert plan.step is not None
         self._subject.engine.wait_until_ended(str(binding.folder))
         query = plan.step.query or next(iter(self._subject.bound.outputs.main))
-        died = struck.stopped_by not in ("", ChildDied.__name__)
+        died = struck.stopped_by not in ("", ChildDied.code)
         sink = services_at(self._subject.binding(binding.folder.name), self._subject.config)[strike.on]  # by no line
         there = {entry.batch for entry in reader(sink).ledger(sink, binding.folder / OUT / strike.on)}
         batch = plan.step.batch
@@ -151,7 +151,7 @@ class FaultInjector:
         task = replace(self._children.task(identity, binding, recording), read_state=False)
         log = self._subject.folder / f"{identity}.log"
         found = own_jvm.finished(task, self._children.environment, log, patience(recording))
-        if found.error not in ("", TwoDrivers.__name__):
+        if found.code not in ("", TwoDrivers.code):
             raise StreamproofError(f"The second driver did not work: {found.message}")
 
 

@@ -2,21 +2,32 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof.core.phases import Phase, Side, StepName
+from streamproof.errors import StreamproofError
 
 if TYPE_CHECKING:
     from streamproof.prove.process.child import ChildResult
 
 
-class NotMet(Exception):
-    """What must hold under a fault and does not: in a sentence, with what was expected and what was found."""
+class Unmet(StrEnum):
+    """What a job does not do under a fault."""
 
-    def __init__(self, what: str, expected: str, found: str) -> None:
+    NOT_STOPPED = "not-stopped-cleanly"
+    FILES_CHANGED = "files-changed"
+    NOT_REPLAYED = "not-replayed"
+    OTHER_INCARNATION = "other-incarnation"
+
+
+class NotMet(Exception):
+    """What must hold under a fault and does not: as a code and in a sentence, with what was expected and what was found."""
+
+    def __init__(self, code: Unmet, what: str, expected: str, found: str) -> None:
         super().__init__(what)
-        self.what, self.expected, self.found = what, expected, found
+        self.code, self.what, self.expected, self.found = code, what, expected, found
 
 
 @dataclass
@@ -69,18 +80,19 @@ class Case:
         files = sorted(path for path in self.outputs.rglob("*") if path.is_file())
         return {str(path.relative_to(self.outputs)): path.read_bytes() for path in files}
 
-    def require_stopped_by(self, error: type[Exception], result: "ChildResult") -> None:
+    def require_stopped_by(self, error: type[StreamproofError], result: "ChildResult") -> None:
         """NotMet unless this is what the job has stopped with."""
-        if result.error != error.__name__:
-            found = f"{result.error}: {result.message}" if result.error else "it ran to its end"
-            raise NotMet("the job did not stop cleanly", f"it stops with {error.__name__}, and says what to do", found)
+        if result.code != error.code:
+            found = f"{result.code}: {result.message}" if result.code else "it ran to its end"
+            expected = f"it stops with {error.__name__} ({error.code}), and says what to do"
+            raise NotMet(Unmet.NOT_STOPPED, "the job did not stop cleanly", expected, found)
 
 
 def require_same(what: str, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
     """NotMet unless the same files hold the same; `what` says what has happened otherwise."""
     changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
     if changed:
-        raise NotMet(what, "the same files with the same content", f"others: {', '.join(changed[:5])}")
+        raise NotMet(Unmet.FILES_CHANGED, what, "the same files with the same content", f"others: {', '.join(changed[:5])}")
 
 
 @dataclass(frozen=True)

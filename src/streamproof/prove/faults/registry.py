@@ -13,7 +13,7 @@ def _kill(struck: Struck) -> None:
 
 def _noticed(struck: Struck) -> bool:
     """Whether the job noticed. It remembers schemas, so a job that needs no new one goes on without the registry."""
-    return struck.stopped_by == RegistryUnavailable.__name__
+    return struck.stopped_by == RegistryUnavailable.code
 
 
 FAULTS = (

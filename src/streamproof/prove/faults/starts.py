@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.core.phases import Phase, Side, StepName
 from streamproof.errors import OutputInUse, PlanChanged
-from streamproof.prove.faults.on_files import Case, FileFault, NotMet, after, middle_batch, require_same
+from streamproof.prove.faults.on_files import Case, FileFault, NotMet, Unmet, after, middle_batch, require_same
 
 if TYPE_CHECKING:
     from streamproof.prove.process.child import ChildResult
@@ -52,11 +52,14 @@ def _replay_last(case: Case) -> "ChildResult":
     commit = case.checkpoint / "commits" / str(case.batch)
     before, published = commit.stat().st_mtime_ns, case.published()
     result = case.start(replay_last=True)
-    if result.error:
+    if result.code:
         return result
     if not commit.exists() or commit.stat().st_mtime_ns == before:
         raise NotMet(
-            "--replay-last has not computed the newest batch again", "its commit is written anew", "the one that was there"
+            Unmet.NOT_REPLAYED,
+            "--replay-last has not computed the newest batch again",
+            "its commit is written anew",
+            "the one that was there",
         )
     left = {name: content for name, content in case.published().items() if name in published}
     require_same("--replay-last has published anew what was published whole", published, left)
@@ -65,13 +68,13 @@ def _replay_last(case: Case) -> "ChildResult":
 
 def _other_settings(case: Case) -> "ChildResult":
     result = case.start(settings=OTHER_SETTINGS)
-    case.fired &= bool(result.error) or result.widest >= _INPUT_PARTITIONS
+    case.fired &= bool(result.code) or result.widest >= _INPUT_PARTITIONS
     return result
 
 
 def _outside_settings(case: Case) -> "ChildResult":
     result = case.start(from_outside=OUTSIDE_SETTINGS)
-    case.fired &= bool(result.error) or all(any(key in note for note in result.notes) for key in OUTSIDE_SETTINGS)
+    case.fired &= bool(result.code) or all(any(key in note for note in result.notes) for key in OUTSIDE_SETTINGS)
     return result
 
 

@@ -34,7 +34,7 @@ def _empty(struck: Struck) -> None:
 
 def _bring_back(struck: Struck) -> None:
     """The remedy that the job names where it has noticed and stopped; what went on without noticing is left as it is."""
-    noticed = struck.stopped_by == StoreEmptied.__name__ or (struck.stopped_by and not isinstance(struck.bound, RedisSink))
+    noticed = struck.stopped_by == StoreEmptied.code or (struck.stopped_by and not isinstance(struck.bound, RedisSink))
     for (number, key), value in struck.kept.get("backup", {}).items() if noticed else ():
         with _database(struck, number) as connection:
             connection.restore(key, 0, value, replace=True)

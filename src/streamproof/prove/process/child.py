@@ -6,11 +6,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from streamproof.core.notes import Note, NoteCode
 from streamproof.prove.process import guard
 from streamproof.prove.process.gateway import attach
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+JOB_RAISED = "job-raised"
+"""The code of a result whose job was stopped by an error of the user's own code."""
+OWN_FAULT = "own-fault"
+"""The code of a result whose job was stopped by a fault of Streamproof's own."""
 
 
 @dataclass(frozen=True)
@@ -77,22 +84,26 @@ class ChildTask:
 
 @dataclass(frozen=True)
 class ChildResult:
-    """How it ended: `error` is the kind of error that stopped the job (empty if none), `message` what it said; `widest` how many
-    tasks a stage had at most, where that was asked.
+    """How it ended: `code` is that of the error that stopped the job (empty if none), `message` what it said, `action` what it asks for
+    where a program can do it; `widest` how many tasks a stage had at most, where that was asked.
     """
 
-    error: str = ""
+    code: str = ""
     message: str = ""
     remedy: str = ""
-    notes: tuple[str, ...] = ()
+    action: str | None = None
+    notes: tuple[Note, ...] = ()
     operators: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     attempts: Mapping[str, int] = field(default_factory=dict)
     widest: int = 0
 
+    def to_json(self) -> str:
+        return json.dumps({**asdict(self), "notes": [(note.code, note) for note in self.notes]})
+
     @classmethod
     def from_json(cls, text: str) -> "ChildResult":
         found = json.loads(text)
-        return cls(**{**found, "notes": tuple(found["notes"])})
+        return cls(**{**found, "notes": tuple(Note(NoteCode(code), text) for code, text in found["notes"])})
 
 
 def run_child(task: ChildTask) -> ChildResult:

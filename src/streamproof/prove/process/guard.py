@@ -19,6 +19,8 @@ _ALLOWED = "STREAMPROOF_ALLOW_HOSTS"
 class HostRefused(StreamproofError, OSError):
     """The job tried to reach a host outside the proof."""
 
+    code = "host-refused"
+
 
 def install(allowed: Iterable[str] = ()) -> None:
     """Lets sockets of this process connect to this machine and to the allowed hosts only.

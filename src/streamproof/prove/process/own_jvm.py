@@ -1,12 +1,11 @@
 """The job in a process and a JVM of its own: one that can be killed, that is a second driver, or that works on a cluster."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,4 +75,4 @@ if __name__ == "__main__":
     asked = ChildTask.from_json(Path(sys.argv[1]).read_text())
     ended = run(asked)
     sys.stderr.write(f"the job ended: {ended}\n")
-    Path(asked.result).write_text(json.dumps(asdict(ended)))
+    Path(asked.result).write_text(ended.to_json())

@@ -17,9 +17,13 @@ from streamproof.prove.process.zygote_main import KILL
 class ChildDied(Exception):
     """A scenario's process ended without a result; the text says how."""
 
+    code = "child-died"
+
 
 class ChildHung(Exception):
     """A scenario's process did not end in time and was killed; the text says when. `fired` is whether its fault had been done."""
+
+    code = "job-hangs"
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"it did not end within {seconds:,.0f} seconds")

@@ -78,15 +78,12 @@ def _run(task_file: str) -> None:
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 0)
         os.dup2(2, 1)
-        import json
-        from dataclasses import asdict
-
         from streamproof.prove.process.child import ChildTask, run_child
 
         task = ChildTask.from_json(Path(task_file).read_text())
         result = run_child(task)
         partial = Path(task.result + ".part")
-        partial.write_text(json.dumps(asdict(result)))
+        partial.write_text(result.to_json())
         partial.replace(task.result)
         code = 0
     except BaseException:  # noqa: BLE001  # whatever happened, the parent must hear of it

@@ -17,6 +17,8 @@ from streamproof.prove.record.tree import EMPTY, File
 class BlobChanged(StreamproofError):
     """A recorded content is no longer what it was: an image built from it would prove nothing (R16)."""
 
+    code = "blob-changed"
+
 
 @dataclass(frozen=True)
 class Built:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamproof.core.notes import Note
 from streamproof.prove.artifacts.comparing import PublishedRows
 from streamproof.prove.checkers import CheckResult
 from streamproof.prove.process.child import ChildResult
@@ -99,7 +100,7 @@ class Subject(ABC):
     def foresee(self) -> None:  # noqa: B027 -- most subjects have nothing to do here
         """Works out what needs no run: it is done while the subject is recorded."""
 
-    def learn(self, folder: Path, notes: Sequence[str], run: Run) -> None:  # noqa: B027 -- most subjects know it before
+    def learn(self, folder: Path, notes: Sequence[Note], run: Run) -> None:  # noqa: B027 -- most subjects know it before
         """Looks at the first run, of which some things can be seen for the first time: its notes too. `run` runs the subject again, elsewhere."""
 
     # -- what is tried

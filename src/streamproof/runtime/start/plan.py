@@ -12,6 +12,7 @@ from streamproof.connectors.kafka import source as kafka
 from streamproof.connectors.sink import Sink
 from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
+from streamproof.core.notes import Note, NoteCode
 from streamproof.runtime import plans
 from streamproof.runtime.batch import Identity, merged_schema
 from streamproof.runtime.bound import BoundQuery
@@ -64,23 +65,24 @@ def plan(valid: Validated) -> Planned:
     ConfigurationError
         If the plan cannot be built, or a sink cannot take its columns.
     """
-    query, spark, manifests, sinks, notes = valid.query, valid.spark, valid.manifests, valid.sinks, list[str]()
+    query, spark, manifests, sinks, notes = valid.query, valid.spark, valid.manifests, valid.sinks, list[Note]()
     run = short(new_id())
     jvm_doors = _jvm.Doors(spark, query.checkpoint, run)
     directories = {kind: _side_directory(sinks[query.targets[name][0]], name, manifests) for kind, name in query.sides.items()}
     doors = SideDoors(jvm_doors, directories)
     weaker = weaker_state(query.config.spark) if query.recipe.stateful else None
-    notes += [weaker] if weaker else []
+    notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
     built = _built(query, spark, doors, trace=valid.start.trace)
     made_by = {**_source_parts(query.recipe.source, query.source), **built.made_by}
     notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)
     identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
     summed = tallied(built.rows, jvm_doors, query.name, stateful=query.recipe.aggregate is not None)
     if summed.not_compared:
-        notes.append(
+        said = (
             f"A batch of {query.name} that runs again is compared without {', '.join(summed.not_compared)}: what a text or a condition "
             "makes of a sum depends on the order in which floats are added."
         )
+        notes.append(Note(NoteCode.FLOAT_ORDER, said))
     valid.events.note(*notes)
     side_schemas = {kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()}
     of_sides = {query.sides[kind]: schema for kind, schema in side_schemas.items() if kind in query.sides}

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from streamproof.core.notes import Note
 from streamproof.runtime import published, recovery
 from streamproof.runtime.dropped_outputs import require_outputs_kept
 from streamproof.runtime.losses import Losses
@@ -45,7 +46,7 @@ def recover(valid: Validated) -> Recovered:
 
 def _require_published(valid: Validated, committed: list[int], losses: Losses) -> None:
     """Looks whether what was published is there, and whole, and publishes what is not yet; see `published.require_all`."""
-    manifests, sinks, notes = valid.manifests, valid.sinks, list[str]()
+    manifests, sinks, notes = valid.manifests, valid.sinks, list[Note]()
     if not valid.start.replay_last:  # of several that are gone only the newest comes back; the run says what the account leaves out
         published.require_account(manifests, committed)
     published.require_all(manifests, sinks, committed, notes, losses)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from streamproof.core.verdict import Verdict
 from streamproof.prove.artifacts.history import OutputRow
+from streamproof.prove.checkers.exactly_once import Code
 from streamproof.prove.oracle.trace import hash_of
 from unit.prove.small import (
     DEDUPLICATED,
@@ -29,7 +30,7 @@ def test_an_event_that_is_missing_in_a_window_is_named(once):
 
     finding = only_finding("exactly-once", with_rows(once, "totals", rows))
 
-    assert (finding.event, finding.what) == ("e-6", "is lost")
+    assert (finding.event, finding.code, finding.what) == ("e-6", Code.LOST, "is lost")
     assert finding.expected == "client a  00:01:00-00:01:30  total 4.50"
     assert finding.found == "client a  00:01:00-00:01:30  total 3.00"
     assert finding.how == "the event arrived as row 2 of part-1-0.json in batch 1"
@@ -42,14 +43,14 @@ def test_an_event_that_is_counted_twice_in_a_window_is_named(once):
 
     finding = only_finding("exactly-once", with_rows(once, "totals", rows))
 
-    assert (finding.event, finding.what) == ("e-2", "is counted twice")
+    assert (finding.event, finding.code, finding.what) == ("e-2", Code.COUNTED_AGAIN, "is counted twice")
 
 
 def test_a_late_event_that_got_into_a_window_is_named(once):
     rows = rows_of(once, "totals")
     rows[0] = changed(rows[0], _records=rows[0].values["_records"] + 1, _trace_hash=rows[0].values["_trace_hash"] + hash_of("e-9"))
 
-    assert only_finding("exactly-once", with_rows(once, "totals", rows)).what == "is counted though it is late"
+    assert only_finding("exactly-once", with_rows(once, "totals", rows)).code is Code.COUNTED_WRONGLY
 
 
 def test_r15_one_lost_and_one_doubled_do_not_cancel(once):
@@ -59,7 +60,7 @@ def test_r15_one_lost_and_one_doubled_do_not_cancel(once):
 
     found = check("exactly-once", with_rows(once, "totals", rows)).findings
 
-    assert [(finding.event, finding.what) for finding in found] == [("e-1", "is lost"), ("e-2", "is counted twice")]
+    assert [(finding.event, finding.code) for finding in found] == [("e-1", Code.LOST), ("e-2", Code.COUNTED_AGAIN)]
 
 
 def test_all_events_of_one_batch_that_are_lost_together_are_found():
@@ -81,7 +82,7 @@ def test_rows_that_were_published_again_are_found_with_both_files(once):
     result = check("exactly-once", with_rows(once, "totals", rows + again))
 
     assert result.total == 2
-    assert (result.findings[0].event, result.findings[0].what) == ("e-1", "is counted twice and 2 more")
+    assert (result.findings[0].event, result.findings[0].code) == ("e-1", Code.PUBLISHED_AGAIN)
     assert result.findings[0].how.startswith(
         "batch 2 was published 2 times: batch 2 in batch=000002/part-00000-aaaa.parquet, "
         "and again batch 2 in batch=000002/part-00000-bbbb.parquet; the event arrived as row 1"
@@ -111,7 +112,7 @@ def test_a_window_that_was_emitted_while_it_is_open_is_found(once):
 
     finding = only_finding("exactly-once", with_rows(once, "totals", [*rows_of(once, "totals"), OutputRow(3, FILE, values)]))
 
-    assert (finding.event, finding.what) == ("e-5", "is in a final row and 1 more though its window is still open")
+    assert (finding.event, finding.code) == ("e-5", Code.NOT_DUE)
 
 
 def test_rows_without_windows_are_compared_by_trace(plain):
@@ -121,9 +122,9 @@ def test_rows_without_windows_are_compared_by_trace(plain):
     doubled = only_finding("exactly-once", with_rows(plain, "rows", [*rows, replace(rows[0], file=FILE)]))
     rejected = only_finding("exactly-once", with_rows(plain, "rows", [*rows, changed(rows[0], _trace="e-4")]))
 
-    assert (lost.event, lost.what) == ("e-1", "is lost: it is in no row of rows")
+    assert (lost.event, lost.code) == ("e-1", Code.LOST)
     assert (doubled.event, doubled.what) == ("e-1", "is in rows twice")
-    assert (rejected.event, rejected.what) == ("e-4", "is in rows though it is rejected")
+    assert (rejected.event, rejected.code) == ("e-4", Code.UNEXPECTED)
 
 
 def test_which_copy_a_deduplication_keeps_is_not_a_finding_but_both_are():

@@ -40,19 +40,20 @@ def test_a_crashed_checker_is_unknown_and_says_why(once):
     result = run_checker("broken", crashes, once)
 
     assert (result.verdict, result.problem) == (Verdict.UNKNOWN, "the checker crashed: KeyError: 'gone'")
-    assert result.as_dict()["findings"][0]["what"] == result.problem
+    (finding,) = result.as_dict()["findings"]
+    assert (finding["code"], finding["what"]) == ("checker-crashed", result.problem)
 
 
 def test_a_checker_that_found_something_fails_even_if_it_cannot_finish(once):
     def finds_and_gives_up(history):
-        yield Finding("e-1", "is wrong")
+        yield Finding("wrong", "e-1", "is wrong")
         raise CannotTell("the rest is not there")
 
     assert run_checker("half", finds_and_gives_up, once).verdict is Verdict.FAIL
 
 
 def test_the_first_findings_are_kept_and_all_are_counted(once):
-    result = run_checker("many", lambda history: (Finding(None, "wrong") for _ in range(50)), once)
+    result = run_checker("many", lambda history: (Finding("wrong", None, "wrong") for _ in range(50)), once)
 
     assert (len(result.findings), result.total) == (KEPT, 50)
 
@@ -60,6 +61,8 @@ def test_the_first_findings_are_kept_and_all_are_counted(once):
 def test_k7_what_is_wrong_with_a_query_is_one_finding_however_many_sinks_it_has(plain):
     twice = with_two_sinks(plain, "rows", rows_of(plain, "rows"))
 
-    result = run_checker("one", lambda history: (Finding(None, f"wrong with {view.name}") for view in history.queries), twice)
+    result = run_checker(
+        "one", lambda history: (Finding("wrong", None, f"wrong with {view.name}") for view in history.queries), twice
+    )
 
     assert (len(twice.queries), result.total, len(result.findings)) == (2, 1, 1)

@@ -10,7 +10,7 @@ from streamproof.core.phases import StepName
 from streamproof.errors import DataError, OutputInUse, PlanChanged, StoreEmptied, TwoDrivers, UnknownFormat
 from streamproof.prove.execution import _moved_away
 from streamproof.prove.faults.injection_on_files import attempts
-from streamproof.prove.faults.on_files import Case, NotMet
+from streamproof.prove.faults.on_files import Case, NotMet, Unmet
 from streamproof.prove.faults.starts import OTHER_SETTINGS, OUTSIDE_SETTINGS
 from streamproof.prove.plan import on_files
 from streamproof.prove.plan.planning import Mode, ScenarioPlan, additional, chosen, in_words, standard
@@ -189,7 +189,7 @@ def carried_out(name, case):
 
 def stops_with(error, case, then=lambda: None):
     """Starts that end with an error the first time, and well from then on."""
-    results = [ChildResult(error.__name__, "It stops."), ChildResult()]
+    results = [ChildResult(error.code, "It stops."), ChildResult()]
 
     def start(**_):
         then()
@@ -204,7 +204,7 @@ def test_an_input_that_vanished_is_away_while_the_job_starts_and_back_for_the_re
 
     result = carried_out("input-vanished", stops_with(DataError, case, lambda: there.append(file.exists())))
 
-    assert not result.error
+    assert not result.code
     assert there == [False, True]
 
 
@@ -212,7 +212,7 @@ def test_a_job_that_goes_on_without_its_input_fails_and_the_input_is_put_back(ca
     with pytest.raises(NotMet) as found:
         carried_out("input-vanished", case)
 
-    assert (found.value.expected, found.value.found) == ("it stops with DataError, and says what to do", "it ran to its end")
+    assert (found.value.code, found.value.found) == (Unmet.NOT_STOPPED, "it ran to its end")
     assert case.inputs()[0].exists()
 
 
@@ -230,7 +230,7 @@ def test_a_new_checkpoint_finds_none_and_the_old_one_is_put_back(case):
 
     result = carried_out("new-checkpoint", stops_with(OutputInUse, case, lambda: there.append(case.checkpoints.exists())))
 
-    assert not result.error
+    assert not result.code
     assert there == [False, True]
     assert (case.checkpoint / "commits" / "1").exists()
 

@@ -7,7 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streamproof.prove.process.child import ChildResult, ChildTask
+from streamproof.core.notes import Note
+from streamproof.prove.process.child import JOB_RAISED, OWN_FAULT, ChildResult, ChildTask
 from streamproof.prove.subjects.binding import CHECKPOINT, TYPES, ScenarioBinding
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     binding = ScenarioBinding(
         task.base, Path(task.folder), task.data, task.files_per_batch, task.records_per_batch, task.urls, task.environment
     )
-    notes: list[str] = []
+    notes: list[Note] = []
     operators: dict[str, dict[str, str]] = {}
     types: dict[str, dict[str, str]] = {}
     attempts: dict[str, int] = {}
@@ -90,7 +91,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
                         raise
                     write_unread(said(unreadable), target)
     except StreamproofError as problem:
-        return ChildResult(type(problem).__name__, problem.message, problem.remedy, tuple(notes), operators, attempts)
+        return ChildResult(problem.code, problem.message, problem.remedy, problem.action, tuple(notes), operators, attempts)
     except Exception as problem:
         if place_of(problem) is None:
             where = failed_in(problem)
@@ -98,8 +99,8 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
                 raise
             traceback.print_exc()
             message = f"Streamproof itself has failed, in {where}: {said(problem)}."
-            return ChildResult(type(problem).__name__, message, "", tuple(notes), operators, attempts)
-        return ChildResult(type(problem).__name__, raised_in(None, problem), remedy_for(problem), tuple(notes), operators, attempts)
+            return ChildResult(OWN_FAULT, message, "", None, tuple(notes), operators, attempts)
+        return ChildResult(JOB_RAISED, raised_in(None, problem), remedy_for(problem), None, tuple(notes), operators, attempts)
     return ChildResult(notes=tuple(notes), operators=operators, attempts=attempts, widest=widest)
 
 

@@ -7,6 +7,7 @@ job's own reading is asked in a batch query whose clock stands still (R13, R28).
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 NAME = "max-future"
 _CLOCK_US = to_micros(datetime(2026, 1, 5, tzinfo=UTC))
 _NUMBER, _RAW = "_n", "_raw"
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    OTHER_LIMIT = "other-limit"
 
 
 @dataclass
@@ -79,4 +86,4 @@ def _of_source(config: "JobConfig", name: str, spark: SparkSession) -> Iterator[
         if found != meant:
             at = f"{from_micros(time_us).isoformat()}, read by a batch of {from_micros(_CLOCK_US).isoformat()}"
             what = f"[source.{name}] max_future is {asked.max_future}, and an event of {at}, is {found}"
-            yield Finding(None, what, None, meant, reasons.get(number, found))
+            yield Finding(Code.OTHER_LIMIT, None, what, None, meant, reasons.get(number, found))

@@ -6,6 +6,7 @@ from typing import Any
 from streamproof.config import FilesSink, ServiceSink
 from streamproof.connectors import services
 from streamproof.connectors.files.sink import guarantee_at
+from streamproof.core.notes import Note, NoteCode
 from streamproof.prove.artifacts.float_order import NotCompared, not_compared
 from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.prove.subjects.job.exercised import is_allowed, not_exercised
@@ -37,16 +38,18 @@ def report_of(subject: JobSubject, history: History | None) -> dict[str, Any]:
     }
 
 
-def _notes(subject: JobSubject, let_be: list[str]) -> Iterator[str]:
+def _notes(subject: JobSubject, let_be: list[str]) -> Iterator[Note]:
     if let_be:
-        yield f"Never exercised, as the scenario allows, and so not proved: {', '.join(let_be)}."
-    yield from (one.says for one in _not_compared(subject))
+        said = f"Never exercised, as the scenario allows, and so not proved: {', '.join(let_be)}."
+        yield Note(NoteCode.NOT_EXERCISED, said)
+    yield from (Note(NoteCode.FLOAT_ORDER, one.says) for one in _not_compared(subject))
     weaker = weaker_state(subject.config.spark)
     if weaker and any(recipe.stateful for recipe in subject.bound.outputs.main.values()):
-        yield weaker
+        yield Note(NoteCode.WEAKER_STATE, weaker)
     untraced = [query for query, arrivals in subject.arrivals.items() if not arrivals.traced]
     if untraced:
-        yield f"The trace id is lost by a transform of {', '.join(untraced)}: its account is unknown."
+        said = f"The trace id is lost by a transform of {', '.join(untraced)}: its account is unknown."
+        yield Note(NoteCode.TRACE_LOST, said)
 
 
 def _not_compared(subject: JobSubject) -> list[NotCompared]:

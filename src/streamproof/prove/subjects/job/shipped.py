@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from streamproof.core.verdict import Verdict
-from streamproof.prove.artifacts.comparing import row_differences
+from streamproof.prove.artifacts.comparing import Code, row_differences
 from streamproof.prove.artifacts.float_order import Steps
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.record.recording import Recording
@@ -15,5 +15,7 @@ def shipped_equals_proved(proved: Recording, shipped: Recording, steps: Mapping[
     other = sorted(proved.steps.comparable ^ shipped.steps.comparable)
     if other:
         what = "a run without trace ids, as the job is shipped, has other durable steps than the one that is proved"
-        findings.append(Finding(None, what, None, "the same steps", f"only in one of them: {', '.join(other[:5])}"))
+        findings.append(
+            Finding(Code.OTHER_STEPS, None, what, None, "the same steps", f"only in one of them: {', '.join(other[:5])}")
+        )
     return CheckResult("shipped-plan", Verdict.FAIL if findings else Verdict.PASS, tuple(findings), len(findings))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from streamproof.prove.artifacts.comparing import without_partners
@@ -12,6 +13,20 @@ from streamproof.prove.subjects.pyspark.reference import NoReference
 _SHOWN = 5
 _COLUMNS = 6
 _LONGEST = 60
+
+
+class Code(StrEnum):
+    """What is found here."""
+
+    NOT_OFFERED = "not-offered"
+    OFFERED_AGAIN = "offered-again"
+    DAMAGED_FILE = "damaged-file"
+    NO_ROW = "no-row"
+    PUBLISHED_AGAIN = "published-again"
+    OTHER_VALUE = "other-value"
+    LOST = "lost"
+    UNEXPECTED = "unexpected"
+    MORE_OF_THEM = "more-of-them"
 
 
 @dataclass(frozen=True)
@@ -52,16 +67,16 @@ def intake(evidence: Evidence) -> Iterator[Finding]:
             for file in evidence.files[name]:
                 if read.count(file) != 1:
                     how = "is in no batch" if file not in read else f"is in {read.count(file)} batches"
-                    yield Finding(
-                        None, f"the file {file} of the input {name} {how} of the query {query}", expected="one", found=how
-                    )
+                    code = Code.NOT_OFFERED if file not in read else Code.OFFERED_AGAIN
+                    what = f"the file {file} of the input {name} {how} of the query {query}"
+                    yield Finding(code, None, what, expected="one", found=how)
 
 
 def exactly_once(evidence: Evidence) -> Iterator[Finding]:
     """The rows of every output are those of a run without a fault over the same batches, batch by batch where the output says which."""
     for output in evidence.left.outputs:
         for damage in output.damaged:
-            yield Finding(None, f"a file of the output {output.name} cannot be read: {damage}")
+            yield Finding(Code.DAMAGED_FILE, None, f"a file of the output {output.name} cannot be read: {damage}")
         batches = _batches_of(evidence.left, output)
         try:
             reference = evidence.expected(batches)
@@ -74,7 +89,8 @@ def exactly_once(evidence: Evidence) -> Iterator[Finding]:
         there = {output.name for output in evidence.left.outputs}
         for expected in reference.outputs:
             if expected.name not in there and (expected.query is None or expected.query.name == query) and expected.count:
-                yield Finding(None, f"the output {expected.name} has no row", expected=f"{expected.count:,} rows", found="none")
+                what = f"the output {expected.name} has no row"
+                yield Finding(Code.NO_ROW, None, what, expected=f"{expected.count:,} rows", found="none")
 
 
 def _batches_of(left: Left, output: Output) -> Sequence[Batch]:
@@ -103,6 +119,7 @@ def _said(
     of = f" of batch {batch}" if batch is not None else ""
     for row in doubled[:_SHOWN]:
         yield Finding(
+            Code.PUBLISHED_AGAIN,
             None,
             f"a row of the output {name} was published again",
             batch,
@@ -112,6 +129,7 @@ def _said(
         )
     for mine, theirs in zip(other[:_SHOWN], missing[:_SHOWN], strict=False):
         yield Finding(
+            Code.OTHER_VALUE,
             None,
             f"a row{of} of the output {name} has another value",
             batch,
@@ -119,12 +137,15 @@ def _said(
             shown(mine, masked=masked),
         )
     for row in missing[len(other) :][:_SHOWN]:
-        yield Finding(None, f"a row{of} of the output {name} is lost", batch, shown(row, masked=masked), "no such row")
+        what = f"a row{of} of the output {name} is lost"
+        yield Finding(Code.LOST, None, what, batch, shown(row, masked=masked), "no such row")
     for row in other[len(missing) :][:_SHOWN]:
-        yield Finding(None, f"a row{of} of the output {name} should not be there", batch, "no such row", shown(row, masked=masked))
+        what = f"a row{of} of the output {name} should not be there"
+        yield Finding(Code.UNEXPECTED, None, what, batch, "no such row", shown(row, masked=masked))
     rest = len(more) + len(missing) - min(len(doubled), _SHOWN) - min(max(len(other), len(missing)), _SHOWN)
     if rest > max(len(other), len(missing)) > _SHOWN:
-        yield Finding(None, f"{len(more):,} rows more and {len(missing):,} rows less than expected in the output {name}{of}", batch)
+        what = f"{len(more):,} rows more and {len(missing):,} rows less than expected in the output {name}{of}"
+        yield Finding(Code.MORE_OF_THEM, None, what, batch)
 
 
 def _all(rows: Mapping[int | None, Sequence[Row]]) -> list[Row]:

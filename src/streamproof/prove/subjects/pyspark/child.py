@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
-from streamproof.prove.process.child import ChildResult, ChildTask
+from streamproof.prove.process.child import JOB_RAISED, ChildResult, ChildTask
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
             raise ended.problem
         _require_sound(told, inputs, started)
     except StreamproofError as problem:
-        return ChildResult(type(problem).__name__, problem.message, problem.remedy, tuple(notes))
+        return ChildResult(problem.code, problem.message, problem.remedy, problem.action, tuple(notes))
     except Exception as problem:
         if place_of(problem) is None and not type(problem).__module__.startswith(("pyspark", "py4j")):
             raise
-        return ChildResult(type(problem).__name__, raised_in(None, problem), remedy_for(problem), tuple(notes))
+        return ChildResult(JOB_RAISED, raised_in(None, problem), remedy_for(problem), None, tuple(notes))
     return ChildResult(notes=tuple(notes))
 
 

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 
 from streamproof.core.paths import display
@@ -37,6 +38,15 @@ _DICE = (
 )
 
 
+class Code(StrEnum):
+    """How two runs without any fault differ."""
+
+    WALL_CLOCK = "depends-on-wall-clock"
+    RANDOM_NUMBERS = "depends-on-random-numbers"
+    NOT_REPEATABLE = "not-repeatable"
+    OTHER_STEPS = "other-steps"
+
+
 def differs_without_fault(one: Left, other: Left, told: Told, *, masked: bool) -> Iterator[Finding]:
     """A finding for each output whose rows are not the same in both runs."""
     from streamproof.prove.subjects.pyspark.checks import shown
@@ -48,9 +58,10 @@ def differs_without_fault(one: Left, other: Left, told: Told, *, masked: bool) -
         others: list[Row] = [row for rows in twin.rows.values() for row in rows] if twin else []
         more, missing = without_partners(mine, others, {})
         if more or missing:
-            cause, where = _cause(Path(told.file))
+            code, cause, where = _cause(Path(told.file))
             example = shown((more or missing)[0], masked=masked)
             yield Finding(
+                code,
                 None,
                 f"{cause}: {max(len(more), len(missing)):,} rows of {output.name} differ between two runs without any fault",
                 None,
@@ -60,23 +71,29 @@ def differs_without_fault(one: Left, other: Left, told: Told, *, masked: bool) -
             )
 
 
-def _cause(file: Path) -> tuple[str, str]:
-    """What the job's text hints at, and where: a clock, dice, or nothing that can be seen."""
+def _cause(file: Path) -> tuple[Code, str, str]:
+    """What the job's text hints at, as a code and in words, and where: a clock, dice, or nothing that can be seen."""
     try:
         calls = [node for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, ast.Call)]
     except (OSError, SyntaxError, ValueError):
         calls = []
-    for names, cause, instead in (
-        (_CLOCKS, "depends on the wall clock", "use the event's own time: docs/incidents/processing-time-for-business-time.md"),
-        (_DICE, "depends on random numbers", "derive them from the event, or seed them by its id"),
+    for names, code, cause, instead in (
+        (
+            _CLOCKS,
+            Code.WALL_CLOCK,
+            "depends on the wall clock",
+            "use the event's own time: docs/incidents/processing-time-for-business-time.md",
+        ),
+        (_DICE, Code.RANDOM_NUMBERS, "depends on random numbers", "derive them from the event, or seed them by its id"),
     ):
         for call in calls:
             name = (
                 call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
             )
             if name in names:
-                return cause, f"{name}() in {display(file)} line {call.lineno}; instead: {instead}"
+                return code, cause, f"{name}() in {display(file)} line {call.lineno}; instead: {instead}"
     return (
+        Code.NOT_REPEATABLE,
         "is not repeatable",
         "look for state outside Spark (a global, a file, a cache), for the wall clock, for the order of rows",
     )

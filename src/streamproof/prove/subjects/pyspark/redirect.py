@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException
 from pyspark.sql.readwriter import DataFrameReader
 
+from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.pyspark.readers import BoundReader, Inputs
 from streamproof.prove.subjects.pyspark.writers import BoundBatchWriter, BoundWriter, Started
@@ -21,14 +22,14 @@ _WRITES = re.compile(
 )
 
 
-def redirect(spark: "SparkSession", inputs: Inputs, started: Started) -> list[str]:
+def redirect(spark: "SparkSession", inputs: Inputs, started: Started) -> list[Note]:
     """Replaces what the job reads and writes by; the list gets what a person should know of it while the job runs.
 
     What cannot be bound raises ScenarioError where the job asks for it, before anything is touched.
     """
     from pyspark.sql import SparkSession as Session
 
-    notes: list[str] = []
+    notes: list[Note] = []
     frame = _frame_class()
     _property(Session, "readStream", lambda self: BoundReader(self, inputs))
     _property(frame, "writeStream", lambda self: BoundWriter(self, started))
@@ -73,7 +74,7 @@ class _Everywhere:
 class _Builder:
     """`SparkSession.builder` of a job in a proof: the session is there; settings that a session can take up are taken up."""
 
-    def __init__(self, spark: "SparkSession", notes: list[str]) -> None:
+    def __init__(self, spark: "SparkSession", notes: list[Note]) -> None:
         self._spark, self._notes = spark, notes
         self._wanted: dict[str, str] = {}
 
@@ -105,20 +106,20 @@ class _Builder:
                 try:
                     self._spark.conf.set(key, value)
                 except AnalysisException:
-                    self._notes.append(
-                        f"The job asks for {key} = {value}; a running Spark does not take it up, so the proof ran without."
-                    )
+                    said = f"The job asks for {key} = {value}; a running Spark does not take it up, so the proof ran without."
+                    self._notes.append(Note(NoteCode.SETTING_LEFT_OUT, said))
         return self._spark
 
     create = getOrCreate
 
 
-def _kept_small(real: Any, notes: list[str]) -> Any:
+def _kept_small(real: Any, notes: list[Note]) -> Any:
     """`spark.conf.set` that keeps the number of state partitions where crash points can be enumerated."""
 
     def keep(self: Any, key: str, value: Any) -> None:
         if key == _PARTITIONS and int(value) > _MOST_PARTITIONS:
-            note = f"The job asks for {key} = {value}; a proof runs it with {_MOST_PARTITIONS}, so that every crash point can be tried."
+            said = f"The job asks for {key} = {value}; a proof runs it with {_MOST_PARTITIONS}, so that every crash point can be tried."
+            note = Note(NoteCode.SETTING_LEFT_OUT, said)
             if note not in notes:
                 notes.append(note)
             value = _MOST_PARTITIONS

@@ -120,7 +120,7 @@ class References:
 
     @staticmethod
     def _finished(result: ChildResult) -> None:
-        if result.error:
+        if result.code:
             raise NoReference(f"a run without a fault over the same batches stopped: {result.message}")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from streamproof.core.notes import Note, NoteCode
 from streamproof.prove.subjects.pyspark.reading import Left
 from streamproof.prove.subjects.pyspark.subject import PysparkSubject
 
@@ -26,7 +27,7 @@ def report_of(subject: PysparkSubject, left: Left | None) -> dict[str, Any]:
             {"code": f"{name.partition(' ')[0]}-not-checked", "name": name, "says": says}
             for name, says in _not_checked(subject, left)
         ],
-        "notes": [*subject.notes, *(note for one in subject.offered.values() for note in one.sample.notes)],
+        "notes": [*subject.notes, *(Note(NoteCode.SAMPLE, said) for one in subject.offered.values() for said in one.sample.notes)],
         "event_time": NO_PICTURE,
         "outputs": _outputs(left),
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.clock import from_micros
+from streamproof.core.notes import Note
 from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.plan.planning import ScenarioPlan, before_commits, beyond, live, standard
@@ -15,7 +16,7 @@ from streamproof.prove.record.paths import Layout
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
-from streamproof.prove.subjects.pyspark.differences import differs_without_fault, published_rows
+from streamproof.prove.subjects.pyspark.differences import Code, differs_without_fault, published_rows
 from streamproof.prove.subjects.pyspark.events import Offered, write_group
 from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.reading import WRITTEN, Left, Output, queries_of, read_left
@@ -51,7 +52,7 @@ class PysparkSubject(Subject):
     seed: int
     readers: Sequence[ReadBack] = ()
     masked: bool = True
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     _queries: tuple[Query, ...] = ()
     _references: References = field(init=False)
 
@@ -84,7 +85,7 @@ class PysparkSubject(Subject):
     def child(self) -> Mapping[str, Any]:
         return self.told.as_dict()
 
-    def learn(self, folder: Path, notes: Sequence[str], run: Run) -> None:
+    def learn(self, folder: Path, notes: Sequence[Note], run: Run) -> None:
         self.notes = tuple(notes)
         self._queries = queries_of(folder)
         self._references.run = run
@@ -136,7 +137,9 @@ class PysparkSubject(Subject):
         steps = sorted(one.steps.comparable ^ other.steps.comparable)
         if steps and not findings:
             what = "two runs without any fault take other durable steps"
-            findings.append(Finding(None, what, None, "the same steps", f"only in one of them: {', '.join(steps[:5])}"))
+            findings.append(
+                Finding(Code.OTHER_STEPS, None, what, None, "the same steps", f"only in one of them: {', '.join(steps[:5])}")
+            )
         return [CheckResult(REPEATABLE, Verdict.FAIL if findings else Verdict.PASS, tuple(findings), len(findings))]
 
     def called(self, trace: str) -> str:

@@ -1,0 +1,63 @@
+"""Notes: what a run or a proof says beside its result, each with a code for programs and a sentence for people."""
+
+from enum import StrEnum
+
+
+class NoteCode(StrEnum):
+    """What a note is about. Programs decide by the code; the sentence may change."""
+
+    # of a start
+    SET_FROM_OUTSIDE = "set-from-outside"
+    RESTORED = "restored-from-manifest"
+    TORN_LOG_DROPPED = "torn-log-dropped"
+    TORN_MANIFEST_DROPPED = "torn-manifest-dropped"
+    PUBLICATION_MENDED = "publication-mended"
+    BATCH_TAKEN_BACK = "batch-taken-back"
+    MADE_BY_UNKNOWN = "made-by-unknown"
+    LATENESS_ACCEPTED = "lateness-accepted"
+    OLDER_REMOVED = "older-batches-removed"
+    LOSS_ACCEPTED = "loss-accepted"
+    LOSS_KNOWN = "loss-known"
+    WEAKER_STATE = "weaker-state"
+    FLOAT_ORDER = "depends-on-float-order"
+    # of a run
+    REPLAY_ACCEPTED = "replay-accepted"
+    MANIFEST_MISSING = "manifest-missing"
+    HAD_TO_WAIT = "output-had-to-wait"
+    # of its end
+    UNDER_WAY = "batch-under-way"
+    STILL_WAITS = "output-still-waits"
+    LISTENER_RAISED = "listener-raised"
+    NOT_STOPPED = "query-not-stopped"
+    LOSS_PENDING = "loss-pending"
+    ACCOUNT_UNKNOWN = "account-unknown"
+    WATERMARK_LEAPT = "watermark-leapt"
+    NOT_BOUND = "output-not-bound"
+    LAG_UNKNOWN = "lag-unknown"
+    SEVERAL_QUERIES = "several-queries"
+    # of a proof
+    LEFT_BEHIND = "left-behind"
+    FAULTS_LEFT_OUT = "faults-left-out"
+    QUICK_PLAN = "quick-plan"
+    CUT_SHORT = "cut-short"
+    NOT_FIRED = "fault-not-fired"
+    NOT_EXERCISED = "never-exercised"
+    UNKNOWN_FILES = "unknown-files"
+    TRACE_LOST = "trace-lost"
+    NOT_SEEN = "connections-not-seen"
+    SAMPLE = "of-the-sample"
+    SETTING_LEFT_OUT = "setting-left-out"
+
+
+class Note(str):
+    """A sentence that has a code; it prints, joins and compares as the sentence."""
+
+    code: NoteCode
+
+    def __new__(cls, code: NoteCode, text: str) -> "Note":
+        note = super().__new__(cls, text)
+        note.code = code
+        return note
+
+    def __getnewargs__(self) -> tuple[NoteCode, str]:  # type: ignore[override]
+        return self.code, str(self)
