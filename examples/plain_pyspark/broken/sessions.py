@@ -1,11 +1,10 @@
-"""The same with a mistake: sessions by the hour in which a click is read, not by its own time."""
+"""The same with a mistake: clicks are counted by the second in which they are read, not by their own time."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 
 def click_sessions(clicks: DataFrame) -> DataFrame:
-    """Clicks per user and session."""
-    events = clicks.withColumn("at", F.current_timestamp()).withWatermark("at", "0 seconds")
-    sessions = events.groupBy("user", F.session_window("at", "1 second")).agg(F.count("*").alias("clicks"))
-    return sessions.select("user", "session_window.start", "session_window.end", "clicks")
+    """Clicks per user and second."""
+    read = clicks.withColumn("at", F.current_timestamp())
+    return read.groupBy("user", F.window("at", "1 second")).agg(F.count("*").alias("clicks")).select("user", "window.start", "clicks")

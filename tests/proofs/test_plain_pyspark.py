@@ -1,0 +1,91 @@
+"""Jobs written as their authors would, not for us, are proved without a change; a broken variant of each fails with the cause named (P13)."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import streamproof as sp
+from streamproof.prove.subjects.pyspark.preparation import Wanted
+
+pytestmark = [pytest.mark.spark, pytest.mark.proof]
+JOBS = Path(__file__).parents[2] / "examples" / "plain_pyspark"
+AROUND_A_COMMIT = "[cp][ou]*"  # publish/... and commit/...
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A job of examples/plain_pyspark, and what it takes beside its clicks."""
+
+    target: str
+    more: dict[str, Any] = field(default_factory=dict)
+    payments: bool = False
+
+    def wanted(self, below: str = "") -> Wanted:
+        inputs = {"clicks": str(JOBS / "clicks.jsonl")} | ({"payments": str(JOBS / "payments.jsonl")} if self.payments else {})
+        return Wanted(str(JOBS / below / self.target), inputs, **self.more, show_values=True)
+
+
+SESSIONS = Plain("sessions.py:click_sessions")
+UPSERT = Plain(
+    "upsert.py:spending",
+    {
+        "arguments": {"database": "{folder}/spending.db"},
+        "tables": {"customers": str(JOBS / "customers.csv")},
+        "readers": ("spending=upsert:read_spending",),
+    },
+)
+DETECTOR = Plain("detector.py:payments")
+PAIRS = Plain("pairs.py:paid_clicks", payments=True)
+TOPICS = Plain("topics.py:main")
+SCRIPT = Plain("script.py", {"words": ("50",)})
+ALL = [SESSIONS, UPSERT, DETECTOR, PAIRS, TOPICS, SCRIPT]
+
+
+def proved(job: Plain, folder: Path, monkeypatch: pytest.MonkeyPatch, below: str = "", **options: Any) -> sp.Proof:  # type: ignore[name-defined]
+    monkeypatch.chdir(folder)
+    wanted = job.wanted(below)
+    return sp.prove(wanted.target, job=wanted, quick=True, **options)
+
+
+@pytest.mark.parametrize("job", ALL, ids=lambda job: job.target)
+def test_a_job_that_was_not_written_for_us_passes_without_a_change(job, tmp_path, monkeypatch):
+    proof = proved(job, tmp_path, monkeypatch, only=AROUND_A_COMMIT)
+
+    assert proof.verdict == "pass", proof
+    assert proof.report["fired"] == len(proof.report["scenarios"]) > 2
+    assert proof.report["judged_by"] == ["its own run without a fault over the same batches"]
+    assert {one["name"] for one in proof.report["not_checked"]} >= {"late rows", "account", "state"}
+    assert all(output["rows"] for output in proof.report["outputs"])
+
+
+@pytest.mark.parametrize(
+    ("job", "check", "code"),
+    [
+        (SESSIONS, "repeatable", "depends-on-wall-clock"),
+        (UPSERT, "exactly-once", "other-value"),
+        (DETECTOR, "exactly-once", "other-value"),
+        (PAIRS, "exactly-once", "published-again"),
+        (TOPICS, "repeatable", "depends-on-random-numbers"),
+        (SCRIPT, "exactly-once", "other-value"),
+    ],
+    ids=lambda value: getattr(value, "target", value),
+)
+def test_a_job_with_a_mistake_fails_with_its_cause(job, check, code, tmp_path, monkeypatch):
+    proof = proved(job, tmp_path, monkeypatch, below="broken", only=AROUND_A_COMMIT, stop_at_first=True)
+
+    assert proof.verdict == "fail", proof
+    failing = [found for scenario in proof.report["scenarios"] for found in scenario["checks"] if found["verdict"] == "fail"]
+    assert (failing[0]["name"], failing[0]["findings"][0]["code"]) == (check, code)
+    assert (check == "repeatable") == (len(proof.report["scenarios"]) == 1), "no crash is tried where two runs without one are not alike"
+
+
+def test_values_are_masked_unless_they_are_asked_for(tmp_path, monkeypatch):
+    wanted = Wanted(str(JOBS / "broken" / "pairs.py:paid_clicks"), PAIRS.wanted().inputs)
+    monkeypatch.chdir(tmp_path)
+
+    proof = sp.prove(wanted.target, job=wanted, quick=True, only="publish/*", stop_at_first=True)
+
+    assert proof.verdict == "fail"
+    assert "c-00" not in (proof.folder / "report.json").read_text()
