@@ -20,7 +20,8 @@ _LONG_DIGITS = 20
 """What Spark gives a long that is widened to a decimal."""
 
 _WHOLE = re.compile(r"[+-]?\d+")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[dDfF]?")
+"""What Java reads as a double, its suffixes included; it takes spaces around one too."""
 _NO_NUMBERS: Mapping[str, float] = {
     "NaN": float("nan"),
     "Inf": float("inf"),
@@ -189,7 +190,7 @@ def csv_type(field: str | None) -> ColumnType:
         return "null"
     if _WHOLE.fullmatch(field):
         return _whole_type(int(field)) if len(field) <= _MOST_DIGITS else "double"
-    if _NUMBER.fullmatch(field) or field in _NO_NUMBERS:
+    if _NUMBER.fullmatch(field.strip()) or field in _NO_NUMBERS:
         return "double"
     if _DATE.fullmatch(field) and date_in(field) is not None:
         return "date"
@@ -206,7 +207,7 @@ def from_csv(field: str | None, type_: ColumnType) -> Any:
         case "long":
             return int(field)
         case "double":
-            return _NO_NUMBERS[field] if field in _NO_NUMBERS else float(field)
+            return _NO_NUMBERS[field] if field in _NO_NUMBERS else float(field.strip().rstrip("dDfF"))
         case DecimalOf():
             return Decimal(field)
         case "boolean":

@@ -117,6 +117,8 @@ def test_a_column_of_records_without_fields_is_none(sample):
         ),
         (["2026-01-05 09:00:00", "soon"], "string", ["2026-01-05 09:00:00", "soon"]),
         (["1", "Inf"], "double", [1.0, float("inf")]),
+        ([" 1", "2 "], "double", [1.0, 2.0]),
+        (["1d", "2.5f"], "double", [1.0, 2.5]),
         (["10000000000000000000", "1"], "decimal(20,0)", [Decimal(10**19), Decimal(1)]),
         (['"a, b"', '"c ""d"""'], "string", ["a, b", 'c "d"']),
         (["", ""], "string", [None, None]),
