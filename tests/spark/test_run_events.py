@@ -50,7 +50,8 @@ def test_a_run_with_late_and_rejected_rows_says_what_each_batch_did(small_job):
     job = small_job(SUMS, WINDOWED)
     job.feed([event("e1", 1), event("bad", 2, v=-1), "{broken"])
     job.feed([event("e2", 100)])
-    job.feed([event("late", 5), event("e3", 101)])
+    job.feed([event("e3", 101)])
+    job.feed([event("late", 5)])  # behind the watermark of the batch before
 
     result, heard = run(job)
 
@@ -61,17 +62,17 @@ def test_a_run_with_late_and_rejected_rows_says_what_each_batch_did(small_job):
         assert life == [kind for kind in LIFE if kind != "batch-published"]
     staged, committed = of(BatchStaged, heard), of(BatchCommitted, heard)
     assert staged[0].counts == {"input": 3, "emitted": 0, "late": 0, "rejected": 2, "duplicate": 0, "filtered": 0}
-    assert (staged[2].counts["input"], staged[2].counts["late"]) == (2, 1)
+    assert (staged[3].counts["input"], staged[3].counts["late"]) == (1, 1)
     assert [each.counts for each in staged] == [each.counts for each in committed]
     assert not any(each.replayed for each in staged)
     planned = of(BatchPlanned, heard)
     assert (planned[0].watermark, planned[2].watermark) == (None, instant(90))
-    assert [each.files for each in planned[:3]] == [1, 1, 1]
+    assert [each.files for each in planned[:4]] == [1, 1, 1, 1]
     published = Counter[str]()
     for each in of(BatchPublished, heard):
         published[each.output] += each.rows
     assert published == {"sums": 1, "late": 1, "rejected": 2} == {output.name: output.rows for output in result.outputs}
-    assert {(each.batch, each.output) for each in of(BatchPublished, heard)} >= {(0, "rejected"), (2, "late")}
+    assert {(each.batch, each.output) for each in of(BatchPublished, heard)} >= {(0, "rejected"), (3, "late")}
     assert all(seconds >= 0 for each in committed for seconds in each.seconds.values())
     json.dumps([each.as_dict() for each in heard])
 

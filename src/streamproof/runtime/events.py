@@ -64,7 +64,8 @@ class QueryStarted(RunEvent):
 class BatchPlanned(RunEvent):
     """Spark has planned a batch and begins to work on it.
 
-    `watermark` is the one that decides what is late in this batch (None before the first event time), `files` is how many files it reads.
+    `watermark` is the one that it was planned with, by which windows end in it, and by which rows are late in the next one; None before the
+    first event time. `files` is how many files it reads.
     """
 
     kind: ClassVar[str] = "batch-planned"
