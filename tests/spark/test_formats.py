@@ -11,6 +11,7 @@ from spark.small_job import KEPT, SUMS, Binding, SmallJob, event
 from streamproof import __version__
 from streamproof.core.account import Account
 from streamproof.errors import UnknownFormat
+from streamproof.runtime.start import query
 
 pytestmark = pytest.mark.spark
 
@@ -129,7 +130,7 @@ def small(events: sp.Stream) -> sp.Outputs:
 """
 
 
-def test_r30_no_query_of_a_job_begins_while_another_is_refused(small_job):
+def test_r30_no_query_of_a_job_begins_while_another_is_refused(small_job, monkeypatch):
     job = small_job(TWO, Binding(sinks={"kept": "json", "other": "json", "rejected": "json"}))
     job.feed([event("e0", 0)])
     job.run()
@@ -138,9 +139,9 @@ def test_r30_no_query_of_a_job_begins_while_another_is_refused(small_job):
         before = path.read_bytes()
         changed(path, newer)
         whole = tree(job.folder)
-
-        job.stopped(UnknownFormat)
-
+        with monkeypatch.context() as patched:
+            patched.setattr(query, "launch", lambda *_: pytest.fail("a query begins"))
+            job.stopped(UnknownFormat)
         assert tree(job.folder) == whole
         path.write_bytes(before)
 
