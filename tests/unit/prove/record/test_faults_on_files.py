@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from streamproof.core.notes import Note, NoteCode
 from streamproof.core.phases import StepName
 from streamproof.errors import DataError, OutputInUse, PlanChanged, StoreEmptied, TwoDrivers, UnknownFormat
 from streamproof.prove.execution import _moved_away
@@ -269,7 +270,7 @@ def test_replay_last_writes_the_commit_anew_and_lets_stand_what_is_whole(case):
 @pytest.mark.parametrize(("noted", "fired"), [(1, False), (2, True)])
 def test_settings_from_outside_have_fired_where_each_was_noted(case, noted, fired):
     asked = []
-    notes = tuple(f"{key} was {value} from outside" for key, value in list(OUTSIDE_SETTINGS.items())[:noted])
+    notes = tuple(Note(NoteCode.SET_FROM_OUTSIDE, "It was another one.", key) for key in list(OUTSIDE_SETTINGS)[:noted])
     case.start = lambda **how: asked.append(how) or ChildResult(notes=notes)
 
     carried_out("outside-settings", case)
@@ -285,7 +286,7 @@ def test_r25_a_changed_job_must_be_refused_and_starts_as_it_was_for_the_remedy(c
 
     result = carried_out("changed-job", case)
 
-    assert not result.error
+    assert not result.code
     assert asked == [{"changed": True}, {}]
     with pytest.raises(NotMet, match="did not stop cleanly"):
         carried_out("changed-job", replace(case, start=lambda **_: ChildResult()))
@@ -307,7 +308,7 @@ def test_r26_a_batch_from_between_others_is_away_while_the_job_starts_and_back_f
         "batch-gone", stops_with(StoreEmptied, case, lambda: there.append([ledger.exists() for ledger in ledgers]))
     )
 
-    assert not result.error
+    assert not result.code
     assert there == [[True, False, True], [True, True, True]]
     with pytest.raises(NotMet, match="did not stop cleanly"):
         carried_out("batch-gone", case)
@@ -329,7 +330,7 @@ def test_r7_a_batch_is_another_drivers_while_the_job_starts(case):
         "other-driver", stops_with(TwoDrivers, case, lambda: said.append(json.loads(ledger.read_text())["manifest"]))
     )
 
-    assert not result.error
+    assert not result.code
     assert said == ["000", "abc"]
     with pytest.raises(NotMet, match="did not stop cleanly"):
         carried_out("other-driver", case)
@@ -345,7 +346,7 @@ def test_r30_a_manifest_of_an_unknown_format_stops_the_job_and_stays_until_it_is
         "unknown-format", stops_with(UnknownFormat, case, lambda: seen.append(json.loads(manifest.read_text())["format"]))
     )
 
-    assert not result.error
+    assert not result.code
     assert seen == [1_000_000, 1]
     with pytest.raises(NotMet, match="from a manifest of an unknown format"):
         carried_out("unknown-format", stops_with(UnknownFormat, case, manifest.unlink))
