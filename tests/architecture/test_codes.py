@@ -40,7 +40,7 @@ def decisions(tree: ast.AST) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Compare):
             for left, operator, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
                 if isinstance(operator, ast.In | ast.NotIn):
-                    asked = "" if isinstance(left, ast.Name) and left.id in ("note", "key", "name") else right
+                    asked = "" if isinstance(left, ast.Name) and left.id == "note" else right
                 elif isinstance(operator, ast.Eq | ast.NotEq):
                     words = [side for side in (left, right) if isinstance(side, ast.Constant) and side.value]
                     asked = (right if words == [left] else left) if words else ""
@@ -68,6 +68,7 @@ def test_nothing_is_decided_by_words(path: Path) -> None:
         "if result.message.startswith(DISK_FULL): pass",
         'x = any(said in f"{finding.what} {finding.how}" for finding in findings)',
         "x = any(INTERRUPTED in note for note in notes)",
+        "x = all(any(key in note for note in notes) for key in keys)",
         'if finding["what"] == "is lost": pass',
         'if re.search("full", problem.message): pass',
     ],

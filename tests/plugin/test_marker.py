@@ -126,7 +126,7 @@ def test_a_scenario_that_the_proof_did_not_try_fails(folder: Folder):
 
 
 def test_one_test_for_the_whole_plan_where_the_marker_asks_for_it(folder: Folder):
-    whole = TEST.replace('"my_job"', '"my_job", split=False').replace('streamproof_scenario["verdict"] == "pass"', "True")
+    whole = TEST.replace('"my_job"', '"my_job", split=False').replace('streamproof_scenario["id"]', "True")
     folder.pytester.makepyfile(test_job=whole)
     result = folder.run("--streamproof")
 

@@ -50,14 +50,15 @@ class NoteCode(StrEnum):
 
 
 class Note(str):
-    """A sentence that has a code; it prints, joins and compares as the sentence."""
+    """A sentence that has a code; it prints, joins and compares as the sentence. `about` names what it is about, such as a setting."""
 
     code: NoteCode
+    about: str
 
-    def __new__(cls, code: NoteCode, text: str) -> "Note":
+    def __new__(cls, code: NoteCode, text: str, about: str = "") -> "Note":
         note = super().__new__(cls, text)
-        note.code = code
+        note.code, note.about = code, about
         return note
 
-    def __getnewargs__(self) -> tuple[NoteCode, str]:  # type: ignore[override]
-        return self.code, str(self)
+    def __getnewargs__(self) -> tuple[NoteCode, str, str]:  # type: ignore[override]
+        return self.code, str(self), self.about

@@ -201,7 +201,7 @@ def guard(spark: "SparkSession", own: Mapping[str, str]) -> list[Note]:
             raise _in_force(setting, value)
         spark.conf.set(setting.key, setting.value)
         said = f"{setting.key} was {value} from outside; this job sets {setting.value}: else {setting.reason}."
-        notes.append(Note(NoteCode.SET_FROM_OUTSIDE, said))
+        notes.append(Note(NoteCode.SET_FROM_OUTSIDE, said, setting.key))
     return notes
 
 

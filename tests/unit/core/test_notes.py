@@ -8,7 +8,7 @@ import pytest
 
 from streamproof.core.notes import Note, NoteCode
 
-NOTE = Note(NoteCode.RESTORED, "offsets/2 was torn and is restored from the manifest.")
+NOTE = Note(NoteCode.RESTORED, "offsets/2 was torn and is restored from the manifest.", "offsets/2")
 
 
 def test_it_prints_as_its_sentence() -> None:
@@ -18,4 +18,4 @@ def test_it_prints_as_its_sentence() -> None:
 
 @pytest.mark.parametrize("copied", [copy.deepcopy(NOTE), pickle.loads(pickle.dumps(NOTE))])
 def test_a_copy_keeps_its_code(copied: Note) -> None:
-    assert (copied, copied.code) == (NOTE, NoteCode.RESTORED)
+    assert (copied, copied.code, copied.about) == (NOTE, NoteCode.RESTORED, "offsets/2")

@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from streamproof.core.notes import NoteCode
 from streamproof.core.phases import Phase, Side, StepName
 from streamproof.errors import OutputInUse, PlanChanged
 from streamproof.prove.faults.on_files import Case, FileFault, NotMet, Unmet, after, middle_batch, require_same
@@ -74,7 +75,8 @@ def _other_settings(case: Case) -> "ChildResult":
 
 def _outside_settings(case: Case) -> "ChildResult":
     result = case.start(from_outside=OUTSIDE_SETTINGS)
-    case.fired &= bool(result.code) or all(any(key in note for note in result.notes) for key in OUTSIDE_SETTINGS)
+    noted = {note.about for note in result.notes if note.code is NoteCode.SET_FROM_OUTSIDE}
+    case.fired &= bool(result.code) or noted >= OUTSIDE_SETTINGS.keys()
     return result
 
 

@@ -98,12 +98,12 @@ class ChildResult:
     widest: int = 0
 
     def to_json(self) -> str:
-        return json.dumps({**asdict(self), "notes": [(note.code, note) for note in self.notes]})
+        return json.dumps({**asdict(self), "notes": [(note.code, note, note.about) for note in self.notes]})
 
     @classmethod
     def from_json(cls, text: str) -> "ChildResult":
         found = json.loads(text)
-        return cls(**{**found, "notes": tuple(Note(NoteCode(code), text) for code, text in found["notes"])})
+        return cls(**{**found, "notes": tuple(Note(NoteCode(code), *rest) for code, *rest in found["notes"])})
 
 
 def run_child(task: ChildTask) -> ChildResult:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from streamproof.core.notes import Note, NoteCode
 from streamproof.core.phases import StepName
 from streamproof.errors import DataError, OutputInUse, PlanChanged, StoreEmptied, TwoDrivers, UnknownFormat
 from streamproof.prove.execution import _moved_away
@@ -269,7 +270,7 @@ def test_replay_last_writes_the_commit_anew_and_lets_stand_what_is_whole(case):
 @pytest.mark.parametrize(("noted", "fired"), [(1, False), (2, True)])
 def test_settings_from_outside_have_fired_where_each_was_noted(case, noted, fired):
     asked = []
-    notes = tuple(f"{key} was {value} from outside" for key, value in list(OUTSIDE_SETTINGS.items())[:noted])
+    notes = tuple(Note(NoteCode.SET_FROM_OUTSIDE, "It was another one.", key) for key in list(OUTSIDE_SETTINGS)[:noted])
     case.start = lambda **how: asked.append(how) or ChildResult(notes=notes)
 
     carried_out("outside-settings", case)
