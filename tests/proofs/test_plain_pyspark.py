@@ -78,7 +78,9 @@ def test_a_job_with_a_mistake_fails_with_its_cause(job, check, code, tmp_path, m
     assert proof.verdict == "fail", proof
     failing = [found for scenario in proof.report["scenarios"] for found in scenario["checks"] if found["verdict"] == "fail"]
     assert (failing[0]["name"], failing[0]["findings"][0]["code"]) == (check, code)
-    assert (check == "repeatable") == (len(proof.report["scenarios"]) == 1), "no crash is tried where two runs without one are not alike"
+    assert (check == "repeatable") == (len(proof.report["scenarios"]) == 1), (
+        "no crash is tried where two runs without one are not alike"
+    )
 
 
 def test_values_are_masked_unless_they_are_asked_for(tmp_path, monkeypatch):

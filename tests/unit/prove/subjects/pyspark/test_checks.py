@@ -1,0 +1,94 @@
+"""What is held against a PySpark job: every way in which its outputs can differ from those of a run without a fault."""
+
+import pytest
+
+from streamproof.core.verdict import Verdict
+from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
+from streamproof.prove.subjects.pyspark.reading import Batch, Left, Output
+from streamproof.prove.subjects.pyspark.reference import NoReference
+from streamproof.prove.subjects.pyspark.told import Query
+
+OUT = Query("out", "append", "batches", "parquet", "kafka")
+BATCHES = (Batch(0, {"clicks": ("a",)}, 0), Batch(1, {"clicks": ("b",)}, 0))
+RIGHT = {0: [{"k": "x", "n": 1}], 1: [{"k": "y", "n": 2}, {"k": "z", "n": 3}]}
+
+
+def left(rows, batches=BATCHES, damaged=()):
+    return Left({"out": batches}, (Output("out", OUT, rows, damaged),), (OUT,))
+
+
+def found(rows, expected=RIGHT, batches=BATCHES, damaged=(), masked=False):
+    evidence = Evidence(left(rows, batches, damaged), lambda _: left(expected), {"clicks": ("a", "b")}, masked=masked)
+    return {check.name: check for check in checks_of(evidence)}
+
+
+def test_the_same_rows_in_any_order_pass():
+    checks = found({0: RIGHT[0], 1: RIGHT[1][::-1]})
+
+    assert [check.verdict for check in checks.values()] == [Verdict.PASS, Verdict.PASS]
+
+
+def test_floats_may_differ_in_their_last_digits():
+    assert found({0: [{"n": 0.1 + 0.2}]}, {0: [{"n": 0.3}]})["exactly-once"].verdict is Verdict.PASS
+    assert found({0: [{"n": 0.31}]}, {0: [{"n": 0.3}]})["exactly-once"].verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("rows", "code", "batch"),
+    [
+        ({0: RIGHT[0] * 2, 1: RIGHT[1]}, "published-again", 0),
+        ({0: RIGHT[0], 1: RIGHT[1][:1]}, "lost", 1),
+        ({0: RIGHT[0], 1: [RIGHT[1][0], {"k": "z", "n": 4}]}, "other-value", 1),
+        ({0: RIGHT[0], 1: [*RIGHT[1], {"k": "q", "n": 9}]}, "unexpected", 1),
+        ({0: RIGHT[0], 1: RIGHT[1], 2: RIGHT[0]}, "unexpected", 2),
+        ({0: [*RIGHT[0], *RIGHT[1]]}, "unexpected", 0),
+    ],
+    ids=["twice", "lost", "another value", "too many", "another batch", "in the wrong batch"],
+)
+def test_each_difference_has_its_code_and_its_batch(rows, code, batch):
+    check = found(rows)["exactly-once"]
+
+    assert check.verdict is Verdict.FAIL
+    assert (check.findings[0].code, check.findings[0].batch) == (code, batch)
+
+
+def test_an_output_without_batches_is_compared_as_a_whole():
+    everything = [row for rows in RIGHT.values() for row in rows]
+
+    assert found({None: everything})["exactly-once"].verdict is Verdict.PASS
+    assert found({None: everything[1:]})["exactly-once"].findings[0].code == "lost"
+
+
+def test_an_output_that_is_not_there_at_all_is_said():
+    evidence = Evidence(Left({"out": BATCHES}, (), (OUT,)), lambda _: left(RIGHT), {"clicks": ("a", "b")})
+
+    assert [finding.code for finding in checks_of(evidence)[1].findings] == ["no-row"]
+
+
+def test_without_a_reference_nothing_is_known():
+    def none(_):
+        raise NoReference("a batch without data lies between others")
+
+    check = checks_of(Evidence(left(RIGHT), none, {"clicks": ("a", "b")}))[1]
+
+    assert check.verdict is Verdict.UNKNOWN
+    assert "a batch without data" in str(check.problem)
+
+
+@pytest.mark.parametrize(
+    ("batches", "code"),
+    [(BATCHES[:1], "not-offered"), ((*BATCHES, Batch(2, {"clicks": ("a",)}, 0)), "offered-again")],
+    ids=["a file that is in no batch", "one that is in two"],
+)
+def test_r22_every_file_is_in_one_batch(batches, code):
+    check = found(RIGHT, batches=batches)["intake"]
+
+    assert check.verdict is Verdict.FAIL
+    assert check.findings[0].code in (code, "offered-again", "not-offered")
+
+
+def test_values_are_masked():
+    finding = found({0: RIGHT[0], 1: RIGHT[1][:1]}, masked=True)["exactly-once"].findings[0]
+
+    assert "z" not in f"{finding.expected}{finding.found}".replace("masked", "")
+    assert "k, n" in str(finding.expected)

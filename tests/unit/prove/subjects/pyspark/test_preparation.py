@@ -1,0 +1,105 @@
+"""What is wrong with a target, a sample or an option is said before Spark starts, with what to do."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from streamproof.config.entry import is_plain_pyspark
+from streamproof.errors import ScenarioError
+from streamproof.prove.subjects.named import words_of
+from streamproof.prove.subjects.pyspark.preparation import PysparkPreparation, Wanted
+from streamproof.prove.subjects.pyspark.readback import ReadBack
+
+JOB = "import streamproof as sp\n@sp.job\ndef ours(trades):\n    pass\ndef plain(trades):\n    pass\n"
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> str:
+    (tmp_path / "job.py").write_text("def plain(clicks):\n    return clicks\n")
+    (tmp_path / "clicks.jsonl").write_text("".join(json.dumps({"id": n, "at": n}) + "\n" for n in range(40)))
+    return f"{tmp_path / 'job.py'}:plain"
+
+
+def prepared(target: str, tmp_path: Path, **more: object) -> PysparkPreparation:
+    return PysparkPreparation(Wanted(target, {"clicks": str(tmp_path / "clicks.jsonl")}, **more))  # type: ignore[arg-type]
+
+
+def test_a_job_and_its_sample_are_made_ready_without_spark(job, tmp_path):
+    preparation = prepared(job, tmp_path)
+    preparation.make()
+
+    assert (preparation.noun, preparation.batches, preparation.services) == ("clicks", 5, ())
+    assert preparation.events > 40, "copies and cut lines are added"
+
+
+def test_a_sample_as_it_is_has_no_more_and_no_less(job, tmp_path):
+    preparation = prepared(job, tmp_path, as_is=True)
+    preparation.make()
+
+    assert preparation.events == 40
+
+
+@pytest.mark.parametrize(
+    ("target", "inputs", "said"),
+    [
+        ("nowhere.py:plain", {"clicks": "clicks.jsonl"}, "There is no"),
+        ("job.py:other", {"clicks": "clicks.jsonl"}, "has no function other.\nIt has plain"),
+        ("job.py:plain", {}, "there are no events for it"),
+        ("job.py:plain", {"clicks": "few.jsonl"}, "has 3 records.\n5 batches of 2 files need 10"),
+        ("job.py:plain", {"clicks": "none.jsonl"}, "none.jsonl"),
+    ],
+    ids=["no file", "no function", "no sample", "too few records", "no such sample"],
+)
+def test_what_is_wrong_is_said(target, inputs, said, job, tmp_path):
+    (tmp_path / "few.jsonl").write_text('{"id": 1}\n{"id": 2}\n{"id": 3}\n')
+    place = str(tmp_path / target)
+
+    with pytest.raises(ScenarioError) as problem:
+        PysparkPreparation(Wanted(place, {name: str(tmp_path / file) for name, file in inputs.items()}))
+
+    assert said in str(problem.value)
+
+
+def test_a_file_without_a_job_of_ours_is_plain_pyspark(tmp_path):
+    mixed, plain = tmp_path / "mixed.py", tmp_path / "plain.py"
+    mixed.write_text(JOB)
+    plain.write_text("def plain(clicks):\n    pass\n")
+
+    assert is_plain_pyspark(f"{plain}:plain")
+    assert is_plain_pyspark(str(plain))
+    assert is_plain_pyspark(f"{mixed}:plain")
+    assert not is_plain_pyspark(f"{mixed}:ours")
+    assert not is_plain_pyspark(str(mixed))
+    assert not is_plain_pyspark(str(tmp_path))
+
+
+def test_a_replay_names_all_that_the_job_was_given():
+    wanted = Wanted(
+        "job.py", {"a": "a.csv"}, {"db": "{folder}/x"}, ("50",), {"E": "1"}, {"out": "update"}, {"t": "t.csv"}, ("o=m:f",), True
+    )
+
+    assert " ".join(words_of(wanted)) == (
+        "--input a=a.csv --table t=t.csv --set db={folder}/x --env E=1 --mode out=update --argument 50 --read o=m:f --as-is"
+    )
+
+
+@pytest.mark.parametrize("text", ["totals", "totals=module", "=module:function", "totals=nowhere:rows"])
+def test_a_read_that_is_none_is_refused(text, tmp_path):
+    with pytest.raises(ScenarioError, match="--read"):
+        ReadBack.parse(text, tmp_path)
+
+
+def test_rows_are_read_back_by_the_arguments_that_the_function_names(tmp_path):
+    (tmp_path / "checks.py").write_text("def rows(database, folder):\n    return [(database, folder), {'n': 1}]\n")
+
+    rows = ReadBack.parse("totals=checks:rows", tmp_path).rows({"database": "{folder}/x.db", "other": "1"}, Path("/s"))
+
+    assert rows == [{"column 1": "/s/x.db", "column 2": "/s"}, {"n": 1}]
+
+
+def test_a_function_that_raises_is_named_with_its_line(tmp_path):
+    (tmp_path / "checks.py").write_text("def rows():\n    return 1 / 0\n")
+
+    with pytest.raises(ScenarioError, match=r"checks.py line 2, in rows: ZeroDivisionError"):
+        ReadBack.parse("totals=checks:rows", tmp_path).rows({}, tmp_path)
