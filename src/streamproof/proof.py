@@ -74,6 +74,7 @@ def prove(
     services: Mapping[str, str] | None = None,
     progress: bool = False,
     job: Wanted | None = None,
+    brief: bool = False,
     listener: Callable[[Event], None] | None = None,
 ) -> Proof:
     """Crashes a job at every durable step of a recorded run, lets it recover, and accounts for every event.
@@ -92,6 +93,8 @@ def prove(
         The full plan: second recording, all cuts, machine death, kill -9.
     quick
         A quick plan, for pull requests: one crash for each kind of step, and the live crash of every phase.
+    brief
+        Of a quick plan one crash in each phase, for somebody who waits for it.
     max_scenarios, time_budget, stop_at_first
         Cut the plan short; what was not tried leaves the verdict unknown.
     last_failed
@@ -140,6 +143,7 @@ def prove(
         brokers,
         services or {},
         profile=profile,
+        brief=brief,
         words=subject.words,
     )
     folder = store.new_run(subject.root)

@@ -14,6 +14,7 @@ from streamproof.errors import StreamproofError
 
 if TYPE_CHECKING:
     from streamproof.prove.run import PlanPreview
+    from streamproof.prove.subjects.pyspark.preparation import Wanted
 
 EXAMPLES = """\b
 Examples:
@@ -53,6 +54,12 @@ def prove(
     quick: Annotated[
         bool,
         typer.Option("--quick", help="The quick plan, for pull requests: one crash for each kind of step, and the live crashes."),
+    ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch", help="Prove again at each save, one crash in each phase, in a JVM that stays warm; Ctrl-C ends it."
+        ),
     ] = False,
     max_scenarios: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Prove at most N scenarios. If others are left, the verdict is unknown.")
@@ -168,6 +175,9 @@ def prove(
         else None
     )
     out = screen.console()
+    if watch:
+        _watch(target, profile, seed, job, tuple(allow_host or ()))
+        return
     try:
         with progress_on(out) as progress:
             if show_plan:
@@ -220,6 +230,35 @@ def prove(
     out.print()
     print_summary(proof.report, out, where=_near(page) if page.is_file() else None)
     raise typer.Exit(Verdict(proof.verdict).exit_code)
+
+
+def _watch(target: str, profile: str | None, seed: int | None, job: "Wanted | None", hosts: tuple[str, ...]) -> None:
+    """Proves at each save; what is wrong with the job is said, and the next save is waited for."""
+    from streamproof.cli.watching import prove_at_each_save
+    from streamproof.progress import progress_on
+    from streamproof.proof import prove as prove_job
+    from streamproof.report.terminal import print_summary
+
+    out = screen.console()
+    place = Path(target.rpartition(":")[0] if ":" in target else target).resolve()
+    folder = place if place.is_dir() else place.parent
+
+    def prove_once() -> None:
+        try:
+            with progress_on(out) as progress:
+                proof = prove_job(
+                    target, seed=seed, quick=True, brief=True, profile=profile, job=job, allow_hosts=hosts, listener=progress
+                )
+            out.print()
+            print_summary(proof.report, out, where=_near(proof.folder / "report.html"))
+        except StreamproofError as problem:
+            screen.print_error(problem, target=target, profile=profile)
+
+    samples = [Path(path.removeprefix("kafka:")) for path in (job.inputs.values() if job else ())]
+    try:
+        prove_at_each_save(folder, samples, prove_once, out.print)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
 
 
 def _print_plan(preview: "PlanPreview") -> None:

@@ -39,6 +39,7 @@ class NoteCode(StrEnum):
     LEFT_BEHIND = "left-behind"
     FAULTS_LEFT_OUT = "faults-left-out"
     QUICK_PLAN = "quick-plan"
+    BRIEF_PLAN = "brief-plan"
     CUT_SHORT = "cut-short"
     NOT_FIRED = "fault-not-fired"
     NOT_EXERCISED = "never-exercised"

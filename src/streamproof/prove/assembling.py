@@ -22,6 +22,8 @@ QUICK = (
     "crashes it at every step."
 )
 
+BRIEF = "While you edit, the job is crashed once in each phase. Before you send it: prove it without --watch."
+
 
 @dataclass(frozen=True)
 class Request:
@@ -46,6 +48,7 @@ class Request:
     left_out: Sequence[str] = ()
     left_behind: Sequence[str] = ()
     words: Sequence[str] = ()
+    brief: bool = False
 
     @property
     def command(self) -> str:
@@ -153,7 +156,7 @@ def _notes(request: Request, recording: Recording, outcomes: Sequence[Outcome], 
     notes = [Note(NoteCode.LEFT_BEHIND, said) for said in request.left_behind]
     notes += [Note(NoteCode.FAULTS_LEFT_OUT, f"Not tried: {left_out}.") for left_out in request.left_out]
     if request.quick:
-        notes.append(Note(NoteCode.QUICK_PLAN, QUICK))
+        notes.append(Note(NoteCode.BRIEF_PLAN, BRIEF) if request.brief else Note(NoteCode.QUICK_PLAN, QUICK))
     if request.end is not End.DONE:
         said = f"The plan was cut short: {request.cut_short}. What was not tried is not proved."
         notes.append(Note(NoteCode.CUT_SHORT, said))

@@ -19,6 +19,7 @@ from streamproof.prove.plan.planning import (
     FAULT_FREE,
     LIVE_MODES,
     ScenarioPlan,
+    brief,
     chosen,
 )
 from streamproof.prove.process import guard
@@ -64,6 +65,8 @@ class Options:
     services: Mapping[str, str] = field(default_factory=dict)
     child_python_path: str | None = None
     profile: str | None = None
+    brief: bool = False
+    """Of a quick plan one crash in each phase."""
     words: tuple[str, ...] = ()
     """What a replay must say beside, such as the samples of a job that was not written for us."""
 
@@ -139,6 +142,7 @@ def run_proof(
             prepared.left_out,
             proof.leave(),
             options.words,
+            options.brief,
         )
         seconds = monotonic_seconds() - started
         report = assembling.report(prepared.subject, request, prepared.recordings["default"], outcomes, seconds)
@@ -258,6 +262,8 @@ class _Session:
         if options.full and not services.names:
             recordings["rare"] = executor.record("rare", settings=RARE_SETTINGS)
         plans, left_out = subject.plans(recordings, full=options.full, quick=options.quick)
+        if options.brief:
+            plans = brief(plans)
         self.tell(events.Recording(wanted.batches, wanted.batches))
         images, live, others = _counted(plans)
         seconds = monotonic_seconds() - self._started
@@ -334,4 +340,4 @@ def _agreeing(outcomes: Sequence[Outcome]) -> list[Outcome]:
 def _plan_name(options: Options, outcomes: Sequence[Outcome], plans: Sequence[ScenarioPlan]) -> str:
     if options.only is not None or options.ids or len(outcomes) - 1 < len(plans):
         return "part"
-    return "quick" if options.quick else "full" if options.full else "standard"
+    return "brief" if options.brief else "quick" if options.quick else "full" if options.full else "standard"

@@ -4,7 +4,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, Required, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 VerdictWord = Literal["pass", "unknown", "fail"]
-Plan = Literal["quick", "standard", "full", "part"]
+Plan = Literal["brief", "quick", "standard", "full", "part"]
 Mode = Literal["image", "live", "fault-free"]
 Fate = Literal["emitted", "open_state", "late", "rejected", "duplicate", "filtered"]
 

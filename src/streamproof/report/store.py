@@ -94,7 +94,7 @@ def last_failed(folder: Path) -> list[str]:
             continue
         for scenario in report["scenarios"]:
             verdicts.setdefault(scenario["id"], Verdict(scenario["verdict"]))
-        if report["plan"] not in ("quick", "part") and report["scenarios"]:
+        if report["plan"] not in ("brief", "quick", "part") and report["scenarios"]:
             break
     missed = [(verdict, name) for name, verdict in verdicts.items() if verdict is not Verdict.PASS]
     return [name for _, name in sorted(missed, key=lambda pair: -pair[0].badness)]

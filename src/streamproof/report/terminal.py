@@ -47,7 +47,7 @@ def print_summary(report: Report, console: Console, *, where: str | None = None)
 def _aside(report: Report, verdict: Verdict) -> str:
     if verdict is not Verdict.FAIL:
         return ""
-    plan = f" of the {words.plan_name(report)}" if report["plan"] == "quick" else ""
+    plan = f" of the {words.plan_name(report)}" if report["plan"] in ("quick", "brief") else ""
     return f"({words.number(report['counts']['fail'])} of {words.counted(len(report['scenarios']), 'scenario')}{plan})"
 
 

@@ -171,6 +171,18 @@ def quick(plans: Sequence[ScenarioPlan]) -> list[ScenarioPlan]:
     return [plan for plan in plans if plan.id in taken]
 
 
+def brief(plans: Sequence[ScenarioPlan]) -> list[ScenarioPlan]:
+    """Of a quick plan one crash in each phase, by a disk where there is one: for somebody who waits for the verdict while editing."""
+    found: dict[Phase, ScenarioPlan] = {}
+    for plan in plans:
+        if plan.step is None:
+            continue
+        known = found.get(plan.step.phase)
+        if known is None or (plan.is_disk and not (known.is_disk and known.compared)):
+            found[plan.step.phase] = plan
+    return [plan for plan in plans if plan in found.values()]
+
+
 def one_of_each_kind(images: Sequence[Image]) -> list[Image]:
     """Of each batch and kind of step the last disk: partitions, operators and numbered files of one kind are alike.
 

@@ -1,0 +1,58 @@
+"""`prove --watch`: proves again whenever a file of the job is saved, in a JVM that stays warm."""
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from streamproof.connectors.extras import library
+
+SUFFIXES = (".py", ".toml", ".sql", ".json", ".jsonl", ".csv", ".parquet", ".avro", ".avsc", ".proto")
+_OURS = (".streamproof", "checkpoints", "out", "__pycache__")
+
+
+def prove_at_each_save(folder: Path, more: Iterable[Path], prove: Callable[[], None], say: Callable[[str], None]) -> None:
+    """Proves once, and again at each save, until Ctrl-C.
+
+    Parameters
+    ----------
+    folder
+        That of the job.
+    more
+        Files that lie elsewhere, such as samples.
+
+    Raises
+    ------
+    MissingExtra
+        If the library that watches files is not installed.
+    """
+    watch = library("watchfiles", "watch", "prove --watch").watch
+    others = [path for path in more if folder not in path.resolve().parents]
+    prove()
+    say(_waiting(folder))
+    for changes in watch(folder, *others, watch_filter=lambda _, path: is_of_the_job(path, folder), raise_interrupt=True):
+        names = sorted({Path(path).name for _, path in changes})
+        say(f"\n{', '.join(names[:3])} saved")
+        forget(folder)
+        prove()
+        say(_waiting(folder))
+
+
+def is_of_the_job(path: str, folder: Path) -> bool:
+    """Whether a file is one that a job is made of, and not one that a run or a proof writes."""
+    inside = Path(path)
+    parts = inside.relative_to(folder).parts if folder in inside.parents else inside.parts[-1:]
+    return inside.suffix in SUFFIXES and not any(part in _OURS or part.startswith(".") for part in parts)
+
+
+def forget(folder: Path) -> None:
+    """Lets the modules of a job be imported anew."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file is not None and folder in Path(file).resolve().parents and not name.startswith("streamproof"):
+            del sys.modules[name]
+
+
+def _waiting(folder: Path) -> str:
+    from streamproof.core.paths import display
+
+    return f"\nwaiting for a file in {display(folder)} to be saved; Ctrl-C ends it"
