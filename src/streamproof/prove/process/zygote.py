@@ -128,7 +128,8 @@ class Zygote:
                 error = Path(path + ".error")
                 said = error.read_text() if error.is_file() else f"exit code {code}"
                 future.set_exception(ChildDied(said))
+        how = self._process.wait()  # it alone can write there
         with self._lock:
             for future, _ in self._waiting.values():
-                future.set_exception(ChildDied("the process that scenarios are forked from has ended"))
+                future.set_exception(ChildDied(f"the process that scenarios are forked from has ended with {how}"))
             self._waiting.clear()

@@ -53,3 +53,12 @@ def test_a_process_that_does_not_end_is_killed_and_one_that_dies_says_why(tmp_pa
             hangs.result(60)
         with pytest.raises(ChildDied):
             dies.result(60)
+
+
+def test_where_the_process_that_they_are_forked_from_ends_it_is_said_how(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, Zygote(tmp_path / "log") as zygote:
+        waits = zygote.submit(_task(tmp_path / "waits", port=silent.getsockname()[1]))
+        zygote._process.kill()
+
+        with pytest.raises(ChildDied, match="has ended with -9"):
+            waits.result(60)
