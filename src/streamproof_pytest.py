@@ -199,7 +199,8 @@ def _proved(session: _Session, job: "Job", wanted: Sequence[str], config: pytest
     if session.is_worker or capture is None or config.get_verbosity() < 0:
         return session.proofs.proved(job, wanted)
     with capture.global_and_fixture_disabled():  # so that the progress is seen
-        config.pluginmanager.getplugin("terminalreporter").ensure_newline()
+        if (reporter := config.pluginmanager.getplugin("terminalreporter")) is not None:
+            reporter.ensure_newline()
         return session.proofs.proved(job, wanted, progress=True)
 
 
