@@ -73,6 +73,7 @@ def prove(
     brokers: int = 1,
     services: Mapping[str, str] | None = None,
     progress: bool = False,
+    inputs: Mapping[str, str] | None = None,
     job: Wanted | None = None,
     brief: bool = False,
     listener: Callable[[Event], None] | None = None,
@@ -83,8 +84,10 @@ def prove(
     ----------
     target
         A folder with streamproof.toml, or "file.py:function".
+    inputs
+        Of plain PySpark, that was not written for Streamproof, by name a sample of each input.
     job
-        Of plain PySpark, that was not written for Streamproof, the samples of its inputs and its arguments.
+        The same with whatever else such a job takes: arguments, tables, functions that read back what it writes.
     seed, events, batches
         Other events than scenario.toml describes.
     only
@@ -119,6 +122,7 @@ def prove(
     KeyboardInterrupt
         On Ctrl-C, once what was finished is stored.
     """
+    job = job or (Wanted(str(target), inputs) if inputs else None)
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
     ids = tuple(store.last_failed(subject.root)) if last_failed else scenarios
