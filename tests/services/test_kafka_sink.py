@@ -253,7 +253,7 @@ def test_a_foreign_record_in_the_ledger_is_passed_over_and_a_broken_entry_is_nam
     small.run()
     assert ids() == ["a", "b"]
 
-    producer.produce(ledger_of(topic), b"{}", json.dumps(["small", "kept", "i", 2, 0]))
+    producer.produce(ledger_of(topic), b'{"format": 1, "job"', json.dumps(["small", "kept", "i", 2, 0]))
     producer.flush(20)
     small.feed([event("c", 2)])
     problem = small.stopped(SinkError)
