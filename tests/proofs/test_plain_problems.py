@@ -36,6 +36,10 @@ PROBLEMS = {
         "def job(clicks):\n    clicks.writeStream.foreachBatch(lambda rows, n: rows.write.jdbc('jdbc:postgresql://db/x', 't')).start()\n",
         "write.jdbc",
     ),
+    "an error in a batch": (
+        "def write(rows, n):\n    raise KeyError('rate')\ndef job(clicks):\n    clicks.writeStream.foreachBatch(write).start()\n",
+        "job.py line 2, in write: KeyError: 'rate'",
+    ),
     "a statement that writes": (
         "def job(spark, clicks):\n    spark.sql('DROP TABLE orders')\n    return clicks\n",
         "sql(DROP TABLE orders ...)",

@@ -86,7 +86,9 @@ def test_a_job_with_a_mistake_fails_with_its_cause(job, check, code, tmp_path, m
 def test_values_are_masked_unless_they_are_asked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    proof = sp.prove(JOBS / "broken" / "pairs.py:paid_clicks", inputs=PAIRS.wanted().inputs, quick=True, only="publish/*", stop_at_first=True)
+    proof = sp.prove(
+        JOBS / "broken" / "pairs.py:paid_clicks", inputs=PAIRS.wanted().inputs, quick=True, only="publish/*", stop_at_first=True
+    )
 
     assert proof.verdict == "fail"
     assert "c-00" not in (proof.folder / "report.json").read_text()

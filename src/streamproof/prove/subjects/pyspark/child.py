@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from streamproof.core.notes import Note
     from streamproof.prove.subjects.pyspark.readers import Inputs
     from streamproof.prove.subjects.pyspark.writers import Started
 
@@ -53,13 +54,18 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
         if ended.problem is not None:
             raise ended.problem
         _require_sound(told, inputs, started)
-    except StreamproofError as problem:
-        return ChildResult(problem.code, problem.message, problem.remedy, problem.action, tuple(notes))
-    except Exception as problem:
-        if place_of(problem) is None and not type(problem).__module__.startswith(("pyspark", "py4j")):
-            raise
-        return ChildResult(JOB_RAISED, raised_in(None, problem), remedy_for(problem), None, tuple(notes))
+    except Exception as problem:  # noqa: BLE001 -- it is the user's job: anything can happen in it
+        return _stopped(started.raised[0] if started.raised else problem, notes)
     return ChildResult(notes=tuple(notes))
+
+
+def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
+    """How the job was stopped; what is neither the job's nor Spark's is a fault of the proof, and goes on."""
+    if isinstance(problem, StreamproofError):
+        return ChildResult(problem.code, problem.message, problem.remedy, problem.action, tuple(notes))
+    if place_of(problem) is None and not type(problem).__module__.startswith(("pyspark", "py4j")):
+        raise problem
+    return ChildResult(JOB_RAISED, raised_in(None, problem), remedy_for(problem), None, tuple(notes))
 
 
 class _Ended:

@@ -30,6 +30,8 @@ class Started:
         self.base, self._folder = base, folder
         self.queries: list[tuple[Query, StreamingQuery]] = []
         self.names: set[str] = set()
+        self.raised: list[Exception] = []
+        """What functions of the job have raised in batches: Spark says it in the middle of a long message."""
 
     def name_for(self, wanted: str) -> str:
         """A name that is a word, and that no other query of the job has."""
@@ -113,7 +115,14 @@ class BoundWriter(DataStreamWriter):
         return self
 
     def foreachBatch(self, func: Any) -> "BoundWriter":
-        super().foreachBatch(func)
+        def noted(rows: "DataFrame", batch: int) -> None:
+            try:
+                func(rows, batch)
+            except Exception as problem:
+                self._started.raised.append(problem)
+                raise
+
+        super().foreachBatch(noted)
         self._own = "foreachBatch"
         return self
 
