@@ -6,7 +6,7 @@ import pytest
 
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, event, recorded
 from streamproof.core.account import Account
-from streamproof.errors import FingerprintMismatch, SinkError, TornCheckpoint, WrongCheckpoint
+from streamproof.errors import DiskFull, FingerprintMismatch, SinkError, TornCheckpoint, WrongCheckpoint
 
 pytestmark = pytest.mark.spark
 
@@ -190,7 +190,7 @@ def test_an_output_that_is_gone_while_a_batch_is_open_is_named(small_job):
     job.feed([event("e1", 1), event("bad", 1, v=-1)])
     with recorded(job, "gone") as faults:
         faults.arm("gone", "create", "/out/refused/.*/_ledger.json$", "before", 1, "enospc")
-        job.stopped(SinkError)
+        job.stopped(DiskFull)
         faults.clear("gone")
         job.text = KEPT
         config = job.folder / "streamproof.toml"

@@ -11,7 +11,7 @@ from spark.small_job import KEPT, assert_readable, event, recorded
 from streamproof._jvm import Storage
 from streamproof.core.account import Account
 from streamproof.core.manifest import Manifest
-from streamproof.errors import SinkError, StreamproofError, TwoDrivers
+from streamproof.errors import DiskFull, SinkError, StreamproofError, TwoDrivers
 from streamproof.runtime.batch import BatchProtocol
 from streamproof.runtime.manifests import ManifestStore
 
@@ -43,7 +43,7 @@ def test_a_full_disk_stops_cleanly_and_with_room_a_restart_finishes(small_job, s
     job.feed([event("e2", 2)])
     with recorded(job, "full") as faults:
         faults.arm("full", "create", step, "before", 1, "enospc")
-        error = job.stopped(SinkError)
+        error = job.stopped(DiskFull)
         assert faults.fired("full")
         assert "The disk is full" in error.message
         assert str(job.folder) in error.message
