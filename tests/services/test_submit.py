@@ -19,7 +19,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "deploying.md"
 
 def test_a_job_runs_on_a_cluster_as_the_guide_says(tmp_path: Path) -> None:
     write_templates(tmp_path / "my_job")
-    (program,) = re.findall(r"```python\n(# submit\.py\n.*?)```", GUIDE.read_text(), re.DOTALL)
+    (program,) = re.findall(r"```python[^\n]*\n(# submit\.py\n.*?)```", GUIDE.read_text(), re.DOTALL)
     (tmp_path / "submit.py").write_text(program)
     tools = Path(sys.executable).parent
     environment = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PYSPARK_PYTHON": sys.executable}
