@@ -31,6 +31,7 @@ from streamproof.errors import (
     StoreEmptied,
     StreamproofError,
     TwoDrivers,
+    UnknownFormat,
 )
 from streamproof.lab import KafkaCluster
 from streamproof.lab.process import until
@@ -241,7 +242,15 @@ def test_r7_who_wakes_up_with_a_batch_whose_entry_was_dropped_does_not_write_it_
     assert len(received(kafka.url, topic)) == 1
 
 
-def test_a_foreign_record_in_the_ledger_is_passed_over_and_a_broken_entry_is_named(job, kafka, topic, ids):
+@pytest.mark.parametrize(
+    ("entry", "kind", "said"),
+    [
+        (b'{"format": 1, "job"', SinkError, "has the key of an entry and is none"),
+        (b"{}", UnknownFormat, "is a ledger entry of no format"),
+    ],
+    ids=["a cut one", "one of no format"],
+)
+def test_a_foreign_record_in_the_ledger_is_passed_over_and_a_broken_entry_is_named(job, kafka, topic, ids, entry, kind, said):
     small = job()
     small.feed([event("a", 0)])
     small.run()
@@ -253,11 +262,11 @@ def test_a_foreign_record_in_the_ledger_is_passed_over_and_a_broken_entry_is_nam
     small.run()
     assert ids() == ["a", "b"]
 
-    producer.produce(ledger_of(topic), b'{"format": 1, "job"', json.dumps(["small", "kept", "i", 2, 0]))
+    producer.produce(ledger_of(topic), entry, json.dumps(["small", "kept", "i", 2, 0]))
     producer.flush(20)
     small.feed([event("c", 2)])
-    problem = small.stopped(SinkError)
-    assert "has the key of an entry and is none" in problem.message
+    problem = small.stopped(kind)
+    assert said in problem.message
 
 
 def written(kafka: KafkaCluster, ledger: Ledger, entries: Sequence[LedgerEntry]) -> None:

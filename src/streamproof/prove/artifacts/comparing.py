@@ -52,7 +52,7 @@ def rows_published(history: "History") -> PublishedRows:
     """The sums of every output of a scenario."""
     return PublishedRows(
         {
-            output.name: _sums([row.values for row in output.rows], view.steps if view.windowed and output.kind == "main" else None)
+            output.name: _sums([_shown(row.values) for row in output.rows], view.steps if view.windowed and output.kind == "main" else None)
             for view in history.queries
             for output in view.left.outputs.values()
         }
@@ -70,7 +70,7 @@ def row_differences(one: Path, other: Path, steps: Mapping[str, Steps] | None = 
         only, missing = without_partners(list(_rows(one / OUT / name)), list(_rows(other / OUT / name)), of_output)
         if not only and not missing:
             continue
-        example = {column: _plain(value) for column, value in _visible((only or missing)[0])}
+        example = {column: _plain(value) for column, value in _sorted((only or missing)[0])}
         yield Finding(
             Code.OTHER_ROWS,
             None,
@@ -139,20 +139,25 @@ def _sums(rows: Sequence[Row], steps: Steps | None) -> Digest:
 def _rows(folder: Path) -> Iterator[Row]:
     for path in sorted(folder.glob("batch=*/*")):
         if not path.name.startswith(("_", ".")):
-            yield from rows_of(path)
+            yield from map(_shown, rows_of(path))
 
 
-def _visible(row: Row) -> Columns:
-    return tuple(sorted((name, value) for name, value in row.items() if name not in _HIDDEN))
+def _shown(row: Row) -> Row:
+    """A row of ours without the hidden columns of proofs; rows of other people's jobs are compared with all their columns."""
+    return {name: value for name, value in row.items() if name not in _HIDDEN}
+
+
+def _sorted(row: Row) -> Columns:
+    return tuple(sorted(row.items()))
 
 
 def _exact(row: Row, steps: Steps) -> Columns:
     """The columns that must be equal to the last digit, and the names of the others."""
-    return tuple((name, "" if _is_loose(name, value, steps) else str(value)) for name, value in _visible(row))
+    return tuple((name, "" if _is_loose(name, value, steps) else str(value)) for name, value in _sorted(row))
 
 
 def _loose(row: Row, steps: Steps) -> Columns:
-    return tuple((name, _number(value)) for name, value in _visible(row) if _is_loose(name, value, steps))
+    return tuple((name, _number(value)) for name, value in _sorted(row) if _is_loose(name, value, steps))
 
 
 def _is_loose(name: str, value: Any, steps: Steps) -> bool:
@@ -170,7 +175,7 @@ def _number(value: Any) -> Any:
 
 
 def _written(row: Row) -> Columns:
-    return tuple((name, _plain(value)) for name, value in _visible(row))
+    return tuple((name, _plain(value)) for name, value in _sorted(row))
 
 
 def _plain(value: Any) -> Any:

@@ -77,20 +77,27 @@ def exactly_once(evidence: Evidence) -> Iterator[Finding]:
     for output in evidence.left.outputs:
         for damage in output.damaged:
             yield Finding(Code.DAMAGED_FILE, None, f"a file of the output {output.name} cannot be read: {damage}")
-        batches = _batches_of(evidence.left, output)
-        try:
-            reference = evidence.expected(batches)
-        except NoReference as problem:
-            raise CannotTell(f"There is no run without a fault over the same batches for {output.name}: {problem}.") from None
+        reference = _reference(evidence, output.name, _batches_of(evidence.left, output))
         expected = next((other for other in reference.outputs if other.name == output.name), None)
         yield from _differences(output, expected, masked=evidence.masked)
-    for query, batches in evidence.left.batches.items():  # an output that is not there at all
-        reference = evidence.expected(batches)
-        there = {output.name for output in evidence.left.outputs}
-        for expected in reference.outputs:
+    yield from _outputs_not_there(evidence)
+
+
+def _outputs_not_there(evidence: Evidence) -> Iterator[Finding]:
+    there = {output.name for output in evidence.left.outputs}
+    for query, batches in evidence.left.batches.items():
+        for expected in _reference(evidence, query, batches).outputs:
             if expected.name not in there and (expected.query is None or expected.query.name == query) and expected.count:
                 what = f"the output {expected.name} has no row"
                 yield Finding(Code.NO_ROW, None, what, expected=f"{expected.count:,} rows", found="none")
+
+
+def _reference(evidence: Evidence, name: str, batches: Sequence[Batch]) -> Left:
+    """What a run without a fault has left over the same batches; CannotTell where there is none."""
+    try:
+        return evidence.expected(batches)
+    except NoReference as problem:
+        raise CannotTell(f"There is no run without a fault over the same batches for {name}: {problem}.") from None
 
 
 def _batches_of(left: Left, output: Output) -> Sequence[Batch]:
@@ -113,9 +120,9 @@ def _said(
     name: str, batch: int | None, more: Sequence[Row], missing: Sequence[Row], expected: Sequence[Row], *, masked: bool
 ) -> Iterator[Finding]:
     """One finding for each row that is there too often, one for each that is lost, one for each that is another."""
-    known = [_visible(row) for row in expected]
-    doubled = [row for row in more if _visible(row) in known]
-    other = [row for row in more if _visible(row) not in known]
+    known = {_written(row) for row in expected}
+    doubled = [row for row in more if _written(row) in known]
+    other = [row for row in more if _written(row) not in known]
     of = f" of batch {batch}" if batch is not None else ""
     for row in doubled[:_SHOWN]:
         yield Finding(
@@ -142,8 +149,7 @@ def _said(
     for row in other[len(missing) :][:_SHOWN]:
         what = f"a row{of} of the output {name} should not be there"
         yield Finding(Code.UNEXPECTED, None, what, batch, "no such row", shown(row, masked=masked))
-    rest = len(more) + len(missing) - min(len(doubled), _SHOWN) - min(max(len(other), len(missing)), _SHOWN)
-    if rest > max(len(other), len(missing)) > _SHOWN:
+    if max(len(doubled), len(other), len(missing)) > _SHOWN:
         what = f"{len(more):,} rows more and {len(missing):,} rows less than expected in the output {name}{of}"
         yield Finding(Code.MORE_OF_THEM, None, what, batch)
 
@@ -152,7 +158,7 @@ def _all(rows: Mapping[int | None, Sequence[Row]]) -> list[Row]:
     return [row for some in rows.values() for row in some]
 
 
-def _visible(row: Row) -> tuple[Any, ...]:
+def _written(row: Row) -> tuple[Any, ...]:
     return tuple(sorted((name, str(value)) for name, value in row.items()))
 
 

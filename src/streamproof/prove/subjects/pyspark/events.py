@@ -1,5 +1,6 @@
 """The events of a proof's samples: perturbed, spread over files that make the batches, and written again for a run that cuts them otherwise."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,8 +103,6 @@ def _key(sample: Sample, event: SampleEvent) -> bytes | None:
 def _value(event: SampleEvent) -> bytes:
     if event.record.raw is not None:
         return event.record.raw
-    import json
-
     return json.dumps(dict(event.record.values), default=str, ensure_ascii=False).encode()
 
 

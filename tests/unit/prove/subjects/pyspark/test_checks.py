@@ -52,6 +52,20 @@ def test_each_difference_has_its_code_and_its_batch(rows, code, batch):
     assert (check.findings[0].code, check.findings[0].batch) == (code, batch)
 
 
+@pytest.mark.parametrize("column", ["original", "_trace", "_records"])
+def test_no_column_of_somebody_elses_job_is_left_aside(column):
+    assert found({0: [{"k": "x", column: "a"}]}, {0: [{"k": "x", column: "b"}]})["exactly-once"].findings[0].code == "other-value"
+
+
+def test_what_is_left_out_of_many_differences_is_counted():
+    codes = [
+        finding.code
+        for finding in found({0: RIGHT[0]}, {0: [*RIGHT[0], *({"k": f"r{n}"} for n in range(9))]})["exactly-once"].findings
+    ]
+
+    assert codes == ["lost"] * 5 + ["more-of-them"]
+
+
 def test_an_output_without_batches_is_compared_as_a_whole():
     everything = [row for rows in RIGHT.values() for row in rows]
 
