@@ -61,7 +61,7 @@ check: setup
 	@$(RUN) ruff format --check --quiet .
 	@$(RUN) ruff check --quiet .
 	@$(RUN) mypy
-	@$(RUN) pytest -q -m "not spark" tests/architecture tests/unit tests/docs
+	@$(RUN) pytest -q -n 2 -m "not spark" tests/architecture tests/unit tests/docs
 
 # Three runs side by side, each with a JVM of its own: small jobs, and services that are waited for, leave one of two cores idle. A fourth
 # would take more than 20 GB. What the first two say comes at the end; THEN is done behind the first and ALSO behind the second, whether they

@@ -83,6 +83,15 @@ def test_a_job_with_a_mistake_fails_with_its_cause(job, check, code, tmp_path, m
     )
 
 
+def test_a_start_that_spark_refuses_before_the_first_batch_is_mended_as_a_person_would_and_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    proof = sp.prove(JOBS / SESSIONS.target, inputs=SESSIONS.wanted().inputs, only="plan/source.0@0:after")
+
+    assert proof.verdict == "pass", proof
+    assert "checkpoint-emptied" in proof.report["note_codes"]
+
+
 def test_values_are_masked_unless_they_are_asked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 

@@ -40,6 +40,7 @@ class NoteCode(StrEnum):
     FAULTS_LEFT_OUT = "faults-left-out"
     QUICK_PLAN = "quick-plan"
     BRIEF_PLAN = "brief-plan"
+    CHECKPOINT_EMPTIED = "checkpoint-emptied"
     CUT_SHORT = "cut-short"
     NOT_FIRED = "fault-not-fired"
     NOT_EXERCISED = "never-exercised"

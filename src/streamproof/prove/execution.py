@@ -201,6 +201,8 @@ class Executor:
                 result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
                 if result.action in _REPLAYS and _moved_away(plan, binding.folder):
                     result = self._children.start(f"{name}-once-more", restarted, recording=recording, replay_last=True).result()
+            if result.code and self.subject.remedy(binding.folder):
+                result = self._children.start(f"{name}-again", restarted, recording=recording).result()
             return Ran(plan, binding.folder, fired, result, "", monotonic_seconds() - started, rerun)
         except NotMet as not_met:
             return Ran(plan, binding.folder, True, None, "", monotonic_seconds() - started, not_met=not_met)

@@ -111,6 +111,10 @@ class Subject(ABC):
     ) -> tuple[list["ScenarioPlan"], tuple[str, ...]]:
         """The scenarios beside the fault-free one, and in words which faults could not be tried here."""
 
+    def remedy(self, folder: Path) -> bool:
+        """Does what a person has to do where the subject does not start on a scenario's folder; whether there is such a thing."""
+        return False
+
     # -- whether it is right
 
     @abstractmethod

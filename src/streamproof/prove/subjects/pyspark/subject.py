@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.clock import from_micros
-from streamproof.core.notes import Note
+from streamproof.core.notes import Note, NoteCode
 from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.plan.planning import ScenarioPlan, before_commits, beyond, live, standard
@@ -18,6 +18,7 @@ from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
 from streamproof.prove.subjects.pyspark.differences import Code, differs_without_fault, published_rows
 from streamproof.prove.subjects.pyspark.events import Offered, write_group
+from streamproof.prove.subjects.pyspark.leftovers import SAYS, emptied
 from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.reading import WRITTEN, Left, Output, queries_of, read_left
 from streamproof.prove.subjects.pyspark.reference import References
@@ -116,6 +117,13 @@ class PysparkSubject(Subject):
         kept = [plan for plan in more if plan.fault != MACHINE_DEATH]
         left_out = ("machine death: Spark alone does not bring back the files that it takes",) if len(kept) < len(more) else ()
         return [*crashes, *kept], left_out
+
+    def remedy(self, folder: Path) -> bool:
+        done = emptied(folder / CHECKPOINT / query.name for query in self._queries)
+        note = Note(NoteCode.CHECKPOINT_EMPTIED, SAYS)
+        if done and note not in self.notes:
+            self.notes = (*self.notes, note)
+        return done
 
     # -- whether it is right
 
