@@ -7,11 +7,25 @@ if TYPE_CHECKING:
     from streamproof.errors import StreamproofError
     from streamproof.proof import Proof, prove
     from streamproof.runtime.target import run
-    from streamproof.stream import Outputs, Stream, job, tumbling
+    from streamproof.stream import Outputs, Stream, calendar, hopping, session, tumbling
+    from streamproof.stream.job import job
 
 __version__ = "0.1.0"
 
-__all__ = ["Outputs", "Proof", "Stream", "StreamproofError", "__version__", "job", "prove", "run", "tumbling"]
+__all__ = [
+    "Outputs",
+    "Proof",
+    "Stream",
+    "StreamproofError",
+    "__version__",
+    "calendar",
+    "hopping",
+    "job",
+    "prove",
+    "run",
+    "session",
+    "tumbling",
+]
 
 # Imported when first asked for: `import streamproof` brings in neither PySpark nor pydantic.
 _HOMES = {
@@ -19,8 +33,11 @@ _HOMES = {
     "Proof": "streamproof.proof",
     "Stream": "streamproof.stream",
     "StreamproofError": "streamproof.errors",
+    "calendar": "streamproof.stream",
+    "hopping": "streamproof.stream",
     "job": "streamproof.stream",
     "run": "streamproof.runtime.target",
+    "session": "streamproof.stream",
     "tumbling": "streamproof.stream",
 }
 

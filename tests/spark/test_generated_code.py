@@ -9,8 +9,8 @@ from streamproof.runtime.binding import bind
 from streamproof.runtime.doors import SideDoors
 from streamproof.runtime.start.plan import event_time_of, source_rows
 from streamproof.runtime.tally import tallied
+from streamproof.stream.graph import build
 from streamproof.stream.outputs import SideKind
-from streamproof.stream.plan import build
 
 pytestmark = pytest.mark.spark
 

@@ -57,7 +57,7 @@ def test_r3_a_crash_between_manifest_and_publish_leaves_the_staged_rows_and_they
 
 def test_r5_one_divert_twice_in_a_plan_is_an_error(small_job, monkeypatch):
     """A transform with such a plan is refused; what Spark makes of a plan is looked at too."""
-    monkeypatch.setattr("streamproof.stream.plan.require_row_by_row", lambda *_: None)
+    monkeypatch.setattr("streamproof.stream.operators.transform_limits.require_row_by_row", lambda *_: None)
     text = KEPT.replace("kept=checked,", "kept=checked.transform(lambda rows: rows.unionAll(rows)),")
     job = small_job(text)
     job.feed([event("e1", 1), event("bad", 2, v=-1)])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _ENCODED = re.compile(r'[\s%#?"<>\[\]{}|\\^`]')
 """What java.net.URI encodes in a path."""
 WINDOW_OPERATOR = "stateStoreSave"
+SESSION_OPERATOR = "sessionWindowStateStoreSaveExec"
 DEDUPLICATE_OPERATOR = "dedupeWithinWatermark"
 
 
@@ -69,6 +70,28 @@ def windows(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame
     )
 
 
+def sessions(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
+    """The open sessions, in the columns of `windows`.
+
+    Spark's key is that of the group and the start; its value the session, the key once more, and the aggregates.
+    """
+    state = _state(spark, checkpoint, operator)
+    *by, _start = _fields(state, "key")
+    session, *values = state.schema["value"].dataType.names  # type: ignore[attr-defined]
+    records, hashed = values[len(by)], values[len(by) + 1 : len(by) + 2]
+    types = {field.name: field.dataType.simpleString() for field in state.schema["value"].dataType.fields}  # type: ignore[attr-defined]
+    has_hash = bool(hashed) and types[hashed[0]] == "bigint"
+    return state.select(
+        _listed(by).alias("by"),
+        F.unix_micros(F.col(f"value.{session}.end")).alias("end_us"),
+        F.col(f"value.{records}").alias("records"),
+        (F.col(f"value.{hashed[0]}") if has_hash else F.lit(None)).cast("bigint").alias("hash"),
+    )
+
+
+_READERS = {WINDOW_OPERATOR: windows, SESSION_OPERATOR: sessions}
+
+
 def remembered(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
     """The keys that deduplication remembers: `key` (its values as a JSON list) and `expires_us` (bigint)."""
     state = _state(spark, checkpoint, operator)
@@ -108,7 +131,7 @@ def open_windows(spark: "SparkSession", checkpoint: str) -> OpenWindows:
     found = OpenWindows(0, 0, None)
     with reachable(checkpoint) as path:
         for operator, name in operators(spark, path).items():
-            if name == WINDOW_OPERATOR:
-                row = windows(spark, path, operator).agg(F.sum("records"), F.count("*"), F.max("end_us")).collect()[0]
+            if name in _READERS:
+                row = _READERS[name](spark, path, operator).agg(F.sum("records"), F.count("*"), F.max("end_us")).collect()[0]
                 found = OpenWindows(row[0] or 0, row[1], row[2])
     return found

@@ -9,7 +9,9 @@ from pyspark.sql.types import DateType, NumericType, StringType, TimestampNTZTyp
 from streamproof import _jvm
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import ConfigurationError
-from streamproof.stream.plan import CORRUPT, INSTANT, ORIGINAL, PROBLEM, Doors, column_error
+from streamproof.stream.doors import Doors
+from streamproof.stream.names import CORRUPT, INSTANT, ORIGINAL, PROBLEM
+from streamproof.stream.problems import column_error
 
 if TYPE_CHECKING:
     from streamproof.config import EventTime, SourceConfig

@@ -8,7 +8,7 @@ from pyspark.sql.types import ArrayType, CharType, DataType, MapType, StringType
 
 from streamproof import _jvm
 from streamproof.errors import ConfigurationError
-from streamproof.stream.plan import CORRUPT, ORIGINAL
+from streamproof.stream.names import CORRUPT, ORIGINAL
 
 WRITTEN = {
     "ignoreNullFields": "false",

@@ -8,7 +8,7 @@ from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType
 
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import SinkPlace
-from streamproof.stream.plan import column_error
+from streamproof.stream.problems import column_error
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

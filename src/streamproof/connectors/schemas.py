@@ -7,7 +7,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from streamproof.connectors.json_records import require_parseable
 from streamproof.errors import ConfigurationError
-from streamproof.stream.plan import TRACE, own_name
+from streamproof.stream.names import TRACE, own_name
 
 if TYPE_CHECKING:
     from streamproof.config import SourceConfig

@@ -219,6 +219,7 @@ def _account_facts(report: Report) -> dict[str, Any]:
     return {
         "there": bool(fault_free["input"]),
         "same": fault_free == worst,
+        "overlap": bool(fault_free.get("expanded")),
         "inputs": (fault_free["input"], worst["input"]),
         "over": (words.imbalance(fault_free), words.imbalance(worst)),
         "in_words": _balance(fault_free, worst),

@@ -14,7 +14,10 @@ Counts = TypedDict("Counts", {"pass": int, "fail": int, "unknown": int})
 
 
 class AccountCounts(TypedDict):
-    """Where the (input record, window) pairs of one run are; `input` is how many there were."""
+    """Where the (input record, window) pairs of one run are; `input` is how many there were.
+
+    `expanded` says how many of them are a record's second window or a further one, where windows overlap.
+    """
 
     input: int
     emitted: int
@@ -23,6 +26,7 @@ class AccountCounts(TypedDict):
     rejected: int
     duplicate: int
     filtered: int
+    expanded: NotRequired[int]
 
 
 class Conservation(TypedDict):

@@ -56,6 +56,8 @@ def _passed(report: Report, page: "Lines") -> None:
     page.label_width = len(label) + 3
     if report["conservation"]["fault_free"]["input"]:
         page.parts(label, words.account(report["conservation"]["fault_free"]))
+        if overlap := words.in_windows(report):
+            page.line("", overlap, width=page.label_width)
     _judged_by(report, page)
     page.line("what this means", words.WHAT_A_PASS_MEANS, width=page.label_width)
     page.whole("read on", pages.path_of(words.READ_WHAT_A_PASS_MEANS), width=page.label_width)

@@ -123,9 +123,16 @@ def imbalance_in_words(counts: AccountCounts) -> str:
     if not over:
         return ""
     total = Account.of(dict_of(counts)).total
-    return (
-        f"{number(abs(over))} {'too many' if over > 0 else 'missing'}: {number(total)} places for {number(counts['input'])} records"
-    )
+    of = "pairs of a record and a window" if counts.get("expanded") else "records"
+    return f"{number(abs(over))} {'too many' if over > 0 else 'missing'}: {number(total)} places for {number(counts['input'])} {of}"
+
+
+def in_windows(report: Report) -> str:
+    """ "400 trades are in 1,579 windows, counted one by one"; nothing where each record counts once."""
+    counts = report["conservation"]["fault_free"]
+    if not counts.get("expanded"):
+        return ""
+    return f"windows overlap: a {noun(report)} counts once for each of its windows, {number(counts['input'])} times in all"
 
 
 def dict_of(counts: AccountCounts) -> dict[str, int]:

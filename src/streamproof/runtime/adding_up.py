@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from streamproof.errors import AccountError
-from streamproof.stream.recipe import Recipe, Transform
+from streamproof.stream.operators import Transform
+from streamproof.stream.recipe import Recipe
 
 if TYPE_CHECKING:
     from streamproof.runtime.result import QueryAccount, RunResult
@@ -31,10 +32,11 @@ def require_adds_up(result: "RunResult", recipes: Mapping[str, Recipe]) -> None:
 
 
 def _said(account: "QueryAccount") -> str:
-    off = account.input - account.account.total
+    off = account.wanted - account.account.total
+    windows = f", in {account.wanted:,} pairs of a record and a window" if account.expanded else ""
     return (
         f"The account of {account.query} does not add up, {abs(off):,} {'missing' if off > 0 else 'too many'}: "
-        f"{account.input:,} records were read, {account.account.total:,} are accounted for."
+        f"{account.input:,} records were read{windows}, {account.account.total:,} are accounted for."
     )
 
 

@@ -33,6 +33,7 @@ from streamproof.runtime.contradictions import (
     require_same,
     taken_away,
 )
+from streamproof.runtime.doors import EXPANDED
 from streamproof.runtime.events import BatchCommitted, BatchPlanned, BatchStaged, QueryEvents, WatermarkLeapt
 from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.logs import BatchLogs, QueryLogs
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
 _PART = re.compile(r"part-(\d+)-")
 """How Spark names the file that a task writes, by its partition."""
-_DIGEST_KEYS = ("input", "emitted", "late", "rejected", "duplicate", "filtered")
+_DIGEST_KEYS = ("input", "expanded", "emitted", "late", "rejected", "duplicate", "filtered")
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,7 @@ class BatchProtocol:
         sections = self._sections(output, "main", directory, files, digest)
         counts = {
             "input": metrics.get("input", 0),
+            "expanded": sums.get(EXPANDED, DoorSums()).rows,
             "emitted": digest.records if self.stateful else digest.rows,
             "duplicate": metrics.get("duplicate", 0),
             "filtered": sum(found.rows for name, found in sums.items() if name.startswith("filtered.")),

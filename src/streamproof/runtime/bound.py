@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from streamproof.config import ServiceSink, output_of
 from streamproof.connectors import services
+from streamproof.stream.operators import Require
 from streamproof.stream.outputs import Outputs, SideKind
-from streamproof.stream.recipe import Recipe, Require
+from streamproof.stream.recipe import Recipe
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig, SourceConfig

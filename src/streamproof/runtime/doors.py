@@ -8,10 +8,12 @@ from pyspark.sql.types import BinaryType, StructType
 
 from streamproof import _jvm
 from streamproof.connectors.json_records import WRITTEN
+from streamproof.stream.names import CORRUPT, INSTANT, MADE, ORIGINAL, PROBLEM, REASON, TRACE, WINDOW
 from streamproof.stream.outputs import SideKind
-from streamproof.stream.plan import CORRUPT, INSTANT, MADE, ORIGINAL, PROBLEM, REASON, TRACE
 
-_INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
+_INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM, WINDOW)
+EXPANDED = "expanded"
+"""The door that nobody leaves by: a record's second window and those after it are counted there."""
 
 
 @dataclass
@@ -41,11 +43,19 @@ class SideDoors:
         out = self.jvm.divert(f"filtered.{name}", None, trace, F.lit(name))
         return rows_that_pass(rows, F.when(keep, F.lit(True)).otherwise(out))
 
-    def late(self, rows: DataFrame, event_time: Column, window_us: int = 0) -> DataFrame:
+    def late(
+        self, rows: DataFrame, decides: Column, window_us: int = 0, *, window: tuple[Column, Column] | None = None
+    ) -> DataFrame:
         reason = F.lit("at or behind the late bound")
         shown = [name for name in rows.columns if name not in _INTERNAL]
-        payload = F.struct(*shown, reason.alias("reason"))
-        return self._divert(rows.drop(ORIGINAL), SideKind.LATE, event_time < self.jvm.late_before(window_us), payload, reason)
+        bounds = [] if window is None else [window[0].alias("window_start"), window[1].alias("window_end")]
+        payload = F.struct(*shown, *bounds, reason.alias("reason"))
+        return self._divert(rows.drop(ORIGINAL), SideKind.LATE, decides < self.jvm.late_before(window_us), payload, reason)
+
+    def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
+        trace = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
+        counted = self.jvm.divert(EXPANDED, None, trace, F.lit(None).cast("string"))
+        return rows_that_pass(rows, F.when(further, ~counted).otherwise(F.lit(True)))
 
     def _divert(self, rows: DataFrame, kind: SideKind, leaves: Column, payload: Column, reason: Column) -> DataFrame:
         door = f"{kind}.{self._number}"

@@ -79,7 +79,7 @@ class BatchPlanned(RunEvent):
 class BatchStaged(RunEvent):
     """The rows of a batch are computed and staged, and its manifest stands; no reader sees them yet.
 
-    `counts` has the account of this batch: input, emitted, late, rejected, duplicate, filtered. `rows` is by output. `replayed` says
+    `counts` has the account of this batch: input, expanded, emitted, late, rejected, duplicate, filtered. `rows` is by output. `replayed` says
     that the batch ran before, and that the manifest of that attempt stands. `seconds` is the time since the batch was planned.
     """
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from streamproof.core.users_code import place_of
 from streamproof.errors import StreamproofError
@@ -13,6 +13,7 @@ from streamproof.runtime.several_queries import prices
 
 if TYPE_CHECKING:
     from streamproof.config import SourceConfig
+    from streamproof.stream.operators.operator import Mention
     from streamproof.stream.recipe import Recipe
 
 
@@ -56,10 +57,10 @@ def require_possible(recipe: "Recipe", source: "SourceConfig") -> None:
     within a SQL text are left to Spark.
     """
     from streamproof.config.columns import columns_of
-    from streamproof.stream.plan import column_error, needs_event_time
+    from streamproof.stream.problems import column_error, needs_event_time
 
     if recipe.stateful and source.event_time is None:
-        raise needs_event_time(recipe)
+        raise needs_event_time(recipe.source)
     if source.schema_ddl is None:
         return
     columns = [*columns_of(source.schema_ddl), *_carried(source)]
@@ -70,26 +71,21 @@ def require_possible(recipe: "Recipe", source: "SourceConfig") -> None:
 
 def _mentioned(recipe: "Recipe") -> Iterator[tuple[str, str, bool]]:
     """Each column that a step names: in which step, the name, and whether upper and lower case must agree."""
-    from streamproof.stream.recipe import Deduplicate, Filter, Require, Transform, WindowAggregate
+    from streamproof.stream.operators import Transform
 
     for step in recipe.steps:
         if isinstance(step, Transform):
             return
-        if isinstance(step, Require):
-            yield from _named("require()", step.conditions.values())
-        elif isinstance(step, Filter):
-            yield from _named(f"filter(name={step.name!r})", [step.condition])
-        elif isinstance(step, Deduplicate):
-            yield from (("deduplicate()", name, True) for name in step.key)
-        elif isinstance(step, WindowAggregate):
-            yield from (("window(by=...)", name, True) for name in step.by)
-            yield from _named("aggregate()", step.aggregates.values())
+        for mention in step.mentioned():
+            yield from ((mention.where, name, mention.exact) for name in _names_of(mention))
 
 
-def _named(where: str, columns: Iterable[Any]) -> Iterator[tuple[str, str, bool]]:
+def _names_of(mention: "Mention") -> Iterable[str]:
     """The plain names: one with a dot or a backtick may be a field, and "*" is no column."""
-    names = {name for column in columns for name in names_in(column)}
-    yield from ((where, name, False) for name in sorted(names) if name.isidentifier())
+    if mention.exact:
+        return mention.columns
+    names = {name for column in mention.columns for name in names_in(column)}
+    return sorted(name for name in names if name.isidentifier())
 
 
 def _carried(source: "SourceConfig") -> tuple[str, ...]:

@@ -28,7 +28,9 @@ class OutputResult:
 
 @dataclass(frozen=True)
 class QueryAccount:
-    """The account of one query since its checkpoint began; `input` counts its records.
+    """The account of one query since its checkpoint began; `input` counts its records, `expanded` their further windows.
+
+    Where windows overlap, a record counts once for each of its windows: input + expanded is what the places add up to.
 
     `unknown_since` is the batch from which it is not known, since a manifest was lost or a replay accepted; None where it is known.
     """
@@ -37,10 +39,16 @@ class QueryAccount:
     input: int
     account: Account
     unknown_since: int | None = None
+    expanded: int = 0
+
+    @property
+    def wanted(self) -> int:
+        """How many (record, window) pairs the places must add up to."""
+        return self.input + self.expanded
 
     @property
     def adds_up(self) -> bool:
-        return self.input == self.account.total
+        return self.wanted == self.account.total
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as plain values, and whether the account adds up."""

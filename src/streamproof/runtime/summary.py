@@ -73,7 +73,8 @@ def account_of(query: str, newest: Manifest | None, opened: OpenWindows) -> Quer
     counts = newest.counts if newest else {}
     totals = {place: counts.get(f"total.{place}", 0) for place in _PLACES}
     account = Account.of({**totals, "open_state": opened.records})
-    return QueryAccount(query, counts.get("total.input", 0), account, newest.unknown_since if newest else None)
+    since = newest.unknown_since if newest else None
+    return QueryAccount(query, counts.get("total.input", 0), account, since, counts.get("total.expanded", 0))
 
 
 @dataclass(frozen=True)

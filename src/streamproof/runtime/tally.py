@@ -11,7 +11,7 @@ from pyspark.sql.types import DataType, DoubleType, FloatType, MapType, StructFi
 
 from streamproof._jvm import float_steps
 from streamproof.runtime.doors import rows_that_pass
-from streamproof.stream.plan import MADE, ORIGINAL, RECORDS, TRACE, TRACE_HASH
+from streamproof.stream.names import MADE, ORIGINAL, RECORDS, TRACE, TRACE_HASH
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors

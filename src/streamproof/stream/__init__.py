@@ -3,6 +3,23 @@
 from streamproof.stream.job import Job, job
 from streamproof.stream.outputs import Outputs, SideKind, SideOutput
 from streamproof.stream.stream import Stream, WindowedStream
-from streamproof.stream.windows import Tumbling, tumbling
+from streamproof.stream.windows import Calendar, Hopping, Session, Tumbling, Window, calendar, hopping, session, tumbling
 
-__all__ = ["Job", "Outputs", "SideKind", "SideOutput", "Stream", "Tumbling", "WindowedStream", "job", "tumbling"]
+__all__ = [
+    "Calendar",
+    "Hopping",
+    "Job",
+    "Outputs",
+    "Session",
+    "SideKind",
+    "SideOutput",
+    "Stream",
+    "Tumbling",
+    "Window",
+    "WindowedStream",
+    "calendar",
+    "hopping",
+    "job",
+    "session",
+    "tumbling",
+]

@@ -4,22 +4,17 @@ Spark binds state to operators by their place and to columns by their place and 
 its checks, and old rows are then read as what they are not.
 """
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from streamproof.core.durations import format_duration
-from streamproof.stream.recipe import Deduplicate, Recipe, WindowAggregate
+from streamproof.stream.recipe import Recipe
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 NONE = "none"
 LATENESS = ("lag", "allowed lateness")
 """The parts that only decide when rows are late and windows close: old state stays what it is under others."""
-
-_LAMBDA_NAME = re.compile(r"\b[xyz]_\d+\b")
-"""How PySpark names the arguments of a lambda function: by a counter of the JVM."""
 
 MadeBy = Mapping[str, str]
 """The parts of an identity by their names, such as "window": "tumbling 30 seconds", as people read them."""
@@ -36,20 +31,10 @@ def state_of(recipe: Recipe, rows: "DataFrame") -> dict[str, str]:
     rows
         What reaches the first of them; the types of keys and aggregates are taken from it.
     """
-    stateful = [step for step in recipe.steps if isinstance(step, Deduplicate | WindowAggregate)]
-    names = ["deduplicate" if isinstance(step, Deduplicate) else "window" for step in stateful]
-    parts = {"operators": ", ".join(names) or NONE}
-    if recipe.deduplicate is not None:
-        parts["deduplication key"] = _typed(rows, recipe.deduplicate.key)
-    aggregate = recipe.aggregate
-    if aggregate is not None:
-        parts["window"] = str(aggregate.window)
-        parts["window key"] = _typed(rows, aggregate.by)
-        parts["allowed lateness"] = format_duration(aggregate.allowed_lateness)
-        made = rows.groupBy(*aggregate.by).agg(*[column.alias(name) for name, column in aggregate.aggregates.items()])
-        types = {field.name: field.dataType.simpleString() for field in made.schema.fields}
-        parts["order of aggregates"] = ", ".join(aggregate.aggregates)
-        parts |= {f"aggregate {name}": f"{expression(column)} {types[name]}" for name, column in aggregate.aggregates.items()}
+    stateful = recipe.stateful_steps
+    parts = {"operators": ", ".join(step.name for step in stateful) or NONE}
+    for step in stateful:
+        parts |= step.made_by(rows)
     return parts
 
 
@@ -63,16 +48,3 @@ def differences(before: MadeBy, now: MadeBy) -> dict[str, str]:
     if any(part.startswith("aggregate ") for part in found):
         found.pop("order of aggregates", None)
     return found
-
-
-def expression(column: "Column") -> str:
-    """A column's expression as PySpark writes it, "sum(v)", the same in each process."""
-    text = str(column).removeprefix("Column<'").removesuffix("'>")
-    if "lambda" not in text:
-        return text
-    numbers: dict[str, str] = {}
-    return _LAMBDA_NAME.sub(lambda found: numbers.setdefault(found[0], f"{found[0][0]}_{len(numbers)}"), text)
-
-
-def _typed(rows: "DataFrame", names: tuple[str, ...]) -> str:
-    return ", ".join(f"{name} {rows.schema[name].dataType.simpleString()}" for name in names) or NONE

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
+from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, WindowAggregate
 from streamproof.stream.outputs import SideKind, SideOutput
-from streamproof.stream.recipe import Condition, Deduplicate, Filter, Recipe, Require, Transform, WindowAggregate
-from streamproof.stream.windows import Tumbling
+from streamproof.stream.recipe import Recipe
+from streamproof.stream.windows import Window
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -98,7 +99,7 @@ class Stream:
 
     def window(
         self,
-        window: Tumbling,
+        window: Window,
         *,
         by: str | tuple[str, ...] | list[str] = (),
         allowed_lateness: str = "0 seconds",
@@ -109,7 +110,8 @@ class Stream:
         Parameters
         ----------
         window
-            `tumbling("30 seconds")`.
+            `sp.tumbling("30 seconds")`, `sp.hopping("10 minutes", every="1 minute")`, `sp.session("30 minutes")` or
+            `sp.calendar("day", zone="Europe/Berlin")`.
         by
             The key: a column, or several.
         allowed_lateness
@@ -122,10 +124,10 @@ class Stream:
         JobDefinitionError
             If the window, the duration or the mode is not known, or the stream has a window already.
         """
-        if not isinstance(window, Tumbling):
+        if not isinstance(window, Window):
             raise JobDefinitionError(
                 f"window() got a {type(window).__name__}.",
-                required='It takes tumbling("30 seconds"); other windows are not there yet.',
+                required='It takes sp.tumbling("30 seconds"), sp.hopping(...), sp.session(...) or sp.calendar(...).',
             )
         if emit != "final":
             known = emit in ("corrections", "early")
@@ -188,7 +190,7 @@ def _require_names(where: str, names: "tuple[Any, ...]") -> None:
 class WindowedStream:
     """A stream cut into windows, waiting for its aggregates."""
 
-    def __init__(self, recipe: Recipe, window: Tumbling, by: tuple[str, ...], allowed_lateness: Any) -> None:
+    def __init__(self, recipe: Recipe, window: Window, by: tuple[str, ...], allowed_lateness: Any) -> None:
         self._recipe, self._window, self._by, self._lateness = recipe, window, by, allowed_lateness
 
     def aggregate(self, **aggregates: "Column") -> Stream:

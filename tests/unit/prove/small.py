@@ -16,14 +16,15 @@ from streamproof.prove.oracle.model import simulate
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.trace import event_id
 from streamproof.prove.oracle.watermark import Watermark
+from streamproof.prove.oracle.windows import PlainTumbling
 from streamproof.prove.scenario.generate import Event, Kind
 from streamproof.prove.scenario.offered import Offered
 from streamproof.prove.scenario.scenario import Expect
 
 SECOND = 1_000_000
-WINDOW = QueryShape("totals", "ts", 10 * SECOND, 30 * SECOND, ("client",), ("total",))
+WINDOW = QueryShape("totals", "ts", 10 * SECOND, PlainTumbling(30 * SECOND), ("client",), ("total",))
 ONCE = replace(WINDOW, deduplicate=("id",))
-DEDUPLICATED = replace(ONCE, window_us=None, by=(), aggregates=())
+DEDUPLICATED = replace(ONCE, window=None, by=(), aggregates=())
 PLAIN = QueryShape("rows", "ts")
 FILE = "batch=000003/part-00000-bbbb.parquet"
 
@@ -90,8 +91,8 @@ def faultless(
         _left(shape, model, events),
         model,
         arrived,
-        values if shape.window_us else None,
-        values if shape.window_us else None,
+        values if shape.window else None,
+        values if shape.window else None,
         {trace: {"total": 1.5} for trace in arrived},
         asked=asked_of(shape),
         asked_time=AskedTime("ts", max_future="1 day"),
@@ -104,7 +105,7 @@ def asked_of(shape: QueryShape) -> Asked:
     asked = Asked("s").then("require", conditions={"positive": "total > 0"}).then("filter", condition="true", name="small")
     if shape.deduplicate is not None:
         asked = asked.then("deduplicate", key=shape.deduplicate)
-    return asked if shape.window_us is None else asked.then("window", by=shape.by).then("aggregate", aggregates={"total": 1})
+    return asked if shape.window is None else asked.then("window", by=shape.by).then("aggregate", aggregates={"total": 1})
 
 
 def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) -> QueryHistory:
@@ -114,11 +115,11 @@ def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) ->
     for outcome in model.batches:
         file = f"batch={outcome.batch:06d}/part-00000-aaaa.parquet"
         for (by, start), contents in outcome.emitted.items():
-            window = {"window_start": start, "window_end": start + (shape.window_us or 0)}
+            window = {"window_start": start, "window_end": contents.end_us}
             hidden = {"_records": contents.count, "_trace_hash": contents.hash}
             keys = dict(zip(shape.by, by, strict=True))
             main.append(OutputRow(outcome.batch, file, {**keys, **window, "total": 1.5 * contents.count, **hidden}))
-        if shape.window_us is None:
+        if shape.window is None:
             main += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5}) for trace in outcome.kept]
         late += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5, "reason": "late"}) for trace in outcome.late]
         for trace in outcome.rejected:
@@ -126,7 +127,9 @@ def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) ->
             rejected.append(OutputRow(outcome.batch, file, original))
     outputs = [OutputHistory(shape.query, "main", tuple(main)), OutputHistory("rejected", "rejected", tuple(rejected))]
     outputs += [OutputHistory("late", "late", tuple(late))] if shape.stateful else []
-    state = StateContents({key: contents.vector for key, contents in model.open.items()}, dict(model.remembered))
+    state = StateContents(
+        {(by, contents.end_us): contents.vector for (by, _), contents in model.open.items()}, dict(model.remembered)
+    )
     reads = tuple(outcome.read for outcome in model.batches)
     return QueryHistory(shape.query, reads, {output.name: output for output in outputs}, {}, state if shape.stateful else None)
 

@@ -12,7 +12,8 @@ from streamproof.core.paths import display
 from streamproof.errors import AccountError
 from streamproof.runtime.adding_up import require_adds_up
 from streamproof.runtime.result import QueryAccount
-from streamproof.stream.recipe import Recipe, Transform
+from streamproof.stream.operators import Transform
+from streamproof.stream.recipe import Recipe
 
 
 def dropping(rate, rows):

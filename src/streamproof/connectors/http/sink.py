@@ -14,7 +14,7 @@ from streamproof.connectors.keys import key_text, null_key, require_key
 from streamproof.connectors.sink import LaggingSink, SinkPlace, entry_of, gone, require_whole, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import SinkError, SinkUnavailable, TwoDrivers
-from streamproof.stream.plan import HIDDEN
+from streamproof.stream.names import HIDDEN
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

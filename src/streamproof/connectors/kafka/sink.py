@@ -36,7 +36,7 @@ from streamproof.connectors.sink import (
 )
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import ConfigurationError
-from streamproof.stream.plan import HIDDEN
+from streamproof.stream.names import HIDDEN
 
 if TYPE_CHECKING:
     from streamproof.config import KafkaSink

@@ -17,7 +17,7 @@ from streamproof.connectors.registry.client import MARK, SILENT, RegisteredSchem
 from streamproof.connectors.registry.wire import Broken, unframed
 from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import ConfigurationError, RegistryError, RegistryUnavailable
-from streamproof.stream.plan import CORRUPT, ORIGINAL, PROBLEM, RECORD_COLUMNS, TRACE
+from streamproof.stream.names import CORRUPT, ORIGINAL, PROBLEM, RECORD_COLUMNS, TRACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -84,7 +84,7 @@ class QueryView:
 
     @property
     def windowed(self) -> bool:
-        return self.model.shape.window_us is not None
+        return self.model.shape.window is not None
 
     @property
     def batches(self) -> Sequence[BatchOutcome]:

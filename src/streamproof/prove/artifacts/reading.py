@@ -202,10 +202,10 @@ def read_state(path: Path) -> StateContents:
     found = json.loads(path.read_text())
     for operator in found.get("operators", ()):
         for row in operator["rows"]:
-            if operator["kind"] == "window" and row["start_us"] is None:
+            if operator["kind"] == "window" and row["end_us"] is None:
                 untimed += int(row["records"])
             elif operator["kind"] == "window":
-                window = (_key(row["by"]), int(row["start_us"]))
+                window = (_key(row["by"]), int(row["end_us"]))
                 repeated += [f"window {window}"] if window in windows else []
                 windows[window] = Vector(int(row["records"]), int(row["hash"]))
             else:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -11,16 +10,16 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof.checkpoint import state
-from streamproof.core.durations import micros_of
 
 _READERS: Mapping[str, Callable[[SparkSession, str, int], DataFrame]] = {
     state.WINDOW_OPERATOR: state.windows,
+    state.SESSION_OPERATOR: state.sessions,
     state.DEDUPLICATE_OPERATOR: state.remembered,
 }
 
 
 def write_state(
-    spark: SparkSession, checkpoint: str, known: Mapping[str, str] | None, window: timedelta, target: Path
+    spark: SparkSession, checkpoint: str, known: Mapping[str, str] | None, target: Path
 ) -> dict[str, str]:
     """Writes what the stateful operators of a checkpoint hold, read by one Spark job, as `reading.read_state` takes it.
 
@@ -28,8 +27,6 @@ def write_state(
     ----------
     known
         The operators, id to Spark's name; None where they have to be looked up. They are given back.
-    window
-        The length of the query's windows.
     """
     operators = (
         dict(known) if known is not None else {str(number): name for number, name in state.operators(spark, checkpoint).items()}
@@ -40,7 +37,7 @@ def write_state(
     for number, text in reduce(DataFrame.unionAll, texts).collect() if texts else ():
         rows[number].append(json.loads(text))
     written = [
-        {"operator": int(number), **(_windows(found, window) if operators[number] == state.WINDOW_OPERATOR else _keys(found))}
+        {"operator": int(number), **(_keys(found) if operators[number] == state.DEDUPLICATE_OPERATOR else _windows(found))}
         for number, found in rows.items()
     ]
     target.write_text(json.dumps({"operators": written}))
@@ -52,15 +49,10 @@ def write_unread(why: str, target: Path) -> None:
     target.write_text(json.dumps({"unread": why}))
 
 
-def _windows(rows: list[dict[str, Any]], size: timedelta) -> dict[str, Any]:
-    length = micros_of(size)
-    shown = [{"hash": None, **row, "by": json.loads(row["by"]), "start_us": _start(row.get("end_us"), length)} for row in rows]
+def _windows(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """A window of a record without a time has no end."""
+    shown = [{"hash": None, "end_us": None, **row, "by": json.loads(row["by"])} for row in rows]
     return {"kind": "window", "rows": shown}
-
-
-def _start(end_us: int | None, length_us: int) -> int | None:
-    """Where a window begins; None where it has no end, as that of a record without a time has."""
-    return None if end_us is None else end_us - length_us
 
 
 def _keys(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class Code(StrEnum):
 
 
 PLACES = ("emitted", "open_state", "late", "rejected", "duplicate", "filtered")
-_PRINTED = ("input", "emitted", "late", "rejected", "duplicate", "filtered")
+_PRINTED = ("input", "expanded", "emitted", "late", "rejected", "duplicate", "filtered")
 
 
 @checker("account")
@@ -39,11 +39,13 @@ def account(history: History) -> Iterator[Finding]:
             raise CannotTell(f"{lost[0]}{others(len(lost) - 1)} left {view.name} by a plain transform, which nothing counts.")
         yield from _printed(history, view)
         places = found_places(view)
-        off = _sum(places.values()).minus(view.model.places["input"])
+        wanted = view.model.places["input"].plus(view.model.places["expanded"])
+        off = _sum(places.values()).minus(wanted)
         if off == Vector():
             continue
         found = f"{' + '.join(f'{place} {places[place].count:,}' for place in PLACES)} = {_sum(places.values()).count:,}"
-        expected = f"input {view.model.places['input'].count:,}"
+        further = view.model.places["expanded"].count
+        expected = f"input {view.model.places['input'].count:,}" + (f" + further windows {further:,}" if further else "")
         yield _finding(history, view, off, expected, found)
 
 

@@ -39,7 +39,7 @@ def expectations(history: History) -> Iterator[Finding]:
 def _share(history: History, view: QueryView, place: str, most: float, code: Code) -> Iterator[Finding]:
     """A finding if more than the share is there; events at the edges, which a proof adds by itself, are not counted."""
     places = view.model.places
-    count, of = places[place].count - _edges(history, view, place), places["input"].count
+    count, of = places[place].count - _edges(history, view, place), places["input"].count + places["expanded"].count
     if of and count > most * of:
         word = {"open_state": "open at the end"}.get(place, place)
         what = f"{count / of:.2%} of the input of {view.name} is {word}; the scenario allows {most:.2%}"

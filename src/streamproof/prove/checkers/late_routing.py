@@ -1,11 +1,19 @@
 """Late rows leave by the late output: exactly those at or behind the bound (R10)."""
 
+from collections import Counter
 from collections.abc import Iterator
+from enum import StrEnum
 
 from streamproof.prove.artifacts.history import History, OutputHistory, QueryView
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.side_rows import compare
 from streamproof.prove.checkers.wording import full_instant
+
+
+class Code(StrEnum):
+    """What is found here, beside what `side_rows` finds."""
+
+    OTHER_WINDOW = "late-for-another-window"
 
 
 @checker("late-routing")
@@ -25,7 +33,23 @@ def late_routing(history: History) -> Iterator[Finding]:
 
 def _compare(history: History, view: QueryView, output: OutputHistory, *, by_batch: bool) -> Iterator[Finding]:
     expected = {trace: outcome.batch for outcome in view.batches for trace in outcome.late}
-    yield from compare(history, view, output, expected, "late", lambda trace: _why(view, trace), by_batch=by_batch)
+    times = Counter(trace for outcome in view.batches for trace in outcome.late)
+    yield from compare(history, view, output, expected, "late", lambda trace: _why(view, trace), by_batch=by_batch, times=times)
+    if view.model.shape.window is not None and view.model.shape.window.several:
+        yield from _for_other_windows(view, output)
+
+
+def _for_other_windows(view: QueryView, output: OutputHistory) -> Iterator[Finding]:
+    """Where windows overlap a late row names the window that it is late for."""
+    pairs = ((outcome.batch, *pair) for outcome in view.batches for pair in zip(outcome.late, outcome.late_ends, strict=True))
+    wanted = {(trace, end): batch for batch, trace, end in pairs}
+    found = {(row.trace, int(row.values["window_end"])): row.batch for row in output.rows if row.trace is not None}
+    of_number = Counter(trace for trace, _ in wanted) == Counter(trace for trace, _ in found)
+    for trace, end in sorted(found.keys() - wanted.keys()) if of_number else ():
+        what = f"was delivered in {output.name} for a window that it is not late for"
+        yield Finding(
+            Code.OTHER_WINDOW, trace, what, found[trace, end], "no row", f"window to {full_instant(end)}", _why(view, trace)
+        )
 
 
 def _why(view: QueryView, trace: str) -> str:
@@ -37,6 +61,7 @@ def _why(view: QueryView, trace: str) -> str:
         return "it has no event time"
     shape, bound_us = view.model.shape, view.model.by_batch[fate[1]].bound_us
     happened = f"its event time is {full_instant(record.time_us)}"
-    if shape.deduplicate is None and shape.window_us is not None:
-        happened = f"its window ends at {full_instant(record.time_us - record.time_us % shape.window_us + shape.window_us)}"
+    if shape.deduplicate is None and shape.window is not None:
+        ends = [full_instant(end) for _, end in shape.window.assign(record.time_us)]
+        happened = f"its window ends at {ends[0]}" if len(ends) == 1 else f"its windows end from {ends[0]} to {ends[-1]}"
     return f"{happened}, the bound of batch {fate[1]} is {full_instant(bound_us)}"

@@ -6,7 +6,7 @@ from enum import StrEnum
 from streamproof.prove.artifacts.history import History, QueryView, StateContents
 from streamproof.prove.checkers import Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
-from streamproof.prove.checkers.wording import events, full_instant, others, window
+from streamproof.prove.checkers.wording import events, full_instant, others, window, window_to
 from streamproof.prove.oracle.expectation import WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector, event_id
 
@@ -46,15 +46,17 @@ def state_contents(history: History) -> Iterator[Finding]:
 
 def _windows(history: History, view: QueryView, state: StateContents) -> Iterator[Finding]:
     shape, last = view.model.shape, view.batches[-1].batch if view.batches else None
-    for key, contents in view.model.open.items():
-        found = state.windows.get(key)
+    expected = {(by, contents.end_us): (by, start) for (by, start), contents in view.model.open.items()}
+    for (by, start), contents in view.model.open.items():
+        key, found = (by, start), state.windows.get((by, contents.end_us))
         if found != contents.vector:
             yield _window(history, view, key, contents, found, last)
-    for key in sorted(state.windows.keys() - view.model.open.keys(), key=repr):
-        due = key in view.model.emitted
+    due_ends = {(by, contents.end_us) for (by, _), contents in view.model.emitted.items()}
+    for key in sorted(state.windows.keys() - expected.keys(), key=repr):
+        due = key in due_ends
         what = "a window is still in state though it was due" if due else "a window is in state that no event is in"
         code = Code.STILL_IN_STATE if due else Code.NO_EVENT
-        yield Finding(code, None, what, last, "not in state", events(state.windows[key]), None, window(shape, key))
+        yield Finding(code, None, what, last, "not in state", events(state.windows[key]), None, window_to(shape, *key))
 
 
 def _window(

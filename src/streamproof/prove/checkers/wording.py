@@ -27,12 +27,21 @@ def full_instant(micros: int) -> str:
 
 
 def window(shape: QueryShape, key: WindowKey) -> str:
-    """ "client c17  09:01:00-09:01:30"."""
+    """ "client c17  09:01:00-09:01:30"; of a session its beginning only: its end is a matter of what is in it."""
     by, start = key
-    size = shape.window_us or 0
-    word = instant if size < _DAY_US else full_instant
     named = [f"{column} {value}" for column, value in zip(shape.by, by, strict=True)]
-    return "  ".join([*named, f"{word(start)}-{word(start + size)}"])
+    kind = shape.window
+    if kind is None:
+        return "  ".join(named)
+    word = instant if kind.at_least_us < _DAY_US else full_instant
+    end = next((end for begins, end in kind.assign(start) if begins == start), start)
+    return "  ".join([*named, f"session from {word(start)}" if kind.merges else f"{word(start)}-{word(end)}"])
+
+
+def window_to(shape: QueryShape, by: tuple[Any, ...], end: int) -> str:
+    """A window in state, of which only the end is known: "client c17  to 09:01:30"."""
+    named = [f"{column} {value}" for column, value in zip(shape.by, by, strict=True)]
+    return "  ".join([*named, f"to {full_instant(end)}"])
 
 
 def value(found: Any) -> str:

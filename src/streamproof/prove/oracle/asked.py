@@ -10,6 +10,7 @@ from typing import Any
 
 from streamproof.prove.oracle.durations import micros
 from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.windows import PlainCalendar, PlainHopping, PlainSession, PlainTumbling, PlainWindow
 
 _STATEFUL = ("deduplicate", "window")
 
@@ -83,7 +84,7 @@ def shape_asked(query: str, asked: Asked, time: AskedTime | None) -> QueryShape:
         query=query,
         event_time_column=time.column if time else None,
         delay_us=(micros(time.lag) if time else 0) + lateness,
-        window_us=micros(_size(window["window"])) if window else None,
+        window=plain_window(window["window"]) if window else None,
         by=(by,) if isinstance(by, str) else tuple(by),
         aggregates=tuple(aggregate["aggregates"]) if aggregate else (),
         deduplicate=tuple(deduplicate["key"]) if deduplicate else None,
@@ -91,7 +92,31 @@ def shape_asked(query: str, asked: Asked, time: AskedTime | None) -> QueryShape:
     )
 
 
-def _size(window: Any) -> str | timedelta:
-    """The length of a window as it was written; a window that the job got ready-made has only what it was read as."""
-    written: str | timedelta = getattr(window, "written", None) or window.size
-    return written
+@dataclass(frozen=True)
+class WrittenWindow:
+    """A window as the user wrote it: what was called, and with which arguments."""
+
+    kind: str
+    given: Mapping[str, Any]
+
+
+def plain_window(window: Any) -> PlainWindow:
+    """The twin of a window, from what was written; a window that the job got ready-made has only what it was read as.
+
+    Raises
+    ------
+    ValueError
+        If a duration cannot be read, or the kind is not known.
+    """
+    written = getattr(window, "written", None) or WrittenWindow(type(window).__name__.lower(), vars(window))
+    given = written.given
+    match written.kind:
+        case "tumbling":
+            return PlainTumbling(micros(given["size"]), micros(given.get("offset", timedelta())))
+        case "hopping":
+            return PlainHopping(micros(given["size"]), micros(given["every"]), micros(given.get("offset", timedelta())))
+        case "session":
+            return PlainSession(micros(given["gap"]))
+        case "calendar":
+            return PlainCalendar(given["unit"], given["zone"])
+    raise ValueError(f"no twin of a window of the kind {written.kind}")

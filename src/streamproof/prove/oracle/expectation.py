@@ -16,11 +16,12 @@ WindowKey = tuple[tuple[Any, ...], int]
 
 @dataclass(frozen=True, slots=True)
 class WindowContents:
-    """The events in a window: how many, the sum of their hashes, and their traces in the order they came."""
+    """The events in a window: how many, the sum of their hashes, and their traces in the order they came; and its end, microseconds UTC."""
 
     count: int
     hash: int
     traces: tuple[str, ...]
+    end_us: int
 
     @property
     def vector(self) -> Vector:
@@ -40,7 +41,12 @@ class BatchOutcome:
     predicted_ms
         The watermark that the model predicts for this batch.
     traces, late, rejected, filtered, unknown
-        The records it read, and those of them that leave by each way; `unknown` are lost by a plain transform.
+        The records it read, and those of them that leave by each way; `unknown` are lost by a plain transform. Where windows overlap a
+        record is late once for each window that it comes too late for.
+    late_ends
+        Of the late ones where windows overlap the end of the window, microseconds UTC.
+    expanded
+        Where windows overlap, a trace for each further window that a record lies in.
     future
         Of the rejected those that only the clock of the batch takes for future ones.
     duplicates
@@ -62,6 +68,8 @@ class BatchOutcome:
     duplicates: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     future: tuple[str, ...] = ()
+    late_ends: tuple[int, ...] = ()
+    expanded: tuple[str, ...] = ()
     emitted: Mapping[WindowKey, WindowContents] = field(default_factory=dict)
 
     @property
@@ -104,15 +112,16 @@ class Expectation:
     @cached_property
     def survivors(self) -> tuple[str, ...]:
         """Traces in emitted rows: what the batch query and the hand-written model are given."""
-        if self.shape.window_us is None:
+        if self.shape.window is None:
             return tuple(trace for outcome in self.batches for trace in outcome.kept)
         return tuple(trace for contents in self.emitted.values() for trace in contents.traces)
 
     @cached_property
     def places(self) -> Mapping[str, Vector]:
-        """The account as vectors: emitted, open_state, late, rejected, duplicate, filtered, and input and unknown besides."""
+        """The account as vectors: emitted, open_state, late, rejected, duplicate, filtered, and input, expanded and unknown besides."""
         return {
             "input": Vector.of(trace for outcome in self.batches for trace in outcome.traces),
+            "expanded": Vector.of(trace for outcome in self.batches for trace in outcome.expanded),
             "emitted": Vector.of(self.survivors),
             "open_state": Vector.of(trace for contents in self.open.values() for trace in contents.traces),
             "late": Vector.of(trace for outcome in self.batches for trace in outcome.late),

@@ -4,13 +4,13 @@ In batch n a record is late by the watermark of batch n-1, windows and remembere
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from streamproof.prove.oracle.arrived import Arrived, BatchRead
-from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, WindowContents, WindowKey
+from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
+from streamproof.prove.oracle.operators.deduplicate import Deduplication
+from streamproof.prove.oracle.operators.window import Pair, Windows
 from streamproof.prove.oracle.shape import QueryShape
-from streamproof.prove.oracle.trace import event_id, hash_of
 from streamproof.prove.oracle.watermark import Watermark
 
 Boundaries = tuple[tuple[int, int, tuple[str, ...], bool, int | None], ...]
@@ -56,7 +56,14 @@ def simulate(
         outcomes.append(outcome)
         watermark.saw(run.newest_us)
         bound_us = read.watermark_ms * 1_000
-    return Expectation(shape, tuple(outcomes), run.frozen_windows(), dict(run.remembered), tuple(run.ambiguous))
+    once, windows = run.once, run.windows
+    return Expectation(
+        shape,
+        tuple(outcomes),
+        windows.frozen() if windows is not None else {},
+        dict(once.remembered) if once is not None else {},
+        tuple(once.ambiguous) if once is not None else (),
+    )
 
 
 class Model:
@@ -88,52 +95,57 @@ def future_from(shape: QueryShape, read: BatchRead) -> int | None:
     return None if shape.max_future_us is None else read.timestamp_ms * 1_000 + shape.max_future_us
 
 
-@dataclass
-class _Window:
-    hash: int = 0
-    traces: list[str] = field(default_factory=list)
-
-    def frozen(self) -> WindowContents:
-        return WindowContents(len(self.traces), self.hash, tuple(self.traces))
-
-
 class _Run:
     """State as it goes from batch to batch."""
 
     def __init__(self, shape: QueryShape, arrived: Mapping[str, Arrived]) -> None:
         self.shape, self.arrived = shape, arrived
-        self.windows: dict[WindowKey, _Window] = {}
-        self.remembered: dict[tuple[Any, ...], int] = {}
-        self.ambiguous: list[tuple[Any, ...]] = []
+        self.once = Deduplication(shape.delay_us) if shape.deduplicate is not None else None
+        self.windows = Windows(shape.window) if shape.window is not None else None
         self.newest_us: int | None = None
 
     def batch(self, read: BatchRead, traces: tuple[str, ...], bound_us: int, predicted_ms: int) -> BatchOutcome:
         passed, rejected, filtered, unknown = self._row_wise(traces)
         passed, future = self._in_future(passed, read)
         self.newest_us = max((record.time_us for record in passed if record.time_us is not None), default=None)
-        passed, late = self._late(passed, bound_us)
-        passed, duplicates = self._once(passed)
-        self._add(passed)
-        evicted_us = read.watermark_ms * 1_000
-        emitted = self._emit(evicted_us)
-        self.remembered = {key: expiry for key, expiry in self.remembered.items() if expiry > evicted_us}
+        stateful = self._stateful(passed, bound_us, read.watermark_ms * 1_000)
         return BatchOutcome(
             read,
             bound_us,
             predicted_ms,
             traces=traces,
-            late=late,
             rejected=(*rejected, *future),
             future=future,
             filtered=filtered,
             unknown=unknown,
-            duplicates=duplicates,
-            kept=tuple(record.trace for record in passed),
-            emitted=emitted,
+            **stateful,
         )
 
-    def frozen_windows(self) -> dict[WindowKey, WindowContents]:
-        return {key: window.frozen() for key, window in self.windows.items()}
+    def _stateful(self, passed: list[Arrived], bound_us: int, watermark_us: int) -> dict[str, Any]:
+        """What becomes of the records that reach the first operator with state, as fields of the outcome.
+
+        Late is decided once per chain, by the strictest rule in it: the deduplication's, else the window's (R10).
+        """
+        once, windows = self.once, self.windows
+        found: dict[str, Any] = {}
+        if once is not None:
+            found["late"] = tuple(record.trace for record in passed if _behind(record, bound_us))
+            passed, found["duplicates"] = once.once([record for record in passed if not _behind(record, bound_us)])
+        if windows is not None:
+            pairs = windows.pairs(passed)
+            found["expanded"] = _further(pairs) if windows.kind.several else ()
+            if once is None:
+                late_pairs = [pair for pair in pairs if pair.end_us <= bound_us]
+                found["late"] = tuple(pair.record.trace for pair in late_pairs)
+                found["late_ends"] = tuple(pair.end_us for pair in late_pairs) if windows.kind.several else ()
+                pairs = [pair for pair in pairs if pair.end_us > bound_us]
+                within = {pair.record.trace for pair in pairs}
+                passed = [record for record in passed if record.trace in within or record.time_us is None]
+            windows.add(pairs)
+            found["emitted"] = windows.due(watermark_us)
+        if once is not None:
+            once.forget(watermark_us)
+        return {**found, "kept": tuple(record.trace for record in passed)}
 
     def _row_wise(self, traces: tuple[str, ...]) -> tuple[list[Arrived], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
         passed: list[Arrived] = []
@@ -156,63 +168,17 @@ class _Run:
         beyond = {record.trace for record in records if record.time_us is not None and record.time_us > limit_us}
         return [record for record in records if record.trace not in beyond], tuple(sorted(beyond))
 
-    def _late(self, records: list[Arrived], bound_us: int) -> tuple[list[Arrived], tuple[str, ...]]:
-        """Late is decided once per chain, by the strictest rule in it: the deduplication's, else the window's (R10)."""
-        if not self.shape.stateful:
-            return records, ()
-        size = self.shape.window_us if self.shape.deduplicate is None else None
-        in_time, late = [], []
-        for record in records:
-            time_us = record.time_us
-            if time_us is None:
-                in_time.append(record)
-                continue
-            decisive = time_us if size is None else time_us - time_us % size + size
-            if decisive <= bound_us:
-                late.append(record.trace)
-            else:
-                in_time.append(record)
-        return in_time, tuple(late)
 
-    def _once(self, records: list[Arrived]) -> tuple[list[Arrived], tuple[str, ...]]:
-        if self.shape.deduplicate is None:
-            return records, ()
-        kept: list[Arrived] = []
-        duplicates: list[str] = []
-        first: dict[tuple[Any, ...] | None, Arrived] = {}
-        for record in records:
-            key = record.dedup or ()
-            if key in self.remembered:
-                duplicates.append(event_id(record.trace))
-                if key in first and not _interchangeable(first[key], record):
-                    self.ambiguous.append(key)
-                continue
-            self.remembered[key] = (record.time_us or 0) + self.shape.delay_us
-            first[key] = record
-            kept.append(record)
-        return kept, tuple(duplicates)
-
-    def _add(self, records: list[Arrived]) -> None:
-        size = self.shape.window_us
-        if size is None:
-            return
-        for record in records:
-            if record.time_us is None:
-                continue
-            key = (record.by, record.time_us - record.time_us % size)
-            window = self.windows.get(key)
-            if window is None:
-                window = self.windows[key] = _Window()
-            window.hash += hash_of(record.trace)
-            window.traces.append(record.trace)
-
-    def _emit(self, watermark_us: int) -> dict[WindowKey, WindowContents]:
-        size = self.shape.window_us
-        if size is None:
-            return {}
-        due = [key for key in self.windows if key[1] + size <= watermark_us]
-        return {key: self.windows.pop(key).frozen() for key in due}
+def _behind(record: Arrived, bound_us: int) -> bool:
+    return record.time_us is not None and record.time_us <= bound_us
 
 
-def _interchangeable(one: Arrived, other: Arrived) -> bool:
-    return (event_id(one.trace), one.time_us, one.by) == (event_id(other.trace), other.time_us, other.by)
+def _further(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """The traces of the second and further windows of records."""
+    seen: set[str] = set()
+    further = []
+    for pair in pairs:
+        if pair.record.trace in seen:
+            further.append(pair.record.trace)
+        seen.add(pair.record.trace)
+    return tuple(further)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from streamproof.prove.oracle.windows import PlainWindow
+
 
 @dataclass(frozen=True, slots=True)
 class QueryShape:
@@ -18,8 +20,8 @@ class QueryShape:
         The watermark delay, lag + allowed lateness, microseconds.
     max_future_us
         How far an event may lie in the future of its batch's clock, microseconds; None where that is not asked.
-    window_us
-        The size of the tumbling window, microseconds; None without one.
+    window
+        The windows; None without.
     by
         The columns that windows are grouped by.
     aggregates
@@ -31,7 +33,7 @@ class QueryShape:
     query: str
     event_time_column: str | None = None
     delay_us: int = 0
-    window_us: int | None = None
+    window: PlainWindow | None = None
     by: tuple[str, ...] = ()
     aggregates: tuple[str, ...] = ()
     deduplicate: tuple[str, ...] | None = None
@@ -40,4 +42,4 @@ class QueryShape:
 
     @property
     def stateful(self) -> bool:
-        return self.window_us is not None or self.deduplicate is not None
+        return self.window is not None or self.deduplicate is not None

@@ -168,13 +168,15 @@ def _late_bound(board: _Board, around: Around) -> None:
         return
     shape, batch, bound = found
     tick = around.source.tick_us
-    if shape.deduplicate is None and shape.window_us is not None:
-        last = bound - bound % shape.window_us - tick  # the last instant whose window ends at or below the bound
+    several = False
+    if shape.deduplicate is None and shape.window is not None:
+        last, several = shape.window.last_late(bound, tick), shape.window.several
         words = "in the last window that ends at or below the late bound"
     else:
         last, words = bound - bound % tick, "at the late bound"
     for offset, where in ((0, words), (-tick, f"a tick before the one {words}"), (tick, f"a tick after the one {words}")):
-        board.put(batch, Edge(where, shape.query, late=offset <= 0, bound_us=bound), time_us=last + offset)
+        late = True if offset <= 0 else None if several else False  # the one after is late for all its windows but the newest
+        board.put(batch, Edge(where, shape.query, late=late, bound_us=bound), time_us=last + offset)
 
 
 def _horizon(board: _Board, around: Around) -> None:
@@ -207,10 +209,10 @@ def _copy_in_a_later_batch(board: _Board, around: Around) -> None:
 
 def _window_edges(board: _Board, around: Around) -> None:
     """At the start of a window, a tick before and a tick after, in the first batch."""
-    size, tick = around.shape.window_us if around.shape is not None else None, around.source.tick_us
-    if size is None or around.plan.time_column is None:
+    kind, tick = around.shape.window if around.shape is not None else None, around.source.tick_us
+    if kind is None or around.plan.time_column is None:
         return
-    start = board.newest.get(0, 0) // size * size
+    start, _ = kind.assign(board.newest.get(0, 0))[-1]
     for offset, words in ((0, "at"), (-tick, "a tick before"), (tick, "a tick after")):
         board.put(0, Edge(f"{words} the start of a window"), time_us=start + offset)
 

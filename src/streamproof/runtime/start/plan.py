@@ -21,7 +21,8 @@ from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.session import weaker_state
 from streamproof.runtime.start.validate import Validated
 from streamproof.runtime.tally import tallied
-from streamproof.stream.plan import EventTimeColumn, Plan, build
+from streamproof.stream.graph import Plan, build
+from streamproof.stream.operators.operator import EventTimeColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -26,8 +26,10 @@ from streamproof.prove.artifacts.reading import (
 from streamproof.prove.artifacts.state_file import _windows, write_unread
 from streamproof.prove.oracle.arrived import Arrived
 from streamproof.prove.oracle.asked import AskedTime
+from streamproof.prove.oracle.expectation import WindowContents
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.trace import Vector
+from streamproof.prove.oracle.windows import PlainTumbling
 from streamproof.prove.scenario.scenario import Expect, load_scenario
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "risk_exposure"
@@ -130,7 +132,7 @@ def test_rows_of_a_sink_without_folders_have_no_batch(layout):
 
 
 def test_state_is_read_and_what_it_holds_twice_is_named(layout):
-    window = {"by": ["a"], "start_us": 1, "end_us": 2, "records": 3, "hash": 4}
+    window = {"by": ["a"], "end_us": 2, "records": 3, "hash": 4}
     operators = [
         {"operator": 0, "kind": "deduplicate", "rows": [{"key": ["t-1"], "expires_us": 9}]},
         {"operator": 1, "kind": "window", "rows": [window, window]},
@@ -139,18 +141,18 @@ def test_state_is_read_and_what_it_holds_twice_is_named(layout):
 
     state = read_history(layout).state
 
-    assert state.windows == {(("a",), 1): Vector(3, 4)}
+    assert state.windows == {(("a",), 2): Vector(3, 4)}
     assert state.remembered == {("t-1",): 9}
     assert len(state.repeated) == 1
 
 
 def test_a_state_that_could_not_be_read_says_why_and_records_without_a_time_are_counted(layout):
-    rows = _windows([{"by": '["a"]', "records": 3, "hash": 4}, {"by": '["b"]', "records": 1, "hash": 5, "end_us": 30}], timedelta(microseconds=30))
+    rows = _windows([{"by": '["a"]', "records": 3, "hash": 4}, {"by": '["b"]', "records": 1, "hash": 5, "end_us": 30}])
     layout.state.write_text(json.dumps({"operators": [{"operator": 0, **rows}]}))
 
     state = read_state(layout.state)
 
-    assert (state.untimed, dict(state.windows)) == (3, {(("b",), 0): Vector(1, 5)})
+    assert (state.untimed, dict(state.windows)) == (3, {(("b",), 30): Vector(1, 5)})
     write_unread("KeyError: 'end_us'", layout.state)
     assert read_state(layout.state) == StateContents(unread="KeyError: 'end_us'")
 
@@ -171,9 +173,11 @@ def test_the_example_s_hand_written_model_gives_rows_by_window():
     events = {event.trace: event for event in generate(scenario, "trades", SourceShape("json", "ts", "milliseconds"))}
     survivors = [trace for trace, event in events.items() if event.kind == "ok"]
     arrived = {trace: Arrived(trace, time_us=event.time_us) for trace, event in events.items()}
-    shape = QueryShape("exposure", "ts", 70_000_000, 30_000_000, ("client",), ("exposure", "trades"))
+    shape = QueryShape("exposure", "ts", 70_000_000, PlainTumbling(30_000_000), ("client",), ("exposure", "trades"))
 
-    rows = handwritten_rows(scenario, shape, survivors, events, arrived)
+    emitted = {(("all",), 0): WindowContents(len(survivors), 0, tuple(survivors), 0)}
+
+    rows = handwritten_rows(scenario, shape, emitted, events, arrived)
 
     assert sum(row["trades"] for row in rows.values()) == len(survivors)
     assert all(start % 30_000_000 == 0 for _, start in rows)
@@ -185,7 +189,7 @@ def test_a_hand_written_model_with_a_column_of_its_own_is_a_mistake_of_the_scena
     scenario = load_scenario(EXAMPLE, events=200).model_copy(update=own)
 
     with pytest.raises(ScenarioError, match='gives a column "totl"'):
-        handwritten_rows(scenario, QueryShape("totals", "ts", 0, 30_000_000, ("client",), ("total",)), (), {}, {})
+        handwritten_rows(scenario, QueryShape("totals", "ts", 0, PlainTumbling(30_000_000), ("client",), ("total",)), {}, {}, {})
 
 
 @pytest.mark.parametrize(
@@ -203,7 +207,7 @@ def test_what_a_hand_written_model_raises_is_said_with_its_line(tmp_path, text, 
     scenario = load_scenario(EXAMPLE, events=200).model_copy(update=own)
 
     with pytest.raises(ScenarioError) as raised:
-        handwritten_rows(scenario, QueryShape("totals", "ts", 0, 30_000_000, ("client",), ("total",)), (), {}, {})
+        handwritten_rows(scenario, QueryShape("totals", "ts", 0, PlainTumbling(30_000_000), ("client",), ("total",)), {}, {}, {})
 
     assert raised.value.message.endswith(said)
     assert "hand-written model" in raised.value.required

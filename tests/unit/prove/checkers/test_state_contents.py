@@ -14,7 +14,7 @@ def with_state(history, **changes):
 
 def test_an_event_that_state_has_lost_is_named(once):
     windows = dict(once.queries[0].left.state.windows)
-    key = (("a",), 120 * SECOND)
+    key = (("a",), 150 * SECOND)
     windows[key] = windows[key].minus(Vector(1, hash_of("e-8")))
 
     finding = only_finding("state-contents", with_state(once, windows=windows))
@@ -36,7 +36,7 @@ def test_a_window_that_is_missing_in_state_or_should_have_gone_is_found(once):
     state = once.queries[0].left.state
 
     assert only_finding("state-contents", with_state(once, windows={})).what == "is missing in state and 1 more"
-    left_over = with_state(once, windows={**state.windows, (("a",), 60 * SECOND): Vector(1, 1)})
+    left_over = with_state(once, windows={**state.windows, (("a",), 90 * SECOND): Vector(1, 1)})
     assert only_finding("state-contents", left_over).what == "a window is still in state though it was due"
 
 

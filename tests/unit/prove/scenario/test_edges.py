@@ -6,6 +6,7 @@ import pytest
 
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.windows import PlainTumbling
 from streamproof.prove.scenario.edges import Around, never_sent, with_edges
 from streamproof.prove.scenario.generate import Kind, generate, without_trace
 from streamproof.prove.scenario.scenario import Scenario
@@ -14,8 +15,8 @@ from streamproof.prove.scenario.written_time import SourceShape
 SECOND = 1_000_000
 MILLISECONDS = SourceShape("json", "ts", "milliseconds")
 TIME = AskedTime("ts", "10 seconds", "5 minutes")
-WINDOW = QueryShape("totals", "ts", 70 * SECOND, 30 * SECOND, ("client",), ("total",))
-ONCE = QueryShape("totals", "ts", 70 * SECOND, 30 * SECOND, ("client",), ("total",), ("id",))
+WINDOW = QueryShape("totals", "ts", 70 * SECOND, PlainTumbling(30 * SECOND), ("client",), ("total",))
+ONCE = QueryShape("totals", "ts", 70 * SECOND, PlainTumbling(30 * SECOND), ("client",), ("total",), ("id",))
 COLUMNS = {
     "id": {"kind": "id"},
     "client": {"kind": "key", "count": 3},
@@ -98,7 +99,7 @@ def test_before_a_window_its_end_decides():
     last = edges["in the last window that ends at or below the late bound"]
     next_one = edges["a tick after the one in the last window that ends at or below the late bound"]
 
-    assert (last.time_us + 1_000) % WINDOW.window_us == 0
+    assert (last.time_us + 1_000) % WINDOW.window.size_us == 0
     assert last.time_us < next_one.time_us == last.time_us + 1_000 <= last.edge.bound_us
     assert (last.edge.late, next_one.edge.late) == (True, False)
 
@@ -132,7 +133,7 @@ def test_windows_have_an_event_at_their_start_and_a_tick_beside_it():
     edges = named(made(around(WINDOW))[1])
     start = edges["at the start of a window"].time_us
 
-    assert start % WINDOW.window_us == 0
+    assert start % WINDOW.window.size_us == 0
     assert (edges["a tick before the start of a window"].time_us, edges["a tick after the start of a window"].time_us) == (
         start - 1_000,
         start + 1_000,

@@ -21,7 +21,8 @@ from streamproof.prove.oracle.expectation import Expectation, WindowKey
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.scenario.generate import TRACE, Event
 
-_START = "_window_start_us"
+_START, _END = "_window_start_us", "_window_end_us"
+_BOUNDS = (_START, _END)
 _HIDDEN = ("_records", "_trace_hash")
 """What a transform behind an aggregate may select: the job's plan has them."""
 
@@ -102,9 +103,9 @@ class Arrivals:
     @cached_property
     def steps(self) -> Steps:
         """How far the aggregates of two right runs may be apart, since the order in which floats are added is not fixed; of types alone."""
-        if self.shape.window_us is None:
+        if self.shape.window is None:
             return {}
-        return float_steps(self._windows(self._passed.withColumn(_START, F.lit(0).cast("bigint"))))
+        return float_steps(self._windows(self._passed.withColumns({name: F.lit(0).cast("bigint") for name in _BOUNDS})))
 
     def batch_result(self, model: Expectation) -> dict[WindowKey, dict[str, Any]]:
         """The columns of each emitted window's row: the aggregates that were asked for, over the events that the model has in it.
@@ -116,10 +117,11 @@ class Arrivals:
         return self._kept[model.survivors]
 
     def _aggregated(self, model: Expectation) -> dict[WindowKey, dict[str, Any]]:
-        placed = [(trace, key[1]) for key, contents in model.emitted.items() for trace in contents.traces]
-        traces, starts = [trace for trace, _ in placed], [start for _, start in placed]
+        placed = [(trace, key[1], contents.end_us) for key, contents in model.emitted.items() for trace in contents.traces]
+        traces, starts, ends = ([pair[number] for pair in placed] for number in range(3))
+        columns = {_START: pa.array(starts, pa.int64()), _END: pa.array(ends, pa.int64())}
         # From a list of rows PySpark would start Python workers.
-        chosen = self._spark.createDataFrame(pa.table({TRACE: pa.array(traces, pa.string()), _START: pa.array(starts, pa.int64())}))
+        chosen = self._spark.createDataFrame(pa.table({TRACE: pa.array(traces, pa.string()), **columns}))
         shown = self._windows(self._passed.join(F.broadcast(chosen), TRACE))
         found: dict[WindowKey, dict[str, Any]] = {}
         for row in _in_micros(shown).collect():
@@ -129,14 +131,13 @@ class Arrivals:
         return found
 
     def _windows(self, rows: DataFrame) -> DataFrame:
-        """The aggregates that were asked for, and what is done behind them, by the start of each window."""
-        asked, size = self.asked.first("aggregate"), self.shape.window_us
+        """The aggregates that were asked for, and what is done behind them, by the bounds of each window."""
+        asked = self.asked.first("aggregate")
         assert asked is not None, "a query without windows has no aggregates"
-        assert size is not None, "windows have a size"
         hidden = [F.count(F.lit(1)).alias(_HIDDEN[0]), F.count(TRACE).alias(_HIDDEN[1])]
         aggregates = [column.alias(name) for name, column in asked["aggregates"].items()]
-        shown = rows.groupBy(_START, *self.shape.by).agg(*hidden, *aggregates)
-        start, end = F.timestamp_micros(_START), F.timestamp_micros(F.col(_START) + size)
+        shown = rows.groupBy(*_BOUNDS, *self.shape.by).agg(*hidden, *aggregates)
+        start, end = F.timestamp_micros(_START), F.timestamp_micros(_END)
         shown = shown.select(*_HIDDEN, *self.shape.by, start.alias("window_start"), end.alias("window_end"), *asked["aggregates"])
         for call in self.asked.behind_aggregate:
             shown = call.given["function"](shown)

@@ -6,23 +6,25 @@ They share no code with `stream/stream.py`: what that makes of a call is what a 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import streamproof
 from streamproof import stream
 from streamproof.errors import JobDefinitionError, StreamproofError
-from streamproof.prove.oracle.asked import Asked
-from streamproof.prove.oracle.durations import micros
+from streamproof.prove.oracle.asked import Asked, WrittenWindow
 from streamproof.runtime.loading import load_job
 from streamproof.stream import windows
 from streamproof.stream.outputs import Outputs
-from streamproof.stream.windows import Tumbling
+from streamproof.stream.windows import Window
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from streamproof.config import JobConfig
+
+KINDS = ("tumbling", "hopping", "session", "calendar")
+"""The makers of windows."""
 
 
 class AskedStream:
@@ -45,7 +47,7 @@ class AskedStream:
 
     def window(
         self,
-        window: Tumbling,
+        window: Window,
         *,
         by: str | tuple[str, ...] | list[str] = (),
         allowed_lateness: str = "0 seconds",
@@ -79,13 +81,6 @@ class AskedSide:
     kind: str
 
 
-@dataclass(frozen=True)
-class WrittenTumbling(Tumbling):
-    """A tumbling window that knows what was written: the job may ask it for its size as ever."""
-
-    written: str = ""
-
-
 def calls_of(config: "JobConfig") -> Mapping[str, Asked]:
     """By main output, what the job function asks for; its file is imported afresh.
 
@@ -111,14 +106,15 @@ def calls_of(config: "JobConfig") -> Mapping[str, Asked]:
 
 @contextmanager
 def _written_down() -> Iterator[None]:
-    """Meanwhile `Outputs` keeps what it is given, and `tumbling` the text."""
+    """Meanwhile `Outputs` keeps what it is given, and each kind of window what was written."""
 
     def keep(outputs: Any, **given: Any) -> None:
         outputs.asked_for = given
 
+    makers = {name: _writing_down(getattr(windows, name)) for name in KINDS}
     replaced: tuple[tuple[Any, str, Any], ...] = (
         (Outputs, "__init__", keep),
-        *((place, "tumbling", _tumbling) for place in (streamproof, stream, windows)),
+        *((place, name, maker) for place in (streamproof, stream, windows) for name, maker in makers.items()),
     )
     before = [(place, name, vars(place).get(name)) for place, name, _ in replaced]
     for place, name, value in replaced:
@@ -133,5 +129,14 @@ def _written_down() -> Iterator[None]:
                 setattr(place, name, value)
 
 
-def _tumbling(size: str) -> WrittenTumbling:
-    return WrittenTumbling(timedelta(microseconds=micros(size)), size)
+def _writing_down(make: Callable[..., Window]) -> Callable[..., Window]:
+    """A maker of windows whose windows know how they were written; the job may ask them for all else as ever."""
+    parameters = signature(make)
+
+    def made(*args: Any, **kwargs: Any) -> Window:
+        window = make(*args, **kwargs)
+        given = WrittenWindow(make.__name__, parameters.bind(*args, **kwargs).arguments)
+        object.__setattr__(window, "written", given)
+        return window
+
+    return made

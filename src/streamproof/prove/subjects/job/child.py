@@ -80,12 +80,10 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
             widest = max(widest, _widest_stage(spark, str(running.stream.runId))) if task.count_tasks else 0
             if task.read_state:
                 known = (task.operators or {}).get(query)
-                aggregate = bound.outputs.main[query].aggregate
-                size = aggregate.window.size if aggregate is not None else timedelta()
                 target = Path(task.folder) / f"state-{query}.json"
                 try:
                     with reachable(f"{task.folder}/{CHECKPOINT}/{query}") as checkpoint:
-                        operators[query] = write_state(spark, checkpoint, known, size, target)
+                        operators[query] = write_state(spark, checkpoint, known, target)
                 except Exception as unreadable:
                     if _jvm.is_gone(unreadable):
                         raise

@@ -13,8 +13,9 @@ from streamproof.config.sources import EventTime
 from streamproof.core.durations import format_duration
 from streamproof.errors import ScenarioError
 from streamproof.prove.artifacts.history import History, QueryView
+from streamproof.stream.operators import Filter, Require
 from streamproof.stream.outputs import Outputs, SideKind
-from streamproof.stream.recipe import Filter, Recipe, Require
+from streamproof.stream.recipe import Recipe
 
 
 class Code(StrEnum):

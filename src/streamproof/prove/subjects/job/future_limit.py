@@ -52,7 +52,12 @@ class _StandingClock:
     def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
         return rows.filter(keep)
 
-    def late(self, rows: DataFrame, event_time: Column, window_us: int = 0) -> DataFrame:
+    def late(
+        self, rows: DataFrame, decides: Column, window_us: int = 0, *, window: tuple[Column, Column] | None = None
+    ) -> DataFrame:
+        return rows
+
+    def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
         return rows
 
 

@@ -11,7 +11,7 @@ from streamproof.core.users_code import raised_in, remedy_for
 from streamproof.errors import ScenarioError
 from streamproof.prove.oracle.arrived import Arrived, plain
 from streamproof.prove.oracle.asked import AskedTime
-from streamproof.prove.oracle.expectation import WindowKey
+from streamproof.prove.oracle.expectation import WindowContents, WindowKey
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.scenario.generate import Event
 from streamproof.prove.scenario.intents import refused
@@ -22,11 +22,17 @@ FATES = ("kept", "rejected", "filtered")
 
 
 def handwritten_rows(
-    scenario: Scenario, shape: QueryShape, survivors: Iterable[str], events: Mapping[str, Event], arrived: Mapping[str, Arrived]
+    scenario: Scenario,
+    shape: QueryShape,
+    emitted: Mapping[WindowKey, WindowContents],
+    events: Mapping[str, Event],
+    arrived: Mapping[str, Arrived],
 ) -> dict[WindowKey, dict[str, Any]] | None:
-    """The rows that the hand-written model gives for the survivors, by window; None if the scenario names no model.
+    """The rows that the hand-written model gives for the events in emitted windows; None if the scenario names no model.
 
-    The model gets a list of dicts, one per event, with the columns as generated and the event time as an aware datetime in UTC.
+    The model gets a list of dicts, one per event, with the columns as generated and the event time as an aware datetime in UTC. Where
+    windows overlap or merge it is asked window by window, with the events of each: it cannot know for which of its windows an event came
+    too late, or which session had ended before it came.
 
     Raises
     ------
@@ -36,8 +42,17 @@ def handwritten_rows(
     if scenario.expect.model is None:
         return None
     path, function = _function(scenario, "model", scenario.expect.model)
-    given = [_as_seen(events[trace], arrived[trace], shape) for trace in survivors]
-    rows = _asked(path, lambda: list(function(given)))
+
+    def of(traces: Iterable[str]) -> list[dict[str, Any]]:
+        given = [_as_seen(events[trace], arrived[trace], shape) for trace in traces]
+        rows: list[dict[str, Any]] = _asked(path, lambda: list(function(given)))
+        return rows
+
+    if shape.window is not None and (shape.window.several or shape.window.merges):
+        apart = {key: of(contents.traces) for key, contents in emitted.items()}
+        rows = [row for key, found in apart.items() for row in found if _key(row, shape, scenario) == key]
+    else:
+        rows = of(trace for contents in emitted.values() for trace in contents.traces)
     known = {*shape.by, *shape.aggregates, "window_start", "window_end"}
     unknown = sorted({column for row in rows for column in row} - known)
     if unknown:
@@ -45,8 +60,13 @@ def handwritten_rows(
             f'{scenario.expect.model} gives a column "{unknown[0]}", which the output {shape.query} does not have.',
             required=f"It would be compared with nothing; the columns are {', '.join(sorted(known))}.",
         )
+    return {_key(row, shape, scenario): dict(row) for row in rows}
+
+
+def _key(row: Mapping[str, Any], shape: QueryShape, scenario: Scenario) -> WindowKey:
+    """The window that a row of the model is of; ScenarioError where it does not say."""
     try:
-        return {(tuple(plain(row[column]) for column in shape.by), int(plain(row["window_start"]))): dict(row) for row in rows}
+        return tuple(plain(row[column]) for column in shape.by), int(plain(row["window_start"]))
     except (KeyError, TypeError, ValueError) as problem:
         raise ScenarioError(
             f"{scenario.expect.model} gave a row that cannot be placed: {problem!r}.",

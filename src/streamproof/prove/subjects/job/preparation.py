@@ -83,7 +83,7 @@ def prepare(
 
 def _require_window_for_model(scenario: Scenario, first: QueryShape) -> None:
     """ScenarioError if a hand-written model is named that nothing would be compared with."""
-    if scenario.expect.model is not None and first.window_us is None:
+    if scenario.expect.model is not None and first.window is None:
         raise ScenarioError(
             f"[expect] model names {scenario.expect.model}, and the output {first.query} has no window.",
             required="A hand-written model gives the rows of windows; other rows are compared with the job's own batch query.",

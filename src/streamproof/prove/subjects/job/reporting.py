@@ -108,11 +108,9 @@ def _staircase(view: QueryView, arrival_of: Mapping[str, int]) -> dict[str, Any]
 
 
 def _windows(view: QueryView) -> list[dict[str, int]]:
-    size = view.model.shape.window_us
-    if size is None:
-        return []
-    starts = sorted({start for _, start in (*view.model.emitted, *view.model.open)})
-    return [{"start_us": start, "end_us": start + size} for start in starts]
+    held = {**view.model.emitted, **view.model.open}
+    bounds = sorted({(start, contents.end_us) for (_, start), contents in held.items()})
+    return [{"start_us": start, "end_us": end} for start, end in bounds]
 
 
 def _outputs(subject: JobSubject, history: History | None) -> list[dict[str, Any]]:

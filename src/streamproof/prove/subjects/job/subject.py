@@ -183,7 +183,7 @@ class JobSubject(Subject):
     def _view(self, query: str, left: Any, model: Expectation) -> QueryView:
         arrivals = self.arrivals[query]
         equivalence = handwritten = None
-        if arrivals.shape.window_us is not None and arrivals.traced:
+        if arrivals.shape.window is not None and arrivals.traced:
             equivalence = arrivals.batch_result(model)
             if query == next(iter(self.models)):
                 handwritten = self._by_hand(model)
@@ -216,7 +216,7 @@ class JobSubject(Subject):
         if model.survivors not in self._handwritten:
             arrived = self.arrivals[model.shape.query].arrived
             self._handwritten[model.survivors] = handwritten_rows(
-                self.scenario, model.shape, model.survivors, self.written.events, arrived
+                self.scenario, model.shape, model.emitted, self.written.events, arrived
             )
         return self._handwritten[model.survivors]
 

@@ -10,9 +10,13 @@ from streamproof.prove.checkers.account import PLACES, found_places
 
 
 def account_of(history: History) -> dict[str, int]:
-    """By place how many records the first query has; only its input where the places cannot be told."""
+    """By place how many (record, window) pairs the first query has; only its input where the places cannot be told.
+
+    `expanded` says how many of them are further windows of a record, where windows overlap.
+    """
     view = history.queries[0]
-    account = {"input": view.model.places["input"].count}
+    expanded = view.model.places["expanded"].count
+    account = {"input": view.model.places["input"].count + expanded, **({"expanded": expanded} if expanded else {})}
     try:
         places = found_places(view)
     except CannotTell:

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 import streamproof as sp
+from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
 from streamproof.prove.oracle.asked import Asked, AskedTime, Call, shape_asked
 from streamproof.prove.oracle.durations import micros
+from streamproof.prove.oracle.windows import PlainTumbling
 from streamproof.prove.subjects.job.calls import AskedStream, AskedWindow, calls_of
 from streamproof.stream import Stream
 from streamproof.stream.stream import WindowedStream
@@ -64,19 +66,19 @@ def test_the_calls_are_written_down_as_they_were_given(tmp_path):
     assert [call.method for call in totals.row_wise] == ["require", "filter", "transform"]
     assert totals.requirements == ["amount > 0"]
     assert shape_asked("totals", totals, AskedTime("ts", "10 seconds")).delay_us == 100_000_000
-    assert shape_asked("totals", totals, AskedTime("ts", "10 seconds")).window_us == 60_000_000
+    assert shape_asked("totals", totals, AskedTime("ts", "10 seconds")).window == PlainTumbling(60_000_000)
     assert shape_asked("totals", totals, AskedTime("ts")).deduplicate == ("id", "client")
     assert not shape_asked("plain", asked["plain"], AskedTime("ts")).stateful
 
 
 def test_the_oracle_asks_nothing_of_what_the_product_makes_of_a_call(tmp_path, monkeypatch):
     monkeypatch.setattr(Stream, "deduplicate", lambda stream, *_: stream)
-    monkeypatch.setattr("streamproof.stream.windows.parse_duration", lambda _: timedelta(0))
+    monkeypatch.setattr("streamproof.stream.windows.window.parse_duration", lambda text: 2 * parse_duration(text))
     monkeypatch.setattr("streamproof.stream.stream.parse_duration", lambda _: timedelta(0))
 
     shape = shape_asked("totals", calls_of(config_of(tmp_path, JOB))["totals"], None)
 
-    assert (shape.deduplicate, shape.delay_us, shape.window_us) == (("id", "client"), 90_000_000, 60_000_000)
+    assert (shape.deduplicate, shape.delay_us, shape.window) == (("id", "client"), 90_000_000, PlainTumbling(60_000_000))
 
 
 def test_afterwards_outputs_and_windows_are_the_product_s_own_again(tmp_path):
@@ -95,7 +97,7 @@ def test_a_function_that_needs_more_than_a_stream_is_told_so(tmp_path):
 def test_a_window_of_a_module_that_was_imported_before_is_as_long_as_it_says():
     asked = Asked("s").then("window", window=sp.tumbling("30 seconds"), by=["a"], allowed_lateness="0 seconds", emit="final")
 
-    assert shape_asked("q", asked.then("aggregate", aggregates={"n": 1}), None).window_us == 30_000_000
+    assert shape_asked("q", asked.then("aggregate", aggregates={"n": 1}), None).window == PlainTumbling(30_000_000)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from streamproof import _jvm
 from streamproof.errors import JobDefinitionError
-from streamproof.stream.recipe import Transform
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -68,13 +67,15 @@ _REFUSED = {
 """What each of the others does, and what to use instead."""
 
 
-def require_row_by_row(rows: "DataFrame", made: "DataFrame", step: Transform) -> None:
+def require_row_by_row(rows: "DataFrame", made: "DataFrame", step: str) -> None:
     """JobDefinitionError if the function of a transform did to streaming rows what it may not: state, several rows of one, other streams.
 
     Parameters
     ----------
     rows, made
         What it was given, and what it returned.
+    step
+        How errors call it.
     """
     if not rows.isStreaming:
         return

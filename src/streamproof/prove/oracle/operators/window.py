@@ -1,0 +1,87 @@
+"""The twin of windows: what each holds, which are due, and which records come too late for them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from streamproof.prove.oracle.arrived import Arrived
+from streamproof.prove.oracle.expectation import WindowContents, WindowKey
+from streamproof.prove.oracle.trace import hash_of
+from streamproof.prove.oracle.windows import PlainWindow
+
+By = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A record in one of its windows."""
+
+    record: Arrived
+    start_us: int
+    end_us: int
+
+
+@dataclass
+class _Open:
+    """A window that is open."""
+
+    end_us: int
+    hash: int = 0
+    traces: list[str] = field(default_factory=list)
+
+    def frozen(self) -> WindowContents:
+        return WindowContents(len(self.traces), self.hash, tuple(self.traces), self.end_us)
+
+
+@dataclass
+class Windows:
+    """The open windows of a query, by key and start."""
+
+    kind: PlainWindow
+    open: dict[WindowKey, _Open] = field(default_factory=dict)
+    _starts: dict[By, set[int]] = field(default_factory=dict)
+
+    def pairs(self, records: Iterable[Arrived]) -> list[Pair]:
+        """The records, one for each of their windows; a record without an event time is in none."""
+        return [
+            Pair(record, start, end)
+            for record in records
+            if record.time_us is not None
+            for start, end in self.kind.assign(record.time_us)
+        ]
+
+    def add(self, pairs: Iterable[Pair]) -> None:
+        """Puts the records of a batch into their windows; of a kind that merges, windows of a key that meet become one."""
+        for pair in pairs:
+            key, window = self._met(pair) if self.kind.merges else self._of(pair)
+            window.hash += hash_of(pair.record.trace)
+            window.traces.append(pair.record.trace)
+            self.open[key] = window
+            self._starts.setdefault(key[0], set()).add(key[1])
+
+    def due(self, watermark_us: int) -> dict[WindowKey, WindowContents]:
+        """Takes out the windows whose end the watermark has reached."""
+        due = [key for key, window in self.open.items() if window.end_us <= watermark_us]
+        return {key: self._taken(key).frozen() for key in due}
+
+    def frozen(self) -> dict[WindowKey, WindowContents]:
+        return {key: window.frozen() for key, window in self.open.items()}
+
+    def _taken(self, key: WindowKey) -> _Open:
+        self._starts[key[0]].discard(key[1])
+        return self.open.pop(key)
+
+    def _of(self, pair: Pair) -> tuple[WindowKey, _Open]:
+        key = (pair.record.by, pair.start_us)
+        return key, self.open.get(key) or _Open(pair.end_us)
+
+    def _met(self, pair: Pair) -> tuple[WindowKey, _Open]:
+        by, start, merged = pair.record.by, pair.start_us, _Open(pair.end_us)
+        keys = [(by, begun) for begun in sorted(self._starts.get(by, ()))]
+        met = [key for key in keys if key[1] <= pair.end_us and pair.start_us <= self.open[key].end_us]
+        for key in reversed(met):
+            window = self._taken(key)
+            start, merged.end_us = min(start, key[1]), max(merged.end_us, window.end_us)
+            merged.hash += window.hash
+            merged.traces = window.traces + merged.traces
+        return (by, start), merged

@@ -1,0 +1,27 @@
+"""What the oracle has to know of a kind of window."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+
+class PlainWindow(ABC):
+    """A kind of window over instants in microseconds UTC. Starts are inclusive, ends exclusive."""
+
+    several: ClassVar[bool] = False
+    """Whether an instant can lie in several windows."""
+    merges: ClassVar[bool] = False
+    """Whether windows of a key that meet become one."""
+
+    @abstractmethod
+    def assign(self, instant_us: int) -> list[tuple[int, int]]:
+        """The windows that an instant lies in, as (start, end), the earliest first."""
+
+    @abstractmethod
+    def last_late(self, bound_us: int, tick_us: int) -> int:
+        """The last instant, in whole ticks, all of whose windows end at or below a bound."""
+
+    @property
+    def at_least_us(self) -> int:
+        """How long a window is at least, microseconds: findings show the day of long ones."""
+        start, end = self.assign(0)[-1]
+        return end - start

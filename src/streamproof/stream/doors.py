@@ -1,0 +1,36 @@
+"""Where records leave the main path of a plan, and where they are counted."""
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+class Doors(Protocol):
+    """In production records go to side files; in an oracle they are collected."""
+
+    def clock(self) -> "Column":
+        """The batch's own timestamp (bigint, microseconds)."""
+
+    def reject(self, rows: "DataFrame", reason: "Column") -> "DataFrame":
+        """Lets rows pass whose reason is null."""
+
+    def drop(self, rows: "DataFrame", keep: "Column", name: str) -> "DataFrame":
+        """Lets rows pass for which `keep` is true; counts the others under the name."""
+
+    def late(
+        self, rows: "DataFrame", decides: "Column", window_us: int = 0, *, window: "tuple[Column, Column] | None" = None
+    ) -> "DataFrame":
+        """Lets rows pass whose deciding instant (bigint, microseconds) is above the late bound.
+
+        Parameters
+        ----------
+        window_us
+            Where it is given, the deciding instant is the event time, and what is held against the bound is the end of its tumbling
+            window of that length.
+        window
+            Start and end of the window that a row is late for (TIMESTAMP), where it has several; late rows have them too.
+        """
+
+    def expanded(self, rows: "DataFrame", further: "Column") -> "DataFrame":
+        """Lets all rows pass; counts those for which `further` is true: a record's second window and those after it."""

@@ -1,0 +1,35 @@
+"""The hidden columns of a plan, and what no column of a job may be called."""
+
+from collections.abc import Iterable
+
+TRACE = "_trace"
+ORIGINAL = "_original"
+RECORDS = "_records"
+TRACE_HASH = "_trace_hash"
+MADE = "_made"
+"""Says that a transform of the user's lies below: the doors behind it ask for it, see `graph.row_wise`."""
+INSTANT = "_instant"
+"""The event time of a row as a source has read it."""
+REASON = "_reason"
+"""Why a row is rejected; null of the others."""
+CORRUPT = "_corrupt"
+"""The text of a JSON record that does not fit; null of the others."""
+PROBLEM = "_problem"
+"""Why a record in a registry's format cannot be read; null of the others."""
+RECORD_COLUMNS = ("_record", "_record_text", "_record_schema_id")
+"""A record in a registry's format, its text, and the id of its schema, until they are columns."""
+WINDOW = "_window_end"
+"""The window of a row: its end, or of a session its start and end."""
+NUMBER = "_number"
+HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
+_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, NUMBER})
+
+
+def own_name(names: Iterable[str]) -> str | None:
+    """The first of the names that is one of Streamproof's own columns, in whatever case: Spark takes `_Reason` for `_reason`."""
+    return next((name for name in names if name.lower() in _OWN), None)
+
+
+def visible(columns: Iterable[str]) -> list[str]:
+    """The columns that a job knows of."""
+    return [column for column in columns if column not in (*HIDDEN, WINDOW)]

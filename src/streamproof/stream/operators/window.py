@@ -1,0 +1,87 @@
+"""Windows: one row for each window and key, once it can no longer change."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, ClassVar
+
+from streamproof.core.durations import format_duration
+from streamproof.stream.expressions import expression
+from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH
+from streamproof.stream.operators.operator import Mention, Stateful, typed
+from streamproof.stream.windows import Window
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from streamproof.stream.doors import Doors
+
+
+@dataclass(frozen=True)
+class WindowAggregate(Stateful):
+    """One row per window and key once the window can no longer change (emit="final")."""
+
+    name: ClassVar[str] = "window"
+
+    window: Window
+    by: tuple[str, ...]
+    allowed_lateness: timedelta
+    aggregates: "Mapping[str, Column]"
+
+    def ready(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+        return self.window.assigned(rows, event_time, doors)
+
+    def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+        return self.window.divert(rows, event_time, doors)
+
+    def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+        """Groups by window and key, with a hidden record count (and in proofs the sum of trace hashes)."""
+        from pyspark.sql import functions as F
+
+        from streamproof.stream.problems import checked, require_free
+
+        require_free(self.aggregates, "aggregate()")
+        hidden = [F.count(F.lit(1)).alias(RECORDS)]
+        if TRACE in rows.columns:
+            hidden.append(F.sum(trace_hash(F.col(TRACE))).alias(TRACE_HASH))
+        visible = [column.alias(name) for name, column in self.aggregates.items()]
+
+        def group(rows: "DataFrame") -> "DataFrame":
+            return self.window.grouped(rows, event_time, self.by).agg(*hidden, *visible)
+
+        grouped = checked(rows, "aggregate()", group)
+        return grouped.select(
+            *hidden_in(grouped),
+            *self.by,
+            self.window.start.alias("window_start", metadata={}),
+            # A file keeps a column's metadata: who reads it as a stream would have a watermark that nobody declared.
+            self.window.end.alias("window_end", metadata={}),
+            *self.aggregates,
+        )
+
+    def mentioned(self) -> Sequence[Mention]:
+        return Mention("window(by=...)", self.by, exact=True), Mention("aggregate()", list(self.aggregates.values()))
+
+    def made_by(self, rows: "DataFrame") -> Mapping[str, str]:
+        parts = {
+            "window": str(self.window),
+            "window key": typed(rows, self.by),
+            "allowed lateness": format_duration(self.allowed_lateness),
+        }
+        made = rows.groupBy(*self.by).agg(*[column.alias(name) for name, column in self.aggregates.items()])
+        types = {field.name: field.dataType.simpleString() for field in made.schema.fields}
+        parts["order of aggregates"] = ", ".join(self.aggregates)
+        return parts | {f"aggregate {name}": f"{expression(column)} {types[name]}" for name, column in self.aggregates.items()}
+
+
+def hidden_in(rows: "DataFrame") -> list[str]:
+    """The hidden aggregates of rows; they stand in front: Spark orders a state's value by the final projection, and readers count on it."""
+    return [name for name in (RECORDS, TRACE_HASH) if name in rows.columns]
+
+
+def trace_hash(trace: "Column") -> "Column":
+    """40 bits of the MD5 of the event id (the trace id up to a "+"), bigint; sums of up to 8 million stay exact."""
+    from pyspark.sql import functions as F
+
+    event = F.substring_index(trace, "+", 1)
+    return F.conv(F.substring(F.md5(event.cast("binary")), 1, 10), 16, 10).cast("bigint")

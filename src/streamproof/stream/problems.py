@@ -1,0 +1,81 @@
+"""What is said of a column that is not there, and of a step that cannot be planned."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+
+from streamproof.errors import JobDefinitionError
+from streamproof.stream.names import own_name, visible
+
+
+def checked(rows: DataFrame, where: str, make: Callable[[DataFrame], DataFrame]) -> DataFrame:
+    """What a step makes of rows; JobDefinitionError where Spark cannot plan it."""
+    try:
+        return make(rows)
+    except AnalysisException as problem:
+        raise unknown_column(where, problem, rows.columns) from problem
+
+
+def checked_column(rows: DataFrame, where: str, make: Callable[[], Column]) -> Column:
+    """A column over rows; JobDefinitionError where Spark cannot plan it."""
+    column: list[Column] = []
+
+    def select(rows: DataFrame) -> DataFrame:
+        column.append(make())
+        return rows.select(*column)
+
+    checked(rows, where, select)
+    return column[0]
+
+
+def require_columns(rows: DataFrame, names: Iterable[str], where: str) -> None:
+    """JobDefinitionError for the first name that is no column of the rows."""
+    missing = [name for name in names if name not in rows.columns]
+    if missing:
+        raise column_error(where, missing[0], rows.columns)
+
+
+def require_free(names: Iterable[str], who: str) -> None:
+    """JobDefinitionError for the first name that is one of ours."""
+    taken = own_name(names)
+    if taken is not None:
+        raise JobDefinitionError(
+            f"{who} makes a column {taken}, which is a name of Streamproof's own.",
+            required="Its hidden columns would take the place of yours.",
+            remedy="Give the column another name.",
+        )
+
+
+def needs_event_time(source: str) -> JobDefinitionError:
+    """The error for a step by event time on a source that declares none."""
+    return JobDefinitionError(
+        f"The job uses a window or deduplication on the source {source}, which declares no event time.",
+        required="Windows and deduplication work by event time.",
+        remedy=f'Add to streamproof.toml, [source.{source}]: event_time = {{ column = "ts", unit = "milliseconds", lag = "10 seconds" }}',
+    )
+
+
+def column_error(where: str, name: str, columns: Sequence[str]) -> JobDefinitionError:
+    """The error for a column that does not exist, in one place."""
+    import difflib
+
+    shown = visible(columns)
+    near = difflib.get_close_matches(name, shown, n=1)
+    hint = f' Did you mean "{near[0]}"?' if near else ""
+    return JobDefinitionError(
+        f'{where} needs the column "{name}", which is not there.{hint}', required=f"The columns are {', '.join(shown)}."
+    )
+
+
+def unknown_column(where: str, problem: AnalysisException, columns: Sequence[str]) -> JobDefinitionError:
+    """The error for what Spark says of a step that it cannot plan."""
+    parameters = problem.getMessageParameters() or {}
+    if "objectName" in parameters and "UNRESOLVED_COLUMN" in str(problem.getCondition()):
+        return column_error(where, parameters["objectName"].replace("`", ""), columns)
+    said = re.sub(r"^\[[A-Z_.]+\]\s*|\s*SQLSTATE: \w+;?", "", str(problem).strip().splitlines()[0])[:300]
+    return JobDefinitionError(
+        f"{where} cannot be planned: {said}",
+        required=f"Conditions are SQL expressions or columns of type boolean. The columns are {', '.join(visible(columns))}.",
+    )

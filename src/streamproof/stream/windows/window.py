@@ -1,0 +1,93 @@
+"""What every kind of window has to say of itself."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from streamproof.core.durations import micros_of, parse_duration
+from streamproof.errors import JobDefinitionError
+from streamproof.stream.names import WINDOW
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, GroupedData
+
+    from streamproof.stream.doors import Doors
+
+DELAY = "spark.watermarkDelayMs"
+"""Where Spark keeps the watermark's delay: in the metadata of the column that it was declared on."""
+
+
+class Window(ABC):
+    """A kind of window. The start of a window is inclusive, its end exclusive.
+
+    Spark keeps one row of state for each window and key, and drops it by the column that bears the watermark's delay: the window's end,
+    not the times of its events (R12). `str` of a window is its identity: a checkpoint is bound to it (R25).
+    """
+
+    several: ClassVar[bool] = False
+    """Whether an event can lie in several windows."""
+
+    def assigned(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+        """The rows, one for each window that they lie in; where there are several, the further ones are counted (R11)."""
+        return rows
+
+    @abstractmethod
+    def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+        """The assigned rows without those whose window ends at or below the late bound (R10)."""
+
+    @abstractmethod
+    def grouped(self, rows: "DataFrame", event_time: str, by: Sequence[str]) -> "GroupedData":
+        """The assigned rows by window and key."""
+
+    @property
+    @abstractmethod
+    def start(self) -> "Column":
+        """The start of a window behind the grouping (TIMESTAMP)."""
+
+    @property
+    def end(self) -> "Column":
+        """The end of a window behind the grouping (TIMESTAMP)."""
+        from pyspark.sql import functions as F
+
+        return F.col(WINDOW)
+
+
+def grouped_by_end(rows: "DataFrame", event_time: str, end: "Column", by: Sequence[str]) -> "GroupedData":
+    """Rows by the end of their window and by key: the end bears the delay of the watermark."""
+    return rows.select("*", end.alias(WINDOW, metadata=delay_of(rows, event_time))).groupBy(WINDOW, *by)
+
+
+def delay_of(rows: "DataFrame", event_time: str) -> dict[str, Any]:
+    """The delay of the watermark as the metadata of a column; nothing in a batch query."""
+    delay = rows.schema[event_time].metadata.get(DELAY)
+    return {} if delay is None else {DELAY: delay}
+
+
+def length(call: str, text: str, what: str = "a window needs a size") -> timedelta:
+    """A duration greater than zero.
+
+    Raises
+    ------
+    JobDefinitionError
+        If the text is not a duration or not longer than zero; `call` is how the error names where it stands.
+    """
+    duration = instant(call, text)
+    if duration <= timedelta():
+        raise JobDefinitionError(f"{call}: {what} greater than zero.")
+    return duration
+
+
+def instant(call: str, text: str) -> timedelta:
+    """A duration of whole milliseconds; JobDefinitionError where it is none. Spark's clock of event time has no finer ones."""
+    if not isinstance(text, str):
+        raise JobDefinitionError(f'{call}: a duration is a text such as "30 seconds", and this is a {type(text).__name__}.')
+    try:
+        duration = parse_duration(text)
+    except ValueError as problem:
+        raise JobDefinitionError(f"{call}: {problem}.") from problem
+    if micros_of(duration) % 1_000:
+        raise JobDefinitionError(
+            f'{call}: "{text}" is not a whole number of milliseconds.', required="A watermark goes on in whole milliseconds."
+        )
+    return duration

@@ -1,0 +1,16 @@
+"""Every kind of window, each an output of its own; none behind a deduplication, so that the window itself decides what is late."""
+
+from pyspark.sql import functions as F
+
+import streamproof as sp
+
+
+@sp.job
+def every_window(trades: sp.Stream) -> sp.Outputs:
+    """Sums the notional of each client's trades in windows of four kinds."""
+    sums = {"exposure": F.sum("notional"), "trades": F.count("*")}
+    hops = trades.window(sp.hopping("2 minutes", every="30 seconds"), by="client").aggregate(**sums)
+    visits = trades.window(sp.session("10 seconds"), by="client", allowed_lateness="10 seconds").aggregate(**sums)
+    days = trades.window(sp.calendar("day", zone="Europe/Berlin")).aggregate(**sums)
+    minutes = trades.deduplicate("trade_id").window(sp.tumbling("1 minute", offset="7 seconds")).aggregate(**sums)
+    return sp.Outputs(hops=hops, hops_late=hops.late, visits=visits, days=days, minutes=minutes, rejected=hops.rejected)
