@@ -118,7 +118,9 @@ def verdict_of(scenarios: Sequence[Verdict], *, whole: bool) -> Verdict:
 
 
 def _counts(outcome: Outcome) -> dict[str, int]:
-    return {place: outcome.account.get(place, 0) for place in ("input", *PLACES)}
+    expanded = outcome.account.get("expanded", 0)
+    counts = {place: outcome.account.get(place, 0) for place in ("input", *PLACES)}
+    return counts | {"expanded": expanded} if expanded else counts
 
 
 def _furthest(outcomes: Sequence[Outcome], fault_free: Outcome) -> Outcome:
@@ -127,7 +129,7 @@ def _furthest(outcomes: Sequence[Outcome], fault_free: Outcome) -> Outcome:
     def off(outcome: Outcome) -> tuple[int, int]:
         counts, usual = _counts(outcome), _counts(fault_free)
         balance = abs(counts["input"] - sum(counts[place] for place in PLACES))
-        return balance, sum(abs(counts[place] - usual[place]) for place in counts)
+        return balance, sum(abs(counts[place] - usual.get(place, 0)) for place in counts)
 
     return max((outcome for outcome in outcomes if outcome.account), key=off, default=fault_free)
 

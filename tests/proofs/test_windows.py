@@ -1,0 +1,27 @@
+"""Every kind of window, each decided late by itself, around the midnight before clocks go on: one crash of each query in CI.
+
+The quick plan has 92 scenarios of this job: `streamproof prove tests/proofs/jobs/windows --quick`.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from streamproof.proof import prove
+
+pytestmark = [pytest.mark.spark, pytest.mark.proof]
+JOB = Path(__file__).parent / "jobs" / "windows"
+
+
+def test_r11_windows_that_hop_sessions_and_days_are_proved(tmp_path: Path) -> None:
+    job = Path(shutil.copytree(JOB, tmp_path / "job"))
+
+    proof = prove(job, only="fault-free,publish/*@1:after")
+
+    assert proof, repr(proof)
+    steps = {scenario["step"].partition("@")[0] for scenario in proof.report["scenarios"] if scenario["step"]}
+    assert {f"publish/{name}" for name in ("hops", "visits", "days", "minutes")} <= steps
+    counts = proof.report["conservation"]["fault_free"]
+    assert counts["input"] == 400 + counts["expanded"] > 1_200
+    assert sum(counts[place] for place in ("emitted", "open_state", "late", "rejected", "duplicate", "filtered")) == counts["input"]

@@ -1,0 +1,97 @@
+"""The twins of the kinds of windows: which windows an instant lies in, and what sessions become."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from streamproof.core.clock import to_micros
+from streamproof.prove.oracle.arrived import Arrived
+from streamproof.prove.oracle.operators.window import Windows
+from streamproof.prove.oracle.windows import PlainCalendar, PlainHopping, PlainSession, PlainTumbling
+
+SECOND = 1_000_000
+HOUR = 3_600 * SECOND
+KINDS = [
+    PlainTumbling(30 * SECOND),
+    PlainTumbling(60 * SECOND, 7 * SECOND),
+    PlainHopping(60 * SECOND, 25 * SECOND, 3 * SECOND),
+    PlainSession(30 * SECOND),
+    PlainCalendar("day", "Europe/Berlin"),
+    PlainCalendar("month", "America/Havana"),
+]
+
+
+def utc(text: str) -> int:
+    return to_micros(datetime.fromisoformat(text).replace(tzinfo=UTC))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize(
+    "instant", [0, 1, 6 * SECOND, 7 * SECOND, 89 * SECOND, utc("2026-03-28T23:00:00"), utc("2026-10-25T01:30:00")]
+)
+def test_an_instant_lies_in_its_windows(kind, instant):
+    windows = kind.assign(instant)
+
+    assert all(start <= instant < end for start, end in windows)
+    assert windows == sorted(set(windows))
+    assert len(windows) == 1 or kind.several
+
+
+def test_hopping_windows_overlap_and_none_is_missing():
+    kind = PlainHopping(60 * SECOND, 25 * SECOND)
+
+    assert kind.assign(50 * SECOND) == [(0, 60 * SECOND), (25 * SECOND, 85 * SECOND), (50 * SECOND, 110 * SECOND)]
+    assert kind.assign(60 * SECOND) == [(25 * SECOND, 85 * SECOND), (50 * SECOND, 110 * SECOND)]
+
+
+@pytest.mark.parametrize(
+    ("unit", "zone", "instant", "start", "hours"),
+    [
+        ("day", "Europe/Berlin", "2026-03-29T10:00", "2026-03-28T23:00", 23),  # clocks go on
+        ("day", "Europe/Berlin", "2026-10-25T10:00", "2026-10-24T22:00", 25),  # clocks go back
+        ("day", "Europe/Berlin", "2026-06-01T21:59:59", "2026-05-31T22:00", 24),
+        ("day", "Africa/Cairo", "2024-04-26T12:00", "2024-04-25T22:00", 23),  # midnight itself is left out
+        ("day", "America/Havana", "2026-11-01T04:30", "2026-11-01T04:00", 25),  # midnight comes twice
+        ("week", "Europe/Berlin", "2026-03-29T10:00", "2026-03-22T23:00", 7 * 24 - 1),
+        ("month", "Europe/Berlin", "2026-03-01T00:00", "2026-02-28T23:00", 31 * 24 - 1),
+        ("month", "UTC", "2028-02-29T23:59:59", "2028-02-01T00:00", 29 * 24),
+    ],
+)
+def test_days_weeks_and_months_are_those_of_the_zone(unit, zone, instant, start, hours):
+    assert PlainCalendar(unit, zone).assign(utc(instant)) == [(utc(start), utc(start) + hours * HOUR)]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("bound", [utc("2026-03-29T00:00:00.123"), utc("2026-03-29T00:00:00"), utc("2026-03-28T23:00:00")])
+@pytest.mark.parametrize("tick", [1_000, SECOND])
+def test_the_last_late_instant_is_late_for_all_its_windows_and_a_tick_later_for_one_it_is_not(kind, bound, tick):
+    last = kind.last_late(bound, tick)
+
+    assert all(end <= bound for _, end in kind.assign(last))
+    assert any(end > bound for _, end in kind.assign(last + tick))
+
+
+def added(*seconds: int, gap: int = 30) -> dict[tuple[int, int], int]:
+    """The sessions that events at these seconds make, in the order in which they come."""
+    windows = Windows(PlainSession(gap * SECOND))
+    for number, at in enumerate(seconds):
+        windows.add(windows.pairs([Arrived(f"e-{number}", time_us=at * SECOND, by=("a",))]))
+    return {(key[1] // SECOND, contents.end_us // SECOND): contents.count for key, contents in windows.frozen().items()}
+
+
+def test_sessions_merge_whatever_comes_first():
+    assert added(0, 100) == {(0, 30): 1, (100, 130): 1}
+    assert added(0, 60, 29) == {(0, 59): 2, (60, 90): 1}
+    assert added(0, 60, 45) == {(0, 30): 1, (45, 90): 2}
+    assert added(0, 55, 28) == added(55, 28, 0) == {(0, 85): 3}
+    assert added(0, 30) == {(0, 60): 2}  # at the end of the gap: Spark takes it in
+
+
+def test_sessions_of_other_keys_stay_apart_and_due_ones_go():
+    windows = Windows(PlainSession(30 * SECOND))
+    windows.add(windows.pairs([Arrived("e-1", time_us=0, by=("a",)), Arrived("e-2", time_us=SECOND, by=("b",))]))
+
+    due = windows.due(30 * SECOND)
+
+    assert {key: contents.end_us for key, contents in due.items()} == {(("a",), 0): 30 * SECOND}
+    assert list(windows.frozen()) == [(("b",), SECOND)]
