@@ -25,7 +25,7 @@ CHECKERS = {
 OF_THE_PROVER = {"R16", "R17", "R18", "R19", "R23", "R24", "R29"}
 """Rules about what proves, and not about what is shipped: checkers and plans have tests of their own."""
 NOT_SEEN = {"R14"}
-"""Rules without a mutant: hopping windows are not there yet; no job of the catalogue has two queries."""
+"""A rule without a mutant: no mutant of it is proved on the job with several queries."""
 
 
 def test_there_are_at_least_sixty_mutants_with_names_of_their_own():
