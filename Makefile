@@ -21,8 +21,8 @@ help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
 	@echo "make demo         prove a job with a mistake planted, then the correct one; leaves reports/demo/report.html; QUICK=1 takes the quick plan"
 	@echo "make demo-services  an incident on Redis is caught, two examples are proved on real services, started for it"
-	@echo "make check        format, lint, types, architecture and unit tests: under a minute, no Spark"
-	@echo "make test         every test"
+	@echo "make check        format, lint, types, architecture and unit tests: a minute and a quarter, no Spark"
+	@echo "make test         the tests, proofs and services included; FULL=1 takes the full tables too"
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
 	@echo "make beyond       of the full plan what the standard one does not have; ONLY='*@2:*+*' takes one batch of it"
 	@echo "make mutants      break Streamproof on purpose: each mutant must turn a proof red; ONLY='late-*', SERVICES=1 takes those on services too"
@@ -68,6 +68,7 @@ check: setup
 # passed or not.
 # JVMs of tests live for minutes: what the second compiler takes it does not give back.
 test: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1
+test: export FULL ?=
 test: setup
 	@mkdir -p reports
 	@{ failed=0; $(RUN) pytest --durations=12 -m "proof and not service" || failed=$$?; $(THEN) || failed=$$?; exit $$failed; } \

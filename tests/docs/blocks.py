@@ -2,7 +2,8 @@
 
 A fence in docs/tutorials, docs/guides and docs/explanations that is marked `console` or `python` says in the same line what is done with it:
 
-    exec              it is executed, in the order of the page and in one folder for the page; `exec spark` starts a JVM, `exec proof` proves
+    exec              it is executed, in the order of the page and in one folder for the page; `exec spark` starts a JVM, `exec proof` proves,
+                      `exec proof full` does so with FULL=1 only
     exits="1"         with exec: the exit code of its command, 0 unless it is said
     file="job.py"     it is saved under this name, as the reader would do
     needs="services"  it is not executed, and why
@@ -23,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("tutorials", "guides", "explanations")
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]+)\n(?P<code>.*?)^(?P=indent)```$", re.DOTALL | re.MULTILINE)
 MARK = re.compile(r'(\w+)(?:="([^"]*)")?')
-EXECUTED, SPARK, PROOF = "exec", "spark", "proof"
+EXECUTED, SPARK, PROOF, FULL = "exec", "spark", "proof", "full"
 LANGUAGES = ("python", "console")
 
 

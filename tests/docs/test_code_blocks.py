@@ -2,7 +2,7 @@
 
 import pytest
 
-from docs.blocks import EXECUTED, PROOF, SPARK, Block, blocks_of, commands_of, execute, missing_line, pages
+from docs.blocks import EXECUTED, FULL, PROOF, SPARK, Block, blocks_of, commands_of, execute, missing_line, pages
 
 PAGES = {path: blocks_of(path.read_text(encoding="utf-8")) for path in pages()}
 
@@ -12,6 +12,7 @@ def marks_of(blocks: list[Block]) -> list[pytest.MarkDecorator]:
     return [
         *([pytest.mark.spark] if {SPARK, PROOF} & asked else []),
         *([pytest.mark.proof] if PROOF in asked else []),
+        *([pytest.mark.full] if FULL in asked else []),
     ]
 
 

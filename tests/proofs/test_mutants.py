@@ -114,6 +114,7 @@ def test_p14_a_mutant_fails_by_the_checker_that_is_named(mutants: Path, mutant: 
         assert {scenario["read_on"] for scenario in proof.failures} == {page}, "the cause is named"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mutant", ALL, ids=str)
 def test_p14_its_correct_twin_passes(mutants: Path, mutant: Mutant):
     proof = prove(mutants / mutant.folder / "twin", only=f"publish/takings*@{mutant.only.partition('@')[2]}")

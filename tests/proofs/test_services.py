@@ -68,7 +68,7 @@ def test_risk_exposure_loses_and_doubles_nothing_around_the_commits_of_its_servi
     assert outputs["exposure"]["where"] == "postgresql://localhost:5432/streamproof/exposure"
 
 
-@pytest.mark.parametrize("form", ["json_schema", "protobuf"])
+@pytest.mark.parametrize("form", ["json_schema", pytest.param("protobuf", marks=pytest.mark.full)])
 def test_a_job_whose_records_are_in_another_of_the_registrys_formats_is_proved_alike(job, form):
     """The example itself is proved with Avro, above."""
     copied("risk_exposure", job)
