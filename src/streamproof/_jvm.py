@@ -58,6 +58,15 @@ def launch(settings: "Mapping[str, str]", log: Path | None) -> None:
     SparkContext._ensure_initialized(gateway=gateway)
 
 
+def default_session(jvm: Any) -> Any:
+    """The Java session of a JVM that runs already; its class lies in another package since Spark 4.0."""
+    from py4j.java_gateway import JavaPackage
+
+    since_4, before = (getattr(jvm, f"org.apache.spark.sql.{name}") for name in ("classic.SparkSession", "SparkSession"))
+    class_ = before if isinstance(since_4, JavaPackage) else since_4  # what py4j gives for a class that is not there
+    return class_.getDefaultSession().get()
+
+
 class Doors:
     """The Java functions of one query (late bound, diverts, tallies) and the reports of its tasks."""
 

@@ -140,16 +140,8 @@ def prove(
             f"{', '.join(Phase)}, or is fault-free. streamproof prove {shlex.quote(target)} --list shows them."
         )
     inputs = _pairs("--input", sample)
-    if not inputs:
-        from streamproof.config import load
-        from streamproof.config.entry import is_plain_pyspark
-
-        if not is_plain_pyspark(target):
-            load(target, profile=profile)  # what is wrong with the file is said before the proof is even imported
-    from streamproof.runtime.environment import find_java, find_spark
-
-    find_java()
-    find_spark()
+    plain = inputs or table or value or argument or env or mode or read
+    _look_at_surroundings(target, profile, plain=bool(plain))
     from streamproof.core.verdict import Verdict
     from streamproof.progress import progress_on
     from streamproof.proof import plan as plan_of
@@ -157,7 +149,6 @@ def prove(
     from streamproof.prove.subjects.pyspark.preparation import Wanted
     from streamproof.report.terminal import print_summary
 
-    plain = inputs or table or value or argument or env or mode or read
     job = (
         Wanted(
             target,
@@ -230,6 +221,23 @@ def prove(
     out.print()
     print_summary(proof.report, out, where=_near(page) if page.is_file() else None)
     raise typer.Exit(Verdict(proof.verdict).exit_code)
+
+
+def _look_at_surroundings(target: str, profile: str | None, *, plain: bool) -> None:
+    """What is wrong with the job's file, with Java or with Spark is said before the proof is even imported."""
+    from streamproof.config.entry import is_plain_pyspark
+    from streamproof.runtime.environment import find_java, find_spark, find_spark_of_plain_jobs
+
+    plain = plain or is_plain_pyspark(target)
+    if not plain:
+        from streamproof.config import load
+
+        load(target, profile=profile)
+    find_java()
+    if plain:
+        find_spark_of_plain_jobs()
+    else:
+        find_spark()
 
 
 def _watch(target: str, profile: str | None, seed: int | None, job: "Wanted | None", hosts: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""What must be on the machine before a JVM is started: Java 17 or later, and Spark 4.3."""
+"""What must be on the machine before a JVM is started: Java 17 or later, and Spark: 4.3 for jobs of ours, 3.5 to 4.3 for plain ones."""
 
 import importlib.metadata
 import os
@@ -14,7 +14,11 @@ from streamproof.errors import EnvironmentProblem
 
 OLDEST_JAVA = 17
 SPARK = "4.3"
+"""What jobs of ours need: our Java classes extend classes that Spark keeps to itself and changes from version to version."""
+SPARK_OF_PLAIN_JOBS = ("3.5", "4.0", "4.1", "4.2", SPARK)
+"""Where jobs that were not written for us are proved: the proof itself stands on what these have in common."""
 _JAVA_INSTALL = "Debian: apt install openjdk-17-jdk-headless. macOS: brew install openjdk@17."
+_INSTALL = f"{sys.executable} -m pip install 'pyspark=={SPARK}.*'"
 _ANSWERS_WITHIN_SECONDS = 20
 
 
@@ -44,40 +48,73 @@ def find_java() -> Java:
     named = f"JAVA_HOME={home}" if home else "JAVA_HOME is not set"
     if java is None or not Path(java).is_file():
         raise EnvironmentProblem(
-            f"No Java found ({named}{'' if home else ', no java on the PATH'}); Spark {SPARK} needs {OLDEST_JAVA} or later. {_JAVA_INSTALL}"
+            f"No Java found ({named}{'' if home else ', no java on the PATH'}); Streamproof needs {OLDEST_JAVA} or later. {_JAVA_INSTALL}"
         )
     answer = _answer(java, named)
     found = re.search(r'version "(?:1\.)?(\d+)', answer)
     if found is None:
         raise EnvironmentProblem(
-            f"{java} does not say its version ({named}).", required=f"Spark {SPARK} needs Java {OLDEST_JAVA} or later."
+            f"{java} does not say its version ({named}).", required=f"Streamproof needs Java {OLDEST_JAVA} or later."
         )
     version = int(found[1])
     if version < OLDEST_JAVA:
-        raise EnvironmentProblem(f"Java {version} found ({named}); Spark {SPARK} needs {OLDEST_JAVA} or later. {_JAVA_INSTALL}")
+        raise EnvironmentProblem(f"Java {version} found ({named}); Streamproof needs {OLDEST_JAVA} or later. {_JAVA_INSTALL}")
     return Java(version, Path(home) if home else None)
 
 
 def find_spark() -> str:
-    """The version of the installed PySpark, without importing it.
+    """The version of the installed PySpark, for a job of ours.
 
     Raises
     ------
     EnvironmentProblem
-        If it is not there, or not a version that this Streamproof works with.
+        If it is not there, or another one than such a job needs.
     """
-    try:
-        version = importlib.metadata.version("pyspark")
-    except importlib.metadata.PackageNotFoundError:
+    version = installed_spark()
+    if not is_own_spark(version):
         raise EnvironmentProblem(
-            "PySpark is not installed in this environment.", remedy=f"{sys.executable} -m pip install 'pyspark=={SPARK}.*'"
-        ) from None
-    if not version.startswith(f"{SPARK}."):
-        raise EnvironmentProblem(
-            f"PySpark {version} found; this Streamproof works with {SPARK}.",
-            remedy=f"{sys.executable} -m pip install 'pyspark=={SPARK}.*'",
+            f"PySpark {version} found; a job written with Streamproof needs {SPARK}.",
+            required=f"Plain PySpark jobs are proved on {SPARK_OF_PLAIN_JOBS[0]} to {SPARK}: streamproof prove file.py:function --input NAME=FILE",
+            remedy=_INSTALL,
         )
     return version
+
+
+def find_spark_of_plain_jobs() -> str:
+    """The version of the installed PySpark, for the proof of a job that was not written for us.
+
+    Raises
+    ------
+    EnvironmentProblem
+        If it is not there, or a version that no proof runs on.
+    """
+    version = installed_spark()
+    if not _is_one_of(version, SPARK_OF_PLAIN_JOBS):
+        raise EnvironmentProblem(
+            f"PySpark {version} found; plain PySpark jobs are proved on {', '.join(SPARK_OF_PLAIN_JOBS)}.", remedy=_INSTALL
+        )
+    return version
+
+
+def installed_spark() -> str:
+    """The version of the installed PySpark, whichever it is; it is imported only where no package manager knows it."""
+    try:
+        return importlib.metadata.version("pyspark")
+    except importlib.metadata.PackageNotFoundError:
+        if find_spec("pyspark") is None:
+            raise EnvironmentProblem("PySpark is not installed in this environment.", remedy=_INSTALL) from None
+    import pyspark  # of a Spark that lies on the machine: SPARK_HOME, spark-submit
+
+    return pyspark.__version__
+
+
+def is_own_spark(version: str) -> bool:
+    """Whether jobs of ours run on this version."""
+    return _is_one_of(version, (SPARK,))
+
+
+def _is_one_of(version: str, known: tuple[str, ...]) -> bool:
+    return ".".join(version.split(".")[:2]) in known
 
 
 def spark_jars() -> Path:
@@ -95,6 +132,6 @@ def _answer(java: str, named: str) -> str:
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise EnvironmentProblem(
             f"{java} cannot be started ({named}): {problem}.",
-            required=f"Spark {SPARK} needs Java {OLDEST_JAVA} or later. {_JAVA_INSTALL}",
+            required=f"Streamproof needs Java {OLDEST_JAVA} or later. {_JAVA_INSTALL}",
         ) from None
     return done.stderr + done.stdout

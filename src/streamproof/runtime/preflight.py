@@ -56,8 +56,11 @@ def look_at(target: str | Path, *, profile: str | None = None) -> list[Finding]:
     found = [_finding("configuration", configuration)]
     if not found[0].good:
         return [*found, *_installed()]
+    installed = _installed()
+    if not installed[-1].good:  # the job cannot be called without its PySpark
+        return [*found, *installed, *_bindings(config[0])]
     with rehearsing(target, profile) as rehearsed:  # beside the rest: PySpark is to be imported for it
-        others = [*_installed(), *_bindings(config[0])]
+        others = [*installed, *_bindings(config[0])]
         return [*found, _finding("job", lambda: _job(config[0], rehearsed)), *others]
 
 

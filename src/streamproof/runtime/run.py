@@ -13,6 +13,7 @@ from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.runtime.adding_up import require_adds_up
 from streamproof.runtime.binding import bind
 from streamproof.runtime.connector_jars import connector_jars
+from streamproof.runtime.environment import find_spark
 from streamproof.runtime.events import Emitter, Fetching, Listener, QueryFinishing, RunEnded, RunFailed, SparkStarting, nobody
 from streamproof.runtime.failures import jvm_gone, translated
 from streamproof.runtime.manifests import ManifestStore
@@ -89,6 +90,7 @@ def run_job(
     KeyboardInterrupt
         If it was asked to end before its queries ran, or the JVM was ended with it.
     """
+    find_spark()
     emitter, end = Emitter(listener or nobody), end or threading.Event()
     start = Start(
         accept_replay=accept_replay,

@@ -14,12 +14,12 @@ from streamproof.runtime.run_log import said_at_the_end
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 STREAMING: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     # Format 2 gives each attempt's state files names of their own, with checksums (R21).
-    _STATE_FORMAT: "2",
+    STATE_FORMAT: "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.adaptive.streaming.stateless.enabled": "false",
@@ -78,11 +78,9 @@ def start_session(
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     from pyspark.errors import PySparkRuntimeError
-    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
-    for logger in _PLANS_AS_JSON:
-        PySparkLogger.getLogger(logger).disabled = True
+    _without_plans_as_json()
     given_outside = "MASTER" in os.environ or "PYSPARK_SUBMIT_ARGS" in os.environ
     master = settings.get("spark.master") or (None if given_outside else "local[*]")
     if _is_local(master or os.environ.get("MASTER", "")):
@@ -102,6 +100,15 @@ def start_session(
     for key, value in wanted.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def _without_plans_as_json() -> None:
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:  # before 4.0, where nothing writes such plans
+        return
+    for logger in _PLANS_AS_JSON:
+        PySparkLogger.getLogger(logger).disabled = True
 
 
 def process_settings(settings: Mapping[str, str], jars: Sequence[str], java_options: str = "") -> dict[str, str]:
@@ -128,7 +135,7 @@ def settings_of_query(settings: Mapping[str, str]) -> dict[str, str]:
 
 def weaker_state(settings: Mapping[str, str]) -> str | None:
     """What the job's own settings make weaker about its state, in a sentence; None where they leave it as it is (R21)."""
-    if settings_of_query(settings)[_STATE_FORMAT] != "1":
+    if settings_of_query(settings)[STATE_FORMAT] != "1":
         return None
     return (
         "State is kept in checkpoint format 1, as [spark] asks: two attempts of a task share the names of their state files, and "

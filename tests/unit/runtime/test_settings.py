@@ -39,6 +39,15 @@ def test_a_proof_has_the_values_of_the_list_and_what_its_job_has_chosen():
     assert {name for setting in SETTINGS for name in setting.names[-1:]} <= proof.keys()
 
 
+def test_on_an_older_spark_a_proof_leaves_what_rows_mean_to_that_spark(monkeypatch):
+    monkeypatch.setattr("streamproof.prove.process.engine.installed_spark", lambda: "3.5.9")
+
+    proof = settings_of_proof({})
+
+    assert not {setting.names[-1] for setting in SETTINGS} & proof.keys()
+    assert proof["spark.sql.streaming.stateStore.checkpointFormatVersion"] == "1"
+
+
 def test_the_page_of_the_reference_has_the_list():
     rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in PAGE.splitlines() if line.startswith("| `")]
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from streamproof._jvm import PROOF_JAR
 from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import EnvironmentProblem, StreamproofError
-from streamproof.prove.process.spark_settings import SPARK
+from streamproof.prove.process.spark_settings import SPARK, settings_to_stand_on
 from streamproof.runtime.session import start_session
-from streamproof.runtime.settings import values_of_proof
+from streamproof.runtime.environment import installed_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -173,7 +173,7 @@ _OURS = ("spark.master", "spark.driver.memory")
 def settings_of_proof(settings: Mapping[str, str]) -> dict[str, str]:
     """A job's Spark settings as a proof runs them: its own where a proof needs none of another value."""
     kept = {key: value for key, value in settings.items() if key not in _OURS}
-    return {**values_of_proof(), **kept, **SPARK, **_partitions(settings)}
+    return {**settings_to_stand_on(installed_spark()), **kept, **SPARK, **_partitions(settings)}
 
 
 def local_files(folder: Path | None) -> dict[str, str]:

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from streamproof import _jvm
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -21,7 +23,7 @@ def attach(port: int, secret: str) -> "SparkSession":
     gateway: Any = launch_gateway()  # type: ignore[no-untyped-call]
     # A child lives for seconds: what it holds in the JVM goes with its gateway, not object by object.
     gateway._gateway_client.gateway_property.enable_memory_management = False
-    session = getattr(gateway.jvm, "org.apache.spark.sql.classic.SparkSession").getDefaultSession().get()
+    session = _jvm.default_session(gateway.jvm)
     java_context = getattr(gateway.jvm, "org.apache.spark.api.java.JavaSparkContext")(session.sparkContext())
     context = SparkContext(gateway=gateway, jsc=java_context, conf=SparkConf(_jconf=java_context.getConf()))
     return SparkSession(context, session.newSession())

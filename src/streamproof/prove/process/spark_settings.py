@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
-from streamproof.runtime.session import LOCAL_DISK
+from streamproof.runtime.environment import is_own_spark
+from streamproof.runtime.session import LOCAL_DISK, STATE_FORMAT
+from streamproof.runtime.settings import values_of_proof
 
 SPARK: Mapping[str, str] = {
     "spark.sql.shuffle.partitions": "2",
@@ -24,3 +26,12 @@ SPARK: Mapping[str, str] = {
     "spark.shuffle.compress": "false",
 }
 """Settings of the proof's Spark: two state partitions, fresh guarded Python workers, and small pages for small batches."""
+
+
+def settings_to_stand_on(spark: str) -> dict[str, str]:
+    """What a proof sets beside, for a version of Spark.
+
+    With 4.3 it is what the guarantees of our own jobs stand on. Older versions run plain jobs alone: these mean what that Spark takes them to
+    mean, ANSI or not, and their state is in the format that it writes by itself.
+    """
+    return values_of_proof() if is_own_spark(spark) else {STATE_FORMAT: "1"}

@@ -7,6 +7,7 @@ from pathlib import Path
 from streamproof.config.entry import is_plain_pyspark
 from streamproof.prove.subjects.pyspark.preparation import PysparkPreparation, Wanted
 from streamproof.prove.subjects.subject import Preparation
+from streamproof.runtime.environment import find_spark, find_spark_of_plain_jobs
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ def named(
         If there is none.
     """
     if wanted is not None or is_plain_pyspark(target):
+        find_spark_of_plain_jobs()
         asked = wanted or Wanted(target, {})
         preparation = PysparkPreparation(asked, seed=seed, events=events, batches=batches)
         return Named(preparation, Path.cwd(), words_of(asked))
@@ -36,6 +38,7 @@ def named(
     from streamproof.prove.subjects.job.preparation import JobPreparation
 
     config = load(target, profile=profile)
+    find_spark()
     return Named(JobPreparation.of(config, seed=seed, events=events, batches=batches), config.root)
 
 

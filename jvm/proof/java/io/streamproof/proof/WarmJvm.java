@@ -21,7 +21,11 @@ public final class WarmJvm {
    * another system than a Unix it deletes in the JVM; nothing else looks at this field once Spark runs.
    */
   private static void deleteWithoutProcesses() {
-    JavaUtils.isUnix = false;
+    try {
+      JavaUtils.class.getField("isUnix").setBoolean(null, false);
+    } catch (ReflectiveOperationException olderSpark) {
+      return; // it only costs time
+    }
   }
 
   /**

@@ -1,0 +1,90 @@
+"""On another Spark than 4.3 a job of ours is refused in one error; plain PySpark jobs are proved on 3.5 to 4.3. No Spark is started."""
+
+import importlib.metadata
+
+import pytest
+
+import streamproof as sp
+from streamproof.errors import EnvironmentProblem
+from streamproof.runtime import environment
+
+FOUND = "PySpark 3.5.9 found; a job written with Streamproof needs 4.3."
+REQUIRED = "Plain PySpark jobs are proved on 3.5 to 4.3: streamproof prove file.py:function --input NAME=FILE"
+DO = "-m pip install 'pyspark==4.3.*'"
+
+
+@pytest.fixture
+def spark(monkeypatch):
+    """Says which PySpark is installed."""
+    known = importlib.metadata.version
+
+    def says(version: str) -> None:
+        monkeypatch.setattr("importlib.metadata.version", lambda name: version if name == "pyspark" else known(name))
+
+    monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: environment.Java(17, None))
+    monkeypatch.setattr("streamproof.runtime.preflight.find_java", lambda: environment.Java(17, None))
+    return says
+
+
+@pytest.mark.parametrize("command", [("run", "my_job"), ("run", "my_job", "--json"), ("prove", "my_job"), ("prove", "my_job", "--list")])
+def test_a_job_of_ours_is_refused_in_one_error(streamproof, my_job, spark, command):
+    spark("3.5.9")
+
+    result = streamproof(*command)
+
+    assert result.code == 2
+    assert result.out == ""
+    first, second, third = result.err.splitlines()
+    assert first == f"error  {FOUND}"
+    assert second.strip() == REQUIRED
+    assert third.strip().endswith(DO)
+
+
+def test_check_has_one_thing_to_fix_and_does_not_call_the_job_on_it(streamproof, my_job, spark):
+    spark("3.5.9")
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 2
+    assert result.out.count("✗") == 1
+    for said in (FOUND, REQUIRED, DO, "1 of "):
+        assert said in result.out
+    assert "job.py:risk_exposure" not in result.out
+
+
+@pytest.mark.parametrize("call", [sp.run, sp.prove], ids=["sp.run", "sp.prove"])
+def test_so_it_is_from_python(my_job, spark, call):
+    spark("4.0.5")
+
+    with pytest.raises(EnvironmentProblem) as refused:
+        call("my_job")
+
+    assert refused.value.message == "PySpark 4.0.5 found; a job written with Streamproof needs 4.3."
+
+
+@pytest.mark.parametrize("version", ["3.5.9", "4.0.5", "4.1.0", "4.2.1", "4.3.0"])
+def test_plain_jobs_are_proved_on(spark, version):
+    spark(version)
+
+    assert environment.find_spark_of_plain_jobs() == version
+
+
+@pytest.mark.parametrize("version", ["3.4.4", "4.30.0", "5.0.0"])
+def test_plain_jobs_are_refused_on(streamproof, tmp_path, spark, version):
+    spark(version)
+    (tmp_path / "plain.py").write_text("def job(clicks):\n    return clicks\n")
+
+    result = streamproof("prove", "plain.py:job", "--input", "clicks=clicks.jsonl")
+
+    assert result.code == 2
+    assert f"PySpark {version} found; plain PySpark jobs are proved on 3.5, 4.0, 4.1, 4.2, 4.3." in result.err
+    assert DO in result.err
+
+
+def test_a_pyspark_that_no_package_manager_knows_says_its_version_itself(monkeypatch):
+    def unknown(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", unknown)
+
+    assert environment.is_own_spark(environment.find_spark())
