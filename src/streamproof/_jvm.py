@@ -67,6 +67,13 @@ def default_session(jvm: Any) -> Any:
     return class_.getDefaultSession().get()
 
 
+def has_class(spark: "SparkSession", name: str) -> bool:
+    """Whether a session has a Java class, by its full name."""
+    from py4j.java_gateway import JavaPackage
+
+    return not isinstance(getattr(spark._jvm, name), JavaPackage)
+
+
 class Doors:
     """The Java functions of one query (late bound, diverts, tallies) and the reports of its tasks."""
 

@@ -15,7 +15,7 @@ from versions.kinds import JOBS, KINDS, Kind
 
 ROOT = Path(__file__).parents[2]
 VERSIONS = ("3.5", "4.0", "4.3")
-NOT_THERE = "Spark does not have it"
+NOT_THERE = "does not exist"
 AROUND_A_COMMIT = "[cp][ou]*"  # publish/... and commit/...
 OURS = "a job written with Streamproof (`@sp.job`)"
 
@@ -52,12 +52,13 @@ def _environment(folder: Path, version: str, wheel: Path) -> Path:
 
 
 def _cell(kind: Kind, version: str, environment: Path) -> str:
-    if _number(version) < _number(kind.since):
+    if not kind.there(version):
         return NOT_THERE
-    sound, counts = _proved(kind, environment, "", "--quick")
+    settings = kind.settings(version)
+    sound, counts = _proved(kind, environment, "", *settings, "--quick")
     if sound != 0:
         return f"exit code {sound} ({counts})"
-    broken, counts = _proved(kind, environment, "broken/", "--quick", "--only", AROUND_A_COMMIT, "-x")
+    broken, counts = _proved(kind, environment, "broken/", *settings, "--quick", "--only", AROUND_A_COMMIT, "-x")
     return "yes" if broken == 1 else f"the broken twin: exit code {broken} ({counts})"
 
 
@@ -87,10 +88,6 @@ def _ours(environment: Path) -> str:
         return "yes"
     refused = done.returncode == 2 and "a job written with Streamproof needs" in done.stderr
     return "refused" if refused else f"exit code {done.returncode}: {done.stderr.strip()}"
-
-
-def _number(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
 
 
 def _rows(versions: Sequence[str], table: dict[str, list[str]]) -> Iterator[str]:

@@ -113,6 +113,13 @@ def prove(
         list[str] | None, typer.Option(metavar="WORD", help="Plain PySpark: a word of a script's command line.")
     ] = None,
     env: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Plain PySpark: an environment variable.")] = None,
+    conf: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Plain PySpark: a setting that Spark starts with, as for spark-submit: spark.jars.packages, spark.sql.extensions, a catalog.",
+        ),
+    ] = None,
     mode: Annotated[
         list[str] | None,
         typer.Option(metavar="OUTPUT=MODE", help="Plain PySpark: append, update or complete, for a DataFrame returned."),
@@ -140,7 +147,7 @@ def prove(
             f"{', '.join(Phase)}, or is fault-free. streamproof prove {shlex.quote(target)} --list shows them."
         )
     inputs = _pairs("--input", sample)
-    plain = inputs or table or value or argument or env or mode or read
+    plain = inputs or table or value or argument or env or conf or mode or read
     _look_at_surroundings(target, profile, plain=bool(plain))
     from streamproof.core.verdict import Verdict
     from streamproof.progress import progress_on
@@ -161,6 +168,7 @@ def prove(
             tuple(read or ()),
             as_is,
             show_values,
+            _pairs("--conf", conf),
         )
         if plain
         else None

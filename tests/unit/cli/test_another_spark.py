@@ -6,7 +6,7 @@ import pytest
 
 import streamproof as sp
 from streamproof.errors import EnvironmentProblem
-from streamproof.runtime import environment
+from streamproof.runtime import environment, preflight
 
 FOUND = "PySpark 3.5.9 found; a job written with Streamproof needs 4.3."
 REQUIRED = "Plain PySpark jobs are proved on 3.5 to 4.3: streamproof prove file.py:function --input NAME=FILE"
@@ -21,12 +21,14 @@ def spark(monkeypatch):
     def says(version: str) -> None:
         monkeypatch.setattr("importlib.metadata.version", lambda name: version if name == "pyspark" else known(name))
 
-    monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: environment.Java(17, None))
-    monkeypatch.setattr("streamproof.runtime.preflight.find_java", lambda: environment.Java(17, None))
+    for module in (preflight, environment):  # in this order: the one takes its name from the other when it is imported
+        monkeypatch.setattr(module, "find_java", lambda: environment.Java(17, None))
     return says
 
 
-@pytest.mark.parametrize("command", [("run", "my_job"), ("run", "my_job", "--json"), ("prove", "my_job"), ("prove", "my_job", "--list")])
+@pytest.mark.parametrize(
+    "command", [("run", "my_job"), ("run", "my_job", "--json"), ("prove", "my_job"), ("prove", "my_job", "--list")]
+)
 def test_a_job_of_ours_is_refused_in_one_error(streamproof, my_job, spark, command):
     spark("3.5.9")
 

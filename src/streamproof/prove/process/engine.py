@@ -12,8 +12,8 @@ from streamproof._jvm import PROOF_JAR
 from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import EnvironmentProblem, StreamproofError
 from streamproof.prove.process.spark_settings import SPARK, settings_to_stand_on
-from streamproof.runtime.session import start_session
 from streamproof.runtime.environment import installed_spark
+from streamproof.runtime.session import start_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

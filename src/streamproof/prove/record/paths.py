@@ -85,6 +85,7 @@ OUTPUT = (
     Row(r"_staging/(?P<batch>\d+)-[^/]+/(?:[^/]*-)?(?P<partition>\d+)-\d+\.jsonl", Phase.WORK, "side.{output}.{partition}"),
     Row(r"_staging(/(?P<batch>\d+)-[^/]+(/.+)?)?", Phase.STAGE, "{output}"),
     Row(r"batch=(?P<batch>\d+)(/.+)?", Phase.PUBLISH, "{output}"),
+    Row(r"(.+/)?_delta_log/.+", Phase.PUBLISH, "{output}.log"),
     Row(r"_spark_metadata/(?P<batch>\d+)(\.compact)?", Phase.PUBLISH, "{output}.log"),
     Row(r".+", Phase.PUBLISH, "{output}"),
 )

@@ -53,6 +53,7 @@ def words_of(wanted: Wanted) -> tuple[str, ...]:
         *pairs("--table", wanted.tables),
         *pairs("--set", wanted.arguments),
         *pairs("--env", wanted.environment),
+        *pairs("--conf", wanted.conf),
         *pairs("--mode", wanted.modes),
         *(word for one in wanted.words for word in ("--argument", one)),
         *(word for one in wanted.readers for word in ("--read", one)),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamproof import _jvm
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
 from streamproof.prove.process.child import JOB_RAISED, ChildResult, ChildTask
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from streamproof.prove.subjects.pyspark.readers import Inputs
     from streamproof.prove.subjects.pyspark.writers import Started
 
+DELTA_CLASS = "io.delta.sql.DeltaSparkSessionExtension"
 _LOOK_SECONDS, _GRACE_SECONDS = 0.5, 5.0
 
 
-def spark_of(_: ChildTask) -> "tuple[Mapping[str, str], Sequence[str]]":
-    """Nothing beside what every proof has."""
-    return {}, ()
+def spark_of(task: ChildTask) -> "tuple[Mapping[str, str], Sequence[str]]":
+    """What the user has set, beside what every proof has."""
+    return Told.of(task.subject).conf, ()
 
 
 def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
@@ -43,7 +45,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
             spark.conf.set(key, value)
     os.environ.update(told.environment)
     inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch)
-    started = Started(task.base, Path(task.folder))
+    started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS))
     notes = redirect(spark, inputs, started)
     ended = _Ended()
     thread = threading.Thread(target=_call, args=(spark, told, task, inputs, started, ended), name="job", daemon=True)

@@ -35,7 +35,7 @@ class Wanted:
         "file.py:function", or "file.py" for a script.
     inputs
         By name the sample; "kafka:FILE" gives a function of DataFrames Kafka's columns.
-    arguments, words, environment, modes, tables
+    arguments, words, environment, modes, tables, conf
         As in `Told`.
     readers
         "NAME=module:function" for what the job writes by itself.
@@ -55,6 +55,7 @@ class Wanted:
     readers: Sequence[str] = ()
     as_is: bool = False
     show_values: bool = False
+    conf: Mapping[str, str] = field(default_factory=dict)
 
 
 class PysparkPreparation(Preparation):
@@ -82,7 +83,7 @@ class PysparkPreparation(Preparation):
                 remedy=f"streamproof prove {wanted.target} --input NAME=sample.jsonl",
             )
         self.noun = next(iter(wanted.inputs))
-        self.spark: Mapping[str, str] = {}
+        self.spark: Mapping[str, str] = wanted.conf
         self.stores: Mapping[str, str] = {}
         self.touches = TOUCHES
         self._readers = [ReadBack.parse(text, self._file.parent) for text in wanted.readers]
@@ -127,6 +128,7 @@ class PysparkPreparation(Preparation):
             self.wanted.environment,
             self.wanted.modes,
             {name: str(Path(path).resolve()) for name, path in self.wanted.tables.items()},
+            self.wanted.conf,
         )
         data = {name: str(events / name) for name in offered}
         return PysparkSubject(

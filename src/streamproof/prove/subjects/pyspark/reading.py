@@ -9,6 +9,7 @@ from typing import Any
 from streamproof.checkpoint.logs import files_of_batch, parse_offsets, source_entries
 from streamproof.prove.artifacts.row_files import rows_of
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT
+from streamproof.prove.subjects.pyspark.delta_log import LOG, UnreadableTable, files_of
 from streamproof.prove.subjects.pyspark.told import QUERIES, Query
 
 KAFKA_ENDING = ".kafka"
@@ -109,6 +110,8 @@ def _batches(checkpoint: Path) -> Iterator[Batch]:
 
 def _output(query: Query, folder: Path) -> Output:
     damaged: list[str] = []
+    if query.rows == "delta":
+        return Output(query.name, query, _of_table(folder, damaged), tuple(damaged))
     rows: dict[int | None, list[Row]] = {}
     files = _kept(folder) if query.rows == "batches" else _logged(folder)
     for batch, path in files:
@@ -138,16 +141,33 @@ def _logged(folder: Path) -> Iterator[tuple[int | None, Path]]:
 
 
 def _written(folder: Path) -> Iterator[Output]:
-    """What batch writers of the job have written: an output for each folder with files."""
+    """What batch writers of the job have written: an output for each folder with files, and for each table of Delta Lake."""
     found: dict[str, list[Path]] = {}
+    tables = [log.parent for log in sorted(folder.rglob(LOG))]
+    for table in tables:
+        damaged: list[str] = []
+        everything = [row for rows in _of_table(table, damaged).values() for row in rows]
+        yield Output(table.relative_to(folder).as_posix(), None, {None: everything}, tuple(damaged))
     for path in sorted(folder.rglob("*")):
-        if _is_data(path, folder):
+        if _is_data(path, folder) and not any(table in path.parents for table in tables):
             inside = [part for part in path.relative_to(folder).parts[:-1] if "=" not in part]
             found.setdefault("/".join(inside), []).append(path)
     for name, files in found.items():
-        damaged: list[str] = []
+        damaged = []
         rows = [row for path in files for row in _read(folder / name, path, damaged)]
         yield Output(name, None, {None: rows}, tuple(damaged))
+
+
+def _of_table(table: Path, damaged: list[str]) -> Rows:
+    """The rows of the newest version of a Delta Lake table, by the batch that the log says; of none where the table is not there."""
+    rows: dict[int | None, list[Row]] = {}
+    try:
+        for file in files_of(table):
+            its = rows.setdefault(file.batch, [])
+            its += [{**row, **file.partition} for row in _read(table, table / file.path, damaged)]
+    except UnreadableTable as problem:
+        damaged.append(str(problem))
+    return rows
 
 
 def _is_data(path: Path, below: Path) -> bool:

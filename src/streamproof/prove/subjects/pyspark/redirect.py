@@ -9,8 +9,9 @@ from pyspark.sql.readwriter import DataFrameReader
 
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import ScenarioError
+from streamproof.prove.subjects.pyspark.delta_tables import bind_delta
 from streamproof.prove.subjects.pyspark.readers import BoundReader, Inputs
-from streamproof.prove.subjects.pyspark.writers import BoundBatchWriter, BoundWriter, Started
+from streamproof.prove.subjects.pyspark.writers import DELTA, BoundBatchWriter, BoundWriter, Started
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,10 +42,12 @@ def redirect(spark: "SparkSession", inputs: Inputs, started: Started) -> list[No
     Session.sql = _guarded_sql(Session.sql)
     frame.writeTo = _refused("writeTo")
     DataFrameReader.format = _noting(DataFrameReader.format)
-    DataFrameReader.load = _guarded_load(DataFrameReader.load)
+    DataFrameReader.load = _guarded_load(DataFrameReader.load, started)
     DataFrameReader.jdbc = _refused("read.jdbc")
     type(spark.sparkContext).stop = _nothing
     type(spark.sparkContext).setLogLevel = _nothing
+    if started.delta:
+        bind_delta(started)
     signal.signal = lambda *_: signal.SIG_DFL  # the job runs in a thread, where Python has none
     return notes
 
@@ -137,11 +140,13 @@ def _noting(real: Any) -> Any:
     return noting
 
 
-def _guarded_load(real: Any) -> Any:
+def _guarded_load(real: Any, started: Started) -> Any:
     def load(self: DataFrameReader, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> Any:
         source = str(format or getattr(self, "_streamproof_format", "")).lower()
         if source in _REMOTE:
             raise _not_bound(f'read.format("{source}")')
+        if source == DELTA and path is not None:
+            path = started.table_at(path) or path
         return real(self, path, format, schema, **options)
 
     return load

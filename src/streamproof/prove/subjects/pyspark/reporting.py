@@ -8,6 +8,13 @@ from streamproof.prove.subjects.pyspark.reading import Left
 from streamproof.prove.subjects.pyspark.subject import PysparkSubject
 
 NO_PICTURE: dict[str, Any] = {"points": [], "watermark": [], "windows": [], "batches": []}
+_SINKS = {
+    "kafka": "Kafka",
+    "delta": "Delta Lake (it takes its jars: --conf)",
+    "iceberg": "Iceberg",
+    "table": "the table",
+    "hudi": "Hudi",
+}
 JUDGED_BY = "its own run without a fault over the same batches"
 
 
@@ -39,6 +46,12 @@ def _not_checked(subject: PysparkSubject, left: Left | None) -> Iterator[tuple[s
     yield "late rows", f"plain PySpark drops them silently{counted}"
     yield "account", "the account place by place takes a job that is written with streamproof"
     yield "state", "what is in the state stores is not read; what comes of it is"
+    for query in left.queries if left else ():
+        if query.rows == "batches" and query.was in _SINKS:
+            yield (
+                f"sink {query.name}",
+                f"the proof keeps the rows in place of {_SINKS[query.was]}: what that does with a batch that runs again is its own affair",
+            )
     written = any(output.query is None for output in left.outputs) if left else False
     for query in left.queries if left else ():
         if query.rows == "function" and not subject.readers and not written:

@@ -45,6 +45,8 @@ class Told:
         By output of a function its output mode, where the user says one.
     tables
         By parameter the file of a table that stays as it is.
+    conf
+        Settings of Spark that a session begins with: jars of a connector, extensions, catalogs.
     """
 
     file: str
@@ -55,6 +57,7 @@ class Told:
     environment: Mapping[str, str] = field(default_factory=dict)
     modes: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, str] = field(default_factory=dict)
+    conf: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         return {"kind": KIND, **asdict(self)}
@@ -76,8 +79,8 @@ class Query:
     mode
         "append", "update" or "complete".
     rows
-        Where its rows are: "batches" (kept by a sink of the proof's, batch by batch), "files" (Spark's file sink), "function" (the job's own
-        function writes them).
+        Where its rows are: "batches" (kept by a sink of the proof's, batch by batch), "files" (Spark's file sink), "delta" (a table of Delta
+        Lake), "function" (the job's own function writes them).
     format
         Of the files.
     was

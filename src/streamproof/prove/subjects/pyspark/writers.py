@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
 
 FILES = ("json", "csv", "parquet", "orc", "text", "avro")
+DELTA, DELTA_LOG = "delta", "_delta_log"
 WRITTEN = "written"
 """Below a scenario's outputs: what the job writes by batch writers, in functions of `foreachBatch` or beside its queries."""
 _NOT_PASSED = ("checkpointlocation", "path", "topic")
 
 
 class Started:
-    """The queries that a job has started, in a scenario."""
+    """The queries that a job has started, in a scenario; `delta` is whether its Spark has Delta Lake."""
 
-    def __init__(self, base: str, folder: Path) -> None:
-        self.base, self._folder = base, folder
+    def __init__(self, base: str, folder: Path, *, delta: bool = False) -> None:
+        self.base, self._folder, self.delta = base, folder, delta
         self.queries: list[tuple[Query, StreamingQuery]] = []
         self.names: set[str] = set()
         self.raised: list[Exception] = []
@@ -42,6 +43,17 @@ class Started:
             name = f"{word}_{number}"
         self.names.add(name)
         return name
+
+    def at(self, path: str) -> str:
+        """A path of the job below the scenario's folder: its parts, so that two writers of one path meet there too."""
+        parts = [part for part in PurePosixPath(path.rpartition("://")[2]).parts if part not in ("/", "..", ".")]
+        return f"{self.base}/{OUT}/{WRITTEN}/{'/'.join(parts) or 'out'}"
+
+    def table_at(self, path: str) -> str | None:
+        """Where the table of Delta Lake lies that the job has made at a path, None where it has made none."""
+        bound = self.at(path)
+        there = self._folder / bound.removeprefix(f"{self.base}/") / DELTA_LOG
+        return bound if there.is_dir() else None
 
     def add(self, query: Query, running: "StreamingQuery") -> None:
         self.queries.append((query, running))
@@ -153,7 +165,8 @@ class BoundWriter(DataStreamWriter):
 
     def toTable(self, tableName: str, **options: Any) -> "StreamingQuery":
         mode = options.pop("outputMode", None)
-        self._format = "table"
+        form = options.pop("format", None) or self._format
+        self._format = form if form == DELTA else "table"
         return self.start(
             tableName.rpartition(".")[2], None, mode, options.pop("partitionBy", None), options.pop("queryName", None)
         )
@@ -164,8 +177,8 @@ class BoundWriter(DataStreamWriter):
         out = f"{self._started.base}/{OUT}/{name}"
         if self._own:
             query = Query(name, self._mode, "function", "", self._own)
-        elif self._format in FILES:
-            query = Query(name, self._mode, "files", self._format, self._format)
+        elif self._format in FILES or (self._format == DELTA and self._started.delta):
+            query = Query(name, self._mode, DELTA if self._format == DELTA else "files", self._format, self._format)
             super().format(self._format)
             super().option("path", out)
             for key, value in self._options.items():
@@ -198,12 +211,13 @@ class BoundBatchWriter(DataFrameWriter):
     ) -> None:
         if format is not None:
             self.format(format)
-        if path is None or self._format not in FILES:
-            raise _not_bound(f'write.format("{self._format}")')
+        if path is None or self._format not in self._known:
+            raise _OF_LAKES.get(self._format) or _not_bound(f'write.format("{self._format}")')
         super().save(self._at(path), None, mode, partitionBy, **options)
 
     def saveAsTable(self, name: str, format: str | None = None, mode: Any = None, partitionBy: Any = None, **options: Any) -> None:
-        super().format("parquet")
+        form = (format or self._format).lower()
+        super().format(form if form == DELTA and self._started.delta else "parquet")
         super().save(self._at(name), None, mode, partitionBy, **options)
 
     def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
@@ -229,9 +243,27 @@ class BoundBatchWriter(DataFrameWriter):
         raise _not_bound("write.jdbc")
 
     def _at(self, path: str) -> str:
-        """The same path below the scenario's folder: its last part, so that two writers of one path meet there too."""
-        parts = [part for part in PurePosixPath(path.rpartition("://")[2]).parts if part not in ("/", "..", ".")]
-        return f"{self._started.base}/{OUT}/{WRITTEN}/{'/'.join(parts) or 'out'}"
+        return self._started.at(path)
+
+    @property
+    def _known(self) -> tuple[str, ...]:
+        return (*FILES, DELTA) if self._started.delta else FILES
+
+
+_OF_LAKES = {
+    "delta": ScenarioError(
+        'The job writes by write.format("delta"), and this Spark has no Delta Lake.',
+        required="Its jars and its extension, as for spark-submit; they fit one version of Spark.",
+        remedy="Add --conf spark.jars.packages=io.delta:delta-spark_2.13:4.0.1 --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension "
+        "--conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog (Spark 3.5: delta-spark_2.12:3.3.2)",
+    ),
+    "iceberg": ScenarioError(
+        'The job writes by write.format("iceberg"), which a proof cannot bind.',
+        required="A proof moves a table from the disk that a crash left to another. Iceberg's metadata names every file by its whole path, so that the "
+        "moved table would go on with the files of the first.",
+        remedy="Return the streams, or write them by writeStream: the proof keeps their rows in place of Iceberg.",
+    ),
+}
 
 
 def _not_bound(what: str) -> ScenarioError:

@@ -1,0 +1,86 @@
+"""A table of Delta Lake is read from its log; a job's paths lead to the scenario's own tables. No Spark is started."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from streamproof.prove.subjects.pyspark.delta_log import TableFile, UnreadableTable, files_of
+from streamproof.prove.subjects.pyspark.reading import read_left
+from streamproof.prove.subjects.pyspark.told import QUERIES, Query
+from streamproof.prove.subjects.pyspark.writers import Started
+
+
+def commit(table: Path, number: int, *actions: dict[str, Any]) -> None:
+    log = table / "_delta_log"
+    log.mkdir(parents=True, exist_ok=True)
+    (log / f"{number:020}.json").write_text("\n".join(map(json.dumps, actions)))
+
+
+def batch(number: int) -> dict[str, Any]:
+    return {"txn": {"appId": "query", "version": number}}
+
+
+def add(path: str, **partition: str) -> dict[str, Any]:
+    return {"add": {"path": path, "partitionValues": partition, "dataChange": True}}
+
+
+def test_a_file_is_in_the_table_until_it_is_removed_and_has_the_batch_of_its_commit(tmp_path):
+    commit(tmp_path, 0, {"metaData": {"configuration": {}}}, batch(0), add("a.parquet"))
+    commit(tmp_path, 1, batch(1), add("day=x%3Ay/b.parquet", day="x:y"))
+    commit(tmp_path, 2, {"remove": {"path": "a.parquet"}}, add("c.parquet"))
+
+    assert files_of(tmp_path) == [TableFile("day=x:y/b.parquet", {"day": "x:y"}, 1), TableFile("c.parquet")]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"metaData": {"configuration": {"delta.columnMapping.mode": "name"}}}, "columnMapping"),
+        ({"add": {"path": "a.parquet", "deletionVector": {"storageType": "u"}}}, "deletion vectors"),
+    ],
+)
+def test_what_takes_delta_lake_itself_is_not_read_as_if_it_were_not_there(tmp_path, wrong, says):
+    commit(tmp_path, 0, wrong)
+
+    with pytest.raises(UnreadableTable, match=says):
+        files_of(tmp_path)
+
+
+def test_a_commit_that_is_missing_or_torn_is_said(tmp_path):
+    commit(tmp_path, 0, batch(0))
+    commit(tmp_path, 2, batch(2))
+    with pytest.raises(UnreadableTable, match="some are missing"):
+        files_of(tmp_path)
+
+    (tmp_path / "_delta_log" / f"{1:020}.json").write_text('{"add": {"pa')
+    with pytest.raises(UnreadableTable, match="cut short"):
+        files_of(tmp_path)
+
+
+def test_rows_are_those_of_the_log_by_batch_for_a_stream_and_together_for_what_the_job_writes_by_itself(tmp_path):
+    (tmp_path / QUERIES).write_text(json.dumps([vars(Query("paid", "append", "delta", "delta", "delta"))]))
+    for table in (tmp_path / "out" / "paid", tmp_path / "out" / "written" / "lake" / "spending"):
+        table.mkdir(parents=True)
+        for name, rows in (("a.parquet", [1]), ("b.parquet", [2, 3]), ("no-commit.parquet", [4])):
+            pq.write_table(pa.table({"n": rows}), table / name)
+        commit(table, 0, batch(0), add("a.parquet", day="1"))
+        commit(table, 1, batch(1), add("b.parquet", day="2"), add("gone.parquet"))
+
+    paid, spending = read_left(tmp_path).outputs
+
+    assert paid.rows == {0: [{"n": 1, "day": "1"}], 1: [{"n": 2, "day": "2"}, {"n": 3, "day": "2"}]}
+    assert paid.damaged == ("gone.parquet is gone",)
+    assert (spending.name, spending.query, spending.count) == ("lake/spending", None, 3)
+
+
+def test_a_path_of_the_job_leads_to_the_table_that_it_has_made_in_this_scenario(tmp_path):
+    started = Started(f"sp-record://r{tmp_path}", tmp_path, delta=True)
+
+    assert started.at("s3a://lake/spending") == f"sp-record://r{tmp_path}/out/written/lake/spending"
+    assert started.table_at("s3a://lake/spending") is None
+    commit(tmp_path / "out" / "written" / "lake" / "spending", 0)
+    assert started.table_at("s3a://lake/spending") == started.at("s3a://lake/spending")
