@@ -1,6 +1,7 @@
 """What a stranger finds in a fresh clone: nothing of one machine, and the set-up pinned."""
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -60,3 +61,13 @@ def test_the_version_is_said_once_in_each_place():
     import streamproof
 
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == streamproof.__version__
+
+
+def test_no_source_is_ignored_since_the_wheel_leaves_out_what_git_ignores():
+    sources = [str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.py") if "__pycache__" not in path.parts]
+    asked = ["git", "check-ignore", "--no-index", "--stdin"]
+    ignored = subprocess.run(asked, cwd=ROOT, input="\n".join(sources), capture_output=True, text=True, check=False)
+    if ignored.returncode == 128:
+        pytest.skip("no git checkout")
+
+    assert ignored.stdout.splitlines() == []
