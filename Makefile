@@ -105,7 +105,7 @@ docs: setup
 	@echo "build/site/index.html"
 
 wheel: setup
-	@$(UV) build --quiet --wheel --out-dir dist
+	@$(RUN) python -m build --wheel --no-isolation --outdir dist > /dev/null
 	@ls dist/*.whl
 
 clean:

@@ -75,7 +75,13 @@ class Zygote:
         Path(path).write_text(task.to_json())
         with self._lock:
             self._waiting[path] = (future, task)
-        self._say(path)
+        try:
+            self._say(path)
+        except BrokenPipeError:  # else it would be taken for a terminal that is gone, and nothing would be said
+            with self._lock:
+                if self._waiting.pop(path, None) is not None:
+                    future.set_exception(ChildDied(f"the process that scenarios are forked from has ended: {self._said_last()}"))
+            return future
         if patience is not None:
             timer = threading.Timer(patience, self._give_up, (path, patience))
             timer.daemon = True
@@ -95,6 +101,10 @@ class Zygote:
         with self._lock:
             self._process.stdin.write(f"{line}\n".encode())
             self._process.stdin.flush()
+
+    def _said_last(self) -> str:
+        lines = Path(self._log.name).read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
 
     def close(self) -> None:
         """Ends the zygote and every scenario that still runs."""

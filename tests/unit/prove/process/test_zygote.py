@@ -62,3 +62,11 @@ def test_where_the_process_that_they_are_forked_from_ends_it_is_said_how(tmp_pat
 
         with pytest.raises(ChildDied, match="has ended with -9"):
             waits.result(60)
+
+
+def test_where_it_has_ended_before_the_first_scenario_it_is_said_why(tmp_path: Path) -> None:
+    zygote = Zygote(tmp_path / "log", modules=["streamproof.no_module_is_called_so"])
+    zygote._process.wait(60)
+
+    with pytest.raises(ChildDied, match=r"has ended: ModuleNotFoundError: .*no_module_is_called_so"):
+        zygote.submit(_task(tmp_path / "first", port=1)).result(60)
