@@ -105,11 +105,14 @@ class _Builder:
 
     def getOrCreate(self) -> "SparkSession":
         for key, value in self._wanted.items():
-            if key.startswith("spark.sql."):
+            if key.startswith(("spark.sql.", "spark.jars")) and self._spark.conf.get(key, None) != value:
                 try:
                     self._spark.conf.set(key, value)
                 except AnalysisException:
-                    said = f"The job asks for {key} = {value}; a running Spark does not take it up, so the proof ran without."
+                    said = (
+                        f"The job asks for {key} = {value}; a running Spark does not take it up, so the proof ran without. "
+                        f"Spark starts with it by --conf {key}={value}"
+                    )
                     self._notes.append(Note(NoteCode.SETTING_LEFT_OUT, said))
         return self._spark
 

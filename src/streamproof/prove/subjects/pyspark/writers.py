@@ -212,7 +212,7 @@ class BoundBatchWriter(DataFrameWriter):
         if format is not None:
             self.format(format)
         if path is None or self._format not in self._known:
-            raise _OF_LAKES.get(self._format) or _not_bound(f'write.format("{self._format}")')
+            raise _not_written(self._format)
         super().save(self._at(path), None, mode, partitionBy, **options)
 
     def saveAsTable(self, name: str, format: str | None = None, mode: Any = None, partitionBy: Any = None, **options: Any) -> None:
@@ -251,19 +251,27 @@ class BoundBatchWriter(DataFrameWriter):
 
 
 _OF_LAKES = {
-    "delta": ScenarioError(
+    "delta": (
         'The job writes by write.format("delta"), and this Spark has no Delta Lake.',
-        required="Its jars and its extension, as for spark-submit; they fit one version of Spark.",
-        remedy="Add --conf spark.jars.packages=io.delta:delta-spark_2.13:4.0.1 --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension "
+        "Its jars and its extension, as for spark-submit; they fit one version of Spark.",
+        "Add --conf spark.jars.packages=io.delta:delta-spark_2.13:4.0.1 --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension "
         "--conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog (Spark 3.5: delta-spark_2.12:3.3.2)",
     ),
-    "iceberg": ScenarioError(
+    "iceberg": (
         'The job writes by write.format("iceberg"), which a proof cannot bind.',
-        required="A proof moves a table from the disk that a crash left to another. Iceberg's metadata names every file by its whole path, so that the "
+        "A proof moves a table from the disk that a crash left to another. Iceberg's metadata names every file by its whole path, so that the "
         "moved table would go on with the files of the first.",
-        remedy="Return the streams, or write them by writeStream: the proof keeps their rows in place of Iceberg.",
+        "Return the streams, or write them by writeStream: the proof keeps their rows in place of Iceberg.",
     ),
 }
+
+
+def _not_written(form: str) -> ScenarioError:
+    """Why a batch writer of a format is refused."""
+    if form not in _OF_LAKES:
+        return _not_bound(f'write.format("{form}")')
+    found, required, remedy = _OF_LAKES[form]
+    return ScenarioError(found, required=required, remedy=remedy)
 
 
 def _not_bound(what: str) -> ScenarioError:

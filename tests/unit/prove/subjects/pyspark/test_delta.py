@@ -8,10 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.pyspark.delta_log import TableFile, UnreadableTable, files_of
 from streamproof.prove.subjects.pyspark.reading import read_left
 from streamproof.prove.subjects.pyspark.told import QUERIES, Query
-from streamproof.prove.subjects.pyspark.writers import Started
+from streamproof.prove.subjects.pyspark.writers import BoundBatchWriter, Started
 
 
 def commit(table: Path, number: int, *actions: dict[str, Any]) -> None:
@@ -84,3 +85,21 @@ def test_a_path_of_the_job_leads_to_the_table_that_it_has_made_in_this_scenario(
     assert started.table_at("s3a://lake/spending") is None
     commit(tmp_path / "out" / "written" / "lake" / "spending", 0)
     assert started.table_at("s3a://lake/spending") == started.at("s3a://lake/spending")
+
+
+@pytest.mark.parametrize(
+    ("form", "delta", "says"),
+    [
+        ("iceberg", True, "names every file by its whole path"),
+        ("delta", False, "--conf spark.jars.packages=io.delta:delta-spark"),
+        ("hudi", True, "hudi"),
+    ],
+)
+def test_a_batch_writer_to_what_cannot_be_bound_is_refused_with_the_reason(tmp_path, form, delta, says):
+    writer = BoundBatchWriter.__new__(BoundBatchWriter)
+    writer._started, writer._format = Started(str(tmp_path), tmp_path, delta=delta), form
+
+    with pytest.raises(ScenarioError, match=says):
+        writer.save("/lake/spending")
+
+    assert not list(tmp_path.iterdir())

@@ -2,14 +2,20 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from pyspark.errors import AnalysisException
 
 from streamproof.config.entry import is_plain_pyspark
 from streamproof.errors import ScenarioError
+from streamproof.prove.process.child import ChildTask
 from streamproof.prove.subjects.named import words_of
+from streamproof.prove.subjects.pyspark.child import spark_of
 from streamproof.prove.subjects.pyspark.preparation import PysparkPreparation, Wanted
 from streamproof.prove.subjects.pyspark.readback import ReadBack
+from streamproof.prove.subjects.pyspark.redirect import _Builder
+from streamproof.prove.subjects.pyspark.told import Told
 
 JOB = "import streamproof as sp\n@sp.job\ndef ours(trades):\n    pass\ndef plain(trades):\n    pass\n"
 
@@ -103,3 +109,33 @@ def test_a_function_that_raises_is_named_with_its_line(tmp_path):
 
     with pytest.raises(ScenarioError, match=r"checks.py line 2, in rows: ZeroDivisionError"):
         ReadBack.parse("totals=checks:rows", tmp_path).rows({}, tmp_path)
+
+
+def test_settings_of_the_user_reach_the_jvm_the_child_and_the_command_of_a_replay(job, tmp_path):
+    settings = {"spark.jars.packages": "io.delta:delta-spark_2.13:4.0.1"}
+    wanted = Wanted(job, {"clicks": str(tmp_path / "clicks.jsonl")}, conf=settings)
+
+    told = Told(job, conf=PysparkPreparation(wanted).spark).as_dict()
+
+    assert spark_of(ChildTask("a", told, "", "", {}, None, 0, "", "")) == (settings, ())
+    assert words_of(wanted)[-2:] == ("--conf", "spark.jars.packages=io.delta:delta-spark_2.13:4.0.1")
+
+
+class Conf(dict):
+    """The settings of a session: what is static cannot be set any more."""
+
+    def set(self, key: str, value: str) -> None:
+        if key != "spark.sql.ansi.enabled":
+            raise AnalysisException(f"{key} is static")
+        self[key] = value
+
+
+def test_what_a_job_sets_where_it_makes_its_session_is_taken_up_or_noted_with_the_option_that_does_it():
+    session = SimpleNamespace(conf=Conf({"spark.sql.extensions": "there.Already"}))
+    notes = []
+    builder = _Builder(session, notes).config("spark.sql.ansi.enabled", "false").config("spark.sql.extensions", "there.Already")
+
+    assert builder.config("spark.jars.packages", "io.delta:x:1").config("spark.executor.cores", 4).getOrCreate() is session
+
+    assert session.conf["spark.sql.ansi.enabled"] == "false"
+    assert [note.rpartition("by ")[2] for note in notes] == ["--conf spark.jars.packages=io.delta:x:1"]
