@@ -1,4 +1,4 @@
-"""Clicks from a table of Delta Lake to two others: those that cost money by a stream's sink, spending per batch by `foreachBatch`."""
+"""Clicks from a table of Delta Lake, spending per batch to another one, once, by `foreachBatch` with `txnAppId`."""
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -6,12 +6,6 @@ from pyspark.sql import functions as F
 
 def clicks_of(spark: SparkSession) -> DataFrame:
     return spark.readStream.format("delta").option("ignoreDeletes", "true").load("/lake/clicks")
-
-
-def paid(spark: SparkSession) -> None:
-    clicks = clicks_of(spark).where("price > 0").withColumn("day", F.to_date("at"))
-    checkpoint = clicks.writeStream.format("delta").option("checkpointLocation", "/lake/_checkpoints/paid")
-    checkpoint.partitionBy("day").start("/lake/paid").awaitTermination()
 
 
 def spending(spark: SparkSession) -> None:

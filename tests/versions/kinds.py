@@ -73,7 +73,6 @@ KINDS = (
         ),
     ),
     Kind("`applyInPandasWithState`", "totals.py:totals"),
-    Kind("`transformWithState`", "detector.py:payments", since="4.0"),
-    Kind('Delta Lake as source and sink: `writeStream.format("delta")`', "lake.py:paid", packages=DELTA),
+    Kind("`transformWithState` with rows (Spark has it since 4.1)", "detector.py:payments", since="4.1"),
     Kind("Delta Lake: `foreachBatch`, `append` with `txnAppId`", "lake.py:spending", packages=DELTA),
 )

@@ -8,11 +8,6 @@ def clicks_of(spark: SparkSession) -> DataFrame:
     return spark.readStream.format("delta").option("ignoreDeletes", "true").load("/lake/clicks")
 
 
-def paid(spark: SparkSession) -> None:
-    clicks = clicks_of(spark).where("price > 0").withColumn("day", F.to_date("at"))
-    clicks.writeStream.foreachBatch(lambda rows, _: rows.write.format("delta").mode("append").save("/lake/paid")).start()
-
-
 def spending(spark: SparkSession) -> None:
     def add(rows: DataFrame, batch: int) -> None:
         spent = rows.groupBy("user").agg(F.round(F.sum("price"), 2).alias("spent")).withColumn("batch", F.lit(batch))

@@ -24,6 +24,8 @@ SPARK: Mapping[str, str] = {
     "spark.buffer.pageSize": "1m",
     "spark.broadcast.compress": "false",
     "spark.shuffle.compress": "false",
+    # Delta Lake reads the log of a table in 50 tasks, for each commit of each recovery; here a table has a few files.
+    "spark.databricks.delta.snapshotPartitions": "2",
 }
 """Settings of the proof's Spark: two state partitions, fresh guarded Python workers, and small pages for small batches."""
 

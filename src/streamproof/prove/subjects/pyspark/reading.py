@@ -110,8 +110,6 @@ def _batches(checkpoint: Path) -> Iterator[Batch]:
 
 def _output(query: Query, folder: Path) -> Output:
     damaged: list[str] = []
-    if query.rows == "delta":
-        return Output(query.name, query, _of_table(folder, damaged), tuple(damaged))
     rows: dict[int | None, list[Row]] = {}
     files = _kept(folder) if query.rows == "batches" else _logged(folder)
     for batch, path in files:

@@ -10,7 +10,7 @@ from streamproof.prove.subjects.pyspark.subject import PysparkSubject
 NO_PICTURE: dict[str, Any] = {"points": [], "watermark": [], "windows": [], "batches": []}
 _SINKS = {
     "kafka": "Kafka",
-    "delta": "Delta Lake (it takes its jars: --conf)",
+    "delta": "Delta Lake",
     "iceberg": "Iceberg",
     "table": "the table",
     "hudi": "Hudi",

@@ -79,8 +79,8 @@ class Query:
     mode
         "append", "update" or "complete".
     rows
-        Where its rows are: "batches" (kept by a sink of the proof's, batch by batch), "files" (Spark's file sink), "delta" (a table of Delta
-        Lake), "function" (the job's own function writes them).
+        Where its rows are: "batches" (kept by a sink of the proof's, batch by batch), "files" (Spark's file sink), "function" (the job's own
+        function writes them).
     format
         Of the files.
     was

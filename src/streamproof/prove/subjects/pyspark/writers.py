@@ -177,8 +177,8 @@ class BoundWriter(DataStreamWriter):
         out = f"{self._started.base}/{OUT}/{name}"
         if self._own:
             query = Query(name, self._mode, "function", "", self._own)
-        elif self._format in FILES or (self._format == DELTA and self._started.delta):
-            query = Query(name, self._mode, DELTA if self._format == DELTA else "files", self._format, self._format)
+        elif self._format in FILES:
+            query = Query(name, self._mode, "files", self._format, self._format)
             super().format(self._format)
             super().option("path", out)
             for key, value in self._options.items():
