@@ -57,8 +57,10 @@ class Histogram:
     def groups(self) -> Iterator[tuple[int, "Distribution"]]:
         """Every group that was seen with its distribution."""
         self._settle()
+        if not len(self._keys):
+            return
         of = self._keys // _PLACES
-        starts = np.flatnonzero(np.r_[True, of[1:] != of[:-1]]) if len(of) else np.empty(0, dtype=np.intp)
+        starts = np.flatnonzero(np.r_[True, of[1:] != of[:-1]])
         for start, end in zip(starts, np.r_[starts[1:], len(of)], strict=True):
             yield int(of[start]), Distribution(self._keys[start:end] % _PLACES, self._counts[start:end])
 

@@ -85,7 +85,7 @@ class Measure:
         if events < 2:
             self._require_two(events)
         losses = self._losses(events)
-        chosen = next((loss for loss in losses if loss.events <= lose * events), None)
+        chosen = next((loss for loss in losses if loss.lag_us in LADDER and loss.events <= lose * events), None)
         return Skew(
             events=events,
             unreadable=self._unreadable,

@@ -206,7 +206,7 @@ def _unit(values: Sequence[Any], name: str, where: str) -> str | None:
             required="Their unit must be said.",
             remedy="Give --unit seconds, milliseconds, microseconds or nanoseconds.",
         )
-    said = f"such as {there[0]!r}" if there else "nothing"
+    said = f"values such as {there[0]!r}" if there else "nothing"
     raise ConfigurationError(
         f"The column {name} of {where} does not say when an event happened: it holds {said}.",
         required="An event time is a timestamp, a text in ISO 8601, or a number.",
@@ -221,7 +221,7 @@ def _arrival(columns: Mapping[str, list[Any]], name: str, where: str) -> tuple[b
         return True, next((unit_of(value) for value in there if is_number(value)), None)
     if there and all(isinstance(value, int) and not isinstance(value, bool) for value in there):
         return False, None
-    said = f"such as {there[0]!r}" if there else "nothing"
+    said = f"values such as {there[0]!r}" if there else "nothing"
     raise ConfigurationError(
         f"The column {name} of {where} gives no order of arrival: it holds {said}.",
         required="An order of arrival is a time, or a whole number that rises, such as an offset.",
