@@ -1,13 +1,18 @@
 """`streamproof lag SAMPLE`: how far events are out of order, and which lag loses no more of them than is wanted."""
 
 import json
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from streamproof.cli import screen
 from streamproof.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from streamproof.doctor.lag.chunks import Chunk
+    from streamproof.report.skew import Shown
 
 EXAMPLES = """\b
 Examples:
@@ -80,11 +85,9 @@ def lag(
         clock_known=events.clock_known,
     )
     with screen.waiting("measuring") as say:
-        read = 0
-        for chunk in [by_arrival(events.chunks())] if events.arrival is not None else events.chunks():
+        chunks = _counted(events.chunks(), say)
+        for chunk in [by_arrival(chunks)] if events.arrival is not None else chunks:
             measure.add(chunk)
-            read += len(chunk)
-            say(f"{read:,} events")
     skew = measure.finished(lose=wanted)
     shown = Shown(events.name, skew, events.time, events.unit, dict(events.grouped), events.arrival, asked_us, events.notes)
     if html is not None:
@@ -101,11 +104,17 @@ def lag(
     return 1 if skew.chosen is None or too_much else 0
 
 
-def _write(path: Path, shown: object) -> None:
-    from streamproof.report import skew_page
-    from streamproof.report.skew import Shown
+def _counted(chunks: "Iterable[Chunk]", say: Callable[[str], None]) -> "Iterator[Chunk]":
+    read = 0
+    for chunk in chunks:
+        yield chunk
+        read += len(chunk)
+        say(f"{read:,} events")
 
-    assert isinstance(shown, Shown)
+
+def _write(path: Path, shown: "Shown") -> None:
+    from streamproof.report import skew_page
+
     try:
         path.write_text(skew_page.render(shown), encoding="utf-8")
     except OSError as problem:
