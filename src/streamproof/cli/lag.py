@@ -86,7 +86,7 @@ def lag(
     )
     with screen.waiting("measuring") as say:
         chunks = _counted(events.chunks(), say)
-        for chunk in [by_arrival(chunks)] if events.arrival is not None else chunks:
+        for chunk in by_arrival(chunks) if events.arrival is not None else chunks:
             measure.add(chunk)
     skew = measure.finished(lose=wanted)
     shown = Shown(events.name, skew, events.time, events.unit, dict(events.grouped), events.arrival, asked_us, events.notes)

@@ -1,7 +1,8 @@
 """The events of a sample in pieces, as arrays: what is measured is never held as a whole."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ Codes = NDArray[np.int32]
 MOST_NAMES = 200_000
 """So many keys are told apart; what comes behind them counts as one more, called `OTHERS`."""
 OTHERS = "(all other keys)"
+_AT_ONCE = 1 << 17
+_TIMES, _ARRIVAL = " times", " arrival"
 
 
 @dataclass(frozen=True)
@@ -87,9 +90,28 @@ def joined(chunks: "list[Chunk]") -> Chunk:
     )
 
 
-def by_arrival(chunks: Iterable[Chunk]) -> Chunk:
-    """All events in the order of their arrival; those that arrived at once stay as they are. It holds all of them: 12 to 30 bytes an event."""
-    found = joined(list(chunks) or [Chunk(np.empty(0, dtype=np.int64), arrival=np.empty(0, dtype=np.int64))])
-    assert found.arrival is not None
-    ordered = found.part(np.argsort(found.arrival, kind="stable"))
-    return Chunk(ordered.times, ordered.groups, ordered.arrival, found.unreadable)
+def by_arrival(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """All events in the order of their arrival; those that arrived at once stay as they are.
+
+    All of them are held, 16 bytes each and 4 for each dimension, and as much again of one column at a time.
+    """
+    columns: dict[str, list[NDArray[Any]]] = {}
+    unreadable = 0
+    for chunk in chunks:
+        unreadable += chunk.unreadable
+        assert chunk.arrival is not None
+        of_chunk: dict[str, NDArray[Any]] = {_TIMES: chunk.times, _ARRIVAL: chunk.arrival, **chunk.groups}
+        for name, column in of_chunk.items():
+            columns.setdefault(name, []).append(column)
+    whole = {name: np.concatenate(columns.pop(name)) for name in list(columns)}
+    if not whole:
+        return
+    order = np.argsort(whole[_ARRIVAL], kind="stable")
+    for name in whole:
+        whole[name] = whole[name][order]
+    del order
+    times, arrival = whole.pop(_TIMES), whole.pop(_ARRIVAL)
+    everything = Chunk(times, whole, arrival)
+    for start in range(0, max(1, len(times)), _AT_ONCE):
+        some = everything.part(slice(start, start + _AT_ONCE))
+        yield Chunk(some.times, some.groups, some.arrival, 0 if start else unreadable)

@@ -148,9 +148,13 @@ def test_where_the_arrival_is_a_clock_max_future_goes_by_it():
 
 
 def test_events_are_put_in_the_order_of_arrival_and_equal_ones_stay():
-    found = by_arrival([chunk([1, 2], arrival=[5, 3], unreadable=1), chunk([3, 4], arrival=[3, 1], unreadable=2)])
+    groups = {"key": [7, 8]}
+    (found,) = by_arrival(
+        [chunk([1, 2], groups=groups, arrival=[5, 3], unreadable=1), chunk([3, 4], groups=groups, arrival=[3, 1], unreadable=2)]
+    )
 
-    assert (found.times.tolist(), found.unreadable) == ([4, 2, 3, 1], 3)
+    assert (found.times.tolist(), found.groups["key"].tolist(), found.unreadable) == ([4, 2, 3, 1], [8, 8, 7, 7], 3)
+    assert list(by_arrival([])) == []
 
 
 def test_times_before_1970_are_late_whatever_the_lag():
