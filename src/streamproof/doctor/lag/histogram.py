@@ -35,9 +35,16 @@ def highest_of(place: int) -> int:
 
 
 class Histogram:
-    """Counts durations, by group: only what was seen takes memory."""
+    """Counts durations, by group: only what was seen takes memory.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    dropped
+        So many of the digits are not kept: with 3 of them a duration is known to a hundredth, in an eighth of the memory.
+    """
+
+    def __init__(self, dropped: int = 0) -> None:
+        self._dropped = dropped
         self._keys: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._counts: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._pending: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
@@ -45,7 +52,7 @@ class Histogram:
 
     def add(self, durations: Micros, groups: Codes | None = None) -> None:
         """Counts durations, each in its group; without groups all are in group 0."""
-        keys = places_of(durations)
+        keys = places_of(durations) >> self._dropped
         if groups is not None:
             keys = keys + groups.astype(np.int64) * _PLACES
         unique, counts = np.unique(keys, return_counts=True)
@@ -62,7 +69,7 @@ class Histogram:
         of = self._keys // _PLACES
         starts = np.flatnonzero(np.r_[True, of[1:] != of[:-1]])
         for start, end in zip(starts, np.r_[starts[1:], len(of)], strict=True):
-            yield int(of[start]), Distribution(self._keys[start:end] % _PLACES, self._counts[start:end])
+            yield int(of[start]), Distribution(self._keys[start:end] % _PLACES, self._counts[start:end], self._dropped)
 
     def whole(self) -> "Distribution":
         """The distribution where there are no groups."""
@@ -82,8 +89,8 @@ class Histogram:
 class Distribution:
     """Durations with their counts, read off by place."""
 
-    def __init__(self, places: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-        self._places, self._total = places, counts.cumsum()
+    def __init__(self, places: NDArray[np.int64], counts: NDArray[np.int64], dropped: int = 0) -> None:
+        self._places, self._total, self._dropped = places, counts.cumsum(), dropped
 
     @property
     def count(self) -> int:
@@ -94,10 +101,11 @@ class Distribution:
         if not self.count:
             return 0
         wanted = max(1, math.ceil(share * self.count - 1e-9))
-        return highest_of(int(self._places[int(np.searchsorted(self._total, wanted))]))
+        place = int(self._places[int(np.searchsorted(self._total, wanted))])
+        return highest_of(((place + 1) << self._dropped) - 1)
 
     def at_most(self, duration: int) -> int:
-        """How many are not longer than a duration, to a thousandth of it."""
-        place = int(places_of(np.array([duration], dtype=np.int64))[0])
+        """How many are not longer than a duration, as exactly as it is known."""
+        place = int(places_of(np.array([duration], dtype=np.int64))[0]) >> self._dropped
         found = int(np.searchsorted(self._places, place, side="right"))
         return int(self._total[found - 1]) if found else 0

@@ -27,5 +27,16 @@ def test_groups_do_not_mix():
     assert found == {0: (1, 5, 1), 3: (3, 7, 2)}
 
 
+def test_with_fewer_digits_durations_are_known_to_a_hundredth_and_never_too_short():
+    durations = np.array([3, 2_500, 10**6, 7 * 10**9], dtype=np.int64)
+    histogram = Histogram(3)
+    histogram.add(durations)
+
+    found = [histogram.whole().percentile((place + 1) / 4) for place in range(4)]
+
+    assert all(exact <= read <= max(exact * 1.01, exact + 7) for exact, read in zip(durations.tolist(), found, strict=True))
+    assert [histogram.whole().at_most(read) for read in found] == [1, 2, 3, 4]
+
+
 def test_nothing_has_no_percentile():
     assert (Histogram().whole().percentile(0.5), Histogram().whole().at_most(3), Histogram().whole().count) == (0, 0, 0)
