@@ -1,11 +1,12 @@
 """The skew of a sample as a picture: which share of the events is behind by how much, and where the lag cuts; needs the extra `report`."""
 
+import json
 from typing import Any
 
 import altair as alt
 import vl_convert
 
-from streamproof.report.skew import Shown, percent, short
+from streamproof.report.skew import EDGES, Shown, percent, short
 from streamproof.report.svg import themed
 
 WIDTH, HEIGHT = 900, 260
@@ -17,41 +18,49 @@ _COLOURS = {
     _MUTED: "var(--muted)",
     _BAND: "var(--emitted)",
 }
-_LEAST = 1_000
 
 
 def svg(shown: Shown) -> str:
     """The share of events that a lag loses, over the lag; both axes by powers of ten, the wanted share and the recommended lag as rules."""
     skew = shown.skew
     rows = [{"lag": loss.lag_us / 1e6, "share": loss.share} for loss in skew.losses if loss.share > 0]
-    low = 10 ** -_digits(skew.events)
     if not rows:
         return ""
-    end = next((loss for loss in skew.losses if loss.share == 0), skew.losses[-1])
-    rows.append({"lag": end.lag_us / 1e6, "share": low})
+    digits = len(str(skew.events))
+    low = 10.0**-digits
+    end = next((loss.lag_us for loss in skew.losses if loss.share == 0), skew.losses[-1].lag_us)
+    rows.append({"lag": end / 1e6, "share": low})
+    last = 2 * max(end, skew.chosen.lag_us if skew.chosen is not None else 0)
+    edges = [edge for edge in EDGES if edge <= last]
+    named = {f"{edge / 1e6:g}" if edge < 1_000_000 else str(edge // 1_000_000): short(edge) for edge in edges}
     across = alt.X(
         "lag:Q",
-        title="lag in seconds",
-        scale=alt.Scale(type="log", domain=[_LEAST / 1e6, max(row["lag"] for row in rows)], nice=False),
-        axis=alt.Axis(grid=False, tickCount=8, format="~g"),
+        title="lag",
+        scale=alt.Scale(type="log", domain=[EDGES[0] / 1e6, last / 1e6], nice=False),
+        axis=alt.Axis(grid=False, values=[edge / 1e6 for edge in edges], labelExpr=f"({json.dumps(named)})[datum.value]"),
     )
+    shares = {-digit: f"{100 / 10**digit:g} %" for digit in range(digits)} | {-digits: "0 %"}
     up = alt.Y(
         "share:Q",
         title="share of events that are late",
         scale=alt.Scale(type="log", domain=[low, 1], nice=False),
-        axis=alt.Axis(grid=True, gridColor=_LINE, tickCount=6, format=".4~%"),
+        axis=alt.Axis(
+            gridColor=_LINE,
+            values=[10.0**digit for digit in shares],
+            labelExpr=f"({json.dumps(shares)})[round(log(datum.value) / LN10)]",
+        ),
     )
     data: dict[str, list[dict[str, Any]]] = {"losses": rows, "wanted": [{"share": max(skew.wanted, low)}]}
     layers = [
         alt.Chart(alt.NamedData("losses"))
-        .mark_area(color=_BAND, fillOpacity=0.18, interpolate="step-before", aria=False, line={"color": _BAND, "strokeWidth": 2})
+        .mark_line(color=_BAND, strokeWidth=2, aria=False, point={"color": _BAND, "size": 22, "filled": True})
         .encode(x=across, y=up),
         alt.Chart(alt.NamedData("wanted")).mark_rule(color=_MUTED, strokeDash=[4, 4], aria=False).encode(y=up),
     ]
     if skew.chosen is not None:
         data["chosen"] = [{"lag": skew.chosen.lag_us / 1e6, "share": 1, "name": f"lag {short(skew.chosen.lag_us)}"}]
         base = alt.Chart(alt.NamedData("chosen")).encode(x=across)
-        name = base.mark_text(align="left", baseline="top", dx=5, dy=3, fontSize=12, fontWeight="bold", color=_RULE, aria=False)
+        name = base.mark_text(align="right", baseline="top", dx=-5, dy=3, fontSize=12, fontWeight="bold", color=_RULE, aria=False)
         layers += [base.mark_rule(color=_RULE, strokeWidth=1.75, aria=False), name.encode(y=up, text="name:N")]
     chart = (
         alt.layer(*layers)
@@ -69,7 +78,3 @@ def svg(shown: Shown) -> str:
         title="Late events by lag",
         description=f"The longer the lag (across), the smaller the share of late events (up). {said}",
     )
-
-
-def _digits(events: int) -> int:
-    return len(str(events))

@@ -14,7 +14,7 @@ from streamproof.replay.diff.columns import Compared, Plan, planned, sides_as
 from streamproof.replay.diff.folders import Folders, LocalFolders
 from streamproof.replay.diff.result import Apart, Column, Diff, OutputDiff
 from streamproof.replay.diff.rows import Wanted, compared_rows, count_and_sums, newest_of, sums_of, with_several
-from streamproof.replay.diff.sides import Rows, is_remote, outputs_of
+from streamproof.replay.diff.sides import Rows, is_remote, local, outputs_of
 
 FLOATS = 1e-9
 """How far floats may be apart unless the user says otherwise: the order of addition is not fixed."""
@@ -173,7 +173,7 @@ def _read(spark: SparkSession, rows: Rows) -> DataFrame:
     if rows.batches is not None and not rows.files:
         return spark.createDataFrame([], StructType([]))
     try:
-        return reader.load(list(rows.files) or rows.place)
+        return reader.load([local(file) for file in rows.files or (rows.place,)])
     except Exception as problem:
         if not _jvm.is_of_spark(problem):
             raise

@@ -55,6 +55,11 @@ def is_remote(path: str) -> bool:
     return bool(_REMOTE.match(path)) and not path.startswith("file:")
 
 
+def local(path: str) -> str:
+    """A path on this machine as Spark takes it, wherever its JVM was started; a URI of a store stays as it is."""
+    return path if is_remote(path) else str(Path(path.removeprefix("file://").removeprefix("file:")).absolute())
+
+
 def outputs_of(place: str, folders: Folders) -> dict[str, Rows]:
     """The outputs of a side, by name; one output alone has the name "".
 
@@ -68,7 +73,7 @@ def outputs_of(place: str, folders: Folders) -> dict[str, Rows]:
     ConfigurationError
         If it is none of these, or a published batch is not whole.
     """
-    place = place.rstrip("/") or "/"
+    place = (place if is_remote(place) else place.removeprefix("file://").removeprefix("file:")).rstrip("/") or "/"
     names = folders.list(place)
     if not names:
         return {"": _file(place, folders)}

@@ -8,7 +8,7 @@ import pytest
 from streamproof.core.manifest import LedgerEntry, StagedFile
 from streamproof.errors import ConfigurationError, UnknownFormat
 from streamproof.replay.diff.folders import LocalFolders
-from streamproof.replay.diff.sides import is_remote, outputs_of
+from streamproof.replay.diff.sides import is_remote, local, outputs_of
 
 
 def write(path, text="x"):
@@ -99,6 +99,8 @@ def test_one_file_is_a_side(tmp_path, monkeypatch):
     write(tmp_path / "a.csv")
 
     assert side("a.csv")[""].files == ("a.csv",)
+    assert side(f"file://{tmp_path}/a.csv")[""].files == (f"{tmp_path}/a.csv",)
+    assert [local("a.csv"), local("s3a://b/a.csv")] == [f"{tmp_path}/a.csv", "s3a://b/a.csv"]
     assert side(tmp_path / "a.csv")[""].files == (f"{tmp_path}/a.csv",)
 
 
