@@ -129,7 +129,7 @@ def test_more_names_than_are_told_apart_count_as_one():
 def test_an_event_far_ahead_is_left_out_by_the_clock_of_its_neighbours_and_a_gap_is_none():
     times = [NINE + place * SECOND for place in range(2_000)]
     times[700] += 400 * 86_400 * SECOND  # a clock that is wrong
-    times[1_300:] = [time + 5 * 86_400 * SECOND for time in times[1_300:]]  # a long weekend
+    times[1_500:] = [time + 5 * 86_400 * SECOND for time in times[1_500:]]  # a long weekend, at the end of a block
 
     kept, all_of_them = measured(times, max_future_us=86_400 * SECOND), measured(times, max_future_us=None)
 
