@@ -223,7 +223,8 @@ def test_two_runs_of_a_job_are_compared_by_what_they_have_published(small_job, t
     (one.folder / "out" / "kept" / "batch=000009" / "x.json").write_text('{"id": "unpublished"}\n')
     monkeypatch.chdir(tmp_path)
 
-    assert main(["diff", "one", "two", "--key", "id"]) == 0
+    assert main(["diff", "one", "two", "--key", "id", "--html", "diff.html"]) == 0
+    assert "SAME" in (tmp_path / "diff.html").read_text()
     out = capsys.readouterr().out
     assert out.startswith("SAME  6 rows on each side")
     assert "1 batch has no ledger in A" in out

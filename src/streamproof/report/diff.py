@@ -1,5 +1,6 @@
 """How two outputs compare, in the terminal: the verdict first, then counts, columns, sums, and rows to look at."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -9,11 +10,12 @@ from rich.text import Text
 
 from streamproof.replay.diff.result import Apart, Diff, Kind, OutputDiff, ShownRow, Sum
 from streamproof.report import words
+from streamproof.report.html import page_of
 
 _LABEL = 14
 _LONGEST = 60
-_KINDS = {Kind.DIFFERENT: "different", Kind.ONLY_A: "only in A", Kind.ONLY_B: "only in B"}
-_WHY = {Apart.ONLY_A: "only in A", Apart.ONLY_B: "only in B", Apart.OTHER_TYPES: "other types"}
+KINDS = {Kind.DIFFERENT: "different", Kind.ONLY_A: "only in A", Kind.ONLY_B: "only in B"}
+WHY = {Apart.ONLY_A: "only in A", Apart.ONLY_B: "only in B", Apart.OTHER_TYPES: "other types"}
 
 
 def print_diff(diff: Diff, console: Console) -> None:
@@ -62,7 +64,7 @@ def _lines(output: OutputDiff) -> Iterator[tuple[str, str]]:
         yield "on one side", f"only in A {words.number(output.only_a)} · only in B {words.number(output.only_b)}"
     if output.different:
         columns = " · ".join(
-            f"{one.name} in {words.number(one.rows)}{'' if one.largest is None else f' (by {_number(one.largest)} at most)'}"
+            f"{one.name} in {words.number(one.rows)}{'' if one.largest is None else f' (by {amount(one.largest)} at most)'}"
             for one in output.by_column
         )
         yield "different", f"{words.number(output.different)}: {columns}"
@@ -70,7 +72,7 @@ def _lines(output: OutputDiff) -> Iterator[tuple[str, str]]:
         yield "several rows", f"of a key: A {words.counted(output.several[0], 'key')} · B {words.counted(output.several[1], 'key')}"
     for column in output.apart:
         types = " and ".join(filter(None, column.types))
-        yield "column", f"{column.name}: {_WHY[column.why]} ({types}), not compared"
+        yield "column", f"{column.name}: {WHY[column.why]} ({types}), not compared"
     yield from _sums(output.sums)
     for note in output.notes:
         yield "note", note
@@ -81,7 +83,7 @@ def _sums(sums: Sequence[Sum]) -> Iterator[tuple[str, str]]:
     if not sums:
         return
     rows = [("", "A", "B", "B - A")]
-    rows += [(one.column, _number(one.a), _number(one.b), _signed(one.difference)) for one in sums]
+    rows += [(one.column, amount(one.a), amount(one.b), signed(one.difference)) for one in sums]
     widths = [max(len(row[place]) for row in rows) for place in range(4)]
     for index, row in enumerate(rows):
         first, *others = (
@@ -93,15 +95,16 @@ def _sums(sums: Sequence[Sum]) -> Iterator[tuple[str, str]]:
 
 def _shown(output: OutputDiff) -> Iterator[tuple[str, str]]:
     counts = {Kind.DIFFERENT: output.different, Kind.ONLY_A: output.only_a, Kind.ONLY_B: output.only_b}
-    for kind, label in _KINDS.items():
+    for kind, label in KINDS.items():
         rows = [row for row in output.shown if row.kind is kind]
         for row in rows:
-            yield label, words.printable(_row(row))
+            yield label, words.printable(row_in_words(row))
         if rows and counts[kind] > len(rows):
             yield "", f"and {words.number(counts[kind] - len(rows))} more"
 
 
-def _row(row: ShownRow) -> str:
+def row_in_words(row: ShownRow) -> str:
+    """A row in one line: its key, and what is on each side."""
     key = _values(row.key)
     if row.kind is Kind.DIFFERENT:
         changes = [f"{name} {_value(row.a[name])} → {_value(row.b[name])}{_delta(row.a[name], row.b[name])}" for name in row.a]
@@ -124,23 +127,30 @@ def _delta(a: Any, b: Any) -> str:
     numbers = (int, Decimal)
     if isinstance(a, bool) or isinstance(b, bool) or not isinstance(a, numbers) or not isinstance(b, numbers):
         return ""
-    return f" ({_signed(Decimal(b) - Decimal(a))})"
+    return f" ({signed(Decimal(b) - Decimal(a))})"
 
 
-def _signed(number: Decimal | float | None) -> str:
-    shown = _number(number)
+def signed(number: Decimal | float | None) -> str:
+    """A difference, with its sign."""
+    shown = amount(number)
     return f"+{shown}" if number is not None and number > 0 else shown
 
 
-def _number(number: Decimal | float | None) -> str:
+def amount(number: Decimal | float | None) -> str:
     """A number with its thousands apart, floats to nine digits."""
     if number is None:
         return "none"
     if isinstance(number, Decimal):
         return f"{number.normalize():,f}" if number == number else "NaN"
-    return f"{int(number):,}" if number == int_of(number) and abs(number) < 1e15 else f"{number:,.9g}"
+    return f"{int(number):,}" if _whole(number) and abs(number) < 1e15 else f"{number:,.9g}"
 
 
-def int_of(number: float) -> int | None:
-    """The whole number that a float is; None where it is none."""
-    return int(number) if number == number and abs(number) != float("inf") and number == int(number) else None
+def _whole(number: float) -> bool:
+    return math.isfinite(number) and number == int(number)
+
+
+def page(diff: Diff) -> str:
+    """The same as a page of its own: one file, no network."""
+    return page_of(
+        "diff.html", diff=diff, sentence=sentence(diff), kinds=KINDS, why=WHY, told=row_in_words, amount=amount, signed=signed
+    )
