@@ -22,7 +22,7 @@ def rows(*places: str) -> None:
         (["several", "several", "--output", "ones"], 'several has no output "ones". Did you mean "one"?'),
         (["a", "a", "--key", "k,,n"], '--key is "k,,n".'),
         (["a", "a", "--ignore", ""], '--ignore is "".'),
-        (["a", "a", "--tolerance", "-1"], "-1"),
+        (["a", "a", "--tolerance", "-1"], "greater than or equal to 0"),
         (["a"], "Missing argument"),
     ],
 )
