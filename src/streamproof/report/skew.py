@@ -184,11 +184,7 @@ def _max_future(shown: Shown) -> str:
     leap = f"the newest time leaps by {short(skew.leap_us)} at most"
     if skew.max_future_us is None:
         return f"none: no event is too far ahead; {leap}"
-    clock = (
-        f"by {shown.arrival}, the clock at arrival"
-        if skew.clock_known
-        else "the clock is taken from the events around, since no arrival is given"
-    )
+    clock = f"by {shown.arrival}, the clock at arrival" if skew.clock_known else "by the events around, since no arrival is given"
     return f"{written(skew.max_future_us)} rejects {words.counted(skew.ahead, 'event')} ({clock}); {leap}"
 
 
