@@ -24,8 +24,10 @@ from streamproof.connectors.json_records import WRITTEN
 from streamproof.replay.diff.columns import Compared
 from streamproof.replay.diff.result import ColumnDifference, Kind, ShownRow, Sum
 
-_A, _B, _SIDE, _PLACE, _KIND = "_in_a", "_in_b", "_side", "_place", "_kind"
-_OF_A, _OF_B = "_of_a", "_of_b"
+_A, _B, _SIDE, _PLACE, _KIND, _OF_A, _OF_B = (
+    f"_streamproof_{name}" for name in ("a", "b", "side", "place", "kind", "of_a", "of_b")
+)
+"""Columns beside those of the rows."""
 
 
 @dataclass(frozen=True)
