@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -96,9 +97,9 @@ def _compared(
     if not is_remote(a) and not is_remote(b):
         found_outputs(a, b, asked)  # what is missing is said before a JVM starts
     find_java()
-    with screen.waiting("comparing") as say:
+    with screen.waiting("comparing") as say, TemporaryDirectory() as folder:
         say("starting Spark")
-        spark = start_session("streamproof diff", {})
+        spark = start_session("streamproof diff", {}, log=Path(folder, "spark.log"))
         say(f"{a} with {b}")
         return compare(spark, a, b, asked)
 

@@ -14,6 +14,8 @@ from streamproof.report.html import page_of
 
 _LABEL = 14
 _LONGEST = 60
+_DIGITS = 15
+"""A difference with more of them is one of floats."""
 KINDS = {Kind.DIFFERENT: "different", Kind.ONLY_A: "only in A", Kind.ONLY_B: "only in B"}
 WHY = {Apart.ONLY_A: "only in A", Apart.ONLY_B: "only in B", Apart.OTHER_TYPES: "other types"}
 
@@ -127,7 +129,8 @@ def _delta(a: Any, b: Any) -> str:
     numbers = (int, Decimal)
     if isinstance(a, bool) or isinstance(b, bool) or not isinstance(a, numbers) or not isinstance(b, numbers):
         return ""
-    return f" ({signed(Decimal(b) - Decimal(a))})"
+    apart = Decimal(b) - Decimal(a)
+    return f" ({signed(apart if len(apart.as_tuple().digits) <= _DIGITS else float(apart))})"
 
 
 def signed(number: Decimal | float | None) -> str:

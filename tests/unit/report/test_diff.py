@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from streamproof.replay.diff.result import Apart, Column, ColumnDifference, Diff, Kind, OutputDiff, ShownRow, Sum, plain
-from streamproof.report.diff import amount, page, print_diff, sentence, signed
+from streamproof.report.diff import amount, page, print_diff, row_in_words, sentence, signed
 
 OUTPUT = OutputDiff(
     name="exposure",
@@ -111,6 +111,12 @@ def test_the_page_has_the_same_and_escapes_what_comes_from_data():
 )
 def test_numbers_are_said_with_their_thousands(number, said):
     assert amount(number) == said
+
+
+def test_the_difference_of_floats_has_the_digits_that_count():
+    row = ShownRow(Kind.DIFFERENT, {}, {"v": Decimal("0.08564916714362436")}, {"v": Decimal("1.0856491671436244")})
+
+    assert row_in_words(row).endswith("→ 1.0856491671436244 (+1)")
 
 
 def test_a_difference_has_its_sign():
