@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -97,9 +96,9 @@ def _compared(
     if not is_remote(a) and not is_remote(b):
         found_outputs(a, b, asked)  # what is missing is said before a JVM starts
     find_java()
-    with screen.waiting("comparing") as say, TemporaryDirectory() as folder:
+    with screen.waiting("comparing") as say:
         say("starting Spark")
-        spark = start_session("streamproof diff", {}, log=Path(folder, "spark.log"))
+        spark = start_session("streamproof diff", {})
         say(f"{a} with {b}")
         return compare(spark, a, b, asked)
 
