@@ -98,6 +98,12 @@ def render(report: Report) -> str:
     )
 
 
+def page_of(template: str, **known: Any) -> str:
+    """A page without a script, with the styles of all pages; everything from data is escaped."""
+    style = Markup(_asset("page.css"))  # noqa: S704 - a file of this package
+    return _templates().get_template(template).render(style=style, **known)
+
+
 @cache
 def _templates() -> Environment:
     environment = Environment(

@@ -85,7 +85,14 @@ class Sample:
         return [instant_us(record.values.get(self.time_column), self.time_unit) for record in self.records]
 
 
-def read_sample(name: str, path: Path, *, format: str | None = None, limit: int | None = None) -> Sample:  # noqa: A002
+def read_sample(
+    name: str,
+    path: Path,
+    *,
+    format: str | None = None,  # noqa: A002
+    limit: int | None = None,
+    least: int = _LEAST_RECORDS,
+) -> Sample:
     """Read a sample; needs neither Spark nor a JVM.
 
     Parameters
@@ -98,6 +105,8 @@ def read_sample(name: str, path: Path, *, format: str | None = None, limit: int 
         "json", "csv", "parquet" or "avro"; by the ending of the file's name unless given.
     limit
         At most so many records, the first ones; 50,000 unless given.
+    least
+        So many records it must have: two for a proof.
 
     Raises
     ------
@@ -120,11 +129,13 @@ def read_sample(name: str, path: Path, *, format: str | None = None, limit: int 
     }
     found = read[format_](path, most)
     _require_columns(path, list(found.columns))
-    if len(found.records) < _LEAST_RECORDS:
+    if len(found.records) < least:
         count = "one record" if found.records else "no record"
         raise ScenarioError(
             f"{display(path)} has {count}.",
-            required="A sample needs at least two records: a proof runs two batches or more.",
+            required="A sample needs at least two records: a proof runs two batches or more."
+            if least > 1
+            else "A sample needs records.",
             remedy="Take a larger sample; a thousand records are a good one.",
         )
     values = {column: [record.values[column] for record in found.records] for column in found.columns}

@@ -44,11 +44,11 @@ def json_lines(path: Path, most: int) -> Found:
     objects: list[dict[str, Any]] = []
     inferred: ColumnType = StructOf(())
     more = False
-    for number, line, text in _lines(path):
+    for number, line, text in lines_of(path):
         if len(raw) == most:
             more = True
             break
-        value = _object(path, number, text)
+        value = object_in(path, number, text)
         raw.append(line)
         objects.append(value)
         inferred = merged(inferred, json_type(value))
@@ -63,9 +63,9 @@ def json_lines(path: Path, most: int) -> Found:
 
 def csv_lines(path: Path, most: int) -> Found:
     """The lines behind the header, one record each."""
-    lines = _lines(path)
+    lines = lines_of(path)
     number, header, text = next(lines, (1, b"", ""))
-    names = _header(path, text) if header else []
+    names = header_of(path, text) if header else []
     raw: list[bytes] = []
     rows: list[list[str]] = []
     types: list[ColumnType] = ["null"] * len(names)
@@ -74,7 +74,7 @@ def csv_lines(path: Path, most: int) -> Found:
         if len(raw) == most:
             more = True
             break
-        fields = _fields(path, number, text)
+        fields = fields_of(path, number, text)
         if len(fields) != len(names):
             raise ScenarioError(
                 f"{display(path)} line {number} has {_counted(len(fields))}: {_start(text)}",
@@ -92,7 +92,7 @@ def csv_lines(path: Path, most: int) -> Found:
     return Found(records, columns, more, header=header, notes=tuple(_lost_zeros(names, types, rows)))
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes, str]]:
+def lines_of(path: Path) -> Iterator[tuple[int, bytes, str]]:
     """The lines that are not blank: number from 1, bytes without the line end, text."""
     with path.open("rb") as file:
         start = file.read(4096)
@@ -149,7 +149,7 @@ def _to_utf8(encoding: str) -> str:
     return f"Convert it, from {encoding} by: iconv -f {encoding} -t UTF-8 old > new"
 
 
-def _object(path: Path, number: int, text: str) -> dict[str, Any]:
+def object_in(path: Path, number: int, text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -167,8 +167,8 @@ def _object(path: Path, number: int, text: str) -> dict[str, Any]:
     )
 
 
-def _header(path: Path, text: str) -> list[str]:
-    fields = _fields(path, 1, text)
+def header_of(path: Path, text: str) -> list[str]:
+    fields = fields_of(path, 1, text)
     if len(fields) == 1:
         for separator, what in _OTHER_SEPARATORS.items():
             if separator in text:
@@ -183,7 +183,7 @@ def _header(path: Path, text: str) -> list[str]:
     return names
 
 
-def _fields(path: Path, number: int, text: str) -> list[str]:
+def fields_of(path: Path, number: int, text: str) -> list[str]:
     try:
         return next(csv.reader([text], strict=True))
     except csv.Error:

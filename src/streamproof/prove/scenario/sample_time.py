@@ -12,7 +12,7 @@ from typing import Any
 from streamproof.core.clock import to_micros
 from streamproof.prove.scenario.sample_types import date_in, instant_in
 
-_MICROS_PER = {
+MICROS_PER = {
     "seconds": Fraction(10**6),
     "milliseconds": Fraction(10**3),
     "microseconds": Fraction(1),
@@ -87,8 +87,8 @@ def instant_us(value: Any, unit: str | None) -> int | None:
             instant = instant_in(value)
             return None if instant is None else to_micros(instant)
         case int() | float() | Decimal():
-            unit = unit or _unit_of(value)
-            return None if unit is None or not math.isfinite(value) else int(Fraction(value) * _MICROS_PER[unit])
+            unit = unit or unit_of(value)
+            return None if unit is None or not math.isfinite(value) else int(Fraction(value) * MICROS_PER[unit])
         case _:
             return None
 
@@ -104,8 +104,8 @@ def _candidate(name: str, values: Sequence[Any]) -> _Candidate | None:
         return _Candidate(TimeColumn(name, None), True, named) if named else None
     if _mostly(there, lambda value: isinstance(value, str) and instant_in(value) is not None):
         return _Candidate(TimeColumn(name, None), False, named)
-    unit = _unit_of(there[0]) if named and not _ID_WORDS & set(_words(name)) else None
-    if unit is not None and _mostly(there, lambda value: _unit_of(value) == unit):
+    unit = unit_of(there[0]) if named and not _ID_WORDS & set(_words(name)) else None
+    if unit is not None and _mostly(there, lambda value: unit_of(value) == unit):
         return _Candidate(TimeColumn(name, unit), False, named)
     return None
 
@@ -114,7 +114,7 @@ def _mostly(values: Sequence[Any], holds: Callable[[Any], bool]) -> bool:
     return sum(map(holds, values)) >= _MOST * len(values)
 
 
-def _unit_of(value: Any) -> str | None:
+def unit_of(value: Any) -> str | None:
     """The unit in which the number is an instant of the years 2000 to 2100; the ranges do not overlap."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not math.isfinite(value):
         return None

@@ -1,0 +1,1 @@
+"""What is computed a second time, and held against the first: two outputs side by side."""

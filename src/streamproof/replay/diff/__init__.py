@@ -1,0 +1,1 @@
+"""Where two outputs disagree: row by row, by key, and in sums (S17)."""
