@@ -23,6 +23,7 @@ from streamproof.config import load
 from streamproof.connectors import Sink
 from streamproof.core.manifest import LedgerEntry, Manifest
 from streamproof.errors import StreamproofError
+from streamproof.prove.artifacts.row_files import rows_of
 from streamproof.runtime.binding import bind
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.result import RunResult
@@ -188,6 +189,8 @@ class SmallJob:
                 continue
             if part.suffix == ".parquet":
                 found += [_aware(row) for row in pq.ParquetFile(part).read().to_pylist()]
+            elif part.suffix in (".avro", ".csv"):
+                found += rows_of(part)
             else:
                 found += [json.loads(line) for line in part.read_text().splitlines()]
         return found

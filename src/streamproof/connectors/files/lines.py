@@ -1,7 +1,5 @@
 """Files of lines that are no JSON: CSV and text. What is no record keeps its bytes and says why."""
 
-from typing import TYPE_CHECKING, TypeVar
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -9,38 +7,17 @@ from pyspark.sql.types import StructType
 from streamproof.connectors import json_records
 from streamproof.stream.plan import CORRUPT, ORIGINAL, PROBLEM, TRACE
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrameReader
-    from pyspark.sql.streaming.readwriter import DataStreamReader
-
-    from streamproof.config.sources import CsvDialect
-
-    Reader = TypeVar("Reader", DataFrameReader, DataStreamReader)
-
-CSV = "io.streamproof.CsvFiles"
-_RECORDS = "original string, json string, problem string"
+_BYTES = "_csv_original"
 _NO_UTF8 = "bytes that are not UTF-8"
 
 
-def csv_reader(reader: "Reader", schema: StructType, dialect: "CsvDialect") -> "Reader":
-    """A reader of files of CSV: `original` (the bytes of a record), `json` (its fields as an object) and `problem` (why it is no record)."""
-    options = {
-        "columns": schema.json(),
-        "header": str(dialect.header).lower(),
-        "delimiter": dialect.delimiter,
-        "quote": dialect.quote,
-        "escape": dialect.escape,
-        "none": dialect.null,
-    }
-    return reader.format(CSV).schema(_RECORDS).options(**options)
-
-
 def of_csv(rows: DataFrame, schema: StructType, *, lenient: bool) -> DataFrame:
-    """What `csv_reader` reads with the columns of `schema`, `_problem` (why a record does not fit; null of the others) and `_original`."""
-    parsed = json_records.parsed(rows, F.col("json"), schema, ("original", "problem"), lenient=lenient)
-    unread = F.when(F.col("problem").isNotNull(), F.col("problem")).otherwise(F.col(CORRUPT))
+    """What a reader of CSV reads, with the columns of `schema`, `_problem` (why a record does not fit; null of the others) and `_original`."""
+    apart = rows.select("json", F.col("original").alias(_BYTES), F.col("problem").alias(PROBLEM))
+    parsed = json_records.parsed(apart, F.col("json"), schema, (_BYTES, PROBLEM), lenient=lenient)
+    unread = F.when(F.col(PROBLEM).isNotNull(), F.col(PROBLEM)).otherwise(F.col(CORRUPT))
     columns = [F.col(f"`{name}`") for name in schema.names]
-    return parsed.select(*columns, unread.alias(PROBLEM), F.col("original").alias(ORIGINAL))
+    return parsed.select(*columns, unread.alias(PROBLEM), F.col(_BYTES).alias(ORIGINAL))
 
 
 def of_text(rows: DataFrame, schema: StructType) -> DataFrame:

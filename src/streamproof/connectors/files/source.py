@@ -10,7 +10,7 @@ from pyspark.sql.types import StructType
 from streamproof import _jvm
 from streamproof.connectors import json_records, schemas
 from streamproof.connectors.files import lines
-from streamproof.connectors.files.formats import AVRO
+from streamproof.connectors.files.formats import AVRO, CSV, CSV_RECORDS, csv_options
 from streamproof.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from streamproof.config import FilesSource
 
 _ANY_AGE = "36500d"
-_CONTAINERS = {"parquet": "parquet", "avro": AVRO}
+CONTAINERS = {"parquet": "parquet", "avro": AVRO}
 """Formats whose files say their columns, by the name of Spark's reader."""
 
 
@@ -37,10 +37,11 @@ def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, st
         reader = reader.option("maxFileAge", _ANY_AGE)
     if stream and source.files_per_batch:
         reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
-    if source.format in _CONTAINERS:
-        return _loaded(reader.format(_CONTAINERS[source.format]).schema(schema), name, path)
+    if source.format in CONTAINERS:
+        return _loaded(reader.format(CONTAINERS[source.format]).schema(schema), name, path)
     if source.format == "csv":
-        return lines.of_csv(_loaded(lines.csv_reader(reader, schema, source.csv), name, path), schema, lenient=source.lenient)
+        reader = reader.format(CSV).schema(CSV_RECORDS).options(**csv_options(schema, source.csv))
+        return lines.of_csv(_loaded(reader, name, path), schema, lenient=source.lenient)
     if source.format == "text":
         return lines.of_text(_loaded(reader.format("text"), name, path), schema)
     return json_records.parsed(_loaded(reader.format("text"), name, path), F.col("value"), schema, lenient=source.lenient)
@@ -62,7 +63,7 @@ def _schema(spark: SparkSession, name: str, source: "FilesSource", path: str) ->
     if source.schema_ddl:
         return schemas.declared(name, source)
     try:
-        return spark.read.format(_CONTAINERS[source.format]).load(path).schema
+        return spark.read.format(CONTAINERS[source.format]).load(path).schema
     except Exception as problem:  # what Spark and its readers raise over a file has no common type
         said = _jvm.plain(_jvm.causes_of(problem)[-1])
         raise DataError(

@@ -43,7 +43,7 @@ def write_avro(table: pa.Table, path: Path) -> None:
         fastavro.writer(file, schema, table.to_pylist(), sync_marker=marker)
 
 
-def _type(field: pa.Field) -> Any:
+def _type(field: "pa.Field[Any]") -> Any:
     if pa.types.is_decimal(field.type):
         return {"type": "bytes", "logicalType": "decimal", "precision": field.type.precision, "scale": field.type.scale}
     if field.type not in _TYPES:

@@ -45,7 +45,7 @@ def write_events(
     file_format: Literal["json", "csv", "text", "parquet", "avro"],
     *,
     schema_columns: Mapping[str, str],
-    header: Callable[[int], bytes | None] = lambda partition: None,
+    header: Callable[[int], bytes | None] | None = None,
     trace: bool = True,
 ) -> dict[str, list[str]]:
     """Write the events as `part-B-P.json`, `.csv` and so on, and say which traces each file holds, in their order.
@@ -84,7 +84,7 @@ def write_events(
         elif file_format == "avro":
             write_avro(_table(content, schema_columns, trace=trace), path)
         else:
-            first = header(partition)
+            first = None if header is None else header(partition)
             lines = [*([] if first is None else [first]), *(event.record for event in content)]
             path.write_bytes(b"".join(line + b"\n" for line in lines))
         set_age(path, number)

@@ -1,5 +1,6 @@
 package io.streamproof;
 
+import java.io.InputStream;
 import java.io.Serializable;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
@@ -22,12 +23,17 @@ import scala.collection.immutable.Seq;
 import scala.runtime.AbstractFunction1;
 
 /**
- * Files of CSV as a source of Spark's: a row for each record, with its bytes ({@code original}), what it says as an object of JSON ({@code
+ * Files of CSV, read and written by Spark.
+ *
+ * <p>Read, there is a row for each record, with its bytes ({@code original}), what it says as an object of JSON ({@code
  * json}), or why it is no record of the columns ({@code problem}).
  *
  * <p>Spark's own reader gives the bytes of a broken record only, decoded, passes over blank lines, closes a quote at the end of a file by
  * itself, and takes the columns of every file in the order that the first one has. A file is read by one task from its beginning: whether a
  * line end stands in quotes is known only from there.
+ *
+ * <p>Written, every text is in quotes and nothing else is: a reader can tell "7" from 7, and an empty text from a null. Spark's own writer
+ * takes blanks off the ends of texts, and cannot tell the one from the other.
  */
 public final class CsvFiles implements FileFormat, Serializable {
   private static final long serialVersionUID = 1L;
@@ -39,7 +45,7 @@ public final class CsvFiles implements FileFormat, Serializable {
 
   @Override
   public OutputWriterFactory prepareWrite(SparkSession spark, Job job, Map<String, String> options, StructType columns) {
-    throw new UnsupportedOperationException("streamproof: this reads CSV only");
+    return new CsvWriterFactory();
   }
 
   @Override
@@ -74,7 +80,8 @@ public final class CsvFiles implements FileFormat, Serializable {
 
     @Override
     public Iterator<InternalRow> apply(PartitionedFile file) {
-      return new CsvRecords(dialect, wanted, CodecStreams.createInputStreamWithCloseResource(configuration.value(), file.toPath()));
+      InputStream input = CodecStreams.createInputStreamWithCloseResource(configuration.value(), file.toPath());
+      return new CsvRecords(dialect, wanted, input, file.urlEncodedPath());
     }
   }
 

@@ -27,6 +27,7 @@ final class CsvRecords extends AbstractIterator<InternalRow> {
   private final CsvDialect dialect;
   private final String[] wanted;
   private final InputStream input;
+  private final String file;
   private final CsvObject object;
   private final String headerProblem;
   private final List<byte[]> fields = new ArrayList<>();
@@ -38,10 +39,15 @@ final class CsvRecords extends AbstractIterator<InternalRow> {
   private int next; // behind the record, and its line end
   private boolean ended;
 
-  CsvRecords(CsvDialect dialect, String[] wanted, InputStream input) {
+  /**
+   * @param wanted of "original", "json" and "problem" those that a row has
+   * @param file its name, for what is said where it cannot be read
+   */
+  CsvRecords(CsvDialect dialect, String[] wanted, InputStream input, String file) {
     this.dialect = dialect;
     this.wanted = wanted;
     this.input = input;
+    this.file = file;
     if (at(0) == (MARK[0] & 0xFF) && at(1) == (MARK[1] & 0xFF) && at(2) == (MARK[2] & 0xFF)) {
       start = MARK.length;
     }
@@ -232,7 +238,7 @@ final class CsvRecords extends AbstractIterator<InternalRow> {
         limit += read;
       }
     } catch (IOException problem) {
-      throw new UncheckedIOException(problem);
+      throw new UncheckedIOException("[FAILED_READ_FILE] Encountered error while reading file " + file + ".", problem); // as Spark says it
     }
   }
 }
