@@ -113,7 +113,9 @@ class SmallJob:
         else:
             lines += ['connector = "files"', 'path = "data"']
             lines += [f"files_per_batch = {bound.files_per_batch}"] if bound.files_per_batch else []
-        lines += [f'format = "{bound.format}"', bound.event_time]
+        if bound.tables.get("source.events", {}).get("connector") != "rate":
+            lines += [f'format = "{bound.format}"']
+        lines += [bound.event_time]
         lines += [f'schema = "{bound.schema}"'] if bound.schema else []
         for header, table in bound.tables.items():
             if header != "source.events":

@@ -41,7 +41,8 @@ def test_files_of_avro_are_read_by_their_own_columns(small_job: Callable[..., Sm
 
     result = job.run()
 
-    assert job.ids() == ["a", "d"] and result.rows_in == 4
+    assert job.ids() == ["a", "d"]
+    assert result.rows_in == 4
     assert [(row["id"], "ts" in row["original"]) for row in job.rows("rejected")] == [("b", True), ("c", True)]
 
 
@@ -90,7 +91,8 @@ def small(events: sp.Stream) -> sp.Outputs:
     assert [row["client"] for row in rows["avro"]] == [row["client"] for row in rows["json"]] == ODD
     assert [row["id"] for row in rows["parquet"]] == [str(number) for number in range(len(ODD))]
     rejected = {row["original"]: row["reason"] for row in job.rows("rejected")}
-    assert rejected["{ no json"] == "not parseable" and len(rejected) == 2
+    assert rejected["{ no json"] == "not parseable"
+    assert len(rejected) == 2
 
 
 @pytest.mark.parametrize(("form", "made", "said"), [("csv", "array(1)", "CSV holds one value"), ("avro", "1 as `a b`", "avro")])

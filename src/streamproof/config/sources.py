@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import Field, PlainValidator, model_validator
+from pydantic import Field, PlainValidator, Strict, model_validator
 
 from streamproof.config.fields import (
     Count,
@@ -116,7 +116,7 @@ class CsvDialect(Table):
         What stands for a null, besides a field of no length; in quotes it is a text.
     """
 
-    header: bool = True
+    header: Annotated[bool, Strict()] = True
     delimiter: Character = ","
     quote: Character = '"'
     escape: Character = '"'
@@ -210,4 +210,34 @@ class KafkaSource(SourceConfig):
     options: ReadingOptions = Field(default_factory=dict)
 
 
-SOURCES: Mapping[str, type[SourceConfig]] = {"files": FilesSource, "kafka": KafkaSource}
+def _no_format(value: object) -> str:
+    raise wrong(f"is {shown(value)}, and the source rate has none", remedy="Leave it out.")
+
+
+RATE_COLUMNS = "timestamp timestamp, value bigint"
+
+
+class RateSource(SourceConfig):
+    """Rows that Spark makes itself, so many a second: for trying things out, and for load.
+
+    Parameters
+    ----------
+    rows_per_second
+        How many; the first row has the value 0, each the next number, and the time at which it was due.
+    """
+
+    rows_per_second: Count
+    format: Annotated[Literal["parquet"], PlainValidator(_no_format)] = Field(default="parquet", exclude=True)
+    schema_ddl: Text | None = Field(default=RATE_COLUMNS, alias="schema", exclude=True)
+    lenient: bool = Field(default=False, exclude=True)
+
+    @model_validator(mode="after")
+    def _columns_are_its_own(self) -> "RateSource":
+        if self.schema_ddl != RATE_COLUMNS:
+            raise wrong(
+                "has a schema, and the source rate makes its own columns", f'They are "{RATE_COLUMNS}".', "Leave schema out."
+            )
+        return self
+
+
+SOURCES: Mapping[str, type[SourceConfig]] = {"files": FilesSource, "kafka": KafkaSource, "rate": RateSource}

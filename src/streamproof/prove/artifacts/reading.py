@@ -34,7 +34,7 @@ from streamproof.prove.artifacts.row_files import rows_of
 LEDGER = "_ledger.json"
 Positions = Mapping[str, Mapping[int, int]]
 _BATCH = re.compile(r"batch=(\d+)")
-_TRACE = re.compile(rb'"_trace"\s*:\s*"([^"\\]+)"|^(e-\d+(?:[+]\d+)?)(?=[^\w+])')
+_TRACE = re.compile(rb'"_trace"\s*:\s*"([^"\\]+)"|^([\w.:/-]*e-\d+(?:[+]\d+)?)(?=[^\w+])')
 """Of a record of JSON by its key; in lines of CSV and text it stands in front."""
 
 

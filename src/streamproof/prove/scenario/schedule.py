@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from streamproof.core.clock import to_micros
 from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.avro_file import write_avro
-from streamproof.prove.scenario.generate import TRACE, Event
+from streamproof.prove.scenario.generate import TRACE, Event, without_trace
 
 _FIRST_FILE_US = to_micros(datetime(2026, 1, 1, tzinfo=UTC))
 _TYPES: Mapping[str, pa.DataType] = {
@@ -64,7 +64,7 @@ def write_events(
     header
         By the number of its partition the first line of a file; None where it has none.
     trace
-        False leaves `_trace` out of a Parquet or Avro file: what the shipped plan reads.
+        False leaves `_trace` out: what the shipped plan reads. Lines of CSV and text are without it from `in_lines`.
 
     Raises
     ------
@@ -85,7 +85,10 @@ def write_events(
             write_avro(_table(content, schema_columns, trace=trace), path)
         else:
             first = None if header is None else header(partition)
-            lines = [*([] if first is None else [first]), *(event.record for event in content)]
+            lines = [
+                *([] if first is None else [first]),
+                *(event.record if trace else without_trace(event.record) for event in content),
+            ]
             path.write_bytes(b"".join(line + b"\n" for line in lines))
         set_age(path, number)
         traces[path.name] = [event.trace for event in content]

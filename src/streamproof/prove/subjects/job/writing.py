@@ -15,6 +15,7 @@ from streamproof.prove.scenario.schedule import write_events
 from streamproof.prove.scenario.written_time import shape_of_source
 from streamproof.prove.services import Services
 from streamproof.prove.subjects.job.as_written import event_time_asked
+from streamproof.prove.subjects.job.binding import proved_as
 
 _ABORTED = 4
 """Offsets that an aborted transaction takes in a topic: a record and a marker in each of two partitions."""
@@ -81,6 +82,7 @@ def write_scenario(
             of_source[name], traces = _to_topics(made[name], source, columns, services, (data[name], plain_data[name]), aborted)
             traces_of_file |= traces
             continue
+        source = proved_as(source)
         assert isinstance(source, FilesSource), "every connector is written to"
         of_source[name] = in_lines(made[name], source, list(columns), trace=True)
         traces_of_file |= _to_files(of_source[name], source, columns, data[name], trace=True)
