@@ -76,7 +76,7 @@ def test_a_misspelt_key_as_ux_shows_it(loaded):
         ),
         ('format = "json"', 'format = "csv"\ncsv = { delimiter = ";;" }', 'line 9: [source.trades] csv.delimiter is ";;".'),
         ('format = "json"', 'format = "csv"\ncsv = { delimiter = \'"\' }', "line 9: [source.trades] csv has the delimiter"),
-        ('format = "json"', 'format = "csv"\ncsv = { header = "yes" }', 'line 9: [source.trades] csv.header is "yes"'),
+        ('format = "json"', 'format = "csv"\ncsv = { heder = true }', 'csv has no key "heder". Did you mean "header"?'),
         ('format = "json"', 'format = "json"\ncsv = { delimiter = ";" }', "has a table csv, and its format is"),
         (
             'format = "json"\nschema = "trade_id string',

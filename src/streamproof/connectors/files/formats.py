@@ -39,8 +39,8 @@ _NOT_IN_CSV: tuple[type[DataType], ...] = (
 
 
 def write_options(form: str) -> Mapping[str, str]:
-    """How rows are written in a format."""
-    return WRITTEN if form == "json" else {}
+    """How rows are written in a format; Avro by the codec that every reader has."""
+    return {"json": WRITTEN, "avro": {"compression": "deflate"}}.get(form, {})
 
 
 def csv_options(schema: StructType, dialect: CsvDialect) -> Mapping[str, str]:
