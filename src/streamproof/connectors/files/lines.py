@@ -5,7 +5,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from streamproof.connectors import json_records
-from streamproof.stream.plan import CORRUPT, ORIGINAL, PROBLEM, TRACE
+from streamproof.stream.names import CORRUPT, ORIGINAL, PROBLEM, TRACE
 
 _BYTES = "_csv_original"
 _NO_UTF8 = "bytes that are not UTF-8"
