@@ -245,7 +245,9 @@ class BatchProtocol:
             raw = [f"{self.manifests.side_directory(output)}/{attempt}/{file.name}" for file in files]
             rows = self.spark.read.schema(self.columns[output]).json(raw)
             typed = rows if place.shared else self.sinks[place.output].encoded(rows)
-            typed.write.format(SPARK_NAME[place.format]).options(**write_options(place.format), **NO_MARKER).save(f"{place.staged_in}/{directory}")
+            typed.write.format(SPARK_NAME[place.format]).options(**write_options(place.format), **NO_MARKER).save(
+                f"{place.staged_in}/{directory}"
+            )
             files = files_of_rows(self.storage, f"{place.staged_in}/{directory}")
         return self._sections(output, str(kind), directory, files, found.digest())
 
