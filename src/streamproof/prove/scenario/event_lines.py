@@ -50,11 +50,12 @@ def _csv(event: Event, dialect: "CsvDialect", columns: Sequence[str], *, trace: 
         return dialect.delimiter.join([*head, *fields]).encode()
     ways = ("bytes", "short", "open", "behind") if len(fields) > 1 else ("bytes",)
     way = ways[event.arrival % len(ways)]
-    if way == "short":
-        return dialect.delimiter.join([*head, *fields[:-1]]).encode()
     if way == "bytes":
         first = dialect.delimiter.join([*head, ""]).encode()
         return first + _NO_UTF8 + dialect.delimiter.join(fields).encode()
+    fields = [field.replace("\r", " ").replace("\n", " ") for field in fields]  # what is no record is a line: it has one end
+    if way == "short":
+        return dialect.delimiter.join([*head, *fields[:-1]]).encode()
     spoilt = dialect.quote + ("" if way == "open" else dialect.quote + "x")
     plain = [field.replace(dialect.quote, "") for field in fields]
     return dialect.delimiter.join([*head, spoilt + plain[0], *plain[1:]]).encode()
