@@ -48,12 +48,12 @@ def _csv(event: Event, dialect: "CsvDialect", columns: Sequence[str], *, trace: 
     fields = [_field(event.values.get(name), dialect) for name in _in_order(dialect, columns, event.partition)]
     if event.kind is not Kind.MALFORMED:
         return dialect.delimiter.join([*head, *fields]).encode()
+    fields = [field.replace("\r", " ").replace("\n", " ") for field in fields]  # what is no record is a line: it has one end
     ways = ("bytes", "short", "open", "behind") if len(fields) > 1 else ("bytes",)
     way = ways[event.arrival % len(ways)]
     if way == "bytes":
         first = dialect.delimiter.join([*head, ""]).encode()
         return first + _NO_UTF8 + dialect.delimiter.join(fields).encode()
-    fields = [field.replace("\r", " ").replace("\n", " ") for field in fields]  # what is no record is a line: it has one end
     if way == "short":
         return dialect.delimiter.join([*head, *fields[:-1]]).encode()
     spoilt = dialect.quote + ("" if way == "open" else dialect.quote + "x")

@@ -71,7 +71,7 @@ def test_malformed_records_are_so_in_several_ways_and_keep_their_trace_in_front(
         b'e-000002,"t-1,x,true,1.5',
         b'e-000003,""xt-1,x,true,1.5',
     ]
-    two_lines = [event({**ODD, "note": "x;\ny"}, kind=Kind.MALFORMED, arrival=number) for number in range(1, 4)]
+    two_lines = [event({**ODD, "note": "x;\ny"}, kind=Kind.MALFORMED, arrival=number) for number in range(4)]
     assert not any(b"\n" in each.record for each in in_lines(two_lines, source(), COLUMNS, trace=True)), (
         "what is no record is a line"
     )
