@@ -119,7 +119,7 @@ class BatchRows:
         self._rows = rows
 
     def write(self, form: str, directory: str, options: "Mapping[str, str]") -> None:
-        """Computes the rows, once, and writes them as "json" or "parquet" to a directory that is not there yet."""
+        """Computes the rows, once, and writes them as "json", "parquet", "csv" or "avro" to a directory that is not there yet."""
         self._rows.write(form, directory, dict(options))
 
     def sums(self) -> dict[str, int]:

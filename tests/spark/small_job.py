@@ -23,6 +23,7 @@ from streamproof.config import load
 from streamproof.connectors import Sink
 from streamproof.core.manifest import LedgerEntry, Manifest
 from streamproof.errors import StreamproofError
+from streamproof.prove.artifacts.row_files import rows_of
 from streamproof.runtime.binding import bind
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.result import RunResult
@@ -112,7 +113,9 @@ class SmallJob:
         else:
             lines += ['connector = "files"', 'path = "data"']
             lines += [f"files_per_batch = {bound.files_per_batch}"] if bound.files_per_batch else []
-        lines += [f'format = "{bound.format}"', bound.event_time]
+        if bound.tables.get("source.events", {}).get("connector") != "rate":
+            lines += [f'format = "{bound.format}"']
+        lines += [bound.event_time]
         lines += [f'schema = "{bound.schema}"'] if bound.schema else []
         for header, table in bound.tables.items():
             if header != "source.events":
@@ -188,6 +191,8 @@ class SmallJob:
                 continue
             if part.suffix == ".parquet":
                 found += [_aware(row) for row in pq.ParquetFile(part).read().to_pylist()]
+            elif part.suffix in (".avro", ".csv"):
+                found += rows_of(part)
             else:
                 found += [json.loads(line) for line in part.read_text().splitlines()]
         return found

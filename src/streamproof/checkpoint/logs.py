@@ -12,6 +12,9 @@ from typing import Any
 from streamproof.errors import TornCheckpoint, UnknownFormat
 
 COMPACT = ".compact"
+RATE = "rate"
+_RATE_START = re.compile(r"v1\n\d{13}\n?")
+"""Milliseconds since 1970, all of their digits: a shorter number is a torn one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,8 @@ def parse_offsets(text: str, *, where: str = "an offset log") -> OffsetLog:
 def positions_in(written: str) -> dict[str, dict[int, int]] | None:
     """What an offset of Kafka says, topic to partition to offset; None for one of a file source.
 
+    That of the rate source, a number of seconds, is given as of a topic `rate` with one partition.
+
     Raises
     ------
     TornCheckpoint
@@ -107,6 +112,8 @@ def positions_in(written: str) -> dict[str, dict[int, int]] | None:
     """
     try:
         found = json.loads(written)
+        if isinstance(found, int):
+            return {RATE: {0: found}}
         if "logOffset" in found:
             return None
         return {topic: {int(number): int(end) for number, end in ends.items()} for topic, ends in found.items()}
@@ -115,18 +122,20 @@ def positions_in(written: str) -> dict[str, dict[int, int]] | None:
 
 
 def is_initial_positions(text: str) -> bool:
-    """Whether a source's log entry holds the offsets that a Kafka source begins with, whole or torn: no file source's begins with NUL."""
-    return text.startswith("\0")
+    """Whether a source's log entry holds what a Kafka source begins with, whole or torn, or the rate source: no file source's looks so."""
+    return text.startswith("\0") or _RATE_START.fullmatch(text) is not None
 
 
 def parse_initial_positions(text: str, *, where: str = "a source's first offsets") -> dict[str, dict[int, int]]:
-    """The offsets that a Kafka source begins with.
+    """The offsets that a Kafka source begins with; the rate source begins with 0, and its entry says when that was.
 
     Raises
     ------
     TornCheckpoint
         If the entry is cut short.
     """
+    if _RATE_START.fullmatch(text):
+        return {RATE: {0: 0}}
     lines = _lines(text.removeprefix("\0"), ("v1",), where)
     found = positions_in(lines[0]) if lines else None
     if found is None:

@@ -154,8 +154,8 @@ def _kept(sample: Sample) -> tuple[Sample, tuple[str, ...]]:
     if sample.format == "json" or (sample.format == "parquet" and written_to_parquet(sample)):
         return sample, sample.notes
     reason = {
-        "csv": "The source files reads no CSV yet",
-        "avro": "The source files reads no Avro",
+        "csv": "A job that is made from a sample of CSV reads JSON",
+        "avro": "A job that is made from a sample of Avro reads JSON",
         "parquet": "The generator of proofs does not write all of its columns to Parquet",
     }[sample.format]
     return as_json(sample), (*sample.notes, f"{reason}: its records lie in data/ as JSON.")

@@ -6,10 +6,11 @@ from streamproof.config.registry import FORMATS as REGISTRY_FORMATS
 from streamproof.config.registry import RegistryConfig
 from streamproof.config.secret import redact
 from streamproof.config.sinks import FilesSink, HttpSink, KafkaSink, PostgresSink, RedisSink, ServiceSink, SinkConfig, output_of
-from streamproof.config.sources import EventTime, FilesSource, KafkaSource, SourceConfig
+from streamproof.config.sources import CsvDialect, EventTime, FilesSource, KafkaSource, RateSource, SourceConfig
 
 __all__ = [
     "REGISTRY_FORMATS",
+    "CsvDialect",
     "EventTime",
     "FilesSink",
     "FilesSource",
@@ -18,6 +19,7 @@ __all__ = [
     "KafkaSink",
     "KafkaSource",
     "PostgresSink",
+    "RateSource",
     "RedisSink",
     "RegistryConfig",
     "ServiceSink",

@@ -27,6 +27,8 @@ _NUMBERS = (
 _TEXTS = ("string", "char", "varchar")
 _TIMES = ("timestamp", "timestamp_ltz", "timestamp_ntz", "date")
 _OTHERS = ("boolean", "binary", "array", "map", "struct", "variant", "interval")
+_NOT_IN_CSV = ("array", "map", "struct", "variant", "interval")
+_FLAT = "Read it as a string, and take it apart in the job: from_json in a transform."
 _COLUMN = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s:`]+))(?:\s*:\s*|\s+)([A-Za-z_]+)", re.DOTALL)
 
 
@@ -62,7 +64,7 @@ def columns_of(ddl: str) -> dict[str, str]:
 def check_columns(path: KeyPath, source: SourceConfig) -> Iterator[Problem]:
     """What is wrong with schema and event time of a source that is otherwise valid."""
     if source.schema_ddl is None:
-        if source.format != "parquet":
+        if source.format != "parquet" and (source.format, source.connector) != ("avro", "files"):
             yield Problem(
                 path,
                 f'needs the key "schema" for format "{source.format}".',
@@ -79,6 +81,16 @@ def check_columns(path: KeyPath, source: SourceConfig) -> Iterator[Problem]:
             (*path, "schema"), f"schema {sentence}{end}", 'It is the columns, such as "trade_id string, notional double, ts long".'
         )
         return
+    if source.format == "text" and list(columns.values()) != ["string"]:
+        found = f'schema is "{source.schema_ddl}", and a line of text is one column.'
+        yield Problem((*path, "schema"), found, 'It must be one column, a string, such as "value string".')
+    for name, kind in columns.items() if source.format == "csv" else ():
+        if kind in _NOT_IN_CSV:
+            yield Problem(
+                (*path, "schema"),
+                f'schema gives the column "{name}" the type "{kind}", and a field of CSV holds one value.',
+                remedy=_FLAT,
+            )
     if source.event_time is not None:
         yield from _check_event_time((*path, "event_time"), source, columns)
 

@@ -395,7 +395,7 @@ def _keys(model: type[BaseModel], path: KeyPath = ()) -> dict[str, bool]:
             part for part in (fields[path[0]].annotation, *getattr(fields[path[0]].annotation, "__args__", ())) if _is_model(part)
         ]
         return _keys(inner[0], path[1:]) if inner else {}
-    return {name: field.is_required() for name, field in fields.items()}
+    return {name: field.is_required() for name, field in fields.items() if not field.exclude}
 
 
 def _is_model(part: object) -> bool:

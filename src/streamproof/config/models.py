@@ -30,7 +30,12 @@ def _trigger(value: object) -> "Trigger":
     if value == AVAILABLE_NOW:
         return Trigger()
     if value in ("real-time", "realtime"):
-        raise wrong('is "real-time", which is not there yet: it does not work with windows and deduplication', required)
+        raise wrong(
+            f"is {shown(value)}: Spark's real-time trigger hands rows out while their batch still runs, to Kafka, at least once, and nothing "
+            "could publish them exactly once",
+            required,
+            'Take a short interval, such as "1 second".',
+        )
     try:
         interval = parse_duration(value)
     except ValueError:

@@ -70,7 +70,8 @@ def with_registry(
 ) -> "BaseModel":
     """A source or sink that knows its registry and finds its schema's file; the problems are noted."""
     own: Any = table
-    if getattr(own, "format", None) not in FORMATS:
+    without = "registry" not in type(own).model_fields  # a file of Avro says its own schema
+    if without or getattr(own, "format", None) not in FORMATS:
         problems.extend(_keys_of_no_use(path, own))
         return table
     found: dict[str, object] = {"registry": own.registry or shared}

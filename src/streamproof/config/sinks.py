@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from streamproof.config.fields import Count, Duration, Options, Servers, Table, Text, Texts, choice
+from streamproof.config.fields import Count, Duration, Options, Servers, Table, Text, Texts, choice, wrong
 from streamproof.config.registry import RegistryConfig
 from streamproof.config.sources import RecordFormat
 
@@ -50,7 +50,13 @@ class FilesSink(SinkConfig):
     """A folder, or a sink class in the user's folder ("file.py:ClassName") with a folder to work in."""
 
     path: Text
-    format: Annotated[Literal["parquet", "json"], choice("parquet", "json")] = "parquet"
+    format: Annotated[Literal["parquet", "json", "csv", "avro"], choice("parquet", "json", "csv", "avro")] = "parquet"
+
+    @model_validator(mode="after")
+    def _own_class_takes_what_is_staged(self) -> "FilesSink":
+        if self.connector != "files" and self.format not in ("parquet", "json"):
+            raise wrong(f'has the format "{self.format}"', 'A sink class of your own is given rows as "parquet" or "json".')
+        return self
 
 
 class ServiceSink(SinkConfig):

@@ -4,10 +4,25 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, PlainValidator, Strict, model_validator
 
-from streamproof.config.fields import Count, Duration, Limit, ReadingOptions, Servers, Table, Text, Texts, Zone, choice, some_of
+from streamproof.config.fields import (
+    Count,
+    Duration,
+    Limit,
+    ReadingOptions,
+    Servers,
+    Table,
+    Text,
+    Texts,
+    Zone,
+    choice,
+    some_of,
+    text,
+    wrong,
+)
 from streamproof.config.registry import RegistryConfig
+from streamproof.config.secret import shown
 
 
 class EventTime(Table):
@@ -60,14 +75,58 @@ class SourceConfig(Table):
     event_time
         Needed by windows and deduplication.
     lenient
-        Whether a record of JSON is taken where Spark's parser alters what it says; by default it is rejected.
+        Whether a record of JSON or CSV is taken where Spark's parser alters what it says; by default it is rejected.
     """
 
     connector: Text
-    format: Literal["json", "parquet", "avro", "json_schema", "protobuf"]
+    format: Literal["json", "csv", "text", "parquet", "avro", "json_schema", "protobuf"]
     schema_ddl: Text | None = Field(default=None, alias="schema")
     event_time: EventTime | None = None
     lenient: bool = False
+
+
+LINE = "value string"
+"""The schema of lines of text, unless one is declared."""
+
+
+def _one_byte(value: object) -> str:
+    character = text(value) if value != "\t" else "\t"
+    if len(character) != 1 or not character.isascii() or character in "\r\n":
+        raise wrong(f"is {shown(value)}", 'It must be one character of ASCII, such as ";", "|" or "\\t".')
+    return character
+
+
+Character = Annotated[str, PlainValidator(_one_byte)]
+
+
+class CsvDialect(Table):
+    """How files of CSV are written.
+
+    Parameters
+    ----------
+    header
+        Whether the first line of each file names its columns; they may stand in another order in each file.
+    delimiter
+        What stands between two fields.
+    quote
+        What a field is put in that has delimiters, quotes or line ends.
+    escape
+        What stands before a quote in a field in quotes; by default another quote.
+    null
+        What stands for a null, besides a field of no length; in quotes it is a text.
+    """
+
+    header: Annotated[bool, Strict()] = True
+    delimiter: Character = ","
+    quote: Character = '"'
+    escape: Character = '"'
+    null: str = ""
+
+    @model_validator(mode="after")
+    def _are_apart(self) -> "CsvDialect":
+        if self.delimiter in (self.quote, self.escape):
+            raise wrong(f"has the delimiter {shown(self.delimiter)}, which is its quote or escape too", "They must be apart.")
+        return self
 
 
 class FilesSource(SourceConfig):
@@ -78,14 +137,28 @@ class FilesSource(SourceConfig):
     path
         The folder, relative to the configuration file; a URI with a scheme is left as it is.
     format
-        "json" (one object a line) or "parquet".
+        "json" (one object a line), "csv", "text" (a line is a record of one column), "parquet", or "avro" (object containers).
+    csv
+        How files of CSV are written, where they are not written as most are.
     files_per_batch
         At most so many files in one batch; None takes all that are there.
     """
 
     path: Text
-    format: Annotated[Literal["json", "parquet"], choice("json", "parquet")]
+    format: Annotated[Literal["json", "csv", "text", "parquet", "avro"], choice("json", "csv", "text", "parquet", "avro")]
+    csv: CsvDialect = CsvDialect()
     files_per_batch: Count | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _line_is_a_column(cls, table: object) -> object:
+        return {"schema": LINE, **table} if isinstance(table, Mapping) and table.get("format") == "text" else table
+
+    @model_validator(mode="after")
+    def _dialect_is_of_csv(self) -> "FilesSource":
+        if self.csv.model_fields_set and self.format != "csv":
+            raise wrong(f'has a table csv, and its format is "{self.format}"', remedy='Leave csv out, or write format = "csv".')
+        return self
 
 
 class KafkaSource(SourceConfig):
@@ -137,4 +210,34 @@ class KafkaSource(SourceConfig):
     options: ReadingOptions = Field(default_factory=dict)
 
 
-SOURCES: Mapping[str, type[SourceConfig]] = {"files": FilesSource, "kafka": KafkaSource}
+def _no_format(value: object) -> str:
+    raise wrong(f"is {shown(value)}, and the source rate has none", remedy="Leave it out.")
+
+
+RATE_COLUMNS = "timestamp timestamp, value bigint"
+
+
+class RateSource(SourceConfig):
+    """Rows that Spark makes itself, so many a second: for trying things out, and for load.
+
+    Parameters
+    ----------
+    rows_per_second
+        How many; the first row has the value 0, each the next number, and the time at which it was due.
+    """
+
+    rows_per_second: Count
+    format: Annotated[Literal["parquet"], PlainValidator(_no_format)] = Field(default="parquet", exclude=True)
+    schema_ddl: Text | None = Field(default=RATE_COLUMNS, alias="schema", exclude=True)
+    lenient: bool = Field(default=False, exclude=True)
+
+    @model_validator(mode="after")
+    def _columns_are_its_own(self) -> "RateSource":
+        if self.schema_ddl != RATE_COLUMNS:
+            raise wrong(
+                "has a schema, and the source rate makes its own columns", f'They are "{RATE_COLUMNS}".', "Leave schema out."
+            )
+        return self
+
+
+SOURCES: Mapping[str, type[SourceConfig]] = {"files": FilesSource, "kafka": KafkaSource, "rate": RateSource}

@@ -34,7 +34,7 @@ def declared(name: str, source: "SourceConfig") -> StructType:
 
 def usable(name: str, source: "SourceConfig", schema: StructType, *, trace: bool) -> StructType:
     """The schema, with `_trace` (string) in proofs; ConfigurationError for columns that cannot be read or take one of our names."""
-    if source.format in ("json", "json_schema", "protobuf"):
+    if source.format in ("json", "csv", "json_schema", "protobuf"):
         require_parseable(name, schema)
     _require_free(name, [column for column in schema.names if not (trace and column == TRACE)])
     if trace and TRACE not in schema.names:

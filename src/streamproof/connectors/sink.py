@@ -28,7 +28,7 @@ class SinkPlace:
     path
         Where files are published; for services a folder of their own.
     format
-        How rows are staged: "parquet" or "json".
+        How rows are staged: "parquet" or "json"; for folders also "csv" or "avro".
     connector
         As configured.
     where

@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from streamproof import __version__, _jvm
+from streamproof.connectors.files.formats import SPARK_NAME, write_options
 from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
-from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.ids import new_id
@@ -113,7 +113,7 @@ class BatchProtocol:
     columns: Mapping[str, StructType]
     floats: Mapping[str, float]
     stateful: bool
-    whole_files: bool
+    whole_files: str
     events: QueryEvents
     leaps: Leaps
     losses: Losses
@@ -207,8 +207,7 @@ class BatchProtocol:
         staged = f"{place.staged_in}/{directory}"
         if self.storage.exists(staged):
             raise already_staged(staged, batch)
-        options = WRITTEN if place.format == "json" else {}
-        rows.write(place.format, staged, {**options, **NO_MARKER})
+        rows.write(place.format, staged, {**write_options(place.format), **NO_MARKER})
         sums = sums_by_output(self.doors.drain(batch))
         metrics = rows.sums()
         if not self._doors_checked:
@@ -246,7 +245,9 @@ class BatchProtocol:
             raw = [f"{self.manifests.side_directory(output)}/{attempt}/{file.name}" for file in files]
             rows = self.spark.read.schema(self.columns[output]).json(raw)
             typed = rows if place.shared else self.sinks[place.output].encoded(rows)
-            typed.write.format(place.format).options(**NO_MARKER).save(f"{place.staged_in}/{directory}")
+            typed.write.format(SPARK_NAME[place.format]).options(**write_options(place.format), **NO_MARKER).save(
+                f"{place.staged_in}/{directory}"
+            )
             files = files_of_rows(self.storage, f"{place.staged_in}/{directory}")
         return self._sections(output, str(kind), directory, files, found.digest())
 

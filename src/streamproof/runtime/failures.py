@@ -53,6 +53,7 @@ def translated(problem: BaseException) -> StreamproofError:
         _vanished,
         _not_parquet,
         _disk,
+        _not_whole,
         _two_drivers,
         _damaged,
         _not_in_workers,
@@ -128,10 +129,10 @@ def vanished(file: str, batch: int | None = None) -> DataError:
     )
 
 
-def not_parquet(file: str) -> DataError:
-    """The error for an input file that is no whole Parquet file, in one place."""
+def unreadable(file: str, form: str = "") -> DataError:
+    """The error for an input file that is no whole one of its format, in one place."""
     return DataError(
-        f"An input file cannot be read as Parquet: {file}.",
+        f"An input file cannot be read{f' as {form.capitalize()}' if form else ''}: {file}.",
         required="A file that cannot be opened stops the job: its records cannot be counted, so they cannot be rejected.",
         remedy="Replace it with a whole file of the declared schema and run again.",
     )
@@ -190,7 +191,20 @@ def _not_parquet(causes: Sequence[str]) -> StreamproofError | None:
     if not re.search(r"not a Parquet file|CANNOT_READ|FAILED_READ_FILE|COLUMN_DATA_TYPE_MISMATCH|Unable to create Parquet", text):
         return None
     file = next((found.group(1) for found in _FILE.finditer(text) if "parquet" in found.group(1)), None)
-    return not_parquet(file or "see the log")
+    return unreadable(file or "see the log", "parquet")
+
+
+def _not_whole(causes: Sequence[str]) -> StreamproofError | None:
+    """Files of other formats: packed ones that are cut short, Avro that is none."""
+    text = "\n".join(causes)
+    if not re.search(r"FAILED_READ_FILE|CANNOT_READ_FILE", text) or re.search(
+        r"/(state|offsets|commits|sources|_streamproof)/", text
+    ):
+        return None
+    file = re.search(r"reading file (\S+?)\.?(?:\s|$)", text)
+    said = _jvm.plain(causes[-1]).rstrip(".")
+    error = unreadable(path_of(file[1]) if file else "see the log")
+    return DataError(f"{error.message.rstrip('.')}: {said}.", required=error.required, remedy=error.remedy)
 
 
 def _disk(causes: Sequence[str]) -> StreamproofError | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.logs import OffsetLog, parse_offsets, parse_source_log, source_log_text
 from streamproof.core.manifest import Fingerprint
-from streamproof.runtime.failures import not_parquet, path_of, vanished
+from streamproof.runtime.failures import path_of, unreadable, vanished
 
 if TYPE_CHECKING:
     from streamproof._jvm import Storage
@@ -62,20 +62,20 @@ class QueryLogs:
         fingerprint = Fingerprint(log.watermark_ms, ends, files, starts)
         return BatchLogs(fingerprint, text, kept, log.timestamp_ms, before[1].watermark_ms if before else 0)
 
-    def require_inputs(self, logs: BatchLogs, batch: int, *, whole: bool) -> None:
+    def require_inputs(self, logs: BatchLogs, batch: int, *, whole: str) -> None:
         """DataError unless every file of the batch is there: Spark passes over a file that vanished after it was listed.
 
         Parameters
         ----------
         whole
-            Whether an empty file is no whole one, as for Parquet; a file of lines may be empty.
+            The format of the files, where an empty one is no whole one, such as "parquet"; empty for lines, whose files may be.
         """
         for files in logs.fingerprint.files.values():
             for file, size in self.storage.sizes(files).items() if files else ():
                 if size < 0:
                     raise vanished(path_of(file), batch)
                 if whole and size == 0:
-                    raise not_parquet(path_of(file))
+                    raise unreadable(path_of(file), whole)
 
     def _files(self, source: int, start: int, end: int) -> tuple[tuple[str, ...], dict[str, str]]:
         found: list[str] = []

@@ -11,6 +11,7 @@ from streamproof.config import (
     JobConfig,
     KafkaSink,
     KafkaSource,
+    RateSource,
     ServiceSink,
     SinkConfig,
     SourceConfig,
@@ -134,6 +135,8 @@ def _unseen(said: str) -> _Unseen:
 def _source(config: JobConfig, name: str, source: SourceConfig) -> str:
     if isinstance(source, KafkaSource):
         return _unseen(f"{', '.join(source.topic)} at {source.servers}{_registry(source)}")
+    if isinstance(source, RateSource):
+        return f"{source.rows_per_second:,} rows a second"
     assert isinstance(source, FilesSource), "every connector is looked at"
     return _readable(config, name, source.path)
 

@@ -4,7 +4,17 @@ import json
 
 import pytest
 
-from streamproof.checkpoint.logs import files_of_batch, log_number, parse_commit, parse_offsets, parse_source_log, source_entries
+from streamproof.checkpoint.logs import (
+    files_of_batch,
+    is_initial_positions,
+    log_number,
+    parse_commit,
+    parse_initial_positions,
+    parse_offsets,
+    parse_source_log,
+    positions_in,
+    source_entries,
+)
 from streamproof.errors import TornCheckpoint, UnknownFormat
 
 METADATA = {"batchWatermarkMs": 50_000, "batchTimestampMs": 1_767_603_600_000, "conf": {"spark.sql.shuffle.partitions": "2"}}
@@ -77,3 +87,10 @@ def test_compact_files_hold_all_entries_before_them():
 
 def test_only_numbers_and_compact_files_are_log_files():
     assert [log_number(name) for name in ("3", "9.compact", ".3.crc", "3.tmp", "x")] == [3, 9, None, None, None]
+
+
+def test_the_rate_source_has_a_number_for_an_offset_and_a_time_for_a_start():
+    assert positions_in("17") == {"rate": {0: 17}}
+    assert is_initial_positions("v1\n1767603600000")
+    assert parse_initial_positions("v1\n1767603600000") == {"rate": {0: 0}}
+    assert not is_initial_positions("v1\n17676"), "a torn one"

@@ -3,6 +3,7 @@
 import pytest
 
 from streamproof.errors import ConfigurationError
+from unit.config.conftest import GOOD
 
 FILE = "my_job/streamproof.toml"
 
@@ -28,7 +29,7 @@ def test_a_misspelt_key_as_ux_shows_it(loaded):
         (
             '"10 seconds"\n[',
             '"real-time"\n[',
-            'line 4: [job] trigger is "real-time", which is not there yet: it does not work with windows',
+            'line 4: [job] trigger is "real-time": Spark\'s real-time trigger hands rows out while their batch still runs',
         ),
         ('"files"', '"delta"', 'line 6: [source.trades] connector is "delta", which is not there yet.'),
         ('"files"', '"file"', 'line 6: [source.trades] connector is "file", which is no connector. Did you mean "files"?'),
@@ -68,6 +69,31 @@ def test_a_misspelt_key_as_ux_shows_it(loaded):
         ('lag = "10 seconds"', "lag = 10", "line 10: [source.trades] event_time.lag is 10."),
         ('lag = "10 seconds"', 'lag = "10"', 'line 10: [source.trades] event_time.lag is "10", which is not a duration.'),
         ('"ts", ', '"ts", idle_after = "1 minute", ', 'event_time has the key "idle_after", which is not there yet.'),
+        (
+            'format = "json"',
+            'format = "csv"\ncsv = { delimitr = ";" }',
+            'line 9: [source.trades] csv has no key "delimitr". Did you mean',
+        ),
+        ('format = "json"', 'format = "csv"\ncsv = { delimiter = ";;" }', 'line 9: [source.trades] csv.delimiter is ";;".'),
+        ('format = "json"', 'format = "csv"\ncsv = { delimiter = \'"\' }', "line 9: [source.trades] csv has the delimiter"),
+        ('format = "json"', 'format = "csv"\ncsv = { heder = true }', 'csv has no key "heder". Did you mean "header"?'),
+        ('format = "json"', 'format = "json"\ncsv = { delimiter = ";" }', "has a table csv, and its format is"),
+        (
+            'format = "json"\nschema = "trade_id string',
+            'format = "csv"\nschema = "trade_id array<string>',
+            'line 9: [source.trades] schema gives the column "trade_id" the type "array", and a field of CSV holds one value.',
+        ),
+        ('format = "json"', 'format = "text"', "and a line of text is one column."),
+        (
+            'connector = "files"\npath = "data/trades"\nformat = "json"',
+            'connector = "rate"\nrows_per_second = 5',
+            "has a schema, and the source rate makes its own columns",
+        ),
+        (
+            'connector = "files"\npath = "data/trades"\nformat = "json"\nschema = "trade_id string, client string, notional decimal(10,2), ts long"',
+            'connector = "rate"\nrows_per_second = 5\nformat = "json"',
+            'format is "json", and the source rate has none.',
+        ),
         ("\n[sink.", "\nfiles_per_batch = 0\n[sink.", "line 11: [source.trades] files_per_batch is 0."),
         ("\n[sink.", "\nfiles_per_batch = true\n[sink.", "line 11: [source.trades] files_per_batch is true."),
         ("partitions = 2", "partitions = [2]", "line 15: [spark] sql.shuffle.partitions is a list."),
@@ -89,6 +115,16 @@ def test_json_needs_a_schema_and_parquet_does_not(loaded):
     with pytest.raises(ConfigurationError, match=r'line 5: \[source.trades\] needs the key "schema" for format "json"\.'):
         loaded((schema, ""))
     assert loaded((schema, ""), ('format = "json"', 'format = "parquet"')).source["trades"].schema_ddl is None
+
+
+def test_avro_in_files_says_its_schema_and_needs_no_registry_and_text_has_one_column(loaded):
+    schema = 'schema = "trade_id string, client string, notional decimal(10,2), ts long"\n'
+    event_time = next(line for line in GOOD.splitlines() if line.startswith("event_time"))
+
+    assert loaded((schema, ""), ('format = "json"', 'format = "avro"')).source["trades"].schema_ddl is None
+    assert (
+        loaded((schema, ""), (event_time, ""), ('format = "json"', 'format = "text"')).source["trades"].schema_ddl == "value string"
+    )
 
 
 def test_all_problems_are_said_at_once_in_the_order_of_the_file_each_once(loaded):

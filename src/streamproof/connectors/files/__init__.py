@@ -1,1 +1,1 @@
-"""Directories of files: JSON and Parquet, in and out."""
+"""Directories of files: JSON, CSV, text, Parquet and Avro, in and out."""

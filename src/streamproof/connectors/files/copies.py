@@ -1,12 +1,16 @@
 """Files as one of several sinks of an output: what is staged stays for the others, so that a copy is written and made visible by one rename."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from streamproof.connectors.files.formats import SPARK_NAME, require_columns, rows_written, write_options
 from streamproof.connectors.files.sink import LEDGER, NO_MARKER, FileSink, batch_directory, directory_entry, files_of_rows
-from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import SinkPlace, gone, require_whole, same_manifest
 from streamproof.core.manifest import Manifest, Section
 from streamproof.errors import TornCheckpoint
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
 
 
 class CopySink(FileSink):
@@ -19,6 +23,9 @@ class CopySink(FileSink):
     def at(self, path: str) -> "CopySink":
         return CopySink(replace(self.place, path=path), self._format)
 
+    def settle(self, columns: "StructType") -> None:
+        require_columns(self.place.spark, self.place.output, self._format, columns)
+
     def publish(self, manifest: Manifest, section: Section) -> None:
         found = self.published(manifest.batch)
         if found is not None:
@@ -28,11 +35,10 @@ class CopySink(FileSink):
             raise gone(manifest, section)
         storage, copy = self.place.storage, f"{self.place.path}/{section.directory}"
         storage.delete(f"{self.place.path}/_staging")  # what a crash has left of a copy: one is made at a time
-        options = WRITTEN if self._format == "json" else {}
         rows = self.staged(section)
-        rows.write.format(self._format).options(**options, **NO_MARKER).save(copy)
+        rows.write.format(SPARK_NAME[self._format]).options(**write_options(self._format), **NO_MARKER).save(copy)
         files = files_of_rows(storage, copy)  # looked at first: what is counted, named and made visible are these
-        copied = self.place.spark.read.schema(rows.schema).format(self._format).load([f"{copy}/{file.name}" for file in files])
+        copied = rows_written(self.place.spark, self._format, rows.schema, [f"{copy}/{file.name}" for file in files])
         require_whole(self.place, copied.count(), section.digest.rows)
         storage.write(f"{copy}/{LEDGER}", directory_entry(manifest, section, files).to_json())
         self._make_visible(copy, files, manifest)

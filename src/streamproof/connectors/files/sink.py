@@ -5,11 +5,14 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from streamproof.connectors.files.formats import require_columns
 from streamproof.connectors.sink import Sink, SinkPlace, entry_of, same_manifest
 from streamproof.core.manifest import LedgerEntry, Manifest, Section, StagedFile
 from streamproof.errors import RemedyAction, StagedRowsGone, TornCheckpoint
 
 if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
     from streamproof._jvm import Numbered, Storage
 
 LEDGER = "_ledger.json"
@@ -41,6 +44,9 @@ class FileSink(Sink):
     def __init__(self, place: SinkPlace) -> None:
         super().__init__(place)
         self.guarantee = guarantee_at(place.path)
+
+    def settle(self, columns: "StructType") -> None:
+        require_columns(self.place.spark, self.place.output, self.place.format, columns)
 
     def published(self, batch: int) -> LedgerEntry | None:
         path = f"{self.place.path}/{batch_directory(batch)}/{LEDGER}"

@@ -1,4 +1,4 @@
-"""Directories of JSON and Parquet files as a stream (S1)."""
+"""Directories of files as a stream: JSON, CSV, text, Parquet, Avro (S1)."""
 
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,8 @@ from pyspark.sql.types import StructType
 
 from streamproof import _jvm
 from streamproof.connectors import json_records, schemas
+from streamproof.connectors.files import lines
+from streamproof.connectors.files.formats import AVRO, CSV, CSV_RECORDS, csv_options
 from streamproof.errors import DataError
 
 if TYPE_CHECKING:
@@ -18,13 +20,15 @@ if TYPE_CHECKING:
     from streamproof.config import FilesSource
 
 _ANY_AGE = "36500d"
+CONTAINERS = {"parquet": "parquet", "avro": AVRO}
+"""Formats whose files say their columns, by the name of Spark's reader."""
 
 
 def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, stream: bool, trace: bool) -> DataFrame:
     """The source's rows as they lie in the files.
 
-    For JSON: the declared columns, `_corrupt` (why a record does not fit) and `_original` (the bytes of the line).
-    For Parquet: the columns of the files. In proofs also `_trace` (string).
+    For JSON: the declared columns, `_corrupt` (why a record does not fit) and `_original` (the bytes of the line); for CSV and text `_problem`
+    in the place of `_corrupt`. For Parquet and Avro: the columns of the files. In proofs also `_trace` (string).
     """
     schema = schemas.usable(name, source, _schema(spark, name, source, path), trace=trace)
     reader = spark.readStream if stream else spark.read
@@ -33,8 +37,13 @@ def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, st
         reader = reader.option("maxFileAge", _ANY_AGE)
     if stream and source.files_per_batch:
         reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
-    if source.format == "parquet":
-        return _loaded(reader.format("parquet").schema(schema), name, path)
+    if source.format in CONTAINERS:
+        return _loaded(reader.format(CONTAINERS[source.format]).schema(schema), name, path)
+    if source.format == "csv":
+        reader = reader.format(CSV).schema(CSV_RECORDS).options(**csv_options(schema, source.csv))
+        return lines.of_csv(_loaded(reader, name, path), schema, lenient=source.lenient)
+    if source.format == "text":
+        return lines.of_text(_loaded(reader.format("text"), name, path), schema)
     return json_records.parsed(_loaded(reader.format("text"), name, path), F.col("value"), schema, lenient=source.lenient)
 
 
@@ -54,10 +63,10 @@ def _schema(spark: SparkSession, name: str, source: "FilesSource", path: str) ->
     if source.schema_ddl:
         return schemas.declared(name, source)
     try:
-        return spark.read.format("parquet").load(path).schema
+        return spark.read.format(CONTAINERS[source.format]).load(path).schema
     except Exception as problem:  # what Spark and its readers raise over a file has no common type
         said = _jvm.plain(_jvm.causes_of(problem)[-1])
         raise DataError(
             f"[source.{name}] no schema could be read from {path}: {said}",
-            remedy="Declare schema in the configuration, or look whether the folder holds Parquet files.",
+            remedy=f"Declare schema in the configuration, or look whether the folder holds {source.format.capitalize()} files.",
         ) from problem

@@ -34,7 +34,8 @@ from streamproof.prove.artifacts.row_files import rows_of
 LEDGER = "_ledger.json"
 Positions = Mapping[str, Mapping[int, int]]
 _BATCH = re.compile(r"batch=(\d+)")
-_TRACE = re.compile(rb'"_trace"\s*:\s*"([^"\\]+)"')
+_TRACE = re.compile(rb'"_trace"\s*:\s*"([^"\\]+)"|^([\w.:/-]*e-\d+(?:[+]\d+)?)(?=[^\w+])')
+"""Of a record of JSON by its key; in lines of CSV and text it stands in front."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class OutputRow:
             return str(found)
         original = self.original
         matched = _TRACE.search(original) if original is not None else None
-        return matched[1].decode("utf-8", "replace") if matched else None
+        return (matched[1] or matched[2]).decode("utf-8", "replace") if matched else None
 
     @property
     def original(self) -> bytes | None:

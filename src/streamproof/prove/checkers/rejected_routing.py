@@ -70,13 +70,13 @@ def _bytes(history: History, view: QueryView, output: OutputHistory) -> Iterator
         elif not reason:
             wanted = record.reason if record else None
             yield Finding(Code.NO_REASON, event.trace, "was rejected without a reason", row.batch, wanted, "none")
-        if row.original is None or (row.original != event.record and _is_json(history, event)):
+        if row.original is None or (row.original != event.record and _is_line(history, event)):
             found = repr(row.original) if row.original is not None else "nothing"
             what = "was rejected and its original bytes are not kept"
             yield Finding(Code.BYTES_NOT_KEPT, event.trace, what, row.batch, repr(event.record), found)
 
 
-def _is_json(history: History, event: Event) -> bool:
-    """Whether the record stands in its file as these bytes; a Parquet file holds it otherwise."""
+def _is_line(history: History, event: Event) -> bool:
+    """Whether the record stands in its file as these bytes; a Parquet or Avro file holds it otherwise."""
     file, _ = history.offered.files_of_trace.get(event.trace, ("", 0))
-    return not file.endswith(".parquet")
+    return not file.endswith((".parquet", ".avro"))

@@ -219,8 +219,8 @@ def _window_edges(board: _Board, around: Around) -> None:
 
 def _nulls(board: _Board, around: Around) -> None:
     """Null in each column that may be null, the keys among them, in turn over the batches."""
-    if around.source.format == "protobuf":
-        return  # it has no null: an absent text is an empty one
+    if around.source.format in ("protobuf", "text"):
+        return  # they have no null: an absent text is an empty one
     for number, name in enumerate(_nullable(around)):
         board.put(number % board.batches, Edge(f"with null in {name}"), values={name: None})
 

@@ -171,7 +171,7 @@ def _kinds(events: int, distinct: int, plan: SourceScenario, source: SourceShape
         shares |= {Kind.MISSING_TIME: plan.faults.missing_time, Kind.FUTURE_TIME: plan.faults.future_time}
     if source.format != "parquet":
         shares[Kind.MALFORMED] = plan.faults.malformed
-    if plan.time_column is not None and (source.format in ("json", "json_schema") or source.time_format is not None):
+    if plan.time_column is not None and (source.format in ("json", "csv", "json_schema") or source.time_format is not None):
         shares[Kind.UNPARSEABLE_TIME] = plan.faults.unparseable_time
     places = iter(random.stream("faults").shuffled(range(distinct)))
     kinds: dict[int, Kind] = {}

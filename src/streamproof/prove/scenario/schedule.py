@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from streamproof.core.clock import to_micros
 from streamproof.errors import ScenarioError
+from streamproof.prove.scenario.avro_file import write_avro
 from streamproof.prove.scenario.generate import TRACE, Event, without_trace
 
 _FIRST_FILE_US = to_micros(datetime(2026, 1, 1, tzinfo=UTC))
@@ -41,12 +42,13 @@ _DECIMAL = re.compile(r"(?:decimal|dec|numeric)(?:\((\d+)\s*,\s*(\d+)\))?")
 def write_events(
     events: Iterable[Event],
     folder: Path,
-    file_format: Literal["json", "parquet"],
+    file_format: Literal["json", "csv", "text", "parquet", "avro"],
     *,
     schema_columns: Mapping[str, str],
+    header: Callable[[int], bytes | None] | None = None,
     trace: bool = True,
 ) -> dict[str, list[str]]:
-    """Write the events as `part-B-P.json` or `.parquet` and say which traces each file holds, in their order.
+    """Write the events as `part-B-P.json`, `.csv` and so on, and say which traces each file holds, in their order.
 
     Spark's file source takes files in the order of their modification time: with `maxFilesPerTrigger` = files per batch, every
     micro-batch is one batch of the scenario.
@@ -54,18 +56,20 @@ def write_events(
     Parameters
     ----------
     events
-        From `generate`.
+        From `generate`; for files of lines with their records as `in_lines` makes them.
     folder
         Where the files go; made if it is not there.
     schema_columns
-        Columns of a Parquet file with their types as in Spark's DDL; not used for JSON.
+        Columns of a Parquet or Avro file with their types as in Spark's DDL; not used for lines.
+    header
+        By the number of its partition the first line of a file; None where it has none.
     trace
-        False leaves `_trace` out: what the shipped plan reads.
+        False leaves `_trace` out: what the shipped plan reads. Lines of CSV and text are without it from `in_lines`.
 
     Raises
     ------
     ScenarioError
-        If a column of a Parquet file has a type that the generator cannot write.
+        If a column of a Parquet or Avro file has a type that the generator cannot write.
     """
     folder.mkdir(parents=True, exist_ok=True)
     files: dict[tuple[int, int], list[Event]] = {}
@@ -75,11 +79,17 @@ def write_events(
     for number, (batch, partition) in enumerate(sorted(files)):
         content = files[batch, partition]
         path = folder / f"part-{batch}-{partition}.{file_format}"
-        if file_format == "json":
-            lines = (event.record if trace else without_trace(event.record) for event in content)
-            path.write_bytes(b"".join(line + b"\n" for line in lines))
-        else:
+        if file_format == "parquet":
             pq.write_table(_table(content, schema_columns, trace=trace), path, coerce_timestamps="us")
+        elif file_format == "avro":
+            write_avro(_table(content, schema_columns, trace=trace), path)
+        else:
+            first = None if header is None else header(partition)
+            lines = [
+                *([] if first is None else [first]),
+                *(event.record if trace else without_trace(event.record) for event in content),
+            ]
+            path.write_bytes(b"".join(line + b"\n" for line in lines))
         set_age(path, number)
         traces[path.name] = [event.trace for event in content]
     return traces

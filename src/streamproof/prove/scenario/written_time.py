@@ -24,7 +24,7 @@ class SourceShape:
     Parameters
     ----------
     format
-        "json" (one object a line), "parquet", or one of a registry's formats.
+        "json" (one object a line), "csv", "text", "parquet" (for all files that say their types), or one of a registry's formats.
     time_column
         The column of the event time; None if the source has none.
     time_unit
@@ -35,7 +35,7 @@ class SourceShape:
         IANA zone of texts that carry none.
     """
 
-    format: Literal["json", "parquet", "avro", "json_schema", "protobuf"] = "json"
+    format: Literal["json", "csv", "text", "parquet", "avro", "json_schema", "protobuf"] = "json"
     time_column: str | None = None
     time_unit: str | None = None
     time_format: str | None = None
@@ -92,9 +92,9 @@ def shape_of_source(source: "SourceConfig") -> SourceShape:
     """How the records of a source are written."""
     time = source.event_time
     columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
-    is_date = time is not None and columns.get(time.column) == "date" and source.format in ("json", "json_schema")
+    is_date = time is not None and columns.get(time.column) == "date" and source.format in ("json", "csv", "json_schema")
     return SourceShape(
-        format=source.format,
+        format="parquet" if (source.connector, source.format) == ("files", "avro") else source.format,
         time_column=time.column if time else None,
         time_unit=time.unit if time else None,
         time_format="yyyy-MM-dd" if is_date else time.format if time else None,

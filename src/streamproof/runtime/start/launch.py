@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
 from streamproof.config import output_of
+from streamproof.connectors.files.source import CONTAINERS
 from streamproof.runtime import ownership
 from streamproof.runtime.batch import BatchProtocol
 from streamproof.runtime.events import QueryStarted
@@ -49,7 +50,7 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
         columns=planned.columns,
         floats=planned.floats,
         stateful=query.recipe.aggregate is not None,
-        whole_files=query.source.format == "parquet",
+        whole_files=query.source.format if query.source.format in CONTAINERS else "",
         events=events,
         leaps=Leaps(query.name),
         losses=recovered.losses,

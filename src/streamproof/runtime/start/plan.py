@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
-from streamproof.config import FilesSource, KafkaSource
+from streamproof.config import FilesSource, KafkaSource, RateSource
 from streamproof.connectors.event_time import accepted
 from streamproof.connectors.files import source as files
 from streamproof.connectors.kafka import source as kafka
+from streamproof.connectors.rate import source as rate
 from streamproof.connectors.sink import Sink
 from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
@@ -99,6 +100,8 @@ def source_rows(query: BoundQuery, spark: "SparkSession", doors: Any, *, stream:
     name, source = query.recipe.source, query.source
     if isinstance(source, KafkaSource):
         rows = kafka.read(spark, name, source, stream=stream, trace=trace)
+    elif isinstance(source, RateSource):
+        rows = rate.read(spark, name, source, stream=stream)
     else:
         assert isinstance(source, FilesSource), "every connector has its reader"
         rows = files.read(spark, name, source, query.config.resolve(source.path), stream=stream, trace=trace)

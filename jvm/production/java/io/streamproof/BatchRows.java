@@ -7,6 +7,7 @@ import java.util.UUID;
 import org.apache.spark.internal.io.FileCommitProtocol;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.avro.AvroFileFormat;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.datasources.FileFormat;
@@ -31,8 +32,8 @@ public final class BatchRows {
   }
 
   /**
-   * Computes the rows, once, and writes them to a directory that is not there yet, by Spark's own writer of the format ("json" or
-   * "parquet") and its usual committer.
+   * Computes the rows, once, and writes them to a directory that is not there yet, by the writer of the format ("json", "parquet",
+   * "csv" or "avro") and Spark's usual committer.
    */
   public void write(String format, String directory, Map<String, String> options) {
     SparkSession session = (SparkSession) rows.sparkSession();
@@ -66,7 +67,9 @@ public final class BatchRows {
     return switch (format) {
       case "json" -> new JsonFileFormat();
       case "parquet" -> new ParquetFileFormat();
-      default -> throw new IllegalArgumentException("streamproof: rows are staged as json or parquet, not as " + format);
+      case "csv" -> new CsvFiles();
+      case "avro" -> new AvroFileFormat();
+      default -> throw new IllegalArgumentException("streamproof: rows are not staged as " + format);
     };
   }
 

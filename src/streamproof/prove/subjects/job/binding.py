@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streamproof.config import FilesSource, ServiceSink, output_of
+from streamproof.config import FilesSource, RateSource, ServiceSink, output_of
 from streamproof.prove.artifacts.reading import OutputLayout, QueryLayout
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.services.places import sink_at, source_at
@@ -46,7 +46,16 @@ def services_at(binding: ScenarioBinding, config: "JobConfig") -> dict[str, Serv
     return {name: sink for name, sink in bound.items() if isinstance(sink, ServiceSink)}
 
 
+def proved_as(source: "SourceConfig") -> "SourceConfig":
+    """What takes the place of a source in a proof: of the rate source files with its columns, since it would make rows of its own."""
+    if not isinstance(source, RateSource):
+        return source
+    table = {"connector": "files", "path": "rate", "format": "parquet", "schema": source.schema_ddl}
+    return FilesSource.model_validate(table).model_copy(update={"event_time": source.event_time})
+
+
 def _source(binding: ScenarioBinding, name: str, source: "SourceConfig") -> "SourceConfig":
+    source = proved_as(source)
     if isinstance(source, FilesSource):
         return source.model_copy(update={"path": binding.data[name], "files_per_batch": binding.files_per_batch})
     return source_at(source, binding.data[name], binding.urls, binding.records_per_batch)

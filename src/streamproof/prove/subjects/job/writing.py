@@ -4,16 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from streamproof.config import JobConfig, KafkaSource
+from streamproof.config import FilesSource, JobConfig, KafkaSource
 from streamproof.config.columns import columns_of
 from streamproof.prove.oracle.asked import Asked, shape_asked
 from streamproof.prove.scenario.edges import Around, never_sent, with_edges
+from streamproof.prove.scenario.event_lines import header_of, in_lines
 from streamproof.prove.scenario.generate import Event, generate, without_trace
 from streamproof.prove.scenario.scenario import Scenario
 from streamproof.prove.scenario.schedule import write_events
 from streamproof.prove.scenario.written_time import shape_of_source
 from streamproof.prove.services import Services
 from streamproof.prove.subjects.job.as_written import event_time_asked
+from streamproof.prove.subjects.job.binding import proved_as
 
 _ABORTED = 4
 """Offsets that an aborted transaction takes in a topic: a record and a marker in each of two partitions."""
@@ -80,13 +82,23 @@ def write_scenario(
             of_source[name], traces = _to_topics(made[name], source, columns, services, (data[name], plain_data[name]), aborted)
             traces_of_file |= traces
             continue
-        of_source[name] = made[name]
-        assert source.format in ("json", "parquet"), "files have no other format"
-        traces_of_file |= write_events(made[name], Path(data[name]), source.format, schema_columns=columns)
-        write_events(made[name], Path(plain_data[name]), source.format, schema_columns=columns, trace=False)
+        source = proved_as(source)
+        assert isinstance(source, FilesSource), "every connector is written to"
+        of_source[name] = in_lines(made[name], source, list(columns), trace=True)
+        traces_of_file |= _to_files(of_source[name], source, columns, data[name], trace=True)
+        _to_files(in_lines(made[name], source, list(columns), trace=False), source, columns, plain_data[name], trace=False)
     for all_of_it in of_source.values():
         events |= {event.trace: event for event in all_of_it}
     return Written(events, of_source, data, plain_data, traces_of_file)
+
+
+def _to_files(
+    events: Sequence[Event], source: FilesSource, columns: Mapping[str, str], folder: str, *, trace: bool
+) -> dict[str, list[str]]:
+    def header(partition: int) -> bytes | None:
+        return header_of(source, list(columns), partition, trace=trace)
+
+    return write_events(events, Path(folder), source.format, schema_columns=columns, header=header, trace=trace)
 
 
 def _to_topics(

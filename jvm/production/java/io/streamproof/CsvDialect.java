@@ -1,0 +1,24 @@
+package io.streamproof;
+
+import java.io.Serializable;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
+import scala.collection.immutable.Map;
+
+/**
+ * How files of CSV are written, and the columns that are read from them.
+ *
+ * @param header whether the first line of each file names its columns
+ * @param none what stands for a null, besides nothing at all
+ */
+record CsvDialect(StructType columns, boolean header, byte delimiter, byte quote, byte escape, String none) implements Serializable {
+  static CsvDialect of(Map<String, String> options) {
+    return new CsvDialect(
+        (StructType) DataType.fromJson(options.apply("columns")),
+        Boolean.parseBoolean(options.apply("header")),
+        (byte) options.apply("delimiter").charAt(0),
+        (byte) options.apply("quote").charAt(0),
+        (byte) options.apply("escape").charAt(0),
+        options.apply("none"));
+  }
+}

@@ -1,0 +1,1 @@
+"""Rows that Spark makes itself, so many a second."""
