@@ -1,6 +1,7 @@
 """A PySpark job in a child: bound to the scenario, called as its author calls it, run to the end of what there is."""
 
 import inspect
+import json
 import os
 import sys
 import threading
@@ -35,6 +36,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     """Runs the job to its end on the scenario's folder."""
     from streamproof.prove.subjects.pyspark.readers import Inputs
     from streamproof.prove.subjects.pyspark.redirect import redirect
+    from streamproof.prove.subjects.pyspark.reference import CUT
     from streamproof.prove.subjects.pyspark.writers import Started
 
     told = Told.of(task.subject)
@@ -42,7 +44,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
         if key.startswith("spark.sql."):
             spark.conf.set(key, value)
     os.environ.update(told.environment)
-    inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch)
+    inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch, json.loads(task.settings.get(CUT, "{}")))
     started = Started(task.base, Path(task.folder))
     notes = redirect(spark, inputs, started)
     ended = _Ended()

@@ -17,10 +17,10 @@ from streamproof.prove.record.recording import Recording
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
 from streamproof.prove.subjects.pyspark.differences import Code, differs_without_fault, published_rows
-from streamproof.prove.subjects.pyspark.events import Offered, write_group
+from streamproof.prove.subjects.pyspark.events import Offered
 from streamproof.prove.subjects.pyspark.leftovers import SAYS, emptied
 from streamproof.prove.subjects.pyspark.readback import ReadBack
-from streamproof.prove.subjects.pyspark.reading import WRITTEN, Left, Output, queries_of, read_left
+from streamproof.prove.subjects.pyspark.reading import WRITTEN, Left, Output, input_of, queries_of, read_left
 from streamproof.prove.subjects.pyspark.reference import References
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Query, Told
 from streamproof.prove.subjects.subject import REPEATABLE, Judged, Run, Subject
@@ -61,12 +61,7 @@ class PysparkSubject(Subject):
 
     def __post_init__(self) -> None:
         self.noun = next(iter(self.offered), "event")
-        events = self.folder / "events"
-
-        def write(name: str, files: Sequence[str], at: Path, number: int) -> None:
-            write_group(self.offered[name], files, events, at, number)
-
-        self._references = References(self.folder, tuple(self.offered), write, self._read)
+        self._references = References(self.folder, self.data, self._read)
 
     # -- where it runs
 
@@ -164,7 +159,7 @@ class PysparkSubject(Subject):
             {
                 "batch": batch.number,
                 "watermark": from_micros(batch.watermark_ms * 1_000).isoformat() if batch.watermark_ms else None,
-                "rows": sum(len(self.offered[name].files.get(file, ())) for name, files in batch.files.items() for file in files),
+                "rows": sum(len(self.offered[input_of(name)].files.get(file, ())) for name, files in batch.files.items() for file in files),
                 "files": sum(map(len, batch.files.values())),
                 "attempts": 2 if batch.number in rerun else 1,
             }
@@ -183,6 +178,6 @@ class PysparkSubject(Subject):
         return self._queries
 
     def close(self) -> None:
-        for left in ("disks", "events", "references", "children", "recording-*"):
+        for left in ("disks", "events", "children", "recording-*"):
             for folder in self.folder.glob(left):
                 shutil.rmtree(folder, ignore_errors=True)
