@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
 from streamproof.prove.process.child import JOB_RAISED, ChildResult, ChildTask
-from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told
+from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told, placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,9 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     for key, value in task.settings.items():
         if key.startswith("spark.sql."):
             spark.conf.set(key, value)
-    os.environ.update(told.environment)
+    elsewhere = Path(task.folder) / ELSEWHERE
+    elsewhere.mkdir(parents=True, exist_ok=True)
+    os.environ.update(placed(told.environment, elsewhere))
     inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch, json.loads(task.settings.get(CUT, "{}")))
     started = Started(task.base, Path(task.folder))
     notes = redirect(spark, inputs, started)
@@ -107,15 +109,16 @@ def _called(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs"
     from streamproof.runtime.loading import load_module
 
     elsewhere = Path(task.folder) / ELSEWHERE
-    elsewhere.mkdir(parents=True, exist_ok=True)
     file = Path(told.file)
     if not told.function:
         sys.argv = [told.file, *(word.replace(FOLDER, str(elsewhere)) for word in told.words)]
         load_module(file, name="__main__")
         return None
     function = _function(load_module(file), told)
-    arguments: dict[str, Any] = {name: value.replace(FOLDER, str(elsewhere)) for name, value in told.arguments.items()}
-    arguments = {**arguments, **{name: _table(spark, path) for name, path in told.tables.items()}}
+    arguments: dict[str, Any] = {
+        **placed(told.arguments, elsewhere),
+        **{name: _table(spark, path) for name, path in told.tables.items()},
+    }
     return function(**_bound(function, spark, told, inputs, arguments))
 
 

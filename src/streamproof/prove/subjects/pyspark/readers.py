@@ -97,9 +97,7 @@ class Inputs:
 
     def _kafka(self, name: str, options: Mapping[str, Any]) -> "DataFrame":
         self.read.add(name)
-        frame = self._limited(self._reader("parquet").schema(KAFKA_SCHEMA)).load(
-            KAFKA_FOLDER.format(self._data[name])
-        )
+        frame = self._limited(self._reader("parquet").schema(KAFKA_SCHEMA)).load(KAFKA_FOLDER.format(self._data[name]))
         with_headers = any(key.lower() == "includeheaders" and str(value).lower() == "true" for key, value in options.items())
         return frame if with_headers else frame.drop("headers")
 

@@ -109,7 +109,9 @@ class References:
             found.append(_marks(left.batches, query))
             if found[-1] == wanted:
                 return left
-        raise NoReference(f"its batches (watermark, files of each source) are {wanted}, those of a run without a fault are {found[0]}")
+        raise NoReference(
+            f"its batches (watermark, files of each source) are {wanted}, those of a run without a fault are {found[0]}"
+        )
 
     def _of(self, cut: Cut) -> Left:
         known = self._known.get(cut)

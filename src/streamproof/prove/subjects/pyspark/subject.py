@@ -92,11 +92,7 @@ class PysparkSubject(Subject):
     def leaves_the_disk(self) -> bool:
         """Whether the job keeps something where no recorded disk holds it: such a job is crashed while it runs, always (R17)."""
         own = [query for query in self._queries if query.rows == "function"]
-        return (
-            bool(self.readers)
-            or any("{folder}" in value for value in (*self.told.arguments.values(), *self.told.words))
-            or bool(own)
-        )
+        return bool(self.readers) or self.told.keeps_elsewhere or bool(own)
 
     # -- what is tried
 
@@ -133,8 +129,8 @@ class PysparkSubject(Subject):
     def _read(self, folder: Path) -> Left:
         """What a run has left, with what the user's own functions read back."""
         found = read_left(folder)
-        values = {**self.told.arguments}
-        extra = tuple(Output(one.name, None, {None: one.rows(values, folder / ELSEWHERE)}) for one in self.readers)
+        told, place = self.told, folder / ELSEWHERE
+        extra = tuple(Output(one.name, None, {None: one.rows(told.arguments, told.environment, place)}) for one in self.readers)
         return Left(found.batches, (*found.outputs, *extra), found.queries)
 
     def compare(self, one: Recording, other: Recording) -> Sequence[CheckResult]:
@@ -159,7 +155,9 @@ class PysparkSubject(Subject):
             {
                 "batch": batch.number,
                 "watermark": from_micros(batch.watermark_ms * 1_000).isoformat() if batch.watermark_ms else None,
-                "rows": sum(len(self.offered[input_of(name)].files.get(file, ())) for name, files in batch.files.items() for file in files),
+                "rows": sum(
+                    len(self.offered[input_of(name)].files.get(file, ())) for name, files in batch.files.items() for file in files
+                ),
                 "files": sum(map(len, batch.files.values())),
                 "attempts": 2 if batch.number in rerun else 1,
             }
