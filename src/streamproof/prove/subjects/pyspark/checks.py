@@ -1,7 +1,7 @@
 """What is held against a PySpark job: its input is read once, and its outputs are those of a run without a fault over the same batches."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -42,12 +42,15 @@ class Evidence:
         By input the names of all files that were offered.
     masked
         Whether values of rows are left out of findings.
+    kept
+        What the job keeps in memory, in words; empty where its text shows nothing.
     """
 
     left: Left
     expected: Callable[[Batches, str | None], Left]
     files: Mapping[str, Sequence[str]]
     masked: bool = False
+    kept: str = ""
 
     @property
     def read_again(self) -> bool:
@@ -75,6 +78,11 @@ def intake(evidence: Evidence) -> Iterator[Finding]:
 
 def exactly_once(evidence: Evidence) -> Iterator[Finding]:
     """The rows of every output are those of a run without a fault over the same batches, batch by batch where the output says which."""
+    for number, finding in enumerate(_other_outputs(evidence)):
+        yield replace(finding, how=evidence.kept) if evidence.kept and number == 0 else finding
+
+
+def _other_outputs(evidence: Evidence) -> Iterator[Finding]:
     for output in evidence.left.outputs:
         for damage in output.damaged:
             yield Finding(Code.DAMAGED_FILE, None, f"a file of the output {output.name} cannot be read: {damage}")

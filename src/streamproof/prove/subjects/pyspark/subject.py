@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
 from streamproof.prove.subjects.pyspark.differences import Code, differs_without_fault, published_rows
 from streamproof.prove.subjects.pyspark.events import Offered
 from streamproof.prove.subjects.pyspark.leftovers import SAYS, emptied
+from streamproof.prove.subjects.pyspark.memory import kept_in_memory
 from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.reading import WRITTEN, Left, Output, input_of, queries_of, read_left
 from streamproof.prove.subjects.pyspark.reference import References
@@ -121,10 +123,16 @@ class PysparkSubject(Subject):
     def judge(self, folder: Path, *, power_failure: bool, rerun: Sequence[int], keep_rows: bool) -> Judged:
         left = self._read(folder)
         files = {name: tuple(one.files) for name, one in self.offered.items()}
-        evidence = Evidence(left, self._references.over, files, masked=self.masked)
+        evidence = Evidence(left, self._references.over, files, masked=self.masked, kept=self._kept)
         checks = checks_of(evidence)
         published = published_rows(left) if keep_rows else None
         return Judged(checks, {}, self._batches(left, rerun), left, published)
+
+    @cached_property
+    def _kept(self) -> str:
+        """What the job keeps in memory, in words."""
+        kept = kept_in_memory(Path(self.told.file))
+        return kept.said(Path(self.told.file)) if kept is not None else ""
 
     def _read(self, folder: Path) -> Left:
         """What a run has left, with what the user's own functions read back."""

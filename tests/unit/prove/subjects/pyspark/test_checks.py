@@ -17,8 +17,8 @@ def left(rows, batches=BATCHES, damaged=()):
     return Left({"out": batches}, (Output("out", OUT, rows, damaged),), (OUT,))
 
 
-def found(rows, expected=RIGHT, batches=BATCHES, damaged=(), masked=False):
-    evidence = Evidence(left(rows, batches, damaged), lambda *_: left(expected), {"clicks": ("a", "b")}, masked=masked)
+def found(rows, expected=RIGHT, batches=BATCHES, damaged=(), masked=False, kept=""):
+    evidence = Evidence(left(rows, batches, damaged), lambda *_: left(expected), {"clicks": ("a", "b")}, masked=masked, kept=kept)
     return {check.name: check for check in checks_of(evidence)}
 
 
@@ -107,6 +107,13 @@ def test_r22_two_sources_that_read_one_input_are_held_against_it_each():
 
     assert found(RIGHT, batches=(both,))["intake"].verdict is Verdict.PASS
     assert found(RIGHT, batches=(half,))["intake"].findings[0].code == "not-offered"
+
+
+def test_what_a_job_keeps_in_memory_is_named_with_the_first_difference():
+    findings = found({0: RIGHT[0]}, kept="perhaps because of totals")["exactly-once"].findings
+
+    assert [finding.how for finding in findings] == ["perhaps because of totals", None]
+    assert found(RIGHT, kept="perhaps because of totals")["exactly-once"].verdict is Verdict.PASS
 
 
 def test_values_are_masked():
