@@ -231,16 +231,16 @@ def _start(frame: "DataFrame", started: "Started", name: str, mode: str | None) 
 
     from streamproof.prove.subjects.pyspark.writers import BoundWriter
 
-    modes = (mode,) if mode else ("append", "update", "complete")
-    for number, one in enumerate(modes):
+    refused: list[AnalysisException] = []
+    for one in (mode,) if mode else ("append", "update", "complete"):
         try:
             BoundWriter(frame, started).format("proof").outputMode(one).queryName(name).start().awaitTermination()
-        except AnalysisException:
+        except AnalysisException as problem:
             started.names.discard(name)
-            if number == len(modes) - 1:
-                raise
+            refused.append(problem)
         else:
             return
+    raise next((problem for problem in refused if "OUTPUT_MODE" not in (problem.getCondition() or "")), refused[0])
 
 
 def _require_sound(told: Told, inputs: "Inputs", started: "Started") -> None:

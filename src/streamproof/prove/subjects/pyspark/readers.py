@@ -8,6 +8,7 @@ from pyspark.sql.streaming import DataStreamReader
 from pyspark.sql.types import StructType
 
 from streamproof.errors import ScenarioError
+from streamproof.prove.subjects.pyspark.places import Places
 from streamproof.prove.subjects.pyspark.told import ToldInput
 
 if TYPE_CHECKING:
@@ -118,9 +119,9 @@ class Inputs:
 class BoundReader(DataStreamReader):
     """`spark.readStream` of a job in a proof: it takes every call of the real one, and loads the events of an input."""
 
-    def __init__(self, spark: "SparkSession", inputs: Inputs) -> None:
+    def __init__(self, spark: "SparkSession", inputs: Inputs, places: Places) -> None:
         super().__init__(spark)
-        self._inputs = inputs
+        self._inputs, self._places = inputs, places
         self._format, self._own_schema, self._options = "parquet", None, dict[str, Any]()
 
     def format(self, source: str) -> "BoundReader":
@@ -148,9 +149,13 @@ class BoundReader(DataStreamReader):
         if schema is not None:
             self.schema(schema)
         self.options(**options)
+        for name, value in {**self._options, "path": path or self._options.get("path") or ""}.items():
+            if value and name.lower() in _NAMES:
+                self._places.reads(str(value))
         return self._inputs.for_reader(self._format, self._own_schema, self._options, path or "")
 
     def table(self, tableName: str) -> "DataFrame":
+        self._places.reads(tableName)
         return self._inputs.for_reader("table", None, self._options, tableName.rpartition(".")[2])
 
     def json(self, path: str, schema: Any = None, **options: Any) -> "DataFrame":

@@ -9,10 +9,10 @@ from typing import Any
 from streamproof.checkpoint.logs import SourceFile, files_of_batch, parse_offsets, source_entries
 from streamproof.prove.artifacts.row_files import rows_of
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT
+from streamproof.prove.subjects.pyspark.places import WRITTEN
 from streamproof.prove.subjects.pyspark.told import QUERIES, Query
 
 KAFKA_ENDING = ".kafka"
-WRITTEN = "written"
 _AGAIN = "#"
 Row = Mapping[str, Any]
 Rows = Mapping[int | None, Sequence[Row]]

@@ -21,8 +21,9 @@ from streamproof.prove.subjects.pyspark.differences import Code, differs_without
 from streamproof.prove.subjects.pyspark.events import Offered
 from streamproof.prove.subjects.pyspark.leftovers import SAYS, emptied
 from streamproof.prove.subjects.pyspark.memory import kept_in_memory
+from streamproof.prove.subjects.pyspark.places import WRITTEN
 from streamproof.prove.subjects.pyspark.readback import ReadBack
-from streamproof.prove.subjects.pyspark.reading import WRITTEN, Left, Output, input_of, queries_of, read_left
+from streamproof.prove.subjects.pyspark.reading import Left, Output, input_of, queries_of, read_left
 from streamproof.prove.subjects.pyspark.reference import References
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Query, Told
 from streamproof.prove.subjects.subject import REPEATABLE, Judged, Run, Subject

@@ -11,6 +11,7 @@ from pyspark.sql.streaming import DataStreamWriter
 
 from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT
+from streamproof.prove.subjects.pyspark.places import Places
 from streamproof.prove.subjects.pyspark.told import QUERIES, Query
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
 
 FILES = ("json", "csv", "parquet", "orc", "text", "avro")
-WRITTEN = "written"
-"""Below a scenario's outputs: what the job writes by batch writers, in functions of `foreachBatch` or beside its queries."""
 _NOT_PASSED = ("checkpointlocation", "path", "topic")
 
 
@@ -28,6 +27,7 @@ class Started:
 
     def __init__(self, base: str, folder: Path) -> None:
         self.base, self._folder = base, folder
+        self.places = Places(base, folder)
         self.queries: list[tuple[Query, StreamingQuery]] = []
         self.names: set[str] = set()
         self.raised: list[Exception] = []
@@ -162,6 +162,8 @@ class BoundWriter(DataStreamWriter):
         stem = PurePosixPath(place.rstrip("/")).stem if place else ""
         name = self._started.name_for(self._name or stem or "out")
         out = f"{self._started.base}/{OUT}/{name}"
+        if not self._own:
+            self._started.places.streams_to(place, out)
         if self._own:
             query = Query(name, self._mode, "function", "", self._own)
         elif self._format in FILES:
@@ -229,9 +231,7 @@ class BoundBatchWriter(DataFrameWriter):
         raise _not_bound("write.jdbc")
 
     def _at(self, path: str) -> str:
-        """The same path below the scenario's folder: its last part, so that two writers of one path meet there too."""
-        parts = [part for part in PurePosixPath(path.rpartition("://")[2]).parts if part not in ("/", "..", ".")]
-        return f"{self._started.base}/{OUT}/{WRITTEN}/{'/'.join(parts) or 'out'}"
+        return self._started.places.of_batch_writer(path)
 
 
 def _not_bound(what: str) -> ScenarioError:
