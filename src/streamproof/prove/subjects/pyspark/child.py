@@ -67,9 +67,27 @@ def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
     """How the job was stopped; what is neither the job's nor Spark's is a fault of the proof, and goes on."""
     if isinstance(problem, StreamproofError):
         return ChildResult(problem.code, problem.message, problem.remedy, problem.action, tuple(notes))
-    if place_of(problem) is None and not type(problem).__module__.startswith(("pyspark", "py4j")):
+    of_spark = type(problem).__module__.startswith(("pyspark", "py4j"))
+    if place_of(problem) is None and not of_spark:
         raise problem
-    return ChildResult(JOB_RAISED, raised_in(None, problem), remedy_for(problem), None, tuple(notes))
+    return (_in_spark(problem, notes) if of_spark else None) or ChildResult(
+        JOB_RAISED, raised_in(None, problem), remedy_for(problem), None, tuple(notes)
+    )
+
+
+def _in_spark(problem: Exception, notes: "list[Note]") -> "ChildResult | None":
+    """What stopped a task, or a file that could not be written: Spark says it below a long message. None where it is neither."""
+    from streamproof import _jvm
+    from streamproof.runtime.task_failures import of_a_task
+
+    causes = _jvm.causes_of(problem)
+    if any("No space left" in cause for cause in causes):
+        full = _jvm.storage_error("a file of the proof", causes)
+        return ChildResult(full.code, full.message, full.remedy, None, tuple(notes))
+    task = of_a_task(causes)
+    if task is None:
+        return None
+    return ChildResult(JOB_RAISED, task.message, "Mend it. Its text may hold values of rows, and is left out.", None, tuple(notes))
 
 
 class _Ended:

@@ -31,7 +31,7 @@ class Started:
         self.queries: list[tuple[Query, StreamingQuery]] = []
         self.names: set[str] = set()
         self.raised: list[Exception] = []
-        """What functions of the job have raised in batches: Spark says it in the middle of a long message."""
+        """What functions of `foreachBatch` have raised: Spark says it in the middle of a long message."""
 
     def name_for(self, wanted: str) -> str:
         """A name that is a word, and that no other query of the job has."""
@@ -46,6 +46,18 @@ class Started:
     def add(self, query: Query, running: "StreamingQuery") -> None:
         self.queries.append((query, running))
         self.write()
+
+    def noting(self, function: "Callable[[DataFrame, int], None]") -> "Callable[[DataFrame, int], None]":
+        """The same function of `foreachBatch`; what it raises is kept."""
+
+        def noted(rows: "DataFrame", batch: int) -> None:
+            try:
+                function(rows, batch)
+            except Exception as problem:
+                self.raised.append(problem)
+                raise
+
+        return noted
 
     def write(self) -> None:
         """What has been started so far, for whoever reads the scenario's folder."""
@@ -115,14 +127,7 @@ class BoundWriter(DataStreamWriter):
         return self
 
     def foreachBatch(self, func: Any) -> "BoundWriter":
-        def noted(rows: "DataFrame", batch: int) -> None:
-            try:
-                func(rows, batch)
-            except Exception as problem:
-                self._started.raised.append(problem)
-                raise
-
-        super().foreachBatch(noted)
+        super().foreachBatch(self._started.noting(func))
         self._own = "foreachBatch"
         return self
 
@@ -175,7 +180,7 @@ class BoundWriter(DataStreamWriter):
                     super().option(key, value)
         else:
             query = Query(name, self._mode, "batches", "parquet", self._format)
-            super().foreachBatch(batches_to(out))
+            super().foreachBatch(self._started.noting(batches_to(out)))
         super().option("checkpointLocation", f"{self._started.base}/{CHECKPOINT}/{name}")
         super().trigger(availableNow=True)
         running = super().start()
