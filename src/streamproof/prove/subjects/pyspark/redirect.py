@@ -21,7 +21,8 @@ _PARTITIONS, _MOST_PARTITIONS = "spark.sql.shuffle.partitions", 2
 _WRITES = re.compile(
     r"^\s*(insert|merge|update|delete|drop|truncate|alter|create\s+(?:or\s+replace\s+)?(?:external\s+)?table)\b", re.IGNORECASE
 )
-_SETS = re.compile(rf"^\s*set\s+{re.escape(_PARTITIONS)}\s*=\s*(?P<value>\d+)\s*;?\s*$", re.IGNORECASE)
+_STATE_STORE = ("spark.sql.streaming.stateStore.providerClass", "spark.sql.streaming.stateStore.checkpointFormatVersion")
+_SETS = re.compile(r"^\s*set\s+(?P<key>spark\.[\w.]+)\s*=\s*(?P<value>[^;]*?)\s*;?\s*$", re.IGNORECASE)
 
 
 def redirect(spark: "SparkSession", inputs: Inputs, started: Started) -> list[Note]:
@@ -125,14 +126,21 @@ class _Builder:
 
 
 def _kept_small(real: Any, notes: list[Note]) -> Any:
-    """`spark.conf.set` that keeps the number of state partitions where crash points can be enumerated."""
+    """`spark.conf.set` that keeps the state where crash points can be enumerated: in few partitions, in RocksDB."""
+
+    def left_out(said: str) -> None:
+        note = Note(NoteCode.SETTING_LEFT_OUT, said)
+        if note not in notes:
+            notes.append(note)
 
     def keep(self: Any, key: str, value: Any) -> None:
+        if key in _STATE_STORE:
+            left_out(f"The job asks for {key} = {value}; a proof keeps state in RocksDB, checkpoint format 2, so it ran without.")
+            return
         if key == _PARTITIONS and int(value) > _MOST_PARTITIONS:
-            said = f"The job asks for {key} = {value}; a proof runs it with {_MOST_PARTITIONS}, so that every crash point can be tried."
-            note = Note(NoteCode.SETTING_LEFT_OUT, said)
-            if note not in notes:
-                notes.append(note)
+            left_out(
+                f"The job asks for {key} = {value}; a proof runs it with {_MOST_PARTITIONS}, so that every crash point can be tried."
+            )
             value = _MOST_PARTITIONS
         real(self, key, value)
 
@@ -197,8 +205,8 @@ def _guarded_sql(real: Any) -> Any:
             raise _not_bound(f"sql({' '.join(sqlQuery.split()[:3])} ...)")
         asked = _SETS.match(sqlQuery)
         if asked is not None:
-            self.conf.set(_PARTITIONS, asked["value"])
-            return real(self, f"SET {_PARTITIONS}")
+            self.conf.set(asked["key"], asked["value"])
+            return real(self, f"SET {asked['key']}")
         return real(self, sqlQuery, *arguments, **options)
 
     return sql
