@@ -70,12 +70,14 @@ PROBLEMS = {
 }
 
 
-def proved(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch, function: str = "job", **given: Any) -> sp.Proof:  # type: ignore[name-defined]
+def proved(
+    code: str, folder: Path, monkeypatch: pytest.MonkeyPatch, function: str = "job", only: str = "*commit/*", **given: Any
+) -> sp.Proof:  # type: ignore[name-defined]
     (folder / "job.py").write_text(code)
     (folder / "clicks.jsonl").write_text("".join(json.dumps({"id": n, "user": f"u{n % 3}"}) + "\n" for n in range(30)))
     monkeypatch.chdir(folder)
     wanted = Wanted(f"job.py:{function}", {"clicks": "clicks.jsonl"}, as_is=True, **given)
-    return sp.prove(wanted.target, job=wanted, quick=True, batches=2, only="*commit/*")
+    return sp.prove(wanted.target, job=wanted, quick=True, batches=2, only=only)
 
 
 @pytest.mark.parametrize(("code", "said"), PROBLEMS.values(), ids=PROBLEMS.keys())
@@ -135,7 +137,7 @@ def test_a_program_with_all_that_a_program_may_do_is_proved_as_it_stands(tmp_pat
     of_another_spark.write_text("v9\n{}\n{}")
     given = {"environment": {"DATABASE": "{folder}/batches.db"}, "readers": ("batches=job:batches",)}
 
-    proof = proved(PROGRAM, tmp_path, monkeypatch, function="main", **given)
+    proof = proved(PROGRAM, tmp_path, monkeypatch, function="main", only="kept:*commit/*", **given)
 
     assert proof.verdict == "pass", proof
     assert {output["name"]: output["rows"] for output in proof.report["outputs"]} == {
