@@ -10,7 +10,7 @@ from streamproof.prove.subjects.pyspark.child import _stopped
 TASK = """[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred. Return Message: Traceback (most recent call last):
   File "/opt/python3.11/site-packages/pyspark/worker.py", line 900, in main
     process()
-  File "/home/me/job.py", line 3, in rate
+  File "/jobs/job.py", line 3, in rate
     return {}[user]
 KeyError: 'u17'
 """
@@ -20,7 +20,7 @@ def test_what_a_task_raised_is_said_by_its_line_and_without_the_value():
     for problem in (PythonException(TASK), StreamingQueryException(TASK)):
         result = _stopped(problem, [])
 
-        assert (result.code, result.message) == (JOB_RAISED, "The query stopped: KeyError in rate (/home/me/job.py, line 3).")
+        assert (result.code, result.message) == (JOB_RAISED, "The query stopped: KeyError in rate (/jobs/job.py, line 3).")
         assert "u17" not in result.remedy
 
 
