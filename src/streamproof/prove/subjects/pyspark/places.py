@@ -20,22 +20,22 @@ class Places:
 
     def __init__(self, base: str, folder: Path) -> None:
         self._base, self._folder = base, folder
-        self._streamed: dict[str, str] = {}
-        self._read: set[str] = set()
+        self._streamed: dict[tuple[bool, str], str] = {}
+        self._read: set[tuple[bool, str]] = set()
 
-    def reads(self, place: str) -> None:
-        """Notes that a stream is read from there.
+    def reads(self, place: str, *, topic: bool = False) -> None:
+        """Notes that a stream is read from there: a topic, or a folder or table.
 
         Raises
         ------
         ScenarioError
             If a query of the job writes it: nothing passes from one query to another in a proof.
         """
-        self._read.add(_word(place))
-        if _word(place) in self._streamed:
+        self._read.add((topic, _word(place)))
+        if (topic, _word(place)) in self._streamed:
             raise _passed_on(place)
 
-    def streams_to(self, place: str, bound: str) -> None:
+    def streams_to(self, place: str, bound: str, *, topic: bool = False) -> None:
         """Notes that a query writes there, and where that is in the scenario.
 
         Raises
@@ -45,8 +45,8 @@ class Places:
         """
         if not place:
             return
-        self._streamed[_word(place)] = bound
-        if _word(place) in self._read:
+        self._streamed[topic, _word(place)] = bound
+        if (topic, _word(place)) in self._read:
             raise _passed_on(place)
 
     def of_batch_writer(self, place: str) -> str:
@@ -55,8 +55,8 @@ class Places:
 
     def read_back(self, place: str) -> str:
         """Where a batch reader finds what the job has written there; the place itself where it has written nothing."""
-        if _word(place) in self._streamed:
-            return self._streamed[_word(place)]
+        if (False, _word(place)) in self._streamed:
+            return self._streamed[False, _word(place)]
         return self.of_batch_writer(place) if (self._folder / OUT / WRITTEN / _below(place)).is_dir() else place
 
 

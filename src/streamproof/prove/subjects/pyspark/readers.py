@@ -151,7 +151,7 @@ class BoundReader(DataStreamReader):
         self.options(**options)
         for name, value in {**self._options, "path": path or self._options.get("path") or ""}.items():
             if value and name.lower() in _NAMES:
-                self._places.reads(str(value))
+                self._places.reads(str(value), topic=self._format == KAFKA)
         return self._inputs.for_reader(self._format, self._own_schema, self._options, path or "")
 
     def table(self, tableName: str) -> "DataFrame":

@@ -168,7 +168,7 @@ class BoundWriter(DataStreamWriter):
         name = self._started.name_for(self._name or stem or "out")
         out = f"{self._started.base}/{OUT}/{name}"
         if not self._own:
-            self._started.places.streams_to(place, out)
+            self._started.places.streams_to(place, out, topic=self._format == "kafka")
         if self._own:
             query = Query(name, self._mode, "function", "", self._own)
         elif self._format in FILES:

@@ -41,6 +41,15 @@ def test_a_query_that_writes_what_a_stream_reads_is_refused(places):
         places.streams_to("/lake/bronze", "out")
 
 
+def test_a_topic_and_a_table_of_one_name_are_two_places(places):
+    places.reads("clicks", topic=True)
+    places.streams_to("clicks", "out")
+
+    assert places.read_back("clicks") == "out"
+    with pytest.raises(ScenarioError):
+        places.streams_to("clicks", "out", topic=True)
+
+
 def test_other_places_are_no_matter(places):
     places.reads("/lake/bronze")
     places.streams_to("/lake/silver", "out")
