@@ -4,7 +4,7 @@
     python -m benchmarks.false_alarms --seeds 500
 
 A seed perturbs the sample of one job: disorder, late records, copies, cut lines, a gap, a burst. The plan is that of `prove --watch`: the run
-without a fault, and a crash in each phase. All proofs run in one JVM. What is done is kept in reports/false_alarms.jsonl, and a second call goes
+without a fault, and a crash in each phase; of three batches, which is two less than usual and costs half. All proofs run in one JVM. What is done is kept in reports/false_alarms.jsonl, and a second call goes
 on behind it; --again begins anew.
 """
 
@@ -23,6 +23,7 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.core.randomness import Seeded
 
 KEPT = Path(__file__).parents[1] / "reports" / "false_alarms.jsonl"
+BATCHES = 3
 
 
 def seed_of(number: int) -> int:
@@ -34,7 +35,7 @@ def proved(job: str, seed: int) -> dict[str, Any]:
     """What a proof of one job with one seed has found."""
     started = monotonic_seconds()
     wanted = JOBS[job]
-    report = sp.prove(wanted.target, job=wanted, seed=seed, quick=True, brief=True).report
+    report = sp.prove(wanted.target, job=wanted, seed=seed, quick=True, brief=True, batches=BATCHES).report
     failed = [scenario for scenario in report["scenarios"] if scenario["verdict"] != "pass"]
     return {
         "job": job,
