@@ -4,8 +4,8 @@
     python -m benchmarks.false_alarms --seeds 500
 
 A seed perturbs the sample of one job: disorder, late records, copies, cut lines, a gap, a burst. The plan is that of `prove --watch`: the run
-without a fault, and a crash in each phase; of three batches, which is two less than usual and costs half. All proofs run in one JVM. What is done is kept in reports/false_alarms.jsonl, and a second call goes
-on behind it; --again begins anew.
+without a fault, and a crash in each phase; three batches instead of five, which cost half. All proofs run in one JVM. What is done is kept in
+reports/false_alarms.jsonl, and a second call goes on behind it; --again begins anew.
 """
 
 import argparse
