@@ -3,7 +3,18 @@
 import subprocess
 import sys
 
-ALL = ("startup", "time_per_event", "proof_of_50000", "proof_on_services", "services", "schemas", "ledgers")
+ALL = (
+    "startup",
+    "time_per_event",
+    "proof_of_50000",
+    "proof_on_services",
+    "services",
+    "schemas",
+    "ledgers",
+    "foreign_scenario",
+    "foreign_first_verdict",
+    "false_alarms",
+)
 
 for name in sys.argv[1:] or ALL:
     print(f"== {name}", flush=True)

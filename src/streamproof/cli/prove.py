@@ -112,7 +112,10 @@ def prove(
     argument: Annotated[
         list[str] | None, typer.Option(metavar="WORD", help="Plain PySpark: a word of a script's command line.")
     ] = None,
-    env: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Plain PySpark: an environment variable.")] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Plain PySpark: an environment variable; {folder} as for --set."),
+    ] = None,
     conf: Annotated[
         list[str] | None,
         typer.Option(

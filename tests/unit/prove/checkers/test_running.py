@@ -1,11 +1,26 @@
 """A faultless history passes every checker; one that crashes is unknown."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from streamproof.core.verdict import Verdict
+from streamproof.prove import checkers
 from streamproof.prove.checkers import KEPT, CannotTell, Finding, run_checker, run_checkers
 from streamproof.prove.scenario.scenario import Expect
 from unit.prove.small import DEDUPLICATED, ONCE, PLAIN, RECORDS, WINDOW, faultless, rows_of, with_two_sinks
+
+
+def test_every_checker_that_is_written_is_run():
+    """One that is not named among the modules would never be asked, and nobody would miss it."""
+    folder = Path(checkers.__file__).parent
+    written = {
+        name for path in folder.glob("*.py") for name in re.findall(r'^@checker\("([\w-]+)"\)', path.read_text(), re.MULTILINE)
+    }
+
+    assert len(written) > 10
+    assert written == set(checkers.registry())
 
 
 @pytest.mark.parametrize("shape", [ONCE, WINDOW, DEDUPLICATED, PLAIN])

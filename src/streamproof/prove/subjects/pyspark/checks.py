@@ -1,14 +1,14 @@
 """What is held against a PySpark job: its input is read once, and its outputs are those of a run without a fault over the same batches."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from streamproof.prove.artifacts.comparing import without_partners
 from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checker
-from streamproof.prove.subjects.pyspark.reading import Batch, Left, Output, Row
-from streamproof.prove.subjects.pyspark.reference import NoReference
+from streamproof.prove.subjects.pyspark.reading import Left, Output, Row, input_of
+from streamproof.prove.subjects.pyspark.reference import Batches, NoReference
 
 _SHOWN = 5
 _COLUMNS = 6
@@ -36,17 +36,21 @@ class Evidence:
     Parameters
     ----------
     expected
-        Gives, for the batches of a query, what the fault-free run has left; raises NoReference.
+        Gives, for the batches of all queries, what the fault-free run has left whose batches are the same in one of them, or in all
+        (None); raises NoReference.
     files
         By input the names of all files that were offered.
     masked
         Whether values of rows are left out of findings.
+    kept
+        What the job keeps in memory, in words; empty where its text shows nothing.
     """
 
     left: Left
-    expected: Callable[[Sequence[Batch]], Left]
+    expected: Callable[[Batches, str | None], Left]
     files: Mapping[str, Sequence[str]]
     masked: bool = False
+    kept: str = ""
 
     @property
     def read_again(self) -> bool:
@@ -61,23 +65,28 @@ def checks_of(evidence: Evidence) -> list[CheckResult]:
 def intake(evidence: Evidence) -> Iterator[Finding]:
     """Every file that was offered is in one batch of each query that reads its input (R22)."""
     for query, batches in evidence.left.batches.items():
-        inputs = {name for batch in batches for name in batch.files}
-        for name in sorted(inputs):
-            read = [file for batch in batches for file in batch.files.get(name, ())]
-            for file in evidence.files[name]:
+        sources = {source for batch in batches if batch.has_data for source in batch.files}
+        for source in sorted(sources):
+            read = [file for batch in batches for file in batch.files.get(source, ())]
+            for file in evidence.files[input_of(source)]:
                 if read.count(file) != 1:
                     how = "is in no batch" if file not in read else f"is in {read.count(file)} batches"
                     code = Code.NOT_OFFERED if file not in read else Code.OFFERED_AGAIN
-                    what = f"the file {file} of the input {name} {how} of the query {query}"
+                    what = f"the file {file} of the input {input_of(source)} {how} of the query {query}"
                     yield Finding(code, None, what, expected="one", found=how)
 
 
 def exactly_once(evidence: Evidence) -> Iterator[Finding]:
     """The rows of every output are those of a run without a fault over the same batches, batch by batch where the output says which."""
+    for number, finding in enumerate(_other_outputs(evidence)):
+        yield replace(finding, how=evidence.kept) if evidence.kept and number == 0 else finding
+
+
+def _other_outputs(evidence: Evidence) -> Iterator[Finding]:
     for output in evidence.left.outputs:
         for damage in output.damaged:
             yield Finding(Code.DAMAGED_FILE, None, f"a file of the output {output.name} cannot be read: {damage}")
-        reference = _reference(evidence, output.name, _batches_of(evidence.left, output))
+        reference = _reference(evidence, output.name, output.query.name if output.query else None)
         expected = next((other for other in reference.outputs if other.name == output.name), None)
         yield from _differences(output, expected, masked=evidence.masked)
     yield from _outputs_not_there(evidence)
@@ -85,26 +94,22 @@ def exactly_once(evidence: Evidence) -> Iterator[Finding]:
 
 def _outputs_not_there(evidence: Evidence) -> Iterator[Finding]:
     there = {output.name for output in evidence.left.outputs}
-    for query, batches in evidence.left.batches.items():
-        for expected in _reference(evidence, query, batches).outputs:
+    for query in evidence.left.batches:
+        for expected in _reference(evidence, query, query).outputs:
             if expected.name not in there and (expected.query is None or expected.query.name == query) and expected.count:
                 what = f"the output {expected.name} has no row"
                 yield Finding(Code.NO_ROW, None, what, expected=f"{expected.count:,} rows", found="none")
 
 
-def _reference(evidence: Evidence, name: str, batches: Sequence[Batch]) -> Left:
-    """What a run without a fault has left over the same batches; CannotTell where there is none."""
+def _reference(evidence: Evidence, name: str, query: str | None) -> Left:
+    """What a run without a fault has left over the same batches of a query; CannotTell where there is none.
+
+    What is written beside queries (None) can come of each of them.
+    """
     try:
-        return evidence.expected(batches)
+        return evidence.expected(evidence.left.batches, query)
     except NoReference as problem:
         raise CannotTell(f"There is no run without a fault over the same batches for {name}: {problem}.") from None
-
-
-def _batches_of(left: Left, output: Output) -> Sequence[Batch]:
-    """The batches of the query that writes an output; what is written beside queries is held against those of the first."""
-    if output.query is not None:
-        return left.batches[output.query.name]
-    return next(iter(left.batches.values()))
 
 
 def _differences(output: Output, expected: Output | None, *, masked: bool) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """A PySpark job in a child: bound to the scenario, called as its author calls it, run to the end of what there is."""
 
 import inspect
+import json
 import os
 import sys
 import threading
@@ -12,7 +13,7 @@ from streamproof import _jvm
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
 from streamproof.prove.process.child import JOB_RAISED, ChildResult, ChildTask
-from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told
+from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told, placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,14 +38,17 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     """Runs the job to its end on the scenario's folder."""
     from streamproof.prove.subjects.pyspark.readers import Inputs
     from streamproof.prove.subjects.pyspark.redirect import redirect
+    from streamproof.prove.subjects.pyspark.reference import CUT
     from streamproof.prove.subjects.pyspark.writers import Started
 
     told = Told.of(task.subject)
     for key, value in task.settings.items():
         if key.startswith("spark.sql."):
             spark.conf.set(key, value)
-    os.environ.update(told.environment)
-    inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch)
+    elsewhere = Path(task.folder) / ELSEWHERE
+    elsewhere.mkdir(parents=True, exist_ok=True)
+    os.environ.update(placed(told.environment, elsewhere))
+    inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch, json.loads(task.settings.get(CUT, "{}")))
     started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS))
     notes = redirect(spark, inputs, started)
     ended = _Ended()
@@ -65,9 +69,27 @@ def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
     """How the job was stopped; what is neither the job's nor Spark's is a fault of the proof, and goes on."""
     if isinstance(problem, StreamproofError):
         return ChildResult(problem.code, problem.message, problem.remedy, problem.action, tuple(notes))
-    if place_of(problem) is None and not type(problem).__module__.startswith(("pyspark", "py4j")):
+    of_spark = type(problem).__module__.startswith(("pyspark", "py4j"))
+    if place_of(problem) is None and not of_spark:
         raise problem
-    return ChildResult(JOB_RAISED, raised_in(None, problem), remedy_for(problem), None, tuple(notes))
+    return (_in_spark(problem, notes) if of_spark else None) or ChildResult(
+        JOB_RAISED, raised_in(None, problem), remedy_for(problem), None, tuple(notes)
+    )
+
+
+def _in_spark(problem: Exception, notes: "list[Note]") -> "ChildResult | None":
+    """What stopped a task, or a file that could not be written: Spark says it below a long message. None where it is neither."""
+    from streamproof import _jvm
+    from streamproof.runtime.task_failures import of_a_task
+
+    causes = _jvm.causes_of(problem)
+    if any("No space left" in cause for cause in causes):
+        full = _jvm.storage_error("a file of the proof", causes)
+        return ChildResult(full.code, full.message, full.remedy, None, tuple(notes))
+    task = of_a_task(causes)
+    if task is None:
+        return None
+    return ChildResult(JOB_RAISED, task.message, "Mend it. Its text may hold values of rows, and is left out.", None, tuple(notes))
 
 
 class _Ended:
@@ -107,15 +129,16 @@ def _called(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs"
     from streamproof.runtime.loading import load_module
 
     elsewhere = Path(task.folder) / ELSEWHERE
-    elsewhere.mkdir(parents=True, exist_ok=True)
     file = Path(told.file)
     if not told.function:
         sys.argv = [told.file, *(word.replace(FOLDER, str(elsewhere)) for word in told.words)]
         load_module(file, name="__main__")
         return None
     function = _function(load_module(file), told)
-    arguments: dict[str, Any] = {name: value.replace(FOLDER, str(elsewhere)) for name, value in told.arguments.items()}
-    arguments = {**arguments, **{name: _table(spark, path) for name, path in told.tables.items()}}
+    arguments: dict[str, Any] = {
+        **placed(told.arguments, elsewhere),
+        **{name: _table(spark, path) for name, path in told.tables.items()},
+    }
     return function(**_bound(function, spark, told, inputs, arguments))
 
 
@@ -228,16 +251,16 @@ def _start(frame: "DataFrame", started: "Started", name: str, mode: str | None) 
 
     from streamproof.prove.subjects.pyspark.writers import BoundWriter
 
-    modes = (mode,) if mode else ("append", "update", "complete")
-    for number, one in enumerate(modes):
+    refused: list[AnalysisException] = []
+    for one in (mode,) if mode else ("append", "update", "complete"):
         try:
             BoundWriter(frame, started).format("proof").outputMode(one).queryName(name).start().awaitTermination()
-        except AnalysisException:
+        except AnalysisException as problem:
             started.names.discard(name)
-            if number == len(modes) - 1:
-                raise
+            refused.append(problem)
         else:
             return
+    raise next((problem for problem in refused if "OUTPUT_MODE" not in (problem.getCondition() or "")), refused[0])
 
 
 def _require_sound(told: Told, inputs: "Inputs", started: "Started") -> None:

@@ -23,10 +23,10 @@ def bind_delta(started: Started) -> None:
     for_path, is_table = DeltaTable.forPath, DeltaTable.isDeltaTable
 
     def bound(spark: "SparkSession", path: str, *more: Any) -> Any:
-        return for_path(spark, started.at(path), *more)
+        return for_path(spark, started.places.of_batch_writer(path), *more)
 
     def is_bound(spark: "SparkSession", path: str) -> bool:
-        return bool(is_table(spark, started.at(path)))
+        return bool(is_table(spark, started.places.of_batch_writer(path)))
 
     DeltaTable.forPath, DeltaTable.isDeltaTable = staticmethod(bound), staticmethod(is_bound)
     for name in _REFUSED:

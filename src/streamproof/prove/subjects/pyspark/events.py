@@ -1,4 +1,4 @@
-"""The events of a proof's samples: perturbed, spread over files that make the batches, and written again for a run that cuts them otherwise."""
+"""The events of a proof's samples: perturbed, and spread over files that make the batches."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from streamproof.prove.scenario.perturb import SampleEvent
 from streamproof.prove.scenario.sample import Sample
 from streamproof.prove.scenario.sample_files import write_sample_files
+from streamproof.prove.scenario.schedule import set_age
 from streamproof.prove.subjects.pyspark.readers import KAFKA_FOLDER
-from streamproof.prove.subjects.pyspark.reference import in_order_of_spark, stamped
 
 _FIRST_MS = 1_767_225_600_000
 _KAFKA_FIELDS: list[tuple[str, Any]] = [
@@ -58,20 +58,6 @@ def write_events(sample: Sample, events: Sequence[SampleEvent], folder: Path, fi
     return Offered(sample, found, records)
 
 
-def write_group(offered: Offered, names: Sequence[str], original: Path, folder: Path, number: int) -> None:
-    """Writes the events of some files as one file, which is one batch of a run with a file a batch; in the order in which tasks take them."""
-    sample = offered.sample
-    events = [event for name in in_order_of_spark(names, original / sample.name) for event in offered.files[name]]
-    at, name = folder / sample.name, f"g{number:05d}"
-    part = folder / f".{sample.name}-{number}"
-    (only,) = write_sample_files(events, sample, part, files=1)
-    at.mkdir(parents=True, exist_ok=True)
-    target = (part / only).rename(at / f"{name}{Path(only).suffix}")
-    part.rmdir()
-    stamped(target, number)
-    _write_kafka(Path(KAFKA_FOLDER.format(at)) / target.name, [offered.records[event.trace] for event in events], number)
-
-
 def _records(sample: Sample, files: Mapping[str, Sequence[SampleEvent]]) -> dict[str, dict[str, object]]:
     """By event its record in a topic of as many partitions as a batch has files; the timestamp is the event time where it has one."""
     next_offset = [0, 0]
@@ -109,4 +95,4 @@ def _value(event: SampleEvent) -> bytes:
 def _write_kafka(path: Path, records: Sequence[Mapping[str, object]], number: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist([dict(record) for record in records], schema=_KAFKA), path, coerce_timestamps="us")
-    stamped(path, number)
+    set_age(path, number)

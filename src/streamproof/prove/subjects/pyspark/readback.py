@@ -1,7 +1,9 @@
 """`--read NAME=module:function`: reads back what a job writes by itself, such as a table in SQLite that `foreachBatch` keeps."""
 
 import inspect
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 from streamproof.core.users_code import raised_in, remedy_for
 from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.pyspark.reading import Row
-from streamproof.prove.subjects.pyspark.told import FOLDER
+from streamproof.prove.subjects.pyspark.told import placed
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,18 @@ class ReadBack:
             )
         return cls(name, file.resolve(), function)
 
-    def rows(self, arguments: Mapping[str, str], folder: Path) -> list[Row]:
-        """The rows that are there after a scenario.
+    def rows(self, arguments: Mapping[str, str], environment: Mapping[str, str], folder: Path) -> list[Row]:
+        """The rows that are there after a scenario; the function finds the job's variables of the environment, as the job did.
 
         Raises
         ------
         ScenarioError
             If the function is not there, or raises.
         """
+        with _environment(placed(environment, folder)):
+            return self._rows(placed(arguments, folder) | {"folder": str(folder)})
+
+    def _rows(self, given: Mapping[str, str]) -> list[Row]:
         from streamproof.runtime.loading import load_module
 
         function = getattr(load_module(self.file), self.function, None)
@@ -58,7 +64,6 @@ class ReadBack:
             raise ScenarioError(
                 f"{self.file.name} has no function {self.function}.", required=f"--read {self.name}=module:function."
             )
-        given = {name: value.replace(FOLDER, str(folder)) for name, value in arguments.items()} | {"folder": str(folder)}
         taken = {name: given[name] for name in inspect.signature(function).parameters if name in given}
         try:
             found: Iterable[Any] = function(**taken)
@@ -71,3 +76,17 @@ class ReadBack:
                 required="It gives the rows of the output: dicts or tuples.",
                 remedy=remedy_for(problem),
             ) from problem
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -8,6 +8,7 @@ from pyspark.sql.streaming import DataStreamReader
 from pyspark.sql.types import StructType
 
 from streamproof.errors import ScenarioError
+from streamproof.prove.subjects.pyspark.places import Places
 from streamproof.prove.subjects.pyspark.told import ToldInput
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ KAFKA_SCHEMA = (
     "headers array<struct<key: string, value: binary>>"
 )
 _FILES = ("json", "csv", "parquet", "orc", "text", "avro", "xml")
+_CUT_FILES = "io.streamproof.proof.CutFiles"
+"""Spark's source of files, with as many files in each batch as its options say."""
 _NOT_REPLAYABLE = ("rate", "rate-micro-batch", "socket")
 _OF_THE_SOURCE = ("path", "maxfilespertrigger", "maxbytespertrigger", "latestfirst", "maxfileage", "cleansource", "pathglobfilter")
 _NAMES = ("subscribe", "assign", "subscribepattern", "path", "table", "dbtable", "streamname", "topic")
@@ -30,10 +33,15 @@ class Inputs:
     """The inputs of a scenario, and which of them the job has read."""
 
     def __init__(
-        self, spark: "SparkSession", inputs: Sequence[ToldInput], data: Mapping[str, str], files_per_batch: int | None
+        self,
+        spark: "SparkSession",
+        inputs: Sequence[ToldInput],
+        data: Mapping[str, str],
+        files_per_batch: int | None,
+        cut: Mapping[str, str],
     ) -> None:
         self._spark, self._inputs, self._data = spark, {one.name: one for one in inputs}, data
-        self._files_per_batch = files_per_batch
+        self._files_per_batch, self._cut = files_per_batch, cut
         self.read: set[str] = set()
 
     def frame(self, name: str) -> "DataFrame":
@@ -81,7 +89,7 @@ class Inputs:
 
     def _files(self, name: str, source: str, schema: "StructType | str", options: Mapping[str, Any]) -> "DataFrame":
         self.read.add(name)
-        reader = self._spark_reader().format(source).schema(schema)
+        reader = self._reader(source).schema(schema)
         if source == "csv" and not any(key.lower() == "header" for key in options):
             reader = reader.option("header", "true")
         for key, value in options.items():
@@ -90,14 +98,19 @@ class Inputs:
 
     def _kafka(self, name: str, options: Mapping[str, Any]) -> "DataFrame":
         self.read.add(name)
-        frame = self._limited(self._spark_reader().format("parquet").schema(KAFKA_SCHEMA)).load(
-            KAFKA_FOLDER.format(self._data[name])
-        )
+        frame = self._limited(self._reader("parquet").schema(KAFKA_SCHEMA)).load(KAFKA_FOLDER.format(self._data[name]))
         with_headers = any(key.lower() == "includeheaders" and str(value).lower() == "true" for key, value in options.items())
         return frame if with_headers else frame.drop("headers")
 
-    def _spark_reader(self) -> DataStreamReader:
-        return DataStreamReader(self._spark)
+    def _reader(self, source: str) -> DataStreamReader:
+        """A reader of files; where the batches are given, it takes so many files in each."""
+        reader = DataStreamReader(self._spark)
+        if not self._cut:
+            return reader.format(source)
+        reader = reader.format(_CUT_FILES).option("streamproofFormat", source)
+        for place, counts in self._cut.items():
+            reader = reader.option(f"streamproofCut.{place}", counts)
+        return reader
 
     def _limited(self, reader: DataStreamReader) -> DataStreamReader:
         return reader if self._files_per_batch is None else reader.option("maxFilesPerTrigger", self._files_per_batch)
@@ -106,9 +119,9 @@ class Inputs:
 class BoundReader(DataStreamReader):
     """`spark.readStream` of a job in a proof: it takes every call of the real one, and loads the events of an input."""
 
-    def __init__(self, spark: "SparkSession", inputs: Inputs) -> None:
+    def __init__(self, spark: "SparkSession", inputs: Inputs, places: Places) -> None:
         super().__init__(spark)
-        self._inputs = inputs
+        self._inputs, self._places = inputs, places
         self._format, self._own_schema, self._options = "parquet", None, dict[str, Any]()
 
     def format(self, source: str) -> "BoundReader":
@@ -136,9 +149,13 @@ class BoundReader(DataStreamReader):
         if schema is not None:
             self.schema(schema)
         self.options(**options)
+        for name, value in {**self._options, "path": path or self._options.get("path") or ""}.items():
+            if value and name.lower() in _NAMES:
+                self._places.reads(str(value), topic=self._format == KAFKA)
         return self._inputs.for_reader(self._format, self._own_schema, self._options, path or "")
 
     def table(self, tableName: str) -> "DataFrame":
+        self._places.reads(tableName)
         return self._inputs.for_reader("table", None, self._options, tableName.rpartition(".")[2])
 
     def json(self, path: str, schema: Any = None, **options: Any) -> "DataFrame":

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from streamproof.checkpoint.logs import files_of_batch, parse_offsets, source_entries
+from streamproof.checkpoint.logs import SourceFile, files_of_batch, parse_offsets, source_entries
 from streamproof.prove.artifacts.row_files import rows_of
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT
 from streamproof.prove.subjects.pyspark.delta_log import LOG, UnreadableTable, files_of
+from streamproof.prove.subjects.pyspark.places import WRITTEN
 from streamproof.prove.subjects.pyspark.told import QUERIES, Query
 
 KAFKA_ENDING = ".kafka"
-WRITTEN = "written"
+_AGAIN = "#"
 Row = Mapping[str, Any]
 Rows = Mapping[int | None, Sequence[Row]]
 """By batch; None where the output does not say which batch a row is of."""
@@ -21,7 +22,10 @@ Rows = Mapping[int | None, Sequence[Row]]
 
 @dataclass(frozen=True)
 class Batch:
-    """A micro-batch as Spark planned it: by input the files that it reads, in their order; and its watermark."""
+    """A micro-batch as Spark planned it: by source the files that it reads, in their order; and its watermark.
+
+    A source is called like its input; a second one that reads the same input is `clicks#2`.
+    """
 
     number: int
     files: Mapping[str, tuple[str, ...]]
@@ -87,11 +91,12 @@ def read_left(folder: Path) -> Left:
 
 
 def _batches(checkpoint: Path) -> Iterator[Batch]:
+    folders = sorted((int(source.name), source) for source in (checkpoint / "sources").glob("*") if source.name.isdigit())
     entries = {
-        int(source.name): source_entries({path.name: path.read_text() for path in source.iterdir() if path.is_file()})
-        for source in sorted((checkpoint / "sources").glob("*"))
-        if source.name.isdigit()
+        number: source_entries({path.name: path.read_text() for path in source.iterdir() if path.is_file()})
+        for number, source in folders
     }
+    names = _names(entries)
     numbers = sorted(int(path.name) for path in (checkpoint / "offsets").glob("*") if path.name.isdigit())
     before = dict.fromkeys(entries, -1)
     for number in numbers:
@@ -100,12 +105,25 @@ def _batches(checkpoint: Path) -> Iterator[Batch]:
         files: dict[str, tuple[str, ...]] = {}
         for source, logs in entries.items():
             offset = log.log_offset(source)
-            for written in files_of_batch(logs, before[source], offset):
-                file = Path(written)
-                name = file.parent.name.removesuffix(KAFKA_ENDING)
-                files[name] = (*files.get(name, ()), file.name)
+            files[names[source]] = tuple(Path(file).name for file in files_of_batch(logs, before[source], offset))
             before[source] = max(before[source], offset)
         yield Batch(number, files, log.watermark_ms)
+
+
+def input_of(source: str) -> str:
+    """The input that a source of a batch reads."""
+    return source.partition(_AGAIN)[0]
+
+
+def _names(entries: Mapping[int, Mapping[int, Sequence[SourceFile]]]) -> dict[int, str]:
+    """By number the name of each source: that of the folder that it reads."""
+    found: dict[int, str] = {}
+    for source, logs in entries.items():
+        folder = next((Path(file.path).parent.name for files in logs.values() for file in files), f"source {source}")
+        name = folder.removesuffix(KAFKA_ENDING)
+        again = sum(input_of(other) == name for other in found.values())
+        found[source] = f"{name}{_AGAIN}{again + 1}" if again else name
+    return found
 
 
 def _output(query: Query, folder: Path) -> Output:

@@ -10,6 +10,7 @@ from pyspark.sql.readwriter import DataFrameReader
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.pyspark.delta_tables import bind_delta
+from streamproof.prove.subjects.pyspark.places import Places
 from streamproof.prove.subjects.pyspark.readers import BoundReader, Inputs
 from streamproof.prove.subjects.pyspark.writers import DELTA, BoundBatchWriter, BoundWriter, Started
 
@@ -21,6 +22,8 @@ _PARTITIONS, _MOST_PARTITIONS = "spark.sql.shuffle.partitions", 2
 _WRITES = re.compile(
     r"^\s*(insert|merge|update|delete|drop|truncate|alter|create\s+(?:or\s+replace\s+)?(?:external\s+)?table)\b", re.IGNORECASE
 )
+_STATE_STORE = ("spark.sql.streaming.stateStore.providerClass", "spark.sql.streaming.stateStore.checkpointFormatVersion")
+_SETS = re.compile(r"^\s*set\s+(?P<key>spark\.[\w.]+)\s*=\s*(?P<value>[^;]*?)\s*;?\s*$", re.IGNORECASE)
 
 
 def redirect(spark: "SparkSession", inputs: Inputs, started: Started) -> list[Note]:
@@ -32,7 +35,7 @@ def redirect(spark: "SparkSession", inputs: Inputs, started: Started) -> list[No
 
     notes: list[Note] = []
     frame = _frame_class()
-    _property(Session, "readStream", lambda self: BoundReader(self, inputs))
+    _property(Session, "readStream", lambda self: BoundReader(self, inputs, started.places))
     _property(frame, "writeStream", lambda self: BoundWriter(self, started))
     _property(frame, "write", lambda self: BoundBatchWriter(self, started))
     _property(Session, "builder", lambda _: _Builder(spark, notes))
@@ -40,12 +43,21 @@ def redirect(spark: "SparkSession", inputs: Inputs, started: Started) -> list[No
     conf.set = _kept_small(conf.set, notes)
     Session.stop = _nothing  # the JVM is shared with the other scenarios
     Session.sql = _guarded_sql(Session.sql)
+    Session.__init__ = _of_the_proof(Session.__init__, spark)
+    Session.newSession = lambda self: self  # a new one would not have the proof's settings
     frame.writeTo = _refused("writeTo")
     DataFrameReader.format = _noting(DataFrameReader.format)
-    DataFrameReader.load = _guarded_load(DataFrameReader.load, started)
+    DataFrameReader.load = _reading_back(_guarded_load(DataFrameReader.load, started), started.places)
+    for name in ("parquet", "json", "csv", "orc", "text", "xml"):
+        setattr(DataFrameReader, name, _reading_back(getattr(DataFrameReader, name), started.places))
+    DataFrameReader.table = _reading_back_table(DataFrameReader.table, started.places)
+    Session.table = lambda self, tableName: self.read.table(tableName)
     DataFrameReader.jdbc = _refused("read.jdbc")
-    type(spark.sparkContext).stop = _nothing
-    type(spark.sparkContext).setLogLevel = _nothing
+    context = type(spark.sparkContext)
+    context.stop = context.setLogLevel = _nothing
+    running = spark.sparkContext
+    context.__new__ = lambda *_, **__: running  # a JVM has one
+    context.__init__ = _nothing
     if started.delta:
         bind_delta(started)
     signal.signal = lambda *_: signal.SIG_DFL  # the job runs in a thread, where Python has none
@@ -120,14 +132,21 @@ class _Builder:
 
 
 def _kept_small(real: Any, notes: list[Note]) -> Any:
-    """`spark.conf.set` that keeps the number of state partitions where crash points can be enumerated."""
+    """`spark.conf.set` that keeps the state where crash points can be enumerated: in few partitions, in RocksDB."""
+
+    def left_out(said: str) -> None:
+        note = Note(NoteCode.SETTING_LEFT_OUT, said)
+        if note not in notes:
+            notes.append(note)
 
     def keep(self: Any, key: str, value: Any) -> None:
+        if key in _STATE_STORE:
+            left_out(f"The job asks for {key} = {value}; a proof keeps state in RocksDB, checkpoint format 2, so it ran without.")
+            return
         if key == _PARTITIONS and int(value) > _MOST_PARTITIONS:
-            said = f"The job asks for {key} = {value}; a proof runs it with {_MOST_PARTITIONS}, so that every crash point can be tried."
-            note = Note(NoteCode.SETTING_LEFT_OUT, said)
-            if note not in notes:
-                notes.append(note)
+            left_out(
+                f"The job asks for {key} = {value}; a proof runs it with {_MOST_PARTITIONS}, so that every crash point can be tried."
+            )
             value = _MOST_PARTITIONS
         real(self, key, value)
 
@@ -155,16 +174,53 @@ def _guarded_load(real: Any, started: Started) -> Any:
     return load
 
 
+def _reading_back(real: Any, places: Places) -> Any:
+    """A method of a batch reader that finds what the job has written, where it lies in the scenario."""
+
+    def bound(place: Any) -> Any:
+        if isinstance(place, list):
+            return [bound(one) for one in place]
+        return places.read_back(place) if isinstance(place, str) and place else place
+
+    def read(self: DataFrameReader, *arguments: Any, **options: Any) -> Any:
+        if "path" in options:
+            options["path"] = bound(options["path"])
+        return real(self, *map(bound, arguments), **options)
+
+    return read
+
+
+def _reading_back_table(real: Any, places: Places) -> Any:
+    def table(self: DataFrameReader, tableName: str) -> Any:
+        place = places.read_back(tableName)
+        return real(self, tableName) if place == tableName else self.parquet(place)
+
+    return table
+
+
+def _of_the_proof(real: Any, spark: "SparkSession") -> Any:
+    """`SparkSession(context)`, which makes a session of its own: here it is the proof's, with its settings."""
+
+    def init(self: "SparkSession", sparkContext: Any, jsparkSession: Any = None, options: Any = None) -> None:
+        real(self, sparkContext, jsparkSession or spark._jsparkSession, options or {})
+
+    return init
+
+
 def _guarded_sql(real: Any) -> Any:
     def sql(self: "SparkSession", sqlQuery: str, *arguments: Any, **options: Any) -> Any:
         if _WRITES.match(sqlQuery):
             raise _not_bound(f"sql({' '.join(sqlQuery.split()[:3])} ...)")
+        asked = _SETS.match(sqlQuery)
+        if asked is not None:
+            self.conf.set(asked["key"], asked["value"])
+            return real(self, f"SET {asked['key']}")
         return real(self, sqlQuery, *arguments, **options)
 
     return sql
 
 
-def _nothing(*_: Any) -> None:
+def _nothing(*_: Any, **__: Any) -> None:
     """What a job may ask for and a proof does not do."""
 
 

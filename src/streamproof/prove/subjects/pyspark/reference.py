@@ -1,8 +1,8 @@
 """The fault-free run over the same batches (R24): what a recovered run is held against, made once for each way to cut the input."""
 
-import os
+import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,57 +13,88 @@ from streamproof.prove.subjects.pyspark.reading import Batch, Left
 from streamproof.prove.subjects.subject import Run
 
 NO_DATA_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
-WriteGroup = Callable[[str, Sequence[str], Path, int], None]
-"""Writes the events of some files of an input as one file: the input, the files, the folder, its number."""
+CUT = "streamproof.cut"
+"""The setting of a run whose batches are given: as JSON, by query and source ("sessions.0"), how many files each batch takes ("2,2,6")."""
+Batches = Mapping[str, Sequence[Batch]]
+"""By query the batches of a run."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """How the input is cut into batches, and what follows the last one.
+    """How the queries of a job take their input.
 
     Parameters
     ----------
-    groups
-        By batch and input the files.
+    queries
+        By query and batch, how many files each source gives.
     ends
         Whether batches without data follow, which close what the watermark has passed.
     restarted
         Before which batch the run is stopped and started again; None for never. What Spark remembers of several watermarks depends on it (R13).
     """
 
-    groups: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...]
+    queries: tuple[tuple[str, tuple[tuple[int, ...], ...]], ...]
     ends: bool
     restarted: int | None = None
 
+    @property
+    def longest(self) -> int:
+        return max((len(batches) for _, batches in self.queries), default=0)
 
-def cut_of(batches: Sequence[Batch]) -> Cut | None:
-    """The cut of a run; None where a batch without data lies between others, which no other run can be made to have."""
-    data = [batch for batch in batches if batch.has_data]
-    if list(batches[: len(data)]) != data:
-        return None
-    groups = tuple(tuple(sorted(batch.files.items())) for batch in data)
-    return Cut(groups, ends=len(batches) > len(data))
+    def setting(self, first: int, last: int | None) -> str:
+        """The value of the setting for a run over the batches from `first` up to `last`, which is not among them."""
+        return json.dumps(
+            {
+                f"{query}.{source}": ",".join(str(files[source]) for files in batches[first:last])
+                for query, batches in self.queries
+                if batches[first:last]
+                for source in range(len(batches[0]))
+            }
+        )
 
 
 class NoReference(Exception):
     """There is no fault-free run over the same batches; the text says why."""
 
 
+def cut_of(batches: Batches) -> Cut:
+    """The cut of a run.
+
+    Raises
+    ------
+    NoReference
+        If a batch without data lies between others: no other run can be made to have one there.
+    """
+    queries, ends = [], False
+    for name, its in batches.items():
+        data = [batch for batch in its if batch.has_data]
+        if list(its[: len(data)]) != data:
+            raise NoReference("a batch without data lies between others")
+        queries.append((name, tuple(tuple(len(files) for files in batch.files.values()) for batch in data)))
+        ends = ends or len(its) > len(data)
+    return Cut(tuple(queries), ends)
+
+
 @dataclass
 class References:
-    """The fault-free runs of a proof, by their cut."""
+    """The fault-free runs of a proof, by their cut: over the same files, in the same batches.
+
+    Parameters
+    ----------
+    data
+        By input the folder of its files, the same as that of every scenario.
+    """
 
     folder: Path
-    inputs: Sequence[str]
-    write: WriteGroup
+    data: Mapping[str, str]
     read: Callable[[Path], Left]
     run: Run | None = None
     runs: int = 0
     _known: dict[Cut, Left | str] = field(default_factory=dict)
     _life: str = field(default_factory=lambda: short(new_id()))
 
-    def over(self, batches: Sequence[Batch]) -> Left:
-        """The fault-free run whose batches read the same files, with the same watermarks.
+    def over(self, batches: Batches, query: str | None) -> Left:
+        """The fault-free run whose batches read the same files with the same watermarks: those of one query, or of all of them.
 
         Raises
         ------
@@ -71,17 +102,16 @@ class References:
             If there is none.
         """
         cut = cut_of(batches)
-        if cut is None:
-            raise NoReference("a batch without data lies between others")
-        wanted = [batch.watermark_ms for batch in batches]
-        found: list[list[int]] = []
-        for restarted in (None, *(range(1, len(cut.groups)) if len(self.inputs) > 1 else ())):
+        wanted = _marks(batches, query)
+        found = []
+        for restarted in (None, *range(1, cut.longest)):
             left = self._of(replace(cut, restarted=restarted))
-            for its in left.batches.values():
-                found.append([batch.watermark_ms for batch in its])
-                if found[-1] == wanted:
-                    return left
-        raise NoReference(f"its watermarks are {wanted}, those of a run without a fault over the same files are {found[0]}")
+            found.append(_marks(left.batches, query))
+            if found[-1] == wanted:
+                return left
+        raise NoReference(
+            f"its batches (watermark, files of each source) are {wanted}, those of a run without a fault are {found[0]}"
+        )
 
     def _of(self, cut: Cut) -> Left:
         known = self._known.get(cut)
@@ -99,24 +129,17 @@ class References:
         assert self.run is not None, "it is given before the first scenario is judged"
         self.runs += 1
         name = f"reference-{self._life}-{self.runs}"
-        events, disk = self.folder / "references" / name, self.folder / "disks" / name
-        binding = ScenarioBinding(str(disk), disk, {one: str(events / one) for one in self.inputs}, 1)
+        disk = self.folder / "disks" / name
+        binding = ScenarioBinding(str(disk), disk, self.data, None)
         try:
             if cut.restarted is not None:
-                self._write(cut, events, range(cut.restarted))
-                self._finished(self.run(f"{name}-first", binding, {NO_DATA_BATCHES: "false"}))
-            self._write(cut, events, range(cut.restarted or 0, len(cut.groups)))
-            self._finished(self.run(name, binding, {NO_DATA_BATCHES: str(cut.ends).lower()}))
+                settings = {NO_DATA_BATCHES: "false", CUT: cut.setting(0, cut.restarted)}
+                self._finished(self.run(f"{name}-first", binding, settings))
+            settings = {NO_DATA_BATCHES: str(cut.ends).lower(), CUT: cut.setting(cut.restarted or 0, None)}
+            self._finished(self.run(name, binding, settings))
             return self.read(disk)
         finally:
-            shutil.rmtree(events, ignore_errors=True)
             shutil.rmtree(disk, ignore_errors=True)
-
-    def _write(self, cut: Cut, events: Path, groups: range) -> None:
-        for number in groups:
-            files = dict(cut.groups[number])
-            for one in self.inputs:
-                self.write(one, files.get(one, ()), events, number)
 
     @staticmethod
     def _finished(result: ChildResult) -> None:
@@ -124,12 +147,10 @@ class References:
             raise NoReference(f"a run without a fault over the same batches stopped: {result.message}")
 
 
-def in_order_of_spark(files: Sequence[str], folder: Path) -> list[str]:
-    """The order in which the tasks of a batch take its files, the largest first: with one file a batch, rows keep this order."""
-    return sorted(files, key=lambda name: -(folder / name).stat().st_size)
-
-
-def stamped(path: Path, number: int) -> None:
-    """Gives a file the modification time of its place: Spark takes files in that order."""
-    moment = (1_767_225_600 + number) * 1_000_000_000
-    os.utime(path, ns=(moment, moment))
+def _marks(batches: Batches, query: str | None) -> dict[str, list[tuple[int, tuple[int, ...]]]]:
+    """By query the watermark of each batch and how many files it reads of each source."""
+    return {
+        name: [(batch.watermark_ms, tuple(map(len, batch.files.values()))) for batch in its]
+        for name, its in batches.items()
+        if query in (None, name)
+    }

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,12 @@ from streamproof.prove.record.recording import Recording
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
 from streamproof.prove.subjects.pyspark.differences import Code, differs_without_fault, published_rows
-from streamproof.prove.subjects.pyspark.events import Offered, write_group
+from streamproof.prove.subjects.pyspark.events import Offered
 from streamproof.prove.subjects.pyspark.leftovers import SAYS, emptied
+from streamproof.prove.subjects.pyspark.memory import kept_in_memory
+from streamproof.prove.subjects.pyspark.places import WRITTEN
 from streamproof.prove.subjects.pyspark.readback import ReadBack
-from streamproof.prove.subjects.pyspark.reading import WRITTEN, Left, Output, queries_of, read_left
+from streamproof.prove.subjects.pyspark.reading import Left, Output, input_of, queries_of, read_left
 from streamproof.prove.subjects.pyspark.reference import References
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Query, Told
 from streamproof.prove.subjects.subject import REPEATABLE, Judged, Run, Subject
@@ -61,12 +64,7 @@ class PysparkSubject(Subject):
 
     def __post_init__(self) -> None:
         self.noun = next(iter(self.offered), "event")
-        events = self.folder / "events"
-
-        def write(name: str, files: Sequence[str], at: Path, number: int) -> None:
-            write_group(self.offered[name], files, events, at, number)
-
-        self._references = References(self.folder, tuple(self.offered), write, self._read)
+        self._references = References(self.folder, self.data, self._read)
 
     # -- where it runs
 
@@ -97,11 +95,7 @@ class PysparkSubject(Subject):
     def leaves_the_disk(self) -> bool:
         """Whether the job keeps something where no recorded disk holds it: such a job is crashed while it runs, always (R17)."""
         own = [query for query in self._queries if query.rows == "function"]
-        return (
-            bool(self.readers)
-            or any("{folder}" in value for value in (*self.told.arguments.values(), *self.told.words))
-            or bool(own)
-        )
+        return bool(self.readers) or self.told.keeps_elsewhere or bool(own)
 
     # -- what is tried
 
@@ -130,16 +124,22 @@ class PysparkSubject(Subject):
     def judge(self, folder: Path, *, power_failure: bool, rerun: Sequence[int], keep_rows: bool) -> Judged:
         left = self._read(folder)
         files = {name: tuple(one.files) for name, one in self.offered.items()}
-        evidence = Evidence(left, self._references.over, files, masked=self.masked)
+        evidence = Evidence(left, self._references.over, files, masked=self.masked, kept=self._kept)
         checks = checks_of(evidence)
         published = published_rows(left) if keep_rows else None
         return Judged(checks, {}, self._batches(left, rerun), left, published)
 
+    @cached_property
+    def _kept(self) -> str:
+        """What the job keeps in memory, in words."""
+        kept = kept_in_memory(Path(self.told.file))
+        return kept.said(Path(self.told.file)) if kept is not None else ""
+
     def _read(self, folder: Path) -> Left:
         """What a run has left, with what the user's own functions read back."""
         found = read_left(folder)
-        values = {**self.told.arguments}
-        extra = tuple(Output(one.name, None, {None: one.rows(values, folder / ELSEWHERE)}) for one in self.readers)
+        told, place = self.told, folder / ELSEWHERE
+        extra = tuple(Output(one.name, None, {None: one.rows(told.arguments, told.environment, place)}) for one in self.readers)
         return Left(found.batches, (*found.outputs, *extra), found.queries)
 
     def compare(self, one: Recording, other: Recording) -> Sequence[CheckResult]:
@@ -164,7 +164,9 @@ class PysparkSubject(Subject):
             {
                 "batch": batch.number,
                 "watermark": from_micros(batch.watermark_ms * 1_000).isoformat() if batch.watermark_ms else None,
-                "rows": sum(len(self.offered[name].files.get(file, ())) for name, files in batch.files.items() for file in files),
+                "rows": sum(
+                    len(self.offered[input_of(name)].files.get(file, ())) for name, files in batch.files.items() for file in files
+                ),
                 "files": sum(map(len, batch.files.values())),
                 "attempts": 2 if batch.number in rerun else 1,
             }
@@ -183,6 +185,6 @@ class PysparkSubject(Subject):
         return self._queries
 
     def close(self) -> None:
-        for left in ("disks", "events", "references", "children", "recording-*"):
+        for left in ("disks", "events", "children", "recording-*"):
             for folder in self.folder.glob(left):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 KIND = "pyspark"
@@ -40,7 +41,7 @@ class Told:
     words
         What a script finds in `sys.argv`, behind its name.
     environment
-        Variables that it finds.
+        Variables that it finds; `{folder}` as in arguments.
     modes
         By output of a function its output mode, where the user says one.
     tables
@@ -59,6 +60,11 @@ class Told:
     tables: Mapping[str, str] = field(default_factory=dict)
     conf: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def keeps_elsewhere(self) -> bool:
+        """Whether it is given a folder of its own, and so may keep something there."""
+        return any(FOLDER in value for value in (*self.arguments.values(), *self.words, *self.environment.values()))
+
     def as_dict(self) -> dict[str, Any]:
         return {"kind": KIND, **asdict(self)}
 
@@ -66,6 +72,11 @@ class Told:
     def of(cls, found: Mapping[str, Any]) -> "Told":
         own = {key: value for key, value in found.items() if key != "kind"}
         return cls(**{**own, "inputs": [ToldInput(**one) for one in own["inputs"]]})
+
+
+def placed(values: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """The values, with a scenario's own folder in the place of `{folder}`."""
+    return {name: value.replace(FOLDER, str(folder)) for name, value in values.items()}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pyspark.sql.streaming import DataStreamWriter
 
 from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT
+from streamproof.prove.subjects.pyspark.places import Places
 from streamproof.prove.subjects.pyspark.told import QUERIES, Query
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 FILES = ("json", "csv", "parquet", "orc", "text", "avro")
 DELTA, DELTA_LOG = "delta", "_delta_log"
-WRITTEN = "written"
-"""Below a scenario's outputs: what the job writes by batch writers, in functions of `foreachBatch` or beside its queries."""
 _NOT_PASSED = ("checkpointlocation", "path", "topic")
 
 
@@ -29,10 +28,11 @@ class Started:
 
     def __init__(self, base: str, folder: Path, *, delta: bool = False) -> None:
         self.base, self._folder, self.delta = base, folder, delta
+        self.places = Places(base, folder)
         self.queries: list[tuple[Query, StreamingQuery]] = []
         self.names: set[str] = set()
         self.raised: list[Exception] = []
-        """What functions of the job have raised in batches: Spark says it in the middle of a long message."""
+        """What functions of `foreachBatch` have raised: Spark says it in the middle of a long message."""
 
     def name_for(self, wanted: str) -> str:
         """A name that is a word, and that no other query of the job has."""
@@ -44,20 +44,27 @@ class Started:
         self.names.add(name)
         return name
 
-    def at(self, path: str) -> str:
-        """A path of the job below the scenario's folder: its parts, so that two writers of one path meet there too."""
-        parts = [part for part in PurePosixPath(path.rpartition("://")[2]).parts if part not in ("/", "..", ".")]
-        return f"{self.base}/{OUT}/{WRITTEN}/{'/'.join(parts) or 'out'}"
-
     def table_at(self, path: str) -> str | None:
         """Where the table of Delta Lake lies that the job has made at a path, None where it has made none."""
-        bound = self.at(path)
+        bound = self.places.of_batch_writer(path)
         there = self._folder / bound.removeprefix(f"{self.base}/") / DELTA_LOG
         return bound if there.is_dir() else None
 
     def add(self, query: Query, running: "StreamingQuery") -> None:
         self.queries.append((query, running))
         self.write()
+
+    def noting(self, function: "Callable[[DataFrame, int], None]") -> "Callable[[DataFrame, int], None]":
+        """The same function of `foreachBatch`; what it raises is kept."""
+
+        def noted(rows: "DataFrame", batch: int) -> None:
+            try:
+                function(rows, batch)
+            except Exception as problem:
+                self.raised.append(problem)
+                raise
+
+        return noted
 
     def write(self) -> None:
         """What has been started so far, for whoever reads the scenario's folder."""
@@ -127,14 +134,7 @@ class BoundWriter(DataStreamWriter):
         return self
 
     def foreachBatch(self, func: Any) -> "BoundWriter":
-        def noted(rows: "DataFrame", batch: int) -> None:
-            try:
-                func(rows, batch)
-            except Exception as problem:
-                self._started.raised.append(problem)
-                raise
-
-        super().foreachBatch(noted)
+        super().foreachBatch(self._started.noting(func))
         self._own = "foreachBatch"
         return self
 
@@ -175,6 +175,8 @@ class BoundWriter(DataStreamWriter):
         stem = PurePosixPath(place.rstrip("/")).stem if place else ""
         name = self._started.name_for(self._name or stem or "out")
         out = f"{self._started.base}/{OUT}/{name}"
+        if not self._own:
+            self._started.places.streams_to(place, out, topic=self._format == "kafka")
         if self._own:
             query = Query(name, self._mode, "function", "", self._own)
         elif self._format in FILES:
@@ -186,7 +188,7 @@ class BoundWriter(DataStreamWriter):
                     super().option(key, value)
         else:
             query = Query(name, self._mode, "batches", "parquet", self._format)
-            super().foreachBatch(batches_to(out))
+            super().foreachBatch(self._started.noting(batches_to(out)))
         super().option("checkpointLocation", f"{self._started.base}/{CHECKPOINT}/{name}")
         super().trigger(availableNow=True)
         running = super().start()
@@ -243,7 +245,7 @@ class BoundBatchWriter(DataFrameWriter):
         raise _not_bound("write.jdbc")
 
     def _at(self, path: str) -> str:
-        return self._started.at(path)
+        return self._started.places.of_batch_writer(path)
 
     @property
     def _known(self) -> tuple[str, ...]:

@@ -17,8 +17,8 @@ def left(rows, batches=BATCHES, damaged=()):
     return Left({"out": batches}, (Output("out", OUT, rows, damaged),), (OUT,))
 
 
-def found(rows, expected=RIGHT, batches=BATCHES, damaged=(), masked=False):
-    evidence = Evidence(left(rows, batches, damaged), lambda _: left(expected), {"clicks": ("a", "b")}, masked=masked)
+def found(rows, expected=RIGHT, batches=BATCHES, damaged=(), masked=False, kept=""):
+    evidence = Evidence(left(rows, batches, damaged), lambda *_: left(expected), {"clicks": ("a", "b")}, masked=masked, kept=kept)
     return {check.name: check for check in checks_of(evidence)}
 
 
@@ -74,13 +74,13 @@ def test_an_output_without_batches_is_compared_as_a_whole():
 
 
 def test_an_output_that_is_not_there_at_all_is_said():
-    evidence = Evidence(Left({"out": BATCHES}, (), (OUT,)), lambda _: left(RIGHT), {"clicks": ("a", "b")})
+    evidence = Evidence(Left({"out": BATCHES}, (), (OUT,)), lambda *_: left(RIGHT), {"clicks": ("a", "b")})
 
     assert [finding.code for finding in checks_of(evidence)[1].findings] == ["no-row"]
 
 
 def test_without_a_reference_nothing_is_known():
-    def none(_):
+    def none(*_):
         raise NoReference("a batch without data lies between others")
 
     check = checks_of(Evidence(left(RIGHT), none, {"clicks": ("a", "b")}))[1]
@@ -99,6 +99,21 @@ def test_r22_every_file_is_in_one_batch(batches, code):
 
     assert check.verdict is Verdict.FAIL
     assert check.findings[0].code in (code, "offered-again", "not-offered")
+
+
+def test_r22_two_sources_that_read_one_input_are_held_against_it_each():
+    both = Batch(0, {"clicks": ("a", "b"), "clicks#2": ("a", "b")}, 0)
+    half = Batch(0, {"clicks": ("a", "b"), "clicks#2": ("a",)}, 0)
+
+    assert found(RIGHT, batches=(both,))["intake"].verdict is Verdict.PASS
+    assert found(RIGHT, batches=(half,))["intake"].findings[0].code == "not-offered"
+
+
+def test_what_a_job_keeps_in_memory_is_named_with_the_first_difference():
+    findings = found({0: RIGHT[0]}, kept="perhaps because of totals")["exactly-once"].findings
+
+    assert [finding.how for finding in findings] == ["perhaps because of totals", None]
+    assert found(RIGHT, kept="perhaps because of totals")["exactly-once"].verdict is Verdict.PASS
 
 
 def test_values_are_masked():

@@ -1,6 +1,7 @@
 """What is wrong with a target, a sample or an option is said before Spark starts, with what to do."""
 
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -99,7 +100,7 @@ def test_a_read_that_is_none_is_refused(text, tmp_path):
 def test_rows_are_read_back_by_the_arguments_that_the_function_names(tmp_path):
     (tmp_path / "checks.py").write_text("def rows(database, folder):\n    return [(database, folder), {'n': 1}]\n")
 
-    rows = ReadBack.parse("totals=checks:rows", tmp_path).rows({"database": "{folder}/x.db", "other": "1"}, Path("/s"))
+    rows = ReadBack.parse("totals=checks:rows", tmp_path).rows({"database": "{folder}/x.db", "other": "1"}, {}, Path("/s"))
 
     assert rows == [{"column 1": "/s/x.db", "column 2": "/s"}, {"n": 1}]
 
@@ -108,7 +109,28 @@ def test_a_function_that_raises_is_named_with_its_line(tmp_path):
     (tmp_path / "checks.py").write_text("def rows():\n    return 1 / 0\n")
 
     with pytest.raises(ScenarioError, match=r"checks.py line 2, in rows: ZeroDivisionError"):
-        ReadBack.parse("totals=checks:rows", tmp_path).rows({}, tmp_path)
+        ReadBack.parse("totals=checks:rows", tmp_path).rows({}, {}, tmp_path)
+
+
+def test_a_function_finds_the_jobs_environment_and_the_proof_keeps_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLACE", "mine")
+    monkeypatch.delenv("DATABASE", raising=False)
+    (tmp_path / "checks.py").write_text(
+        "import os\nAT = os.environ['DATABASE']\ndef rows():\n    return [(AT, os.environ['PLACE'])]\n"
+    )
+
+    rows = ReadBack.parse("totals=checks:rows", tmp_path).rows({}, {"DATABASE": "{folder}/x.db", "PLACE": "its"}, Path("/s"))
+
+    assert rows == [{"column 1": "/s/x.db", "column 2": "its"}]
+    assert ("DATABASE" in os.environ, os.environ["PLACE"]) == (False, "mine")
+
+
+@pytest.mark.parametrize("where", ["arguments", "words", "environment"])
+def test_a_job_that_is_given_a_folder_may_keep_something_there(where):
+    given = ["{folder}/x"] if where == "words" else {"db": "{folder}/x"}
+
+    assert Told("job.py", **{where: given}).keeps_elsewhere  # type: ignore[arg-type]
+    assert not Told("job.py", arguments={"db": "/x"}, words=["/x"], environment={"db": "/x"}).keeps_elsewhere
 
 
 def test_settings_of_the_user_reach_the_jvm_the_child_and_the_command_of_a_replay(job, tmp_path):

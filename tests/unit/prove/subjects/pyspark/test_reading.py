@@ -44,11 +44,20 @@ def test_a_batch_is_the_files_between_two_offsets_of_every_input(tmp_path):
 
     assert [dict(batch.files) for batch in batches] == [
         {"clicks": ("a.json", "b.json"), "payments": ("p.json",)},
-        {"clicks": ("c.json",)},
-        {},
+        {"clicks": ("c.json",), "payments": ()},
+        {"clicks": (), "payments": ()},
     ]
     assert [batch.watermark_ms for batch in batches] == [0, 5_000, 9_000]
     assert [batch.has_data for batch in batches] == [True, True, False]
+
+
+def test_two_sources_that_read_one_input_are_told_apart(tmp_path):
+    started(tmp_path, Query("out", "append", "batches", "parquet", "proof"))
+    source(tmp_path, "out", 0, 0, "clicks/a.json")
+    source(tmp_path, "out", 1, 0, "clicks/a.json", "clicks/b.json")
+    offsets(tmp_path, "out", 0, 0, 0, 0)
+
+    assert read_left(tmp_path).batches["out"][0].files == {"clicks": ("a.json",), "clicks#2": ("a.json", "b.json")}
 
 
 def test_r2_a_batch_takes_the_entry_that_a_crash_has_left_without_a_plan(tmp_path):

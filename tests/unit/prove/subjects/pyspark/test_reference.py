@@ -1,5 +1,6 @@
 """R24: a recovered run is held against a run without a fault over the same batches, or against nothing."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,40 +9,45 @@ import pytest
 from streamproof.prove.process.child import ChildResult
 from streamproof.prove.subjects.binding import ScenarioBinding
 from streamproof.prove.subjects.pyspark.reading import Batch, Left
-from streamproof.prove.subjects.pyspark.reference import NO_DATA_BATCHES, NoReference, References, cut_of
+from streamproof.prove.subjects.pyspark.reference import CUT, NO_DATA_BATCHES, Cut, NoReference, References, cut_of
 
 
 def batch(number: int, *files: str, watermark: int = 0) -> Batch:
-    return Batch(number, {"clicks": files} if files else {}, watermark)
+    return Batch(number, {"clicks": files}, watermark)
 
 
-def test_a_cut_is_the_files_of_each_batch_and_whether_batches_without_data_follow():
-    cut = cut_of([batch(0, "a"), batch(1, "b", "c"), batch(2)])
+def test_a_cut_is_how_many_files_each_source_gives_and_whether_batches_without_data_follow():
+    two = Batch(1, {"clicks": ("b",), "payments": ("p", "q")}, 0)
 
-    assert cut is not None
-    assert cut.groups == ((("clicks", ("a",)),), (("clicks", ("b", "c")),))
-    assert cut.ends
-    assert not cut_of([batch(0, "a")]).ends
+    cut = cut_of({"out": [batch(0, "a"), batch(1, "b", "c"), batch(2)], "paid": [two]})
+
+    assert cut == Cut((("out", ((1,), (2,))), ("paid", ((1, 2),))), ends=True)
+    assert not cut_of({"out": [batch(0, "a")]}).ends
+
+
+def test_a_run_is_told_its_batches_by_query_and_source():
+    cut = Cut((("out", ((2,), (1,), (4,))), ("paid", ((1, 2), (0, 3)))), ends=False)
+
+    assert json.loads(cut.setting(0, None)) == {"out.0": "2,1,4", "paid.0": "1,0", "paid.1": "2,3"}
+    assert json.loads(cut.setting(0, 1)) == {"out.0": "2", "paid.0": "1", "paid.1": "2"}
+    assert json.loads(cut.setting(2, None)) == {"out.0": "4"}
 
 
 def test_a_batch_without_data_between_others_cannot_be_had_again():
-    assert cut_of([batch(0, "a"), batch(1), batch(2, "b")]) is None
+    with pytest.raises(NoReference, match="lies between others"):
+        cut_of({"out": [batch(0, "a"), batch(1), batch(2, "b")]})
 
 
 class Runs:
     """A job that gives the watermarks it is told, and keeps what it was asked."""
 
-    def __init__(self, folder: Path, *watermarks: list[int], inputs: tuple[str, ...] = ("clicks",), stops: str = "") -> None:
-        self.written: list[tuple[str, tuple[str, ...], int]] = []
+    def __init__(self, folder: Path, *watermarks: list[int], stops: str = "") -> None:
         self.settings: list[Mapping[str, str]] = []
         self._watermarks, self._stops = iter(watermarks), stops
-        self.references = References(folder, inputs, self._write, self._read, self._run)
-
-    def _write(self, name: str, files: object, at: Path, number: int) -> None:
-        self.written.append((name, tuple(files), number))  # type: ignore[arg-type]
+        self.references = References(folder, {"clicks": "/events/clicks"}, self._read, self._run)
 
     def _run(self, name: str, binding: ScenarioBinding, settings: Mapping[str, str]) -> ChildResult:
-        assert binding.files_per_batch == 1
+        assert binding.data == {"clicks": "/events/clicks"}, "the very files of the scenario"
         self.settings.append(settings)
         return ChildResult(code="job-raised", message=self._stops) if self._stops else ChildResult()
 
@@ -50,35 +56,46 @@ class Runs:
         return Left({"out": tuple(batch(number, "x", watermark=mark) for number, mark in enumerate(found))}, (), ())
 
 
-def test_every_batch_is_one_file_and_the_run_is_made_once(tmp_path):
-    runs = Runs(tmp_path, [0, 5])
-    batches = [batch(0, "a", "b", watermark=0), batch(1, "c", watermark=5)]
+TWO = {"out": [batch(0, "a", watermark=0), batch(1, "b", watermark=5)]}
 
-    assert runs.references.over(batches) is runs.references.over(batches)
-    assert runs.written == [("clicks", ("a", "b"), 0), ("clicks", ("c",), 1)]
-    assert runs.settings == [{NO_DATA_BATCHES: "false"}]
+
+def test_a_run_over_the_same_batches_is_made_once(tmp_path):
+    runs = Runs(tmp_path, [0, 5])
+
+    assert runs.references.over(TWO, "out") is runs.references.over(TWO, None)
+    assert runs.settings == [{NO_DATA_BATCHES: "false", CUT: json.dumps({"out.0": "1,1"})}]
 
 
 def test_batches_without_data_follow_where_they_did(tmp_path):
-    runs = Runs(tmp_path, [0, 5])
+    runs = Runs(tmp_path, [0])
 
-    runs.references.over([batch(0, "a", watermark=0), batch(1, watermark=5)])
+    with pytest.raises(NoReference, match="batches"):
+        runs.references.over({"out": [batch(0, "a", watermark=0), batch(1, watermark=5)]}, "out")
 
-    assert runs.settings == [{NO_DATA_BATCHES: "true"}]
+    assert runs.settings[0][NO_DATA_BATCHES] == "true"
+
+
+def test_r13_a_run_that_was_started_again_there_is_tried_where_the_watermarks_differ(tmp_path):
+    runs = Runs(tmp_path, [0, 7], [0, 5])
+
+    found = runs.references.over(TWO, "out")
+
+    assert [one.watermark_ms for one in found.batches["out"]] == [0, 5]
+    assert [json.loads(one[CUT]) for one in runs.settings] == [{"out.0": "1,1"}, {"out.0": "1"}, {"out.0": "1"}]
 
 
 def test_other_watermarks_are_no_reference(tmp_path):
-    with pytest.raises(NoReference, match="watermarks"):
-        Runs(tmp_path, [0, 7]).references.over([batch(0, "a", watermark=0), batch(1, "b", watermark=5)])
+    with pytest.raises(NoReference, match="watermark"):
+        Runs(tmp_path, [0, 7], [0, 7]).references.over(TWO, "out")
 
 
-def test_r13_with_two_inputs_a_run_that_was_started_again_there_is_tried(tmp_path):
-    runs = Runs(tmp_path, [0, 7], [0, 5], inputs=("clicks", "payments"))
+def test_of_several_queries_the_one_that_is_asked_for_must_have_the_same_batches(tmp_path):
+    runs = Runs(tmp_path, [0, 5])
+    with_another = {**TWO, "more": [batch(0, "a", watermark=9)]}
 
-    found = runs.references.over([batch(0, "a", watermark=0), batch(1, "b", watermark=5)])
-
-    assert [one.watermark_ms for one in found.batches["out"]] == [0, 5]
-    assert runs.settings[1:] == [{NO_DATA_BATCHES: "false"}, {NO_DATA_BATCHES: "false"}]
+    assert runs.references.over(with_another, "out").batches
+    with pytest.raises(NoReference):
+        Runs(tmp_path, [0, 5], [0, 5]).references.over(with_another, None)
 
 
 def test_a_run_that_stops_is_no_reference_and_is_not_made_again(tmp_path):
@@ -86,5 +103,5 @@ def test_a_run_that_stops_is_no_reference_and_is_not_made_again(tmp_path):
 
     for _ in range(2):
         with pytest.raises(NoReference, match="the disk is full"):
-            runs.references.over([batch(0, "a")])
+            runs.references.over({"out": [batch(0, "a")]}, "out")
     assert len(runs.settings) == 1

@@ -1,0 +1,47 @@
+"""How a job was stopped is one sentence: which line of whose code, or what Spark says, and never a stack trace."""
+
+import pytest
+from pyspark.errors import AnalysisException, PythonException, StreamingQueryException
+
+from streamproof.errors import DiskFull, ScenarioError
+from streamproof.prove.process.child import JOB_RAISED
+from streamproof.prove.subjects.pyspark.child import _stopped
+
+TASK = """[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred. Return Message: Traceback (most recent call last):
+  File "/opt/python3.11/site-packages/pyspark/worker.py", line 900, in main
+    process()
+  File "/jobs/job.py", line 3, in rate
+    return {}[user]
+KeyError: 'u17'
+"""
+
+
+def test_what_a_task_raised_is_said_by_its_line_and_without_the_value():
+    for problem in (PythonException(TASK), StreamingQueryException(TASK)):
+        result = _stopped(problem, [])
+
+        assert (result.code, result.message) == (JOB_RAISED, "The query stopped: KeyError in rate (/jobs/job.py, line 3).")
+        assert "u17" not in result.remedy
+
+
+def test_a_full_disk_is_no_fault_of_the_job():
+    result = _stopped(StreamingQueryException("java.io.IOException: No space left on device"), [])
+
+    assert result.code == DiskFull.code
+
+
+def test_what_spark_says_itself_is_said_in_its_first_line():
+    result = _stopped(AnalysisException("[UNSUPPORTED_STREAMING] not so\n+- Project [id]\n"), [])
+
+    assert (result.code, result.message) == (JOB_RAISED, "AnalysisException: [UNSUPPORTED_STREAMING] not so.")
+
+
+def test_what_a_proof_refuses_keeps_its_remedy():
+    result = _stopped(ScenarioError("The job reads rate.", remedy="Give a sample."), [])
+
+    assert (result.message, result.remedy) == ("The job reads rate.", "Give a sample.")
+
+
+def test_a_fault_of_the_proof_is_not_put_down_to_the_job():
+    with pytest.raises(ZeroDivisionError):
+        _stopped(ZeroDivisionError(), [])
