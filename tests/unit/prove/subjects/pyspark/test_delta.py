@@ -79,10 +79,10 @@ def test_the_rows_of_a_table_are_those_that_its_log_names(tmp_path):
 def test_a_path_of_the_job_leads_to_the_table_that_it_has_made_in_this_scenario(tmp_path):
     started = Started(f"sp-record://r{tmp_path}", tmp_path, delta=True)
 
-    assert started.at("s3a://lake/spending") == f"sp-record://r{tmp_path}/out/written/lake/spending"
+    assert started.places.of_batch_writer("s3a://lake/spending") == f"sp-record://r{tmp_path}/out/written/lake/spending"
     assert started.table_at("s3a://lake/spending") is None
     commit(tmp_path / "out" / "written" / "lake" / "spending", 0)
-    assert started.table_at("s3a://lake/spending") == started.at("s3a://lake/spending")
+    assert started.table_at("s3a://lake/spending") == started.places.of_batch_writer("s3a://lake/spending")
 
 
 @pytest.mark.parametrize(
