@@ -29,7 +29,7 @@ _TIMES = ("timestamp", "timestamp_ltz", "timestamp_ntz", "date")
 _OTHERS = ("boolean", "binary", "array", "map", "struct", "variant", "interval")
 _NOT_IN_CSV = ("array", "map", "struct", "variant", "interval")
 _FLAT = "Read it as a string, and take it apart in the job: from_json in a transform."
-_COLUMN = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s:`]+))(?:\s*:\s*|\s+)([A-Za-z_]+)", re.DOTALL)
+_COLUMN = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s:`]+))(?:\s*:\s*|\s+)([A-Za-z_]+)\s*(\(\s*\d+\s*(?:,\s*\d+\s*)?\))?", re.DOTALL)
 
 
 class UnreadableSchema(ValueError):
@@ -59,6 +59,13 @@ def columns_of(ddl: str) -> dict[str, str]:
             raise UnreadableSchema(f'has the column "{name}" twice')
         columns[name] = kind
     return columns
+
+
+def sized_columns_of(ddl: str) -> dict[str, str]:
+    """As `columns_of`, with what stands in brackets behind a number: {"notional": "decimal(10,2)"}."""
+    sizes = [found[4] if (found := _COLUMN.match(part)) and found[4] else "" for part in _parts(ddl)]
+    columns = columns_of(ddl).items()
+    return {name: kind + "".join(size.split()) * (kind in _NUMBERS) for (name, kind), size in zip(columns, sizes, strict=True)}
 
 
 def check_columns(path: KeyPath, source: SourceConfig) -> Iterator[Problem]:

@@ -1,6 +1,6 @@
 import pytest
 
-from streamproof.config.columns import UnreadableSchema, columns_of
+from streamproof.config.columns import UnreadableSchema, columns_of, sized_columns_of
 from streamproof.config.entry import class_names, job_functions
 from streamproof.errors import ConfigurationError
 
@@ -33,6 +33,12 @@ def test_columns_of_a_schema():
         "a STRING, `b c` decimal(10, 2) NOT NULL, c: long, d struct<x: int, y: array<string>> COMMENT 'one, two', e map<string,int>"
     )
 
+    assert sized_columns_of(ddl)["a"] == "string"
+    assert sized_columns_of("n DECIMAL( 12 , 2 ) NOT NULL, m decimal, t varchar(5)") == {
+        "n": "decimal(12,2)",
+        "m": "decimal",
+        "t": "varchar",
+    }
     assert columns_of(ddl) == {"a": "string", "b c": "decimal", "c": "long", "d": "struct", "e": "map"}
 
 

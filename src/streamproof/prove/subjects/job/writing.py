@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from streamproof.config import FilesSource, JobConfig, KafkaSource
-from streamproof.config.columns import columns_of
+from streamproof.config.columns import sized_columns_of
 from streamproof.prove.oracle.asked import Asked, shape_asked
 from streamproof.prove.scenario.edges import Around, never_sent, with_edges
 from streamproof.prove.scenario.event_lines import header_of, in_lines
@@ -76,7 +76,7 @@ def write_scenario(
     data, plain_data = (data_of(config, folder, services, trace=trace) for trace in (True, False))
     traces_of_file: dict[str, list[str]] = {}
     for name, source in config.source.items():
-        columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
+        columns = sized_columns_of(source.schema_ddl) if source.schema_ddl else {}
         if isinstance(source, KafkaSource):
             aborted = never_sent(made[name], scenario.source[name]) if scenario.edges and source.read == "committed" else []
             of_source[name], traces = _to_topics(made[name], source, columns, services, (data[name], plain_data[name]), aborted)
