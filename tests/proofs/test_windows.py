@@ -12,7 +12,7 @@ from streamproof.proof import prove
 
 pytestmark = [pytest.mark.spark, pytest.mark.proof]
 QUERIES = ("hops", "visits", "days", "minutes")
-ONE_OF_EACH = ",".join(f"{query}:publish/{query}@1:after" for query in QUERIES)
+ONE_OF_EACH = ",".join(f"{query}:publish/{query}@2:after" for query in QUERIES)
 JOB = Path(__file__).parent / "jobs" / "windows"
 
 
