@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _ANY_AGE = "36500d"
 CONTAINERS = {"parquet": "parquet", "avro": AVRO}
 """Formats whose files say their columns, by the name of Spark's reader."""
+ALL_FILES = {"ignoreExtension": "true"}
+"""A setting of Hadoop's (avro.mapred.ignore.inputs.without.extension) would leave files out without a word; of Parquet it says nothing."""
 
 
 def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, stream: bool, trace: bool) -> DataFrame:
@@ -38,7 +40,7 @@ def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, st
     if stream and source.files_per_batch:
         reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
     if source.format in CONTAINERS:
-        return _loaded(reader.format(CONTAINERS[source.format]).schema(schema), name, path)
+        return _loaded(reader.format(CONTAINERS[source.format]).options(**ALL_FILES).schema(schema), name, path)
     if source.format == "csv":
         reader = reader.format(CSV).schema(CSV_RECORDS).options(**csv_options(schema, source.csv))
         return lines.of_csv(_loaded(reader, name, path), schema, lenient=source.lenient)
@@ -63,7 +65,7 @@ def _schema(spark: SparkSession, name: str, source: "FilesSource", path: str) ->
     if source.schema_ddl:
         return schemas.declared(name, source)
     try:
-        return spark.read.format(CONTAINERS[source.format]).load(path).schema
+        return spark.read.format(CONTAINERS[source.format]).options(**ALL_FILES).load(path).schema
     except Exception as problem:  # what Spark and its readers raise over a file has no common type
         said = _jvm.plain(_jvm.causes_of(problem)[-1])
         raise DataError(

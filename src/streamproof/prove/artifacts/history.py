@@ -64,6 +64,8 @@ class QueryView:
         What the user's hand-written model says of each event by itself, by trace: "kept", "rejected" or "filtered"; None without one.
     asked, asked_time
         The calls of the user's function that made this output, and the event time of its source as the user's file says it.
+    files
+        The names of the files of its source; None where the job has one source only.
     """
 
     left: QueryHistory
@@ -77,6 +79,7 @@ class QueryView:
     intended: Mapping[str, str] | None = None
     asked: Asked | None = None
     asked_time: AskedTime | None = None
+    files: frozenset[str] | None = None
 
     @property
     def name(self) -> str:

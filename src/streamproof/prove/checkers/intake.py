@@ -37,6 +37,8 @@ def _of_query(history: History, view: QueryView) -> Iterator[Finding]:
             readers.setdefault(name, []).append(outcome.batch)
     planned = {name: outcome.batch for outcome in view.model.batches if not outcome.read.effective for name in outcome.read.files}
     for name, traces in history.offered.traces_of_file.items():
+        if view.files is not None and name not in view.files:
+            continue
         batches = readers.pop(name, [])
         if len(batches) == 1 or not traces:
             continue
@@ -50,4 +52,4 @@ def _of_query(history: History, view: QueryView) -> Iterator[Finding]:
             how = f"no batch has read {name}" if batch is None else f"batch {batch} was to read {name}, and was never completed"
             yield Finding(Code.NOT_OFFERED, first, f"was never offered to {view.name}{more}", batch, "once", "never", how)
     for name, batches in readers.items():
-        yield Finding(Code.UNKNOWN_FILE, None, f"{view.name} has read {name}, which is no file of the scenario", batches[0])
+        yield Finding(Code.UNKNOWN_FILE, None, f"{view.name} has read {name}, which is no file of its source", batches[0])

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
 
-from streamproof.prove.artifacts.history import History, OutputHistory, QueryView
+from streamproof.prove.artifacts.history import History, OutputHistory, OutputRow, QueryView
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.side_rows import compare
 from streamproof.prove.checkers.wording import full_instant
@@ -35,21 +35,31 @@ def _compare(history: History, view: QueryView, output: OutputHistory, *, by_bat
     expected = {trace: outcome.batch for outcome in view.batches for trace in outcome.late}
     times = Counter(trace for outcome in view.batches for trace in outcome.late)
     yield from compare(history, view, output, expected, "late", lambda trace: _why(view, trace), by_batch=by_batch, times=times)
-    if view.model.shape.window is not None and view.model.shape.window.several:
+    shape = view.model.shape
+    if by_batch and shape.window is not None and shape.window.several and shape.deduplicate is None:
         yield from _for_other_windows(view, output)
 
 
 def _for_other_windows(view: QueryView, output: OutputHistory) -> Iterator[Finding]:
-    """Where windows overlap a late row names the window that it is late for."""
-    pairs = ((outcome.batch, *pair) for outcome in view.batches for pair in zip(outcome.late, outcome.late_ends, strict=True))
-    wanted = {(trace, end): batch for batch, trace, end in pairs}
-    found = {(row.trace, int(row.values["window_end"])): row.batch for row in output.rows if row.trace is not None}
-    of_number = Counter(trace for trace, _ in wanted) == Counter(trace for trace, _ in found)
-    for trace, end in sorted(found.keys() - wanted.keys()) if of_number else ():
-        what = f"was delivered in {output.name} for a window that it is not late for"
-        yield Finding(
-            Code.OTHER_WINDOW, trace, what, found[trace, end], "no row", f"window to {full_instant(end)}", _why(view, trace)
-        )
+    """Where windows overlap a late row names the window that it is late for; behind a deduplication an event is late as a whole."""
+    pairs = [pair for outcome in view.batches for pair in zip(outcome.late, outcome.late_ends, strict=True)]
+    wanted, found = Counter(pairs), Counter(_window_of(row) for row in output.rows if row.trace is not None)
+    for trace, end in sorted(found - wanted, key=repr):
+        what = f"was delivered in {output.name} for a window that it is not late for, or twice for one"
+        yield Finding(Code.OTHER_WINDOW, trace, what, None, "one row for each window", _shown(end), _why(view, trace))
+    for trace, end in sorted(wanted - found, key=repr):
+        what = f"is late for a window and was not delivered in {output.name} for it"
+        yield Finding(Code.OTHER_WINDOW, trace, what, None, _shown(end), "no row", _why(view, trace))
+
+
+def _window_of(row: OutputRow) -> tuple[str, int]:
+    """The trace of a late row and the end of its window; 0 where it names none."""
+    end = row.values.get("window_end")
+    return str(row.trace), end if isinstance(end, int) else 0
+
+
+def _shown(end_us: int) -> str:
+    return f"the window to {full_instant(end_us)}" if end_us else "no window_end"
 
 
 def _why(view: QueryView, trace: str) -> str:

@@ -74,7 +74,7 @@ def _wrong(view: QueryView, key: WindowKey, rows: Sequence[OutputRow], due: int 
 
 
 def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], source: str, expect: Expect) -> Iterator[Finding]:
-    shape, keys = view.model.shape, (*view.model.shape.by, "window_start", "window_end")
+    shape, keys = view.model.shape, (*view.model.shape.by, "window_start")
     for key, rows in view.windows.items():
         if key not in view.model.emitted or len(rows) != 1:
             continue

@@ -15,6 +15,7 @@ from typing import Any
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.watermark import Watermark
+from streamproof.prove.oracle.windows import PlainWindow
 from streamproof.prove.scenario.generate import Edge, Event, Kind, record_of, without_trace
 from streamproof.prove.scenario.intents import refused
 from streamproof.prove.scenario.scenario import ChoiceColumn, EventTimeColumn, IdColumn, SourceScenario
@@ -212,9 +213,26 @@ def _window_edges(board: _Board, around: Around) -> None:
     kind, tick = around.shape.window if around.shape is not None else None, around.source.tick_us
     if kind is None or around.plan.time_column is None:
         return
+    if kind.merges:
+        _gaps(board, around, kind)
     start, _ = kind.assign(board.newest.get(0, 0))[-1]
     for offset, words in ((0, "at"), (-tick, "a tick before"), (tick, "a tick after")):
         board.put(0, Edge(f"{words} the start of a window"), time_us=start + offset)
+
+
+def _gaps(board: _Board, around: Around, kind: PlainWindow) -> None:
+    """Two events of one key a gap apart, a tick less and a tick more: in one session, in one, in two."""
+    tick, gap = around.source.tick_us, kind.at_least_us
+    by = around.shape.by if around.shape is not None else ()
+    for number, (offset, words) in enumerate(
+        ((0, "exactly a gap"), (-tick, "a tick less than a gap"), (tick, "a tick more than a gap"))
+    ):
+        newest = board.newest.get(0, 0)
+        at = newest - newest % tick - (3 * number + 2) * (gap - gap % tick + tick)
+        first = board.put(0, Edge(f"that another follows by {words}"), time_us=at)
+        if first is not None:
+            keys = {name: first.values[name] for name in by if name in first.values}
+            board.put(0, Edge(f"{words} behind another of its key"), time_us=at + gap + offset, values=keys)
 
 
 def _nulls(board: _Board, around: Around) -> None:

@@ -118,7 +118,7 @@ def generate(scenario: Scenario, source_name: str, source: SourceShape) -> list[
             required=f'The event time of {source_name} is the column "{source.time_column}".',
         )
     random = _Random(scenario.seed, source_name)
-    drafts = _drafts(scenario.events, plan, source, random)
+    drafts = _drafts(scenario.events, plan, source, random, f"{source_name}." if len(scenario.source) > 1 else "")
     drafts.sort(key=lambda draft: (draft.arrives_us, draft.trace))
     last = len(drafts)
     return [
@@ -136,7 +136,8 @@ class _Random:
         return Seeded(self.seed, self.source, *path)
 
 
-def _drafts(events: int, plan: SourceScenario, source: SourceShape, random: _Random) -> list[_Draft]:
+def _drafts(events: int, plan: SourceScenario, source: SourceShape, random: _Random, prefix: str) -> list[_Draft]:
+    """The events before they are in the order of their arrival; where there are several sources, trace ids begin with the source's name."""
     copies = _number(plan.faults.duplicates, events)
     distinct = events - copies
     start, width = to_micros(plan.start), max(6, len(str(events)))
@@ -152,7 +153,9 @@ def _drafts(events: int, plan: SourceScenario, source: SourceShape, random: _Ran
         kind = kinds.get(number, Kind.OK)
         if kind is Kind.INVALID:
             values |= invalid
-        drafts.append(_Draft(f"e-{number:0{width}d}", kind, number, values, time_us, start + times[number] + delays[number]))
+        drafts.append(
+            _Draft(f"{prefix}e-{number:0{width}d}", kind, number, values, time_us, start + times[number] + delays[number])
+        )
     return drafts + _copies(copies, [draft for draft in drafts if draft.kind is Kind.OK], plan, random)
 
 

@@ -47,6 +47,7 @@ def write_events(
     schema_columns: Mapping[str, str],
     header: Callable[[int], bytes | None] | None = None,
     trace: bool = True,
+    prefix: str = "",
 ) -> dict[str, list[str]]:
     """Write the events as `part-B-P.json`, `.csv` and so on, and say which traces each file holds, in their order.
 
@@ -63,6 +64,8 @@ def write_events(
         Columns of a Parquet or Avro file with their types as in Spark's DDL; not used for lines.
     header
         By the number of its partition the first line of a file; None where it has none.
+    prefix
+        What the names of its files begin with: where there are several sources, no two files may be called alike.
     trace
         False leaves `_trace` out: what the shipped plan reads. Lines of CSV and text are without it from `in_lines`.
 
@@ -78,7 +81,7 @@ def write_events(
     traces: dict[str, list[str]] = {}
     for number, (batch, partition) in enumerate(sorted(files)):
         content = files[batch, partition]
-        path = folder / f"part-{batch}-{partition}.{file_format}"
+        path = folder / f"{prefix}part-{batch}-{partition}.{file_format}"
         if file_format == "parquet":
             pq.write_table(_table(content, schema_columns, trace=trace), path, coerce_timestamps="us")
         elif file_format == "avro":

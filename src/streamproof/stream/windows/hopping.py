@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from streamproof.stream.doors import Doors
 
+_BOUNDS = ("window_start", "window_end")
 MOST = 1_000
 """As many windows an event may lie in: each makes a row of it."""
 
@@ -39,6 +40,13 @@ class Hopping(Window):
     def assigned(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         from pyspark.sql import functions as F
 
+        taken = next((name for name in rows.columns if name.lower() in _BOUNDS), None)
+        if taken is not None:
+            raise JobDefinitionError(
+                f'window(hopping(...)) on rows that have a column "{taken}" already.',
+                required="Where windows overlap, a late row gets window_start and window_end of the window that it is late for.",
+                remedy=f'Rename it before: transform(lambda rows: rows.withColumnRenamed("{taken}", "earlier_{taken}")).',
+            )
         texts = [f"{micros_of(part)} microseconds" for part in (self.size, self.every, self.offset)]
         # A filter on the window itself would let Spark expand rows a second time: its end is a column before anything asks for it (R11).
         pairs = rows.select("*", F.window(event_time, *texts).alias(WINDOW)).withColumn(WINDOW, F.col(f"{WINDOW}.end"))

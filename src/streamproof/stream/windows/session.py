@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Session(Window):
-    """One window for each run of events of a key, from the first event to `gap` behind the last; events closer than that are in one.
+    """One window for each run of events of a key, from the first event to `gap` behind the last; events at most that far apart are in one.
 
     An event is late when its own time + gap is at or below the late bound, even where a session that is still open would have it: that is
     Spark's rule, which can be told from the event alone. Flink asks the merged session instead.
@@ -52,7 +52,7 @@ class Session(Window):
 
 
 def session(gap: str) -> Session:
-    """Session windows, for example `session("30 minutes")`: events of a key that are less than half an hour apart are in one.
+    """Session windows, for example `session("30 minutes")`: events of a key that are at most half an hour apart are in one.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Every kind of window, each an output of its own; none behind a deduplication, so that the window itself decides what is late."""
+"""Every kind of window, each an output of its own; the last one behind a deduplication, which decides by itself what is late."""
 
 from pyspark.sql import functions as F
 
@@ -12,5 +12,9 @@ def every_window(trades: sp.Stream) -> sp.Outputs:
     hops = trades.window(sp.hopping("2 minutes", every="30 seconds"), by="client").aggregate(**sums)
     visits = trades.window(sp.session("10 seconds"), by="client", allowed_lateness="10 seconds").aggregate(**sums)
     days = trades.window(sp.calendar("day", zone="Europe/Berlin")).aggregate(**sums)
-    minutes = trades.deduplicate("trade_id").window(sp.tumbling("1 minute", offset="7 seconds")).aggregate(**sums)
-    return sp.Outputs(hops=hops, hops_late=hops.late, visits=visits, days=days, minutes=minutes, rejected=hops.rejected)
+    minutes = (
+        trades.deduplicate("trade_id").window(sp.hopping("1 minute", every="30 seconds", offset="7 seconds")).aggregate(**sums)
+    )
+    return sp.Outputs(
+        hops=hops, hops_late=hops.late, visits=visits, days=days, minutes=minutes, minutes_late=minutes.late, rejected=hops.rejected
+    )

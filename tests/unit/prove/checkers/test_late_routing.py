@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from streamproof.core.verdict import Verdict
 from streamproof.prove.artifacts.history import OutputHistory, OutputRow, QueryView
+from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.windows import PlainHopping
 from unit.prove.small import DEDUPLICATED, FILE, PLAIN, RECORDS, SECOND, check, faultless, only_finding, rows_of, with_rows
 
 
@@ -59,3 +61,32 @@ def test_k7_a_home_made_late_output_is_not_held_against_another_reading_of_itsel
     held = [against.name for _, against in replace(once, queries=[*views, once.queries[0]]).home_made("late")]
 
     assert held == ["totals", "totals"]
+
+
+HOPS = QueryShape("totals", "ts", 10 * SECOND, PlainHopping(30 * SECOND, 15 * SECOND), ("client",), ("total",))
+
+
+def late_for(history, *, ends):
+    """The history with its late rows naming these windows, in their order."""
+    view = history.queries[0]
+    rows = [replace(row, values={**row.values, "window_end": end}) for row, end in zip(view.side("late").rows, ends, strict=True)]
+    return with_rows(history, "late", rows)
+
+
+def test_r11_a_late_row_names_the_window_that_it_missed_each_of_them_once():
+    history = faultless(HOPS, RECORDS)
+    ends = [end for outcome in history.queries[0].model.batches for end in outcome.late_ends]
+    assert len(ends) > 2
+    assert ends[0] != ends[1]
+
+    assert check("late-routing", late_for(history, ends=ends)).verdict is Verdict.PASS
+    twice = check("late-routing", late_for(history, ends=[ends[0], ends[0], *ends[2:]]))
+    assert twice.verdict is Verdict.FAIL
+    assert {finding.code for finding in twice.findings} == {"late-for-another-window"}
+
+
+def test_behind_a_deduplication_an_event_is_late_as_a_whole():
+    history = faultless(replace(HOPS, deduplicate=("id",)), RECORDS)
+
+    assert history.queries[0].side("late").rows
+    assert check("late-routing", history).verdict is Verdict.PASS

@@ -144,3 +144,17 @@ def test_what_is_made_of_a_mean_is_compared_by_its_step(wanted, found, step, ali
 
 def test_what_cannot_be_compared_is_compared_where_the_scenario_says_so():
     assert not equal("high", "low", "x", Expect(compare={"x": "exact"}), {"x": inf})
+
+
+def test_the_end_of_a_window_is_compared_too(once):
+    view = once.queries[0]
+    expected = {key: {**row, "window_end": view.model.emitted[key].end_us} for key, row in view.equivalence.items()}
+    history = replace(once, queries=[replace(view, equivalence=expected, handwritten=None)])
+    assert check("window-contents", history).verdict is Verdict.PASS
+
+    rows = rows_of(history, "totals")
+    wrong = replace(rows[0], values={**rows[0].values, "window_end": rows[0].values["window_start"]})
+
+    finding = only_finding("window-contents", with_rows(history, "totals", [wrong, *rows[1:]]))
+
+    assert finding.what == "window_end is not what the batch query gives"

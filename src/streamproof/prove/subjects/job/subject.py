@@ -86,7 +86,8 @@ class JobSubject(Subject):
     @cached_property
     def mistakes(self) -> Mapping[str, Mistakes]:
         """By query, what its row-wise steps do wrong."""
-        return {query: mistakes(self.written.events, found.arrived) for query, found in self.arrivals.items()}
+        of_source = {name: {event.trace: event for event in events} for name, events in self.written.of_source.items()}
+        return {query: mistakes(of_source[found.asked.source], found.arrived) for query, found in self.arrivals.items()}
 
     @cached_property
     def exercises(self) -> list[Exercise]:
@@ -201,7 +202,20 @@ class JobSubject(Subject):
             self._intended(query),
             asked,
             time,
+            self._files.get(asked.source),
         )
+
+    @cached_property
+    def _files(self) -> Mapping[str, frozenset[str]]:
+        """By source the names of its files, where there are several sources."""
+        if len(self.written.of_source) < 2:
+            return {}
+        source_of = {event.trace: name for name, events in self.written.of_source.items() for event in events}
+        found: dict[str, set[str]] = {name: set() for name in self.written.of_source}
+        for file, traces in self.written.traces_of_file.items():
+            if traces:
+                found[source_of[traces[0]]].add(file)
+        return {name: frozenset(files) for name, files in found.items()}
 
     def _intended(self, query: str) -> Mapping[str, str] | None:
         """Of the first output what the hand-written model says of each event."""

@@ -85,20 +85,22 @@ def write_scenario(
         source = proved_as(source)
         assert isinstance(source, FilesSource), "every connector is written to"
         of_source[name] = in_lines(made[name], source, list(columns), trace=True)
-        traces_of_file |= _to_files(of_source[name], source, columns, data[name], trace=True)
-        _to_files(in_lines(made[name], source, list(columns), trace=False), source, columns, plain_data[name], trace=False)
+        prefix = f"{name}-" if len(config.source) > 1 else ""
+        traces_of_file |= _to_files(of_source[name], source, columns, data[name], prefix, trace=True)
+        plain = in_lines(made[name], source, list(columns), trace=False)
+        _to_files(plain, source, columns, plain_data[name], prefix, trace=False)
     for all_of_it in of_source.values():
         events |= {event.trace: event for event in all_of_it}
     return Written(events, of_source, data, plain_data, traces_of_file)
 
 
 def _to_files(
-    events: Sequence[Event], source: FilesSource, columns: Mapping[str, str], folder: str, *, trace: bool
+    events: Sequence[Event], source: FilesSource, columns: Mapping[str, str], folder: str, prefix: str, *, trace: bool
 ) -> dict[str, list[str]]:
     def header(partition: int) -> bytes | None:
         return header_of(source, list(columns), partition, trace=trace)
 
-    return write_events(events, Path(folder), source.format, schema_columns=columns, header=header, trace=trace)
+    return write_events(events, Path(folder), source.format, schema_columns=columns, header=header, trace=trace, prefix=prefix)
 
 
 def _to_topics(
