@@ -52,7 +52,7 @@ def _aside(report: Report, verdict: Verdict) -> str:
 
 
 def _passed(report: Report, page: "Lines") -> None:
-    label = f"account of {words.counted(report['events'], words.noun(report))}"
+    label = f"account of {words.counted(words.of_first_query(report), words.noun(report))}"
     page.label_width = len(label) + 3
     if report["conservation"]["fault_free"]["input"]:
         page.parts(label, words.account(report["conservation"]["fault_free"]))

@@ -127,6 +127,13 @@ def imbalance_in_words(counts: AccountCounts) -> str:
     return f"{number(abs(over))} {'too many' if over > 0 else 'missing'}: {number(total)} places for {number(counts['input'])} {of}"
 
 
+def of_first_query(report: Report) -> int:
+    """How many events the query has whose account is shown: all, but where a job has several sources."""
+    counts = report["conservation"]["fault_free"]
+    read = counts["input"] - counts.get("expanded", 0)
+    return min(read, report["events"]) or report["events"]
+
+
 def in_windows(report: Report) -> str:
     """ "400 trades are in 1,579 windows, counted one by one"; nothing where each record counts once."""
     counts = report["conservation"]["fault_free"]
