@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _REMOTE = ("jdbc", "kafka", "kinesis", "mongodb", "cassandra", "bigquery", "snowflake", "redshift")
+_READS = ("parquet", "json", "csv", "orc", "text", "xml")
 _PARTITIONS, _MOST_PARTITIONS = "spark.sql.shuffle.partitions", 2
 _WRITES = re.compile(
     r"^\s*(insert|merge|update|delete|drop|truncate|alter|create\s+(?:or\s+replace\s+)?(?:external\s+)?table)\b", re.IGNORECASE
@@ -48,8 +49,7 @@ def redirect(spark: "SparkSession", inputs: Inputs, started: Started) -> list[No
     frame.writeTo = _refused("writeTo")
     DataFrameReader.format = _noting(DataFrameReader.format)
     DataFrameReader.load = _reading_back(_guarded_load(DataFrameReader.load, started), started.places)
-    for name in ("parquet", "json", "csv", "orc", "text", "xml"):
-        setattr(DataFrameReader, name, _reading_back(getattr(DataFrameReader, name), started.places))
+    _bind_readers(DataFrameReader, started.places)
     DataFrameReader.table = _reading_back_table(DataFrameReader.table, started.places)
     Session.table = lambda self, tableName: self.read.table(tableName)
     DataFrameReader.jdbc = _refused("read.jdbc")
@@ -188,6 +188,13 @@ def _reading_back(real: Any, places: Places) -> Any:
         return real(self, *map(bound, arguments), **options)
 
     return read
+
+
+def _bind_readers(reader: type, places: Places) -> None:
+    """Binds the reader's methods of one format each, those that this Spark has: `xml` came with 4.0."""
+    for name in _READS:
+        if hasattr(reader, name):
+            setattr(reader, name, _reading_back(getattr(reader, name), places))
 
 
 def _reading_back_table(real: Any, places: Places) -> Any:

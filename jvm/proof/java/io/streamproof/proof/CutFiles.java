@@ -1,23 +1,26 @@
 package io.streamproof.proof;
 
+import java.lang.reflect.InvocationTargetException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SQLContext;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.connector.read.streaming.Offset;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
+import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow;
 import org.apache.spark.sql.execution.datasources.FileFormat;
 import org.apache.spark.sql.execution.datasources.OutputWriterFactory;
 import org.apache.spark.sql.execution.streaming.Source;
-import org.apache.spark.sql.execution.streaming.runtime.FileStreamSource;
 import org.apache.spark.sql.sources.StreamSourceProvider;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.Tuple2;
 import scala.collection.immutable.Map;
+import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Spark's own source of files, which takes in each batch as many files as it is told. So a run without a fault reads the same files in
@@ -26,11 +29,18 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>Options: {@code streamproofFormat} is the format of the files; {@code streamproofCut.QUERY.SOURCE} says how many files each batch takes, such
  * as "2,2,6", where the checkpoint is a folder called QUERY. A source without that option takes what there is.
  *
+ * <p>Spark's source has another package since 4.1, and takes another class of session since 4.0. So it is looked up by name, and called by
+ * interfaces that have stayed the same since 3.5.
+ *
  * <p>It is a {@link FileFormat} for one thing alone: rows of such a source have the column {@code _metadata}.
  */
 public final class CutFiles implements StreamSourceProvider, FileFormat {
   private static final String FORMAT = "streamproofFormat";
   private static final String CUT = "streamproofCut";
+  private static final String[] SOURCES = {
+    "org.apache.spark.sql.execution.streaming.runtime.FileStreamSource", // since 4.1
+    "org.apache.spark.sql.execution.streaming.FileStreamSource"
+  };
 
   @Override
   public Tuple2<String, StructType> sourceSchema(
@@ -44,12 +54,34 @@ public final class CutFiles implements StreamSourceProvider, FileFormat {
     Path source = new Path(metadataPath); // .../QUERY/sources/0
     String query = source.getParent().getParent().getName();
     Option<String> cut = options.get(CUT + "." + query + "." + source.getName());
-    return new CutSource(
-        (org.apache.spark.sql.classic.SparkSession) context.sparkSession(),
-        options,
-        schema.get(),
-        metadataPath,
-        cut.isDefined() ? cut.get().split(",") : null);
+    Source files =
+        sourceOfSpark(
+            context.sparkSession(), options.apply("path"), options.apply(FORMAT), schema.get(), Nil$.MODULE$, metadataPath, options);
+    return new CutSource(files, cut.isDefined() ? cut.get().split(",") : null);
+  }
+
+  private static Source sourceOfSpark(Object... arguments) {
+    try {
+      return (Source) sourceClass().getConstructors()[0].newInstance(arguments);
+    } catch (InvocationTargetException problem) {
+      if (problem.getCause() instanceof RuntimeException) {
+        throw (RuntimeException) problem.getCause();
+      }
+      throw new IllegalStateException(problem.getCause());
+    } catch (ReflectiveOperationException problem) {
+      throw new IllegalStateException(problem);
+    }
+  }
+
+  private static Class<?> sourceClass() throws ClassNotFoundException {
+    for (String name : SOURCES) {
+      try {
+        return Class.forName(name);
+      } catch (ClassNotFoundException elsewhere) {
+        // another version of Spark
+      }
+    }
+    throw new ClassNotFoundException(String.join(", ", SOURCES));
   }
 
   @Override
@@ -62,24 +94,15 @@ public final class CutFiles implements StreamSourceProvider, FileFormat {
     throw new UnsupportedOperationException("it only reads streams");
   }
 
-  private static final class CutSource extends FileStreamSource {
+  private static final class CutSource implements Source, SupportsTriggerAvailableNow {
+    private final Source files;
+    private final SupportsTriggerAvailableNow admission;
     private final String[] cut;
     private int asked;
 
-    CutSource(
-        org.apache.spark.sql.classic.SparkSession session,
-        Map<String, String> options,
-        StructType schema,
-        String metadataPath,
-        String[] cut) {
-      super(
-          session,
-          options.apply("path"),
-          options.apply(FORMAT),
-          schema,
-          CollectionConverters.asScala(java.util.List.<String>of()).toList(),
-          metadataPath,
-          options);
+    CutSource(Source files, String[] cut) {
+      this.files = files;
+      this.admission = (SupportsTriggerAvailableNow) files;
       this.cut = cut;
     }
 
@@ -87,11 +110,72 @@ public final class CutFiles implements StreamSourceProvider, FileFormat {
     @Override
     public Offset latestOffset(Offset start, ReadLimit limit) {
       if (cut == null) {
-        return super.latestOffset(start, limit);
+        return admission.latestOffset(start, limit);
       }
-      int files = asked < cut.length ? Integer.parseInt(cut[asked]) : 0;
+      int count = asked < cut.length ? Integer.parseInt(cut[asked]) : 0;
       asked++;
-      return super.latestOffset(start, ReadLimit.maxFiles(files));
+      return admission.latestOffset(start, ReadLimit.maxFiles(count));
+    }
+
+    @Override
+    public StructType schema() {
+      return files.schema();
+    }
+
+    @Override
+    public Option<org.apache.spark.sql.execution.streaming.Offset> getOffset() {
+      return files.getOffset();
+    }
+
+    @Override
+    public Dataset<Row> getBatch(
+        Option<org.apache.spark.sql.execution.streaming.Offset> start, org.apache.spark.sql.execution.streaming.Offset end) {
+      return files.getBatch(start, end);
+    }
+
+    @Override
+    public Offset initialOffset() {
+      return files.initialOffset();
+    }
+
+    @Override
+    public Offset deserializeOffset(String json) {
+      return files.deserializeOffset(json);
+    }
+
+    @Override
+    public void commit(Offset end) {
+      files.commit(end);
+    }
+
+    @Override
+    public void commit(org.apache.spark.sql.execution.streaming.Offset end) {
+      files.commit(end);
+    }
+
+    @Override
+    public void stop() {
+      files.stop();
+    }
+
+    @Override
+    public ReadLimit getDefaultReadLimit() {
+      return admission.getDefaultReadLimit();
+    }
+
+    @Override
+    public Offset reportLatestOffset() {
+      return admission.reportLatestOffset();
+    }
+
+    @Override
+    public void prepareForTriggerAvailableNow() {
+      admission.prepareForTriggerAvailableNow();
+    }
+
+    @Override
+    public String toString() {
+      return files.toString();
     }
   }
 }
