@@ -21,7 +21,6 @@ from pyspark.sql.types import (
     StructType,
     TimestampNTZType,
     TimestampType,
-    VariantType,
 )
 
 from streamproof.connectors.json_records import WRITTEN
@@ -128,7 +127,7 @@ def _wider(mine: DataType, theirs: DataType) -> DataType:
 
 
 def _nested(type_: DataType) -> bool:
-    return isinstance(type_, StructType | ArrayType | MapType | VariantType)
+    return isinstance(type_, StructType | ArrayType | MapType) or type_.typeName() == "variant"
 
 
 def _instant(type_: DataType) -> bool:

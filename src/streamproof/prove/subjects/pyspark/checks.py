@@ -7,7 +7,7 @@ from typing import Any
 
 from streamproof.prove.artifacts.comparing import without_partners
 from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checker
-from streamproof.prove.subjects.pyspark.reading import Left, Output, Row, input_of
+from streamproof.prove.subjects.pyspark.reading import NAMELESS, Left, Output, Row, input_of
 from streamproof.prove.subjects.pyspark.reference import Batches, NoReference
 
 _SHOWN = 5
@@ -67,6 +67,9 @@ def intake(evidence: Evidence) -> Iterator[Finding]:
     for query, batches in evidence.left.batches.items():
         sources = {source for batch in batches if batch.has_data for source in batch.files}
         for source in sorted(sources):
+            if source.startswith(NAMELESS):
+                yield from _read_nothing(evidence, query, source, sources)
+                continue
             read = [file for batch in batches for file in batch.files.get(source, ())]
             for file in evidence.files[input_of(source)]:
                 if read.count(file) != 1:
@@ -76,6 +79,16 @@ def intake(evidence: Evidence) -> Iterator[Finding]:
                     yield Finding(code, None, what, expected="one", found=how)
 
 
+def _read_nothing(evidence: Evidence, query: str, source: str, sources: set[str]) -> Iterator[Finding]:
+    """The finding for a source that has read no file: its log does not say which input it reads, one of those that no other one reads."""
+    others = {input_of(other) for other in sources}
+    may_be = [name for name in evidence.files if name not in others] or list(evidence.files)
+    if all(evidence.files[name] for name in may_be):
+        how = "is in no batch"
+        what = f"no file of the input {' or '.join(may_be)} is in a batch of the query {query}, for its {source}"
+        yield Finding(Code.NOT_OFFERED, None, what, expected="one", found=how)
+
+
 def exactly_once(evidence: Evidence) -> Iterator[Finding]:
     """The rows of every output are those of a run without a fault over the same batches, batch by batch where the output says which."""
     for number, finding in enumerate(_other_outputs(evidence)):
@@ -83,13 +96,20 @@ def exactly_once(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _other_outputs(evidence: Evidence) -> Iterator[Finding]:
+    unread: list[str] = []
     for output in evidence.left.outputs:
         for damage in output.damaged:
             yield Finding(Code.DAMAGED_FILE, None, f"a file of the output {output.name} cannot be read: {damage}")
         reference = _reference(evidence, output.name, output.query.name if output.query else None)
         expected = next((other for other in reference.outputs if other.name == output.name), None)
-        yield from _differences(output, expected, masked=evidence.masked)
+        why = output.unread or (expected.unread if expected is not None else "")
+        if why:
+            unread.append(f"The output {output.name} is not read here: {why}.")
+        else:
+            yield from _differences(output, expected, masked=evidence.masked)
     yield from _outputs_not_there(evidence)
+    if unread:
+        raise CannotTell(" ".join(unread))
 
 
 def _outputs_not_there(evidence: Evidence) -> Iterator[Finding]:

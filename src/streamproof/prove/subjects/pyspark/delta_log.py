@@ -11,7 +11,11 @@ LOG = "_delta_log"
 
 
 class UnreadableTable(ValueError):
-    """The table cannot be read, or not here; the text says why."""
+    """The table is damaged; the text says how."""
+
+
+class NotReadHere(Exception):
+    """The table may be sound, and takes Delta Lake itself to be read; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,9 @@ def files_of(table: Path) -> list[TableFile]:
     Raises
     ------
     UnreadableTable
-        If a commit is missing or torn, or the table has what takes Delta Lake itself to be read.
+        If a commit is missing or torn.
+    NotReadHere
+        If the table has what takes Delta Lake itself to be read.
     """
     found: dict[str, TableFile] = {}
     for actions in _commits(table):
@@ -48,12 +54,12 @@ def files_of(table: Path) -> list[TableFile]:
             elif "add" in action:
                 added = action["add"]
                 if added.get("deletionVector"):
-                    raise UnreadableTable("it has deletion vectors: set delta.enableDeletionVectors to false in the proof")
+                    raise NotReadHere("it has deletion vectors: set delta.enableDeletionVectors to false in the proof")
                 found[added["path"]] = TableFile(unquote(added["path"]), added.get("partitionValues") or {}, batch)
             elif "metaData" in action:
                 mode = action["metaData"].get("configuration", {}).get("delta.columnMapping.mode", "none")
                 if mode != "none":
-                    raise UnreadableTable("its columns have other names in its files: delta.columnMapping.mode is not none")
+                    raise NotReadHere("its columns have other names in its files: delta.columnMapping.mode is not none")
     return list(found.values())
 
 

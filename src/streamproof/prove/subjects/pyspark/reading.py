@@ -9,11 +9,13 @@ from typing import Any
 from streamproof.checkpoint.logs import SourceFile, files_of_batch, parse_offsets, source_entries
 from streamproof.prove.artifacts.row_files import rows_of
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT
-from streamproof.prove.subjects.pyspark.delta_log import LOG, UnreadableTable, files_of
+from streamproof.prove.subjects.pyspark.delta_log import LOG, NotReadHere, UnreadableTable, files_of
 from streamproof.prove.subjects.pyspark.places import WRITTEN
 from streamproof.prove.subjects.pyspark.told import QUERIES, Query
 
 KAFKA_ENDING = ".kafka"
+NAMELESS = "source "
+"""What a source is called, with its number, that has read no file: its log does not say which input it reads."""
 _AGAIN = "#"
 Row = Mapping[str, Any]
 Rows = Mapping[int | None, Sequence[Row]]
@@ -46,12 +48,15 @@ class Output:
         The query that it belongs to; None for what the job writes beside its queries.
     damaged
         Files that cannot be read, with the reason.
+    unread
+        Why its rows are not known although nothing is damaged; empty where they are known.
     """
 
     name: str
     query: Query | None
     rows: Rows
     damaged: tuple[str, ...] = ()
+    unread: str = ""
 
     @property
     def count(self) -> int:
@@ -119,7 +124,7 @@ def _names(entries: Mapping[int, Mapping[int, Sequence[SourceFile]]]) -> dict[in
     """By number the name of each source: that of the folder that it reads."""
     found: dict[int, str] = {}
     for source, logs in entries.items():
-        folder = next((Path(file.path).parent.name for files in logs.values() for file in files), f"source {source}")
+        folder = next((Path(file.path).parent.name for files in logs.values() for file in files), f"{NAMELESS}{source}")
         name = folder.removesuffix(KAFKA_ENDING)
         again = sum(input_of(other) == name for other in found.values())
         found[source] = f"{name}{_AGAIN}{again + 1}" if again else name
@@ -161,29 +166,30 @@ def _written(folder: Path) -> Iterator[Output]:
     found: dict[str, list[Path]] = {}
     tables = [log.parent for log in sorted(folder.rglob(LOG))]
     for table in tables:
-        damaged: list[str] = []
-        everything = [row for rows in _of_table(table, damaged).values() for row in rows]
-        yield Output(table.relative_to(folder).as_posix(), None, {None: everything}, tuple(damaged))
+        yield _of_table(table, table.relative_to(folder).as_posix())
     for path in sorted(folder.rglob("*")):
         if _is_data(path, folder) and not any(table in path.parents for table in tables):
             inside = [part for part in path.relative_to(folder).parts[:-1] if "=" not in part]
             found.setdefault("/".join(inside), []).append(path)
     for name, files in found.items():
-        damaged = []
+        damaged: list[str] = []
         rows = [row for path in files for row in _read(folder / name, path, damaged)]
         yield Output(name, None, {None: rows}, tuple(damaged))
 
 
-def _of_table(table: Path, damaged: list[str]) -> Rows:
-    """The rows of the newest version of a Delta Lake table, by the batch that the log says; of none where the table is not there."""
-    rows: dict[int | None, list[Row]] = {}
+def _of_table(table: Path, name: str) -> Output:
+    """The rows of the newest version of a Delta Lake table."""
+    damaged: list[str] = []
+    rows: list[Row] = []
+    unread = ""
     try:
         for file in files_of(table):
-            its = rows.setdefault(file.batch, [])
-            its += [{**row, **file.partition} for row in _read(table, table / file.path, damaged)]
+            rows += [{**row, **file.partition} for row in _read(table, table / file.path, damaged)]
     except UnreadableTable as problem:
         damaged.append(str(problem))
-    return rows
+    except NotReadHere as problem:
+        unread = str(problem)
+    return Output(name, None, {None: rows}, tuple(damaged), unread)
 
 
 def _is_data(path: Path, below: Path) -> bool:

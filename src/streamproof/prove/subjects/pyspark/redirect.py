@@ -12,6 +12,7 @@ from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.pyspark.delta_tables import bind_delta
 from streamproof.prove.subjects.pyspark.places import Places
 from streamproof.prove.subjects.pyspark.readers import BoundReader, Inputs
+from streamproof.prove.subjects.pyspark.statements import without_comments, writing
 from streamproof.prove.subjects.pyspark.writers import DELTA, BoundBatchWriter, BoundWriter, Started
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 _REMOTE = ("jdbc", "kafka", "kinesis", "mongodb", "cassandra", "bigquery", "snowflake", "redshift")
 _READS = ("parquet", "json", "csv", "orc", "text", "xml")
 _PARTITIONS, _MOST_PARTITIONS = "spark.sql.shuffle.partitions", 2
-_WRITES = re.compile(
-    r"^\s*(insert|merge|update|delete|drop|truncate|alter|create\s+(?:or\s+replace\s+)?(?:external\s+)?table)\b", re.IGNORECASE
-)
 _STATE_STORE = ("spark.sql.streaming.stateStore.providerClass", "spark.sql.streaming.stateStore.checkpointFormatVersion")
 _SETS = re.compile(r"^\s*set\s+(?P<key>spark\.[\w.]+)\s*=\s*(?P<value>[^;]*?)\s*;?\s*$", re.IGNORECASE)
 
@@ -216,9 +214,10 @@ def _of_the_proof(real: Any, spark: "SparkSession") -> Any:
 
 def _guarded_sql(real: Any) -> Any:
     def sql(self: "SparkSession", sqlQuery: str, *arguments: Any, **options: Any) -> Any:
-        if _WRITES.match(sqlQuery):
-            raise _not_bound(f"sql({' '.join(sqlQuery.split()[:3])} ...)")
-        asked = _SETS.match(sqlQuery)
+        writes = writing(sqlQuery)
+        if writes is not None:
+            raise _not_bound(f"sql({writes} ...)")
+        asked = _SETS.match(without_comments(sqlQuery))
         if asked is not None:
             self.conf.set(asked["key"], asked["value"])
             return real(self, f"SET {asked['key']}")

@@ -202,10 +202,23 @@ class BoundBatchWriter(DataFrameWriter):
     def __init__(self, frame: "DataFrame", started: Started) -> None:
         super().__init__(frame)
         self._started, self._format = started, "parquet"
+        self._path: str | None = None
 
     def format(self, source: str) -> "BoundBatchWriter":
         self._format = source.lower()
         super().format(source)
+        return self
+
+    def option(self, key: str, value: Any) -> "BoundBatchWriter":
+        if key.lower() == "path":
+            self._path = None if value is None else str(value)
+        else:
+            super().option(key, value)
+        return self
+
+    def options(self, **options: Any) -> "BoundBatchWriter":
+        for key, value in options.items():
+            self.option(key, value)
         return self
 
     def save(
@@ -213,9 +226,13 @@ class BoundBatchWriter(DataFrameWriter):
     ) -> None:
         if format is not None:
             self.format(format)
-        if path is None or self._format not in self._known:
+        if self._format not in self._known:
             raise _not_written(self._format)
-        super().save(self._at(path), None, mode, partitionBy, **options)
+        self.options(**options)
+        place = path or self._path
+        if not place:
+            raise _without_a_path(self._format)
+        super().save(self._at(place), None, mode, partitionBy)
 
     def saveAsTable(self, name: str, format: str | None = None, mode: Any = None, partitionBy: Any = None, **options: Any) -> None:
         form = (format or self._format).lower()
@@ -223,6 +240,8 @@ class BoundBatchWriter(DataFrameWriter):
         super().save(self._at(name), None, mode, partitionBy, **options)
 
     def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
+        if self._started.table_at(tableName) is not None:
+            raise _inserts_into_delta(tableName)
         super().format("parquet")
         super().save(self._at(tableName), None, "overwrite" if overwrite else "append")
 
@@ -274,6 +293,22 @@ def _not_written(form: str) -> ScenarioError:
         return _not_bound(f'write.format("{form}")')
     found, required, remedy = _OF_LAKES[form]
     return ScenarioError(found, required=required, remedy=remedy)
+
+
+def _without_a_path(form: str) -> ScenarioError:
+    return ScenarioError(
+        f'The job calls write.format("{form}").save() without a path.',
+        required="save(path), or a path among the options.",
+        remedy='Write it as .save("/path"), or as .option("path", "/path").save().',
+    )
+
+
+def _inserts_into_delta(table: str) -> ScenarioError:
+    return ScenarioError(
+        f'The job calls write.insertInto("{table}"), and {table} is a table of Delta Lake.',
+        required="insertInto goes by the place of columns; a proof has no catalog, and writes such a table by the names of its columns.",
+        remedy=f'Write it by write.format("delta").mode("append").saveAsTable("{table}").',
+    )
 
 
 def _not_bound(what: str) -> ScenarioError:

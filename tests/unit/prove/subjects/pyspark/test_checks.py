@@ -109,6 +109,44 @@ def test_r22_two_sources_that_read_one_input_are_held_against_it_each():
     assert found(RIGHT, batches=(half,))["intake"].findings[0].code == "not-offered"
 
 
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"clicks": ("a", "b")}, "no file of the input clicks is"),
+        ({"clicks": ("a", "b"), "payments": ("p",)}, "no file of the input payments is"),
+        ({"clicks": ("a", "b"), "payments": ("p",), "trades": ("t",)}, "no file of the input payments or trades is"),
+    ],
+)
+def test_r22_a_source_that_has_read_nothing_is_a_finding(files, says):
+    both = Batch(0, {"clicks": ("a", "b"), "source 1": ()}, 0)
+
+    check = checks_of(Evidence(left(RIGHT, (both,)), lambda *_: left(RIGHT), files))[0]
+
+    assert (check.verdict, check.problem) == (Verdict.FAIL, None)
+    assert [finding.code for finding in check.findings] == ["not-offered"]
+    assert says in check.findings[0].what
+
+
+def test_r22_a_source_of_an_input_without_files_has_nothing_to_read():
+    both = Batch(0, {"clicks": ("a", "b"), "source 1": ()}, 0)
+
+    check = checks_of(Evidence(left(RIGHT, (both,)), lambda *_: left(RIGHT), {"clicks": ("a", "b"), "payments": ()}))[0]
+
+    assert check.verdict is Verdict.PASS
+
+
+def test_an_output_that_is_not_read_here_is_unknown_by_name_and_hides_no_other_difference():
+    table = Output("lake/spending", None, {None: []}, unread="it has deletion vectors")
+    out = Output("out", OUT, RIGHT)
+    for rows, verdict in ((RIGHT, Verdict.UNKNOWN), ({0: RIGHT[0]}, Verdict.FAIL)):
+        its = Left({"out": BATCHES}, (table, Output("out", OUT, rows)), (OUT,))
+        reference = Left({"out": BATCHES}, (table, out), (OUT,))
+        check = checks_of(Evidence(its, lambda *_, left=reference: left, {"clicks": ("a", "b")}))[1]
+
+        assert check.verdict is verdict
+        assert check.problem == "The output lake/spending is not read here: it has deletion vectors."
+
+
 def test_what_a_job_keeps_in_memory_is_named_with_the_first_difference():
     findings = found({0: RIGHT[0]}, kept="perhaps because of totals")["exactly-once"].findings
 

@@ -7,9 +7,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql.readwriter import DataFrameWriter
 
 from streamproof.errors import ScenarioError
-from streamproof.prove.subjects.pyspark.delta_log import TableFile, UnreadableTable, files_of
+from streamproof.prove.subjects.pyspark.delta_log import NotReadHere, TableFile, UnreadableTable, files_of
 from streamproof.prove.subjects.pyspark.reading import read_left
 from streamproof.prove.subjects.pyspark.writers import BoundBatchWriter, Started
 
@@ -46,8 +47,17 @@ def test_a_file_is_in_the_table_until_it_is_removed_and_has_the_batch_of_its_com
 def test_what_takes_delta_lake_itself_is_not_read_as_if_it_were_not_there(tmp_path, wrong, says):
     commit(tmp_path, 0, wrong)
 
-    with pytest.raises(UnreadableTable, match=says):
+    with pytest.raises(NotReadHere, match=says):
         files_of(tmp_path)
+
+
+def test_a_table_that_only_delta_lake_can_read_is_not_damaged(tmp_path):
+    commit(tmp_path / "out" / "written" / "spending", 0, {"add": {"path": "a.parquet", "deletionVector": {"storageType": "u"}}})
+
+    (spending,) = read_left(tmp_path).outputs
+
+    assert spending.damaged == ()
+    assert "deletion vectors" in spending.unread
 
 
 def test_a_commit_that_is_missing_or_torn_is_said(tmp_path):
@@ -101,3 +111,47 @@ def test_a_batch_writer_to_what_cannot_be_bound_is_refused_with_the_reason(tmp_p
         writer.save("/lake/spending")
 
     assert not list(tmp_path.iterdir())
+
+
+class Saved(BoundBatchWriter):
+    """A batch writer that says where Spark would write."""
+
+    def __init__(self, started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self._started, self._format, self._path = started, "parquet", None
+        for name in ("format", "option", "save"):
+            monkeypatch.setattr(DataFrameWriter, name, lambda _, *given, name=name: self.calls.append((name, *given)))
+
+
+def test_the_path_of_a_batch_writer_may_be_an_option(tmp_path, monkeypatch):
+    started = Started(str(tmp_path), tmp_path, delta=True)
+    for give in (
+        lambda writer: writer.option("path", "/lake/spending").save(),
+        lambda writer: writer.options(Path="/lake/spending").save(),
+        lambda writer: writer.save(path="/lake/spending"),
+    ):
+        writer = Saved(started, monkeypatch)
+        give(writer.format("delta").option("mergeSchema", "true"))
+
+        assert writer.calls == [
+            ("format", "delta"),
+            ("option", "mergeSchema", "true"),
+            ("save", started.places.of_batch_writer("/lake/spending"), None, None, None),
+        ]
+
+
+def test_a_batch_writer_without_a_path_is_told_so(tmp_path, monkeypatch):
+    with pytest.raises(ScenarioError, match="without a path"):
+        Saved(Started(str(tmp_path), tmp_path, delta=True), monkeypatch).format("delta").save()
+
+
+def test_rows_are_not_inserted_into_a_table_of_delta_lake_as_parquet(tmp_path, monkeypatch):
+    writer = Saved(Started(str(tmp_path), tmp_path, delta=True), monkeypatch)
+    commit(tmp_path / "out" / "written" / "spending", 0)
+
+    with pytest.raises(ScenarioError, match="spending is a table of Delta Lake"):
+        writer.insertInto("spending")
+    assert writer.calls == []
+
+    writer.insertInto("other")
+    assert [call[0] for call in writer.calls] == ["format", "save"]
