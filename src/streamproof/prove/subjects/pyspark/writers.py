@@ -12,6 +12,7 @@ from pyspark.sql.streaming import DataStreamWriter
 from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT
 from streamproof.prove.subjects.pyspark.places import Places
+from streamproof.prove.subjects.pyspark.refusals import inserts_into_delta, not_bound, not_written, without_a_path
 from streamproof.prove.subjects.pyspark.told import QUERIES, Query
 
 if TYPE_CHECKING:
@@ -227,11 +228,11 @@ class BoundBatchWriter(DataFrameWriter):
         if format is not None:
             self.format(format)
         if self._format not in self._known:
-            raise _not_written(self._format)
+            raise not_written(self._format)
         self.options(**options)
         place = path or self._path
         if not place:
-            raise _without_a_path(self._format)
+            raise without_a_path(self._format)
         super().save(self._at(place), None, mode, partitionBy)
 
     def saveAsTable(self, name: str, format: str | None = None, mode: Any = None, partitionBy: Any = None, **options: Any) -> None:
@@ -241,7 +242,7 @@ class BoundBatchWriter(DataFrameWriter):
 
     def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
         if self._started.table_at(tableName) is not None:
-            raise _inserts_into_delta(tableName)
+            raise inserts_into_delta(tableName)
         super().format("parquet")
         super().save(self._at(tableName), None, "overwrite" if overwrite else "append")
 
@@ -261,7 +262,7 @@ class BoundBatchWriter(DataFrameWriter):
         super().text(self._at(path), *arguments, **options)
 
     def jdbc(self, *_: Any, **__: Any) -> None:
-        raise _not_bound("write.jdbc")
+        raise not_bound("write.jdbc")
 
     def _at(self, path: str) -> str:
         return self._started.places.of_batch_writer(path)
@@ -269,51 +270,3 @@ class BoundBatchWriter(DataFrameWriter):
     @property
     def _known(self) -> tuple[str, ...]:
         return (*FILES, DELTA) if self._started.delta else FILES
-
-
-_OF_LAKES = {
-    "delta": (
-        'The job writes by write.format("delta"), and this Spark has no Delta Lake.',
-        "Its jars and its extension, as for spark-submit; they fit one version of Spark.",
-        "Add --conf spark.jars.packages=io.delta:delta-spark_2.13:4.0.1 --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension "
-        "--conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog (Spark 3.5: delta-spark_2.12:3.3.2)",
-    ),
-    "iceberg": (
-        'The job writes by write.format("iceberg"), which a proof cannot bind.',
-        "A proof moves a table from the disk that a crash left to another. Iceberg's metadata names every file by its whole path, so that the "
-        "moved table would go on with the files of the first.",
-        "Return the streams, or write them by writeStream: the proof keeps their rows in place of Iceberg.",
-    ),
-}
-
-
-def _not_written(form: str) -> ScenarioError:
-    """Why a batch writer of a format is refused."""
-    if form not in _OF_LAKES:
-        return _not_bound(f'write.format("{form}")')
-    found, required, remedy = _OF_LAKES[form]
-    return ScenarioError(found, required=required, remedy=remedy)
-
-
-def _without_a_path(form: str) -> ScenarioError:
-    return ScenarioError(
-        f'The job calls write.format("{form}").save() without a path.',
-        required="save(path), or a path among the options.",
-        remedy='Write it as .save("/path"), or as .option("path", "/path").save().',
-    )
-
-
-def _inserts_into_delta(table: str) -> ScenarioError:
-    return ScenarioError(
-        f'The job calls write.insertInto("{table}"), and {table} is a table of Delta Lake.',
-        required="insertInto goes by the place of columns; a proof has no catalog, and writes such a table by the names of its columns.",
-        remedy=f'Write it by write.format("delta").mode("append").saveAsTable("{table}").',
-    )
-
-
-def _not_bound(what: str) -> ScenarioError:
-    return ScenarioError(
-        f"The job writes by {what}, which a proof cannot bind to a folder of its own: it would write to the real place.",
-        required="A proof touches nothing real. It binds files, tables, topics and checkpoints.",
-        remedy="Make the place an argument of the job, such as --set url=..., and read it back: --read NAME=module:function.",
-    )
