@@ -184,8 +184,10 @@ def test_csv_json_and_parquet_of_the_same_rows_are_the_same(sides, tmp_path):
 def test_fields_of_csv_are_texts_with_quotes_and_line_ends(sides, tmp_path):
     """As the sink writes them; an account number keeps its zeros, a decimal the digits that the other side has no room for."""
     for name, text in {
-        "a": '"k","n","m","v"\n"007",9,3.104,1.0\n"say ""hi"", she\nsaid\r\nso",10,2.00,0.5\n"",,,\n',
-        "b": '"k","n","m","v"\n"7",9,3.104,1.0\n"say ""hi"", she\nsaid\r\nso",10,2.00,0.5\n"",,,\n',
+        "a": '"k","n","m","v"\n"007",9,3.104,1.0\n"say ""hi"", she\nsaid\r\nso",10,2.00,0.5\n"","",,\n',
+        "b": '"k","n","m","v"\n"7",9,3.104,1.0\n"say ""hi"", she\nsaid\r\nso",10,2.00,0.5\n"","",,\n',
+        "nulls": "k,n\n,1\n",
+        "empty": 'k,n\n"",1\n',
         "revised": "k,revision,n\nx,9,1\nx,10,2\n",
     }.items():
         (tmp_path / f"{name}.csv").write_bytes(text.encode())
@@ -196,10 +198,12 @@ def test_fields_of_csv_are_texts_with_quotes_and_line_ends(sides, tmp_path):
     ]
 
     (texts,) = sides(tmp_path / "a.csv", tmp_path / "b.csv", key=["k"]).outputs
+    (nulls,) = sides(tmp_path / "nulls.csv", tmp_path / "empty.csv").outputs
     (other,) = sides(typed, tmp_path / "a.csv", key=["k"], ignored=["at", "tags"]).outputs
 
     assert (texts.same, texts.only_a, texts.only_b) == (2, 1, 1)
     assert {one.kind: one.key for one in texts.shown} == {Kind.ONLY_A: {"k": "007"}, Kind.ONLY_B: {"k": "7"}}
+    assert (nulls.same, nulls.only_a, nulls.only_b) == (0, 1, 1)
     assert (other.same, other.only_a, other.only_b, list(other.apart)) == (2, 0, 0, [])
     assert [(one.name, one.rows, one.largest) for one in other.by_column] == [("m", 1, pytest.approx(0.004))]
     assert other.notes == ("The fields of CSV are texts: those of B are read as the types that A has.",)

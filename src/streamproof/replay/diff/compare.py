@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -124,7 +125,7 @@ def _output(spark: SparkSession, name: str, left: Rows, right: Rows, asked: Aske
     if asked.newest is not None:
         a, b = _newest(asked.newest, key, a, b, (left.format, right.format))
     plan = planned(a, b, (left.format, right.format), asked.ignored)
-    plan = _without_unreadable(plan, a, b)
+    plan = _without_unreadable(plan, a, b, (left.format, right.format))
     _require_comparable(plan, key, a, b)
     sides = sides_as(plan, a, b)
     key = [column.name for column in plan.compared if column.name.lower() in {each.lower() for each in key}]
@@ -200,23 +201,28 @@ def _newest(column: str, key: Sequence[str], a: DataFrame, b: DataFrame, formats
     return first, second
 
 
-def _without_unreadable(plan: Plan, a: DataFrame, b: DataFrame) -> Plan:
-    """The plan without the columns whose texts on one side cannot all be read as what the other side has."""
+def _without_unreadable(plan: Plan, a: DataFrame, b: DataFrame, formats: tuple[str, str]) -> Plan:
+    """The plan without the columns whose texts on one side cannot all be read as what the other side has.
+
+    In CSV an empty text in quotes is a null of another type: some write all fields in quotes.
+    """
     bad: set[str] = set()
-    for side, rows in (("a", a), ("b", b)):
+    for side, rows, nothing in zip("ab", (a, b), ([""] if form == "csv" else [] for form in formats), strict=True):
         texts = [column for column in plan.compared if column.text_side == side]
         if not texts:
             continue
         (found,) = rows.agg(
-            *(
-                F.count_if(F.col(f"`{one.name}`").isNotNull() & (one.a if side == "a" else one.b).isNull()).alias(one.name)
-                for one in texts
-            )
+            *(F.count_if(_says(one.name, nothing) & (one.a if side == "a" else one.b).isNull()).alias(one.name) for one in texts)
         ).collect()
         bad |= {one.name for one in texts if found[one.name]}
     apart = [_apart(column, a.schema, b.schema) for column in plan.compared if column.name in bad]
     notes = {name: said for name, said in plan.notes.items() if name not in bad}
     return Plan([column for column in plan.compared if column.name not in bad], [*plan.apart, *apart], notes)
+
+
+def _says(name: str, nothing: Sequence[str]) -> Expression:
+    text = F.col(f"`{name}`")
+    return text.isNotNull() & ~text.isin(*nothing) if nothing else text.isNotNull()
 
 
 def _apart(column: Compared, a: StructType, b: StructType) -> Column:

@@ -10,8 +10,11 @@ from streamproof.connectors.files.formats import AVRO
 from streamproof.errors import ConfigurationError
 from streamproof.replay.diff.sides import Rows, local
 
+_NULL = "\u0001streamproof null"
+"""No field's text. Spark takes an empty text in quotes for null unless null has a text of its own; a field of no length is null with either."""
 _OPTIONS = {
-    "csv": {"mode": "FAILFAST", "header": "true", "escape": '"', "multiLine": "true"},  # RFC 4180, as the sink writes it
+    # RFC 4180, as the sink writes it
+    "csv": {"mode": "FAILFAST", "header": "true", "escape": '"', "multiLine": "true", "nullValue": _NULL, "emptyValue": ""},
     "json": {"mode": "FAILFAST"},
     "parquet": {"mergeSchema": "true"},  # a column may have come with a later file
     "avro": {},
