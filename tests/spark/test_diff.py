@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -12,6 +13,7 @@ import pytest
 
 from spark.small_job import KEPT, Binding, event
 from streamproof.cli.main import main
+from streamproof.connectors.files.formats import AVRO
 from streamproof.errors import ConfigurationError
 from streamproof.replay.diff.compare import Asked, compare
 from streamproof.replay.diff.result import Kind
@@ -179,6 +181,54 @@ def test_csv_json_and_parquet_of_the_same_rows_are_the_same(sides, tmp_path):
     assert [(one.name, one.types) for one in noon.apart] == [("at", ("timestamp", "string"))]
 
 
+def test_fields_of_csv_are_texts_with_quotes_and_line_ends(sides, tmp_path):
+    """As the sink writes them; an account number keeps its zeros, a decimal the digits that the other side has no room for."""
+    for name, text in {
+        "a": '"k","n","m","v"\n"007",9,3.104,1.0\n"say ""hi"", she\nsaid\r\nso",10,2.00,0.5\n"","",,\n',
+        "b": '"k","n","m","v"\n"7",9,3.104,1.0\n"say ""hi"", she\nsaid\r\nso",10,2.00,0.5\n"","",,\n',
+        "nulls": "k,n\n,1\n",
+        "empty": 'k,n\n"",1\n',
+        "revised": "k,revision,n\nx,9,1\nx,10,2\n",
+    }.items():
+        (tmp_path / f"{name}.csv").write_bytes(text.encode())
+    typed = [
+        row("007", n=9, m="3.10"),
+        row('say "hi", she\nsaid\r\nso', n=10, v=0.5, m="2.00"),
+        {**row("", m=None), "n": None, "v": None},
+    ]
+
+    (texts,) = sides(tmp_path / "a.csv", tmp_path / "b.csv", key=["k"]).outputs
+    (nulls,) = sides(tmp_path / "nulls.csv", tmp_path / "empty.csv").outputs
+    (other,) = sides(typed, tmp_path / "a.csv", key=["k"], ignored=["at", "tags"]).outputs
+
+    assert (texts.same, texts.only_a, texts.only_b) == (2, 1, 1)
+    assert {one.kind: one.key for one in texts.shown} == {Kind.ONLY_A: {"k": "007"}, Kind.ONLY_B: {"k": "7"}}
+    assert (nulls.same, nulls.only_a, nulls.only_b) == (0, 1, 1)
+    assert (other.same, other.only_a, other.only_b, list(other.apart)) == (2, 0, 0, [])
+    assert [(one.name, one.rows, one.largest) for one in other.by_column] == [("m", 1, pytest.approx(0.004))]
+    assert other.notes == ("The fields of CSV are texts: those of B are read as the types that A has.",)
+    assert sides([row("x", n=2)], tmp_path / "revised.csv", key=["k"], newest="revision", ignored=["v", "m", "at", "tags"]).is_same
+
+
+@pytest.mark.parametrize("form", ["parquet", "avro"])
+def test_a_column_that_came_later_is_compared(form, spark, sides, tmp_path):
+    """Of a plain folder and of one file; the files of Avro are read by the class that Spark has for them."""
+    for side, later in (("old", 1), ("new", 2)):
+        for place, columns in enumerate(("1 AS n, 'a' AS k", f"2 AS n, 'b' AS k, {later} AS later")):
+            written = tmp_path / "written"
+            spark.sql(f"SELECT {columns}").coalesce(1).write.format(AVRO if form == "avro" else form).save(str(written))
+            (file,) = written.glob(f"*.{form}")
+            (tmp_path / side).mkdir(exist_ok=True)
+            file.rename(tmp_path / side / f"part {place}.{form}")
+            shutil.rmtree(written)
+
+    (found,) = sides(tmp_path / "old", tmp_path / "new", key=["k"]).outputs
+
+    assert (found.rows, found.columns, found.different) == ((2, 2), ["n", "k", "later"], 1)
+    assert [(one.name, one.rows) for one in found.by_column] == [("later", 1)]
+    assert sides(tmp_path / "old", tmp_path / "old" / f"part 0.{form}").outputs[0].rows == (2, 1)
+
+
 def test_no_more_rows_are_collected_than_are_shown(sides):
     a, b = [row(f"a{place}") for place in range(50)], [row(f"b{place}") for place in range(30)]
 
@@ -216,7 +266,7 @@ def test_sides_that_cannot_be_read_or_share_nothing_are_refused(sides, tmp_path)
 
 def test_two_runs_of_a_job_are_compared_by_what_they_have_published(small_job, tmp_path, capsys, monkeypatch):
     """Other batches, the same rows; then one run reads a file more."""
-    formats = Binding(sinks={"kept": "json", "rejected": "json"})
+    formats = Binding(sinks={"kept": "avro", "rejected": "json"})
     one, other = small_job_of(small_job, "one", formats), small_job_of(small_job, "two", Binding(files_per_batch=3))
     one.run(), other.run()
     (one.folder / "out" / "kept" / "batch=000009").mkdir()

@@ -20,8 +20,8 @@ Examples:
 
 \b
 What a side is:
-  an output that a job of ours has published (read by its ledgers), a folder or a file of Parquet, JSON or CSV,
-  a folder with several outputs in it, or the folder of a job
+  an output that a job of ours has published (read by its ledgers), a folder or a file of Parquet, JSON, CSV
+  or Avro, a folder with several outputs in it, or the folder of a job
 
 \b
 Exit codes:

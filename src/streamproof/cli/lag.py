@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +28,8 @@ Exit codes:
   0  a lag is enough      1  none is, or the one of --lag loses too much      2  wrong usage, or no sample
 """
 _NONE = "none"
+_LARGEST_BATCH = 1_000_000_000
+_LONGEST_DAYS = 36_500
 
 
 def lag(
@@ -58,7 +61,10 @@ def lag(
         str | None, typer.Option(metavar="COLUMN", help="Show the slowest partitions. Records of Kafka have one by themselves.")
     ] = None,
     batch: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Events in a batch. 1 is the worst case: each is judged by all before it.")
+        int,
+        typer.Option(
+            metavar="N", min=1, max=_LARGEST_BATCH, help="Events in a batch. 1 is the worst case: each is judged by all before it."
+        ),
     ] = 1,
     max_future: Annotated[
         str, typer.Option(metavar="DURATION", help='Leave out events further ahead of the clock, as a job does; "none" takes all.')
@@ -138,6 +144,15 @@ def _micros(text: str, option: str) -> int:
     from streamproof.core.durations import micros_of, parse_duration
 
     try:
-        return micros_of(parse_duration(text)) // 1_000 * 1_000
-    except (ValueError, OverflowError) as problem:
+        found = parse_duration(text)
+    except ValueError as problem:
         raise ConfigurationError(f"{option}: {problem}.") from None
+    except OverflowError:
+        found = timedelta.max
+    if found > timedelta(days=_LONGEST_DAYS):
+        raise ConfigurationError(
+            f"{option} is {text}.",
+            required=f"It is {_LONGEST_DAYS:,} days at most.",
+            remedy='With "none" no event is too far ahead.' if option == "--max-future" else "",
+        )
+    return micros_of(found) // 1_000 * 1_000

@@ -15,6 +15,7 @@ from streamproof.report.html import page_of
 _LABEL = 14
 _LONGEST = 60
 _DIGITS = 15
+_BEHIND_POINT = 9
 """A difference with more of them is one of floats."""
 KINDS = {Kind.DIFFERENT: "different", Kind.ONLY_A: "only in A", Kind.ONLY_B: "only in B"}
 WHY = {Apart.ONLY_A: "only in A", Apart.ONLY_B: "only in B", Apart.OTHER_TYPES: "other types"}
@@ -122,6 +123,8 @@ def _value(value: Any) -> str:
     if value is None:
         return "null"
     text = value if isinstance(value, str) else str(value)
+    if isinstance(value, Decimal) and len(text.partition(".")[2]) > _BEHIND_POINT and "E" not in text:
+        text = text.rstrip("0").rstrip(".")  # the zeros are those of the decimal that both sides were compared as
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 

@@ -87,6 +87,10 @@ def test_no_lag_is_enough_for_times_before_1970(streamproof):
         (["--lose", "100%"], "--lose is 100%."),
         (["--lag", "soon"], '--lag: "soon" is not a duration'),
         (["--max-future", "1 parsec"], "--max-future:"),
+        (["--lag", "400000000 days"], "--lag is 400000000 days."),
+        (["--lag", "99999999999999999999 days"], "It is 36,500 days at most."),
+        (["--max-future", "400000000 days"], 'With "none" no event is too far ahead.'),
+        (["--batch", "99999999999999999999"], "less than or equal to 1000000000"),
         (["--unit", "weeks"], "--unit is weeks."),
         (["--by", "devise"], 'Did you mean "device"?'),
         (["--html", "no/where.html"], "no/where.html cannot be written"),
@@ -97,6 +101,13 @@ def test_wrong_usage_says_what_is_required(arguments, said, streamproof, clicks)
 
     assert result.code == 2
     assert said in result.err
+    assert "Unexpected" not in result.err
+
+
+def test_the_longest_durations_and_the_largest_batch_are_taken(streamproof, clicks):
+    bounds = ["--lag", "36500 days", "--max-future", "36500 days", "--batch", "1000000000"]
+
+    assert streamproof("lag", "clicks.jsonl", *bounds).code == 0
 
 
 @pytest.mark.parametrize(

@@ -135,3 +135,11 @@ def test_a_difference_has_its_sign():
 )
 def test_values_are_kept_in_json_without_loss(value, found):
     assert plain(value) == found
+
+
+def test_a_decimal_is_shown_without_the_zeros_of_the_wider_one_that_it_was_compared_as():
+    row = ShownRow(
+        Kind.DIFFERENT, {"k": Decimal("3.10")}, {"m": Decimal("3.104000000000000000")}, {"m": Decimal("3.100000000000000000")}
+    )
+
+    assert row_in_words(row) == "k=3.10   m 3.104 → 3.1 (-0.004)"

@@ -140,7 +140,8 @@ def _text(path: Path, number: int, line: bytes) -> str:
     if "\r" in text or "\0" in text:
         what = "a carriage return" if "\r" in text else "a zero byte"
         raise ScenarioError(
-            f"{display(path)} line {number} holds {what}.", required="Spark would end the record there, or misread it."
+            f"{display(path)} line {number} holds {what}.",
+            required="A sample is one record a line: many readers end it there, or misread it.",
         )
     return text
 
@@ -189,8 +190,8 @@ def fields_of(path: Path, number: int, text: str) -> list[str]:
     except csv.Error:
         raise ScenarioError(
             f"{display(path)} line {number} has a quote that does not end in it: {_start(text)}",
-            required="A record of CSV is one line: Spark reads line by line.",
-            remedy="Write the record on one line.",
+            required="A sample is one record a line, in CSV too: a proof moves, repeats and cuts lines. (The source of a job does take line ends in quotes.)",
+            remedy="Put something else in the place of the line end, such as a blank, or leave the record out.",
         ) from None
 
 

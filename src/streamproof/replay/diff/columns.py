@@ -28,6 +28,7 @@ from streamproof.replay.diff.result import Apart, Column
 
 _DIGITS = 38
 _DIGITS_OF_INTEGER = 20
+_BEHIND_POINT = 18
 _FROM_TEXT = ("json", "csv")
 
 
@@ -76,12 +77,16 @@ def planned(a: DataFrame, b: DataFrame, formats: tuple[str, str], ignored: Seque
             apart.append(Column(name, Apart.OTHER_TYPES, (mine.simpleString(), theirs.simpleString())))
             continue
         compared.append(found)
-        if mine != theirs:
+        if mine != theirs and _format_of_texts(found, formats) != "csv":
             notes[name] = f"{name} is {mine.simpleString()} in A and {theirs.simpleString()} in B; it is compared all the same."
     for key, (name, theirs) in right.items():
         if key not in left and key not in left_out:
             apart.append(Column(name, Apart.ONLY_B, ("", theirs.simpleString())))
     return Plan(compared, apart, notes)
+
+
+def _format_of_texts(column: Compared, formats: tuple[str, str]) -> str:
+    return {"a": formats[0], "b": formats[1]}.get(column.text_side, "")
 
 
 def _types(rows: DataFrame) -> dict[str, tuple[str, DataType]]:
@@ -101,7 +106,8 @@ def _compared(name: str, other: str, mine: DataType, theirs: DataType, formats: 
         return Compared(name, a, b)
     for text, type_, side, format_ in ((mine, theirs, "a", formats[0]), (theirs, mine, "b", formats[1])):
         if isinstance(text, StringType) and format_ in _FROM_TEXT and _readable(type_):
-            read = (a.try_cast(type_), b) if side == "a" else (a, b.try_cast(type_))
+            kind = _roomy(type_) if isinstance(type_, DecimalType) else type_
+            read = (a.try_cast(kind), b.cast(kind)) if side == "a" else (a.cast(kind), b.try_cast(kind))
             is_float = isinstance(type_, DoubleType | FloatType)
             return Compared(name, *read, number=isinstance(type_, NumericType), floating=is_float, text_side=side)
     return None
@@ -124,6 +130,11 @@ def _wider(mine: DataType, theirs: DataType) -> DataType:
     if all(isinstance(kind, IntegralType) for kind in kinds):
         return DecimalType(_DIGITS_OF_INTEGER, 0)
     return DecimalType(whole + scale, scale) if whole + scale <= _DIGITS else DoubleType()
+
+
+def _roomy(type_: DecimalType) -> DecimalType:
+    """A decimal with room for the digits of a text behind those of the type: a text that is cast to the type itself is rounded, and seems equal."""
+    return DecimalType(_DIGITS, max(type_.scale, min(_BEHIND_POINT, _DIGITS - (type_.precision - type_.scale))))
 
 
 def _nested(type_: DataType) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -12,9 +13,10 @@ from streamproof.config.problems import did_you_mean
 from streamproof.errors import ConfigurationError
 from streamproof.replay.diff.columns import Compared, Plan, planned, sides_as
 from streamproof.replay.diff.folders import Folders, LocalFolders
+from streamproof.replay.diff.reading import read_rows, unreadable
 from streamproof.replay.diff.result import Apart, Column, Diff, OutputDiff
 from streamproof.replay.diff.rows import Wanted, compared_rows, count_and_sums, newest_of, sums_of, with_several
-from streamproof.replay.diff.sides import Rows, is_remote, local, outputs_of
+from streamproof.replay.diff.sides import Rows, is_remote, outputs_of
 
 FLOATS = 1e-9
 """How far floats may be apart unless the user says otherwise: the order of addition is not fixed."""
@@ -117,13 +119,13 @@ def _folders(place: str, spark: SparkSession | None) -> Folders:
 
 
 def _output(spark: SparkSession, name: str, left: Rows, right: Rows, asked: Asked) -> OutputDiff:
-    a, b = _of_one_schema(spark, _read(spark, left), _read(spark, right))
+    a, b = _of_one_schema(spark, read_rows(spark, left), read_rows(spark, right))
     key = _key(asked.key, a, b, (left, right))
     notes = [*_of_published(left, "A"), *_of_published(right, "B")]
     if asked.newest is not None:
-        a, b = _newest(asked.newest, key, a, b)
+        a, b = _newest(asked.newest, key, a, b, (left.format, right.format))
     plan = planned(a, b, (left.format, right.format), asked.ignored)
-    plan = _without_unreadable(plan, a, b)
+    plan = _without_unreadable(plan, a, b, (left.format, right.format))
     _require_comparable(plan, key, a, b)
     sides = sides_as(plan, a, b)
     key = [column.name for column in plan.compared if column.name.lower() in {each.lower() for each in key}]
@@ -148,7 +150,7 @@ def _output(spark: SparkSession, name: str, left: Rows, right: Rows, asked: Aske
         by_column=found.by_column,
         sums=sums_of(sums_a, sums_b),
         shown=found.shown,
-        notes=(*notes, *plan.notes.values()),
+        notes=(*notes, *_of_texts(plan, (left.format, right.format)), *plan.notes.values()),
     )
 
 
@@ -163,23 +165,6 @@ def _wanted(columns: Sequence[Compared], key: Sequence[str], asked: Asked) -> Wa
     return Wanted(key, tolerance, loose, asked.shown)
 
 
-def _read(spark: SparkSession, rows: Rows) -> DataFrame:
-    """The rows of an output as a DataFrame; those of an output of ours without its batches as a column."""
-    reader = spark.read.format(rows.format)
-    if rows.format in ("json", "csv"):
-        reader = reader.option("mode", "FAILFAST")
-    if rows.format == "csv":
-        reader = reader.option("header", "true").option("inferSchema", "true")
-    if rows.batches is not None and not rows.files:
-        return spark.createDataFrame([], StructType([]))
-    try:
-        return reader.load([local(file) for file in rows.files or (rows.place,)])
-    except Exception as problem:
-        if not _jvm.is_of_spark(problem):
-            raise
-        raise unreadable(rows.place, problem) from problem
-
-
 def _of_one_schema(spark: SparkSession, a: DataFrame, b: DataFrame) -> tuple[DataFrame, DataFrame]:
     """A side without a row has no columns to be read: it is given those of the other."""
     if not a.columns:
@@ -187,15 +172,6 @@ def _of_one_schema(spark: SparkSession, a: DataFrame, b: DataFrame) -> tuple[Dat
     if not b.columns:
         b = spark.createDataFrame([], a.schema)
     return a, b
-
-
-def unreadable(place: str, problem: Exception) -> ConfigurationError:
-    """The error for a side that Spark cannot read, in one place."""
-    return ConfigurationError(
-        f"{place} cannot be read: {_jvm.plain(_jvm.causes_of(problem)[-1])}",
-        required="Its files are Parquet, JSON with one object a line, or CSV with a header.",
-        remedy="Look at the file that is named, or compare a folder without it.",
-    )
 
 
 def _key(wanted: Sequence[str], a: DataFrame, b: DataFrame, sides: tuple[Rows, Rows]) -> list[str]:
@@ -209,7 +185,7 @@ def _key(wanted: Sequence[str], a: DataFrame, b: DataFrame, sides: tuple[Rows, R
     return list(wanted)
 
 
-def _newest(column: str, key: Sequence[str], a: DataFrame, b: DataFrame) -> tuple[DataFrame, DataFrame]:
+def _newest(column: str, key: Sequence[str], a: DataFrame, b: DataFrame, formats: tuple[str, str]) -> tuple[DataFrame, DataFrame]:
     if not key:
         raise ConfigurationError("--newest is given without --key.", required="It chooses among the rows with the same key.")
     has = [column.lower() in {name.lower() for name in rows.columns} for rows in (a, b)]
@@ -218,27 +194,35 @@ def _newest(column: str, key: Sequence[str], a: DataFrame, b: DataFrame) -> tupl
             f'--newest {column}: neither side has a column "{column}".{did_you_mean(column, a.columns)}',
             required=f"A has {', '.join(a.columns)}.",
         )
-    first, second = (newest_of(rows, key, column) if there else rows for rows, there in zip((a, b), has, strict=True))
+    first, second = (
+        newest_of(rows, key, column, texts=format_ == "csv") if there else rows
+        for rows, there, format_ in zip((a, b), has, formats, strict=True)
+    )
     return first, second
 
 
-def _without_unreadable(plan: Plan, a: DataFrame, b: DataFrame) -> Plan:
-    """The plan without the columns whose texts on one side cannot all be read as what the other side has."""
+def _without_unreadable(plan: Plan, a: DataFrame, b: DataFrame, formats: tuple[str, str]) -> Plan:
+    """The plan without the columns whose texts on one side cannot all be read as what the other side has.
+
+    In CSV an empty text in quotes is a null of another type: some write all fields in quotes.
+    """
     bad: set[str] = set()
-    for side, rows in (("a", a), ("b", b)):
+    for side, rows, nothing in zip("ab", (a, b), ([""] if form == "csv" else [] for form in formats), strict=True):
         texts = [column for column in plan.compared if column.text_side == side]
         if not texts:
             continue
         (found,) = rows.agg(
-            *(
-                F.count_if(F.col(f"`{one.name}`").isNotNull() & (one.a if side == "a" else one.b).isNull()).alias(one.name)
-                for one in texts
-            )
+            *(F.count_if(_says(one.name, nothing) & (one.a if side == "a" else one.b).isNull()).alias(one.name) for one in texts)
         ).collect()
         bad |= {one.name for one in texts if found[one.name]}
     apart = [_apart(column, a.schema, b.schema) for column in plan.compared if column.name in bad]
     notes = {name: said for name, said in plan.notes.items() if name not in bad}
     return Plan([column for column in plan.compared if column.name not in bad], [*plan.apart, *apart], notes)
+
+
+def _says(name: str, nothing: Sequence[str]) -> Expression:
+    text = F.col(f"`{name}`")
+    return text.isNotNull() & ~text.isin(*nothing) if nothing else text.isNotNull()
 
 
 def _apart(column: Compared, a: StructType, b: StructType) -> Column:
@@ -262,6 +246,15 @@ def _require_comparable(plan: Plan, key: Sequence[str], a: DataFrame, b: DataFra
             f"The sides have no column to compare: A has {', '.join(a.columns) or 'none'}, B has {', '.join(b.columns) or 'none'}.",
             required="At least one column has the same name on both sides, and a type that can be compared.",
         )
+
+
+def _of_texts(plan: Plan, formats: tuple[str, str]) -> list[str]:
+    if formats == ("csv", "csv"):
+        return ["Both sides are CSV: their fields are compared as texts, so 7 and 007 differ, and 1 and 1.0 too."]
+    for side, other, format_ in (("A", "B", formats[0]), ("B", "A", formats[1])):
+        if format_ == "csv" and any(column.text_side == side.lower() for column in plan.compared):
+            return [f"The fields of CSV are texts: those of {side} are read as the types that {other} has."]
+    return []
 
 
 def _of_published(rows: Rows, side: str) -> list[str]:

@@ -63,9 +63,10 @@ class Found:
     shown: Sequence[ShownRow]
 
 
-def newest_of(rows: DataFrame, key: Sequence[str], column: str) -> DataFrame:
-    """Of the rows with the same key the one with the highest value in a column, without that column."""
-    last = Window.partitionBy(*map(_col, key)).orderBy(_col(column).desc_nulls_last())
+def newest_of(rows: DataFrame, key: Sequence[str], column: str, *, texts: bool = False) -> DataFrame:
+    """Of the rows with the same key the one with the highest value in a column, without that column; texts that are numbers count as such."""
+    order = [_col(column).try_cast("double").desc_nulls_last()] if texts else []
+    last = Window.partitionBy(*map(_col, key)).orderBy(*order, _col(column).desc_nulls_last())
     return rows.withColumn(_PLACE, F.row_number().over(last)).where(F.col(_PLACE) == 1).drop(_PLACE, column)
 
 

@@ -16,7 +16,14 @@ from streamproof.errors import ConfigurationError
 from streamproof.replay.diff.folders import Folders, shown_names
 
 CONFIGURATION = "streamproof.toml"
-FORMATS: Mapping[str, str] = {".parquet": "parquet", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv"}
+FORMATS: Mapping[str, str] = {
+    ".parquet": "parquet",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".csv": "csv",
+    ".avro": "avro",
+}
 _LEDGER = "_ledger.json"
 _BATCH = re.compile(r"batch=\d+")
 _PARTITION = re.compile(r"[^=]+=.*")
@@ -34,7 +41,7 @@ class Rows:
     place
         The folder or the file, as it was given or found.
     format
-        "parquet", "json" or "csv".
+        "parquet", "json", "csv" or "avro"; of an output without a file "parquet".
     files
         The files to read; empty for a folder that is read as a whole.
     batches
@@ -66,7 +73,7 @@ def outputs_of(place: str, folders: Folders) -> dict[str, Rows]:
     Parameters
     ----------
     place
-        A published output, a folder of Parquet, JSON or CSV, one such file, a folder with several outputs in it, or the folder of a job.
+        A published output, a folder of Parquet, JSON, CSV or Avro, one such file, a folder with several outputs in it, or the folder of a job.
 
     Raises
     ------
@@ -137,12 +144,12 @@ def _published(place: str, batches: Sequence[str], folders: Folders) -> Rows:
             left += 1
             continue
         files += _of_batch(directory, text, folders)
-    formats = {_format(file) for file in files} - {None}
+    formats = {_format_of_rows(file) for file in files}
     if len(formats) > 1:
         raise ConfigurationError(
-            f"{_named(place)} holds batches of {' and of '.join(sorted(map(str, formats)))}.", required="An output has one format."
+            f"{_named(place)} holds batches of {' and of '.join(sorted(formats))}.", required="An output has one format."
         )
-    return Rows(place, str(formats.pop()) if formats else "parquet", tuple(files), len(batches) - left, left)
+    return Rows(place, formats.pop() if formats else "parquet", tuple(files), len(batches) - left, left)
 
 
 def _of_batch(directory: str, ledger: str, folders: Folders) -> list[str]:
@@ -158,7 +165,7 @@ def _of_batch(directory: str, ledger: str, folders: Folders) -> list[str]:
     there = shown_names(folders.list(directory))
     named = {file.name: file.size for file in entry.files}
     if not named or there.keys() - named.keys():
-        return [f"{directory}/{name}" for name in there if _format(name) is not None]
+        return [f"{directory}/{name}" for name, size in there.items() if size >= 0]
     for name, size in named.items():
         if there.get(name) != size:
             found = "it is gone" if name not in there else f"it has {there[name]:,} bytes"
@@ -187,6 +194,18 @@ def _format(name: str) -> str | None:
     return FORMATS.get((path.with_suffix("") if path.suffix in _PACKED else path).suffix.lower())
 
 
+def _format_of_rows(file: str) -> str:
+    """The format of a file of a published batch, whose rows count: one that nothing is known of is no file to leave out."""
+    found = _format(file)
+    if found is None:
+        raise ConfigurationError(
+            f"The file {file} lies in a published batch, and is no file of Parquet, JSON, CSV or Avro by its name.",
+            required=f"A file of rows ends with one of {', '.join(FORMATS)}.",
+            remedy="If it holds no rows, move it out of the batch, or let its name begin with a dot.",
+        )
+    return found
+
+
 def _file(place: str, folders: Folders) -> Rows:
     """A side that is one file."""
     parent, _, name = place.rpartition("/")
@@ -195,7 +214,7 @@ def _file(place: str, folders: Folders) -> Rows:
     if not is_there:
         raise ConfigurationError(
             f"There is no {_named(place)}.",
-            required="A side is a folder with an output, or with files of Parquet, JSON or CSV.",
+            required="A side is a folder with an output, or with files of Parquet, JSON, CSV or Avro.",
             remedy="Look at its name.",
         )
     if format_ is None or folders.list(parent or ("/" if place.startswith("/") else "."))[name] < 0:
@@ -203,7 +222,7 @@ def _file(place: str, folders: Folders) -> Rows:
             _nothing(place)
             if format_ is None and not Path(name).suffix
             else ConfigurationError(
-                f"{_named(place)} is no folder, and no file of Parquet, JSON or CSV by its name.",
+                f"{_named(place)} is no folder, and no file of Parquet, JSON, CSV or Avro by its name.",
                 required=f"A file of rows ends with one of {', '.join(FORMATS)}.",
             )
         )

@@ -287,6 +287,15 @@ def test_a_bad_sample_says_what_is_wrong(sample, tmp_path, bad):
     assert error.value.required or error.value.remedy, "it says what to do"
 
 
+def test_a_line_end_in_quotes_is_refused_for_samples_and_not_for_jobs(sample):
+    with pytest.raises(ScenarioError) as error:
+        sample(b'a,b\n1,"x\ny"\n', "trades.csv")
+
+    assert "A sample is one record a line" in str(error.value.required)
+    assert "The source of a job does take line ends in quotes" in str(error.value.required)
+    assert "Spark" not in str(error.value)
+
+
 def test_a_sample_that_is_not_there_and_a_folder(tmp_path):
     with pytest.raises(ScenarioError, match="There is no"):
         read_sample("trades", tmp_path / "trades.csv")

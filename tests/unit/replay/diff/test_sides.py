@@ -59,6 +59,23 @@ def test_a_ledger_of_a_version_that_named_no_files_is_read_too(tmp_path):
     assert side(tmp_path)[""].files == (f"{folder}/part-0.parquet",)
 
 
+def test_a_published_output_of_avro_is_read_as_such(tmp_path):
+    publish(tmp_path, 0, ("part-0.avro",))
+
+    assert (side(tmp_path)[""].format, side(tmp_path)[""].files) == ("avro", (f"{tmp_path}/batch=000000/part-0.avro",))
+
+
+@pytest.mark.parametrize("names", [("part-0.orc",), ("part-0.parquet", "part-1.orc")])
+def test_a_published_file_of_an_unknown_ending_is_refused(names, tmp_path):
+    folder = publish(tmp_path, 0, names)
+
+    with pytest.raises(ConfigurationError, match=rf"{names[-1]} lies in a published batch, and is no file of"):
+        side(tmp_path)
+    (folder / names[0]).rename(folder / "compacted.orc")  # by its owner: its rows are no less there
+    with pytest.raises(ConfigurationError, match=r"orc lies in a published batch, and is no file of"):
+        side(tmp_path)
+
+
 def test_a_published_batch_that_is_not_whole_is_refused(tmp_path):
     folder = publish(tmp_path, 1, ("a.parquet", "b.parquet"))
     (folder / "b.parquet").unlink()
@@ -83,7 +100,14 @@ def test_a_torn_ledger_and_one_of_another_version_are_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "format_"),
-    [("a.parquet", "parquet"), ("a.snappy.parquet", "parquet"), ("day=1/a.json", "json"), ("a.jsonl.gz", "json"), ("a.csv", "csv")],
+    [
+        ("a.parquet", "parquet"),
+        ("a.snappy.parquet", "parquet"),
+        ("day=1/a.json", "json"),
+        ("a.jsonl.gz", "json"),
+        ("a.csv", "csv"),
+        ("a.avro", "avro"),
+    ],
 )
 def test_a_plain_folder_is_what_its_files_are(name, format_, tmp_path):
     write(tmp_path / name)
@@ -131,11 +155,12 @@ def test_a_job_has_the_outputs_that_it_publishes_to_files(tmp_path):
     assert {name: rows.place for name, rows in side(tmp_path).items()} == {"kept": str(tmp_path / "out/kept")}
 
 
-@pytest.mark.parametrize("name", ["nowhere", "empty", "texts", "a.txt"])
+@pytest.mark.parametrize("name", ["nowhere", "empty", "texts", "a.txt", "a.orc"])
 def test_what_is_no_side_is_refused(name, tmp_path):
     (tmp_path / "empty").mkdir()
     write(tmp_path / "texts" / "readme.md")
     write(tmp_path / "a.txt")
+    write(tmp_path / "a.orc")
 
     with pytest.raises(ConfigurationError, match=f"(There is no .*{name}|{name} holds no rows|{name} is no folder)"):
         side(tmp_path / name)
