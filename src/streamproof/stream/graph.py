@@ -52,8 +52,8 @@ def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, d
         for mention in step.mentioned():
             if mention.exact:
                 require_columns(rows, mention.columns, mention.where)
-    made_by = state_of(recipe, rows)
-    return Plan(_kept(recipe, rows, event_time, doors), made_by)
+    made = _kept(recipe, rows, event_time, doors)
+    return Plan(made, state_of(recipe, rows))  # behind the plan, which says in our words what cannot be planned
 
 
 def row_wise(recipe: Recipe, rows: DataFrame, doors: Doors) -> DataFrame:
