@@ -59,15 +59,7 @@ def windows(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame
     """
     state = _state(spark, checkpoint, operator)
     end, *by = _fields(state, "key")
-    records, *more = _fields(state, "value")
-    second = state.schema["value"].dataType.fields[1:2]  # type: ignore[attr-defined]
-    hashed = more[0] if second and second[0].dataType.simpleString() == "bigint" else F.lit(None)
-    return state.select(
-        _listed(by).alias("by"),
-        end.alias("end_us"),
-        records.alias("records"),
-        hashed.cast("bigint").alias("hash"),
-    )
+    return _windows(state, by, end, aggregates_from=0)
 
 
 def sessions(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
@@ -77,15 +69,18 @@ def sessions(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFram
     """
     state = _state(spark, checkpoint, operator)
     *by, _start = _fields(state, "key")
-    session, *values = state.schema["value"].dataType.names  # type: ignore[attr-defined]
-    records, hashed = values[len(by)], values[len(by) + 1 : len(by) + 2]
-    types = {field.name: field.dataType.simpleString() for field in state.schema["value"].dataType.fields}  # type: ignore[attr-defined]
-    has_hash = bool(hashed) and types[hashed[0]] == "bigint"
+    return _windows(state, by, F.unix_micros("value.f0.end"), aggregates_from=1 + len(by))
+
+
+def _windows(state: "DataFrame", by: "list[Column]", end: "Column", *, aggregates_from: int) -> "DataFrame":
+    records, *more = _fields(state, "value")[aggregates_from:]
+    second = state.schema["value"].dataType.fields[aggregates_from + 1 : aggregates_from + 2]  # type: ignore[attr-defined]
+    hashed = more[0] if second and second[0].dataType.simpleString() == "bigint" else F.lit(None)
     return state.select(
         _listed(by).alias("by"),
-        F.unix_micros(F.col(f"value.{session}.end")).alias("end_us"),
-        F.col(f"value.{records}").alias("records"),
-        (F.col(f"value.{hashed[0]}") if has_hash else F.lit(None)).cast("bigint").alias("hash"),
+        end.alias("end_us"),
+        records.alias("records"),
+        hashed.cast("bigint").alias("hash"),
     )
 
 

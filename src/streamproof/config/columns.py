@@ -63,9 +63,13 @@ def columns_of(ddl: str) -> dict[str, str]:
 
 def sized_columns_of(ddl: str) -> dict[str, str]:
     """As `columns_of`, with what stands in brackets behind a number: {"notional": "decimal(10,2)"}."""
-    sizes = [found[4] if (found := _COLUMN.match(part)) and found[4] else "" for part in _parts(ddl)]
-    columns = columns_of(ddl).items()
-    return {name: kind + "".join(size.split()) * (kind in _NUMBERS) for (name, kind), size in zip(columns, sizes, strict=True)}
+    columns = columns_of(ddl)
+    sized: dict[str, str] = {}
+    for (name, kind), part in zip(columns.items(), _parts(ddl), strict=True):
+        found = _COLUMN.match(part)
+        size = found[4] if found is not None and kind in _NUMBERS else None
+        sized[name] = kind + "".join((size or "").split())
+    return sized
 
 
 def check_columns(path: KeyPath, source: SourceConfig) -> Iterator[Problem]:

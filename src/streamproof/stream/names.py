@@ -30,6 +30,12 @@ def own_name(names: Iterable[str]) -> str | None:
     return next((name for name in names if name.lower() in _OWN), None)
 
 
+def quoted(name: str) -> str:
+    """A column's name as Spark's expressions take any name, in backticks."""
+    doubled = name.replace("`", "``")
+    return f"`{doubled}`"
+
+
 def visible(columns: Iterable[str]) -> list[str]:
     """The columns that a job knows of."""
     return [column for column in columns if column not in (*HIDDEN, WINDOW)]

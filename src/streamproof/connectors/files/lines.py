@@ -5,7 +5,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from streamproof.connectors import json_records
-from streamproof.stream.names import CORRUPT, ORIGINAL, PROBLEM, TRACE
+from streamproof.stream.names import CORRUPT, ORIGINAL, PROBLEM, TRACE, quoted
 
 _BYTES = "_csv_original"
 _NO_UTF8 = "bytes that are not UTF-8"
@@ -16,7 +16,7 @@ def of_csv(rows: DataFrame, schema: StructType, *, lenient: bool) -> DataFrame:
     apart = rows.select("json", F.col("original").alias(_BYTES), F.col("problem").alias(PROBLEM))
     parsed = json_records.parsed(apart, F.col("json"), schema, (_BYTES, PROBLEM), lenient=lenient)
     unread = F.when(F.col(PROBLEM).isNotNull(), F.col(PROBLEM)).otherwise(F.col(CORRUPT))
-    columns = [F.col(f"`{name}`") for name in schema.names]
+    columns = [F.col(quoted(name)) for name in schema.names]
     return parsed.select(*columns, unread.alias(PROBLEM), F.col(_BYTES).alias(ORIGINAL))
 
 

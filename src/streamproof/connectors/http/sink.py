@@ -14,7 +14,7 @@ from streamproof.connectors.keys import key_text, null_key, require_key
 from streamproof.connectors.sink import LaggingSink, SinkPlace, entry_of, gone, require_whole, same_publication
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import SinkError, SinkUnavailable, TwoDrivers
-from streamproof.stream.names import HIDDEN
+from streamproof.stream.names import HIDDEN, quoted
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -93,11 +93,11 @@ class CallSink(LaggingSink):
         hidden = [name for name in rows.columns if name in HIDDEN]
         key = key_text(rows, self._config.key).alias("key")
         sent = [name for name in rows.columns if carried.is_carried(name)]
-        visible = [f"`{name}`" for name in rows.columns if name not in (*hidden, *sent)]
+        visible = [quoted(name) for name in rows.columns if name not in (*hidden, *sent)]
         body = F.to_json(F.struct(*visible), WRITTEN).cast("binary").alias("body")
         shown = [F.col(name).cast("string").cast("binary").alias(f"Streamproof{name.replace('_', '-')}") for name in hidden]
         shown += [F.lit(str(batch)).cast("binary").alias("Streamproof-batch")] if hidden else []
-        shown += [F.col(f"`{name}`").cast("string").cast("binary").alias(carried.header_of(name)) for name in sent]
+        shown += [F.col(quoted(name)).cast("string").cast("binary").alias(carried.header_of(name)) for name in sent]
         return rows.select(key, body, *shown)
 
     def _calling(self, batch: int, extra: list[str], *, again: bool) -> Calling:

@@ -36,7 +36,7 @@ from streamproof.connectors.sink import (
 )
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
 from streamproof.errors import ConfigurationError
-from streamproof.stream.names import HIDDEN
+from streamproof.stream.names import HIDDEN, quoted
 
 if TYPE_CHECKING:
     from streamproof.config import KafkaSink
@@ -70,7 +70,7 @@ class _Topic(Sink):
         """`key` and `value` (binary), and each column that is a header as binary under its name: the hidden ones of proofs, and carried ones."""
         headers = [name for name in rows.columns if _is_header(name)]
         visible = [name for name in rows.columns if name not in headers]
-        row = F.struct(*[f"`{name}`" for name in visible])
+        row = F.struct(*map(quoted, visible))
         value = F.to_json(row, WRITTEN).cast("binary") if self._values is None else self._values.value(row)
         if self._config.tombstone:
             value = F.when(~F.coalesce(F.expr(self._config.tombstone), F.lit(False)), value)

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StringType, StructType, TimestampType
 
 from streamproof.connectors.json_records import WRITTEN
+from streamproof.stream.names import quoted
 
 DELETE = "_delete"
 """The column that says whether a row deletes its key."""
@@ -66,4 +67,4 @@ def _quoted(text: Column) -> Column:
 
 
 def _named(column: str) -> Column:
-    return F.col("`" + column.replace("`", "``") + "`")
+    return F.col(quoted(column))

@@ -46,13 +46,13 @@ def state_contents(history: History) -> Iterator[Finding]:
 
 def _windows(history: History, view: QueryView, state: StateContents) -> Iterator[Finding]:
     shape, last = view.model.shape, view.batches[-1].batch if view.batches else None
-    expected = {(by, contents.end_us): (by, start) for (by, start), contents in view.model.open.items()}
-    for (by, start), contents in view.model.open.items():
-        key, found = (by, start), state.windows.get((by, contents.end_us))
+    expected = {(by, contents.end_us) for (by, _), contents in view.model.open.items()}
+    for key, contents in view.model.open.items():
+        found = state.windows.get((key[0], contents.end_us))
         if found != contents.vector:
             yield _window(history, view, key, contents, found, last)
     due_ends = {(by, contents.end_us) for (by, _), contents in view.model.emitted.items()}
-    for key in sorted(state.windows.keys() - expected.keys(), key=repr):
+    for key in sorted(state.windows.keys() - expected, key=repr):
         due = key in due_ends
         what = "a window is still in state though it was due" if due else "a window is in state that no event is in"
         code = Code.STILL_IN_STATE if due else Code.NO_EVENT

@@ -169,14 +169,15 @@ def _late_bound(board: _Board, around: Around) -> None:
         return
     shape, batch, bound = found
     tick = around.source.tick_us
-    several = False
+    after: bool | None = False
     if shape.deduplicate is None and shape.window is not None:
-        last, several = shape.window.last_late(bound, tick), shape.window.several
+        last = shape.window.last_late(bound, tick)
+        after = None if shape.window.several else False  # where windows overlap it is late for all but the newest
         words = "in the last window that ends at or below the late bound"
     else:
         last, words = bound - bound % tick, "at the late bound"
     for offset, where in ((0, words), (-tick, f"a tick before the one {words}"), (tick, f"a tick after the one {words}")):
-        late = True if offset <= 0 else None if several else False  # the one after is late for all its windows but the newest
+        late = True if offset <= 0 else after
         board.put(batch, Edge(where, shape.query, late=late, bound_us=bound), time_us=last + offset)
 
 

@@ -25,6 +25,7 @@ from pyspark.sql.types import (
 
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.replay.diff.result import Apart, Column
+from streamproof.stream.names import quoted
 
 _DIGITS = 38
 _DIGITS_OF_INTEGER = 20
@@ -94,7 +95,7 @@ def _types(rows: DataFrame) -> dict[str, tuple[str, DataType]]:
 
 
 def _compared(name: str, other: str, mine: DataType, theirs: DataType, formats: tuple[str, str]) -> Compared | None:
-    a, b = _column(name), _column(other)
+    a, b = named(name), named(other)
     if isinstance(mine, NumericType) and isinstance(theirs, NumericType):
         wider = _wider(mine, theirs)
         return Compared(name, a.cast(wider), b.cast(wider), number=True, floating=isinstance(wider, DoubleType | FloatType))
@@ -113,8 +114,9 @@ def _compared(name: str, other: str, mine: DataType, theirs: DataType, formats: 
     return None
 
 
-def _column(name: str) -> Expression:
-    return F.col(f"`{name.replace('`', '``')}`")
+def named(name: str) -> Expression:
+    """The column of a name, whatever stands in it."""
+    return F.col(quoted(name))
 
 
 def _wider(mine: DataType, theirs: DataType) -> DataType:

@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 from streamproof import _jvm
 from streamproof.config.problems import did_you_mean
 from streamproof.errors import ConfigurationError
-from streamproof.replay.diff.columns import Compared, Plan, planned, sides_as
+from streamproof.replay.diff.columns import Compared, Plan, named, planned, sides_as
 from streamproof.replay.diff.folders import Folders, LocalFolders
 from streamproof.replay.diff.reading import read_rows, unreadable
 from streamproof.replay.diff.result import Apart, Column, Diff, OutputDiff
@@ -221,7 +221,7 @@ def _without_unreadable(plan: Plan, a: DataFrame, b: DataFrame, formats: tuple[s
 
 
 def _says(name: str, nothing: Sequence[str]) -> Expression:
-    text = F.col(f"`{name}`")
+    text = named(name)
     return text.isNotNull() & ~text.isin(*nothing) if nothing else text.isNotNull()
 
 

@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DecimalType, IntegralType
 
 from streamproof.connectors.json_records import WRITTEN
-from streamproof.replay.diff.columns import Compared
+from streamproof.replay.diff.columns import Compared, named
 from streamproof.replay.diff.result import ColumnDifference, Kind, ShownRow, Sum
 
 _A, _B, _SIDE, _PLACE, _KIND, _OF_A, _OF_B = (
@@ -65,8 +65,8 @@ class Found:
 
 def newest_of(rows: DataFrame, key: Sequence[str], column: str, *, texts: bool = False) -> DataFrame:
     """Of the rows with the same key the one with the highest value in a column, without that column; texts that are numbers count as such."""
-    order = [_col(column).try_cast("double").desc_nulls_last()] if texts else []
-    last = Window.partitionBy(*map(_col, key)).orderBy(*order, _col(column).desc_nulls_last())
+    order = [named(column).try_cast("double").desc_nulls_last()] if texts else []
+    last = Window.partitionBy(*map(named, key)).orderBy(*order, named(column).desc_nulls_last())
     return rows.withColumn(_PLACE, F.row_number().over(last)).where(F.col(_PLACE) == 1).drop(_PLACE, column)
 
 
@@ -74,7 +74,7 @@ def with_several(rows: DataFrame, key: Sequence[str]) -> int:
     """How many keys have more than one row."""
     if not key:
         return 0
-    return rows.groupBy(*map(_col, key)).agg(F.count(F.lit(1)).alias(_PLACE)).where(F.col(_PLACE) > 1).count()
+    return rows.groupBy(*map(named, key)).agg(F.count(F.lit(1)).alias(_PLACE)).where(F.col(_PLACE) > 1).count()
 
 
 def compared_rows(a: DataFrame, b: DataFrame, columns: Sequence[Compared], wanted: Wanted) -> Found:
@@ -109,7 +109,7 @@ def _left_over(a: DataFrame, b: DataFrame, names: Sequence[str]) -> DataFrame:
     """The rows that the other side lacks, each as often as it lacks it, with their side."""
     one, none = F.lit(1).cast("long"), F.lit(0).cast("long")
     both = a.withColumns({_A: one, _B: none}).unionByName(b.withColumns({_A: none, _B: one}))
-    counted = both.groupBy(*map(_col, names)).agg(F.sum(_A).alias(_A), F.sum(_B).alias(_B))
+    counted = both.groupBy(*map(named, names)).agg(F.sum(_A).alias(_A), F.sum(_B).alias(_B))
     more = F.col(_A) - F.col(_B)
     uneven = counted.where(more != 0).withColumn(_SIDE, F.when(more > 0, F.lit("a")).otherwise(F.lit("b")))
     return uneven.withColumn(_PLACE, F.explode(F.sequence(F.lit(1).cast("long"), F.abs(more)))).drop(_A, _B, _PLACE)
@@ -117,10 +117,10 @@ def _left_over(a: DataFrame, b: DataFrame, names: Sequence[str]) -> DataFrame:
 
 def _pairs(left_over: DataFrame, by: Sequence[str], others: Sequence[str]) -> DataFrame:
     """Rows with the same key beside each other: the columns of the key, and a struct of the others for each side."""
-    ordered = Window.partitionBy(_SIDE, *map(_col, by)).orderBy(*map(_col, others))
+    ordered = Window.partitionBy(_SIDE, *map(named, by)).orderBy(*map(named, others))
     placed = left_over.withColumn(_PLACE, F.row_number().over(ordered))
-    rest = F.struct(*map(_col, others))
-    return placed.groupBy(*map(_col, by), _PLACE).agg(
+    rest = F.struct(*map(named, others))
+    return placed.groupBy(*map(named, by), _PLACE).agg(
         F.first(F.when(F.col(_SIDE) == "a", rest), ignorenulls=True).alias(_OF_A),
         F.first(F.when(F.col(_SIDE) == "b", rest), ignorenulls=True).alias(_OF_B),
     )
@@ -130,7 +130,7 @@ def _unpaired(left_over: DataFrame, by: Sequence[str]) -> DataFrame:
     """Every row alone: there is nothing but the key."""
     there = F.struct(F.lit(1).alias("there"))
     return left_over.select(
-        *map(_col, by),
+        *map(named, by),
         F.when(F.col(_SIDE) == "a", there).alias(_OF_A),
         F.when(F.col(_SIDE) == "b", there).alias(_OF_B),
     )
@@ -176,10 +176,10 @@ def _apart(name: str) -> Expression:
 def _shown(pairs: DataFrame, by: Sequence[str], differs: Mapping[str, Expression], wanted: Wanted) -> Iterator[ShownRow]:
     if not wanted.shown:
         return
-    key = F.to_json(F.struct(*map(_col, by)), dict(WRITTEN)) if by else F.lit("{}")
+    key = F.to_json(F.struct(*map(named, by)), dict(WRITTEN)) if by else F.lit("{}")
     which = F.array_compact(F.array(*(F.when(one, F.lit(name)) for name, one in differs.items()))) if differs else F.array()
     for kind in Kind:
-        some = pairs.where(F.col(_KIND) == kind.value).orderBy(*map(_col, by)).limit(wanted.shown)
+        some = pairs.where(F.col(_KIND) == kind.value).orderBy(*map(named, by)).limit(wanted.shown)
         found = some.select(
             key.alias("key"),
             F.to_json(_OF_A, dict(WRITTEN)).alias("a"),
@@ -221,13 +221,9 @@ def count_and_sums(rows: DataFrame, columns: Sequence[Compared], key: Sequence[s
 
 def _addable(name: str, type_: Any) -> Expression:
     if isinstance(type_, IntegralType):
-        return _col(name).cast(DecimalType(20, 0))
-    return _col(name) if isinstance(type_, DecimalType) else _col(name).cast("double")
+        return named(name).cast(DecimalType(20, 0))
+    return named(name) if isinstance(type_, DecimalType) else named(name).cast("double")
 
 
 def sums_of(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Sum]:
     return [Sum(name, a[name], b[name]) for name in a]
-
-
-def _col(name: str) -> Expression:
-    return F.col(f"`{name.replace('`', '``')}`")

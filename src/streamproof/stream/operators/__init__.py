@@ -1,4 +1,7 @@
-"""Operators: the steps of a stream. One module each; the oracle has a twin of each that keeps state, in a module of the same name."""
+"""Operators: the steps of a stream. One module each; the oracle has a twin of each that keeps state, in a module of the same name.
+
+PySpark is imported where a plan is built, and not with the module: what a job is made of is looked at without it.
+"""
 
 from streamproof.stream.operators.deduplicate import Deduplicate
 from streamproof.stream.operators.filter import Filter

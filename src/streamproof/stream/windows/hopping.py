@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.names import WINDOW
-from streamproof.stream.windows.window import Window, delay_of, instant, length
+from streamproof.stream.windows.window import Window, delay_of, duration_of, positive_duration
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, GroupedData
@@ -85,7 +85,7 @@ def hopping(size: str, *, every: str, offset: str = "0 seconds") -> Hopping:
         offset is not shorter than `every`.
     """
     call = f"hopping({size!r}, every={every!r})"
-    found, hop = length(call, size), length(call, every, "windows need a hop")
+    found, hop = positive_duration(call, size), positive_duration(call, every, "windows need a hop")
     if hop > found:
         raise JobDefinitionError(
             f"{call}: every is longer than the size.",
@@ -98,7 +98,7 @@ def hopping(size: str, *, every: str, offset: str = "0 seconds") -> Hopping:
             required=f"At most {MOST:,}: each of them makes a row of every event.",
             remedy="Make every longer.",
         )
-    behind = instant(f"hopping({size!r}, every={every!r}, offset={offset!r})", offset)
+    behind = duration_of(f"hopping({size!r}, every={every!r}, offset={offset!r})", offset)
     if behind >= hop:
         raise JobDefinitionError(f"{call}: the offset {offset!r} is not shorter than every.")
     return Hopping(found, hop, behind)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.stream.names import WINDOW
-from streamproof.stream.windows.window import Window, length
+from streamproof.stream.windows.window import Window, positive_duration
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, GroupedData
@@ -59,4 +59,4 @@ def session(gap: str) -> Session:
     JobDefinitionError
         If the gap is not a duration or not longer than zero.
     """
-    return Session(length(f"session({gap!r})", gap, "a session needs a gap"))
+    return Session(positive_duration(f"session({gap!r})", gap, "a session needs a gap"))

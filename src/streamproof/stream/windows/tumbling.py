@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.names import WINDOW
-from streamproof.stream.windows.window import Window, grouped_by_end, instant, length
+from streamproof.stream.windows.window import Window, duration_of, grouped_by_end, positive_duration
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, GroupedData
@@ -67,7 +67,7 @@ def tumbling(size: str, *, offset: str = "0 seconds") -> Tumbling:
         If a text is not a duration, the size is not longer than zero, or the offset not shorter than the size.
     """
     call = f"tumbling({size!r})"
-    found, behind = length(call, size), instant(f"tumbling({size!r}, offset={offset!r})", offset)
+    found, behind = positive_duration(call, size), duration_of(f"tumbling({size!r}, offset={offset!r})", offset)
     if behind >= found:
         raise JobDefinitionError(
             f"tumbling({size!r}, offset={offset!r}): the offset is not shorter than the size.",

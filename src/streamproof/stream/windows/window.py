@@ -64,7 +64,7 @@ def delay_of(rows: "DataFrame", event_time: str) -> dict[str, Any]:
     return {} if delay is None else {DELAY: delay}
 
 
-def length(call: str, text: str, what: str = "a window needs a size") -> timedelta:
+def positive_duration(call: str, text: str, what: str = "a window needs a size") -> timedelta:
     """A duration greater than zero.
 
     Raises
@@ -72,13 +72,13 @@ def length(call: str, text: str, what: str = "a window needs a size") -> timedel
     JobDefinitionError
         If the text is not a duration or not longer than zero; `call` is how the error names where it stands.
     """
-    duration = instant(call, text)
+    duration = duration_of(call, text)
     if duration <= timedelta():
         raise JobDefinitionError(f"{call}: {what} greater than zero.")
     return duration
 
 
-def instant(call: str, text: str) -> timedelta:
+def duration_of(call: str, text: str) -> timedelta:
     """A duration of whole milliseconds; JobDefinitionError where it is none. Spark's clock of event time has no finer ones."""
     if not isinstance(text, str):
         raise JobDefinitionError(f'{call}: a duration is a text such as "30 seconds", and this is a {type(text).__name__}.')

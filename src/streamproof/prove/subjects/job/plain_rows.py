@@ -12,6 +12,7 @@ from pyspark.sql.types import CharType, DataType, LongType, StringType, StructFi
 
 from streamproof.config import KafkaSource
 from streamproof.prove.scenario.generate import TRACE, Event
+from streamproof.stream.names import quoted
 
 if TYPE_CHECKING:
     from streamproof.config import SourceConfig
@@ -36,7 +37,7 @@ def plain_rows(
     schema = StructType([StructField(TRACE, StringType()), StructField(_TIME, LongType()), *others])
     rows = spark.read.schema(schema).json(str(file))
     instant = F.timestamp_micros(_TIME)
-    return rows.select(TRACE, *[instant.alias(name) if name == time_column else F.col(f"`{name}`") for name in declared.names])
+    return rows.select(TRACE, *[instant.alias(name) if name == time_column else F.col(quoted(name)) for name in declared.names])
 
 
 def _line(event: Event, *, as_they_are: bool) -> bytes:
