@@ -72,11 +72,11 @@ test: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1
 test: export FULL ?=
 test: setup
 	@mkdir -p reports
-	@{ failed=0; $(RUN) pytest --durations=12 -m "proof and not service" || failed=$$?; $(THEN) || failed=$$?; exit $$failed; } \
+	@{ failed=0; $(RUN) pytest --durations=40 -m "not service and (proof or not spark)" || failed=$$?; $(THEN) || failed=$$?; exit $$failed; } \
 	    > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
-	  { failed=0; $(RUN) pytest --durations=12 -m "service and (proof or not spark)" || failed=$$?; $(ALSO) || failed=$$?; exit $$failed; } \
+	  { failed=0; $(RUN) pytest --durations=40 -m "service and (proof or not spark)" || failed=$$?; $(ALSO) || failed=$$?; exit $$failed; } \
 	    > reports/tests-of-proofs-on-services.txt 2>&1 & services=$$!; \
-	  failed=0; $(RUN) pytest --durations=12 -m "not proof and (spark or not service)" || failed=$$?; \
+	  failed=0; $(RUN) pytest --durations=60 -m "spark and not proof" || failed=$$?; \
 	  wait $$proofs || failed=$$?; wait $$services || failed=$$?; \
 	  cat reports/tests-of-proofs.txt reports/tests-of-proofs-on-services.txt; exit $$failed
 
