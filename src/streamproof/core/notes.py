@@ -32,6 +32,7 @@ class NoteCode(StrEnum):
     LOSS_PENDING = "loss-pending"
     ACCOUNT_UNKNOWN = "account-unknown"
     WATERMARK_LEAPT = "watermark-leapt"
+    SOURCE_QUIET = "source-quiet"
     NOT_BOUND = "output-not-bound"
     LAG_UNKNOWN = "lag-unknown"
     SEVERAL_QUERIES = "several-queries"

@@ -42,6 +42,7 @@ from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.places import seen_from
 from streamproof.runtime.published import chain_before
 from streamproof.runtime.publishing import Publisher
+from streamproof.runtime.quiet import QuietSources
 from streamproof.runtime.reports import DoorSums, sums_by_output
 from streamproof.runtime.tally import tally_door
 from streamproof.stream.identity import MadeBy
@@ -113,9 +114,10 @@ class BatchProtocol:
     columns: Mapping[str, StructType]
     floats: Mapping[str, float]
     stateful: bool
-    whole_files: str
+    whole_files: Sequence[str]
     events: QueryEvents
     leaps: Leaps
+    quiet: QuietSources
     losses: Losses
     accept_replay: int | None = None
     ending: bool = False
@@ -165,6 +167,7 @@ class BatchProtocol:
             self.publisher.drop_published(batch - 1)
         self.manifests.prune(batch, self.publisher.open_batches)
         self.done.add(manifest)
+        self.quiet.saw(batch, logs)
         leap = self.leaps.saw(batch, logs, manifest.counts[SideKind.LATE])
         if leap is not None:
             self.events.emit(WatermarkLeapt(leap.query, leap.batch, leap.before, leap.after))

@@ -90,6 +90,11 @@ class BoundQuery:
         return self.config.source[self.recipe.source]
 
     @property
+    def sources(self) -> "Mapping[str, SourceConfig]":
+        """Its sources by name, in the order in which Spark numbers them."""
+        return {name: self.config.source[name] for name in self.recipe.sources}
+
+    @property
     def checkpoints(self) -> str:
         """The folder with the checkpoints of all queries; what is staged for services lies beside it."""
         return self.config.resolve(self.config.checkpoint)
@@ -149,7 +154,11 @@ class BoundJob:
 
 def _rejects_all_of(other: Recipe, recipe: Recipe) -> bool:
     """Whether every record that `recipe` rejects is rejected by `other`, by the same steps."""
+    others = {branch.source: branch for branch in other.branches}
+    return all(branch.source in others and _has_requirements_of(others[branch.source], branch) for branch in recipe.branches)
+
+
+def _has_requirements_of(other: Recipe, recipe: Recipe) -> bool:
     requirements = [number for number, step in enumerate(recipe.steps) if isinstance(step, Require)]
     shared = recipe.steps[: requirements[-1] + 1] if requirements else ()
-    same = len(shared) <= len(other.steps) and all(mine is theirs for mine, theirs in zip(shared, other.steps, strict=False))
-    return other.source == recipe.source and same
+    return len(shared) <= len(other.steps) and all(mine is theirs for mine, theirs in zip(shared, other.steps, strict=False))

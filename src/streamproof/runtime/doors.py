@@ -1,5 +1,6 @@
 """The doors of a running query: diverted rows go to side files by Java functions, in the same pass (SPARK_FACTS)."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from pyspark.sql import Column, DataFrame
@@ -12,6 +13,8 @@ from streamproof.stream.names import CORRUPT, INSTANT, MADE, ORIGINAL, PROBLEM, 
 from streamproof.stream.outputs import SideKind
 
 _INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM, WINDOW)
+AGAIN = "\t"
+"""Between the name of a door and its number, where several sources pass doors of one name."""
 EXPANDED = "expanded"
 """The door that nobody leaves by: a record's second window and those after it are counted there."""
 
@@ -27,6 +30,7 @@ class SideDoors:
     directories: dict[SideKind, str]
     shapes: dict[SideKind, list[StructType]] = field(default_factory=dict)
     _number: int = 0
+    _uses: Counter[str] = field(default_factory=Counter)
 
     def clock(self) -> Column:
         return self.jvm.batch_clock()
@@ -40,7 +44,7 @@ class SideDoors:
 
     def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
         trace = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
-        out = self.jvm.divert(f"filtered.{name}", None, trace, F.lit(name))
+        out = self.jvm.divert(self._once_more(f"filtered.{name}"), None, trace, F.lit(name))
         return rows_that_pass(rows, F.when(keep, F.lit(True)).otherwise(out))
 
     def late(
@@ -54,8 +58,13 @@ class SideDoors:
 
     def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
         trace = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
-        counted = self.jvm.divert(EXPANDED, None, trace, F.lit(None).cast("string"))
+        counted = self.jvm.divert(self._once_more(EXPANDED), None, trace, F.lit(None).cast("string"))
         return rows_that_pass(rows, F.when(further, ~counted).otherwise(F.lit(True)))
+
+    def _once_more(self, door: str) -> str:
+        """The name of a door that every source of a union has: a door occurs once in a plan, and its sums are added up by its name."""
+        self._uses[door] += 1
+        return door if self._uses[door] == 1 else f"{door}{AGAIN}{self._uses[door]}"
 
     def _divert(self, rows: DataFrame, kind: SideKind, leaves: Column, payload: Column, reason: Column) -> DataFrame:
         door = f"{kind}.{self._number}"

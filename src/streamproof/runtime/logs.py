@@ -1,5 +1,6 @@
 """Spark's logs of a query, read through Hadoop's file systems: what a batch was (R2)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -62,20 +63,21 @@ class QueryLogs:
         fingerprint = Fingerprint(log.watermark_ms, ends, files, starts)
         return BatchLogs(fingerprint, text, kept, log.timestamp_ms, before[1].watermark_ms if before else 0)
 
-    def require_inputs(self, logs: BatchLogs, batch: int, *, whole: str) -> None:
+    def require_inputs(self, logs: BatchLogs, batch: int, *, whole: Sequence[str]) -> None:
         """DataError unless every file of the batch is there: Spark passes over a file that vanished after it was listed.
 
         Parameters
         ----------
         whole
-            The format of the files, where an empty one is no whole one, such as "parquet"; empty for lines, whose files may be.
+            By source the format of its files, where an empty one is no whole one, such as "parquet"; empty for lines, whose files may be.
         """
-        for files in logs.fingerprint.files.values():
+        for source, files in logs.fingerprint.files.items():
+            form = whole[int(source)] if int(source) < len(whole) else ""
             for file, size in self.storage.sizes(files).items() if files else ():
                 if size < 0:
                     raise vanished(path_of(file), batch)
-                if whole and size == 0:
-                    raise unreadable(path_of(file), whole)
+                if form and size == 0:
+                    raise unreadable(path_of(file), form)
 
     def _files(self, source: int, start: int, end: int) -> tuple[tuple[str, ...], dict[str, str]]:
         found: list[str] = []

@@ -37,13 +37,16 @@ def require_together(
     """
     check_owner([sink for sink in sinks.values() if not sink.may_lag], incarnation, query.job, manifests)
     require_places(manifests, sinks)
-    source = query.source
-    if isinstance(source, FilesSource):
-        require_source(manifests, query.config.resolve(source.path))
-    if not isinstance(source, KafkaSource):
+    of_kafka = {name: source for name, source in query.sources.items() if isinstance(source, KafkaSource)}
+    for number, source in enumerate(query.sources.values()):
+        if isinstance(source, FilesSource):
+            require_source(manifests, query.config.resolve(source.path), number)
+    if not of_kafka:
         return {}
-    require_topics(manifests, source.topic)
-    topics = kafka.require(spark, query.recipe.source, source)
+    require_topics(manifests, [topic for source in of_kafka.values() for topic in source.topic])
+    topics: dict[str, str] = {}
+    for name, source in of_kafka.items():
+        topics |= kafka.require(spark, name, source)
     require_same_topics(manifests, topics, accepted_topics)
     return topics
 
@@ -115,12 +118,12 @@ def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
             )
 
 
-def require_source(manifests: ManifestStore, folder: str) -> None:
+def require_source(manifests: ManifestStore, folder: str, number: int = 0) -> None:
     """WrongCheckpoint if the source is bound to another folder than the one that was read last, as in a copied or moved job.
 
     Spark knows the files it has read by their whole paths: in a copy it would take every event in again.
     """
-    for uri in _newest_files(manifests):
+    for uri in _newest_files(manifests, number):
         if not is_below(uri, folder):
             raise WrongCheckpoint(
                 f"The checkpoint {manifests.checkpoint} has read {path_of(uri)}; the source is bound to {folder} now.",
@@ -192,8 +195,7 @@ def _is_elsewhere(manifests: ManifestStore, sink: Sink) -> bool:
     return False
 
 
-def _newest_files(manifests: ManifestStore) -> tuple[str, ...]:
-    """The URIs of the files that the newest batch with files has read; a few of them tell."""
-    of_batches = (manifest.fingerprint.files.values() for manifest in manifests.newest_first())
-    read = (tuple(file for files in of_sources for file in files) for of_sources in of_batches)
-    return next((files[:3] for files in read if files), ())
+def _newest_files(manifests: ManifestStore, number: int) -> tuple[str, ...]:
+    """The URIs of the files that the newest batch with files of a source has read; a few of them tell."""
+    read = (manifest.fingerprint.files.get(str(number), ()) for manifest in manifests.newest_first())
+    return next((tuple(files[:3]) for files in read if files), ())

@@ -5,6 +5,14 @@ from streamproof.errors import PlanChanged
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.stream.identity import LATENESS, NONE, MadeBy, differences
 
+_LATENESS_OF_SOURCES = tuple(f"{part} of " for part in LATENESS)
+"""How these parts of the further sources of a union begin."""
+
+
+def _further_sources(made_by: MadeBy) -> set[str]:
+    """The sources that are put together with the first one: Spark numbers them in the offset log."""
+    return {part for part in made_by if part.startswith("source ")}
+
 
 def require_same(manifests: ManifestStore, made_by: MadeBy, *, accept_lateness: bool) -> list[Note]:
     """PlanChanged if the state in a checkpoint was made by other operators, keys, windows, lateness or aggregates; else what is worth noting.
@@ -21,10 +29,12 @@ def require_same(manifests: ManifestStore, made_by: MadeBy, *, accept_lateness: 
             "it is taken for this job's, and says so from its next batch on."
         )
         return [Note(NoteCode.MADE_BY_UNKNOWN, said)]
-    if newest.made_by.get("operators") == made_by.get("operators") == NONE:
+    if newest.made_by.get("operators") == made_by.get("operators") == NONE and _further_sources(newest.made_by) == _further_sources(
+        made_by
+    ):
         return []  # there is no state that the source or its event time could be wrong for
     found = differences(newest.made_by, made_by)
-    only_lateness = bool(found) and set(found) <= set(LATENESS)
+    only_lateness = bool(found) and all(part in LATENESS or part.startswith(_LATENESS_OF_SOURCES) for part in found)
     if not found:
         return []
     if only_lateness and accept_lateness:

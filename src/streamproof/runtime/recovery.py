@@ -127,7 +127,7 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     on_top = bool(committed) and newest not in committed and not storage.exists(manifests.path(newest))
     on_top = on_top and not _is_published(newest, sinks)  # one that is keeps its plan: other records would land in it
     taken_back = committed[-1] if on_top else newest
-    logs.require_inputs(logs.of(taken_back), taken_back, whole="")  # without them it could not be computed again
+    logs.require_inputs(logs.of(taken_back), taken_back, whole=())  # without them it could not be computed again
     if on_top:  # planned on the batch that is taken back, and nothing staged: its files stay in the source log
         _delete_log(storage, f"{logs.checkpoint}/offsets/{newest}")
         newest = taken_back

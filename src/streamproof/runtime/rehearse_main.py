@@ -1,7 +1,8 @@
 """The process that calls a job function without Spark: python -m streamproof.runtime.rehearse_main ANSWER TARGET PROFILE."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,9 +46,30 @@ def called(target: str, profile: str | None) -> Rehearsed:
     config = load(target, profile=profile)
     bound = bind(config)
     for recipe in bound.outputs.main.values():
-        require_possible(recipe, config.source[recipe.source])
+        require_possible_of_sources(recipe, config.source)
     sides = [name for query in bound.outputs.main for name in bound.outputs.sides_of(query).values()]
     return Rehearsed((*bound.outputs.main, *sides), notes=tuple(prices(bound.outputs.main)))
+
+
+def require_possible_of_sources(recipe: "Recipe", sources: "Mapping[str, SourceConfig]") -> None:
+    """As `require_possible`, for each source of a recipe; and that those of a union have the same columns, as far as they are known."""
+    from streamproof.config.columns import columns_of
+    from streamproof.stream.operators import Transform
+    from streamproof.stream.operators.union import require_alike, require_one_event_time
+
+    steps = recipe.steps[len(recipe.row_wise) :]
+    for branch in recipe.branches:
+        require_possible(replace(branch, steps=(*branch.steps, *steps)), sources[branch.source])
+    if len(recipe.sources) == 1:
+        return
+    if recipe.stateful:
+        times = {name: sources[name].event_time for name in recipe.sources}
+        require_one_event_time({name: time.column if time else None for name, time in times.items()})
+    if any(isinstance(step, Transform) for branch in recipe.branches for step in branch.steps):
+        return
+    if all(sources[name].schema_ddl is not None for name in recipe.sources):
+        known = {name: [*columns_of(sources[name].schema_ddl or ""), *_carried(sources[name])] for name in recipe.sources}
+        require_alike({name: dict.fromkeys(columns, "") for name, columns in known.items()})
 
 
 def require_possible(recipe: "Recipe", source: "SourceConfig") -> None:

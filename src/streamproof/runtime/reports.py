@@ -6,6 +6,7 @@ from typing import Any
 
 from streamproof.core.manifest import Digest, StagedFile
 from streamproof.errors import NondeterministicReplay
+from streamproof.runtime.doors import AGAIN
 
 
 @dataclass
@@ -68,7 +69,8 @@ def sums_by_output(reports: Iterable[dict[str, Any]]) -> dict[str, DoorSums]:
                 remedy="Look for random(), uuid(), the wall clock or a call to the outside in the job.",
             )
     found: dict[str, DoorSums] = {}
-    for (door, _), report in sorted(winners.items()):
+    for (named, _), report in sorted(winners.items()):
+        door = named.partition(AGAIN)[0]
         kind, _, rest = door.partition(".")
         of_door = found.setdefault(door if kind == "filtered" or not rest.isdigit() else kind, DoorSums())
         of_door.add(report)

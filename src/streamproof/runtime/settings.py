@@ -142,6 +142,11 @@ SETTINGS = (
         "the count of open records would be read from another column of the state",
     ),
     Setting(
+        "spark.sql.streaming.multipleWatermarkPolicy",
+        "min",
+        "the watermark of a union would follow the source that is furthest, and what the others deliver would be late",
+    ),
+    Setting(
         "spark.sql.streaming.noDataMicroBatches.enabled",
         "true",
         "a window that the watermark has passed would wait for the next record",

@@ -13,7 +13,8 @@ def prices(main: "Mapping[str, Recipe]") -> Iterator[Note]:
     """A note for each source that several main outputs read, with what that costs. `main` are the recipes of the main outputs."""
     readers: dict[str, list[str]] = {}
     for query, recipe in main.items():
-        readers.setdefault(recipe.source, []).append(query)
+        for source in recipe.sources:
+            readers.setdefault(source, []).append(query)
     for source, queries in readers.items():
         if len(queries) > 1:
             yield _price(source, queries, decide_late=sum(main[query].stateful for query in queries) > 1)

@@ -37,12 +37,13 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
     notes = [*of_run, *(note for query in queries for note in query.notes)]  # each query says what was set from outside
     leaps = [leap for query in queries if (leap := query.protocol.leaps.furthest) is not None]
     behind = [leap.note for leap in leaps]
+    behind += [note for query in queries for note in query.protocol.quiet.notes()]
     for output in outputs:
         place = bound.places[output.name]
         if not place.bound:
             said = f"The output {output.name} has no [sink.{output.name}]; its rows are kept at {place.where}."
             behind.append(Note(NoteCode.NOT_BOUND, said))
-    used = {recipe.source for recipe in bound.outputs.main.values()}
+    used = {source for recipe in bound.outputs.main.values() for source in recipe.sources}
     topics = {name: source for name, source in bound.config.source.items() if isinstance(source, KafkaSource) and name in used}
     spark = queries[0].protocol.spark
     lag = lag_of(spark, topics, [end.newest for end in ends if end.newest is not None], behind) if topics else []

@@ -1,6 +1,6 @@
 """From a recipe to a Spark plan: the order of its operators, the watermark, the late door, and what its state is made by."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -9,12 +9,14 @@ from streamproof.core.durations import micros_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.doors import Doors
 from streamproof.stream.identity import MadeBy, state_of
-from streamproof.stream.names import MADE
-from streamproof.stream.operators import Transform
+from streamproof.stream.names import MADE, ORIGINAL, TRACE, visible
+from streamproof.stream.operators import Transform, Union
 from streamproof.stream.operators.operator import EventTimeColumn
+from streamproof.stream.operators.union import require_alike, require_one_event_time, together
 from streamproof.stream.operators.window import hidden_in
 from streamproof.stream.problems import needs_event_time, require_columns
 from streamproof.stream.recipe import Recipe
+from streamproof.stream.windows.window import DELAY
 
 
 @dataclass(frozen=True)
@@ -25,54 +27,101 @@ class Plan:
     made_by: MadeBy
 
 
-def build(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn | None, doors: Doors) -> Plan:
+@dataclass(frozen=True)
+class Read:
+    """What comes from a source: its rows, already parsed, and its event time, which operators that keep state require."""
+
+    rows: DataFrame
+    event_time: EventTimeColumn | None = None
+
+
+def build(recipe: Recipe, reads: Mapping[str, Read], doors: Doors) -> Plan:
     """The streaming plan of a recipe.
 
     Parameters
     ----------
-    rows
-        The source's rows, already parsed.
-    event_time
-        Required by operators that keep state.
+    reads
+        What comes from its sources, by their names.
     doors
         Where records leave.
 
     Raises
     ------
     JobDefinitionError
-        If a step names a column that is not there, or needs an event time where none is declared.
+        If a step names a column that is not there, needs an event time where none is declared, or puts streams with other columns together.
     """
-    rows = row_wise(recipe, rows, doors)
+    parts = branches(recipe, {name: read.rows for name, read in reads.items()}, doors)
+    rows = next(iter(parts.values()))
     if not recipe.stateful:
-        return Plan(rows.drop(MADE), state_of(recipe, rows))
-    if event_time is None:
-        raise needs_event_time(recipe.source)
-    require_columns(rows, [event_time.column], "the event time")
+        united = [part.drop(MADE) for part in parts.values()]
+        return Plan(together(united, _shown(rows)) if len(united) > 1 else united[0], state_of(recipe, rows))
+    times = {source: _event_time(source, reads[source], part) for source, part in parts.items()}
+    require_one_event_time({source: time.column for source, time in times.items()})
     for step in recipe.stateful_steps:
         for mention in step.mentioned():
             if mention.exact:
                 require_columns(rows, mention.columns, mention.where)
-    made = _kept(recipe, rows, event_time, doors)
+    made = _kept(recipe, parts, times, doors)
     return Plan(made, state_of(recipe, rows))  # behind the plan, which says in our words what cannot be planned
 
 
-def row_wise(recipe: Recipe, rows: DataFrame, doors: Doors) -> DataFrame:
-    """The steps before the first stateful one: requirements, filters and transforms."""
+def branches(recipe: Recipe, rows: Mapping[str, DataFrame], doors: Doors) -> dict[str, DataFrame]:
+    """By source its rows behind the row-wise steps; they have the same columns, where there are several."""
+    parts = {recipe.source: rows[recipe.source]}
     for step in recipe.row_wise:
-        rows = step.streaming(rows, "", doors)
-    return rows
+        if isinstance(step, Union):
+            parts |= branches(step.other, rows, doors)
+            require_alike({source: _types(part) for source, part in parts.items()})
+        else:
+            parts = {source: step.streaming(part, "", doors) for source, part in parts.items()}
+    if len(parts) > 1:
+        require_alike({source: _types(part) for source, part in parts.items()}, "What stands behind union() makes it one")
+    return parts
 
 
-def _kept(recipe: Recipe, rows: DataFrame, event_time: EventTimeColumn, doors: Doors) -> DataFrame:
-    """The operators that keep state, behind one late door and one watermark: what the first lets in, no later one drops (R10)."""
+def row_wise(recipe: Recipe, rows: DataFrame, doors: Doors) -> DataFrame:
+    """The steps before the first stateful one, of a recipe with one source: requirements, filters and transforms."""
+    (part,) = branches(recipe, {recipe.source: rows}, doors).values()
+    return part
+
+
+def _event_time(source: str, read: Read, rows: DataFrame) -> EventTimeColumn:
+    if read.event_time is None:
+        raise needs_event_time(source)
+    require_columns(rows, [read.event_time.column], "the event time")
+    return read.event_time
+
+
+def _types(rows: DataFrame) -> dict[str, str]:
+    return {name: rows.schema[name].dataType.simpleString() for name in visible(rows.columns)}
+
+
+def _shown(rows: DataFrame) -> list[str]:
+    """The columns that sources have in common: those of the job, and in proofs the trace."""
+    return [name for name in rows.columns if name == TRACE or name in visible(rows.columns)]
+
+
+def _kept(recipe: Recipe, parts: Mapping[str, DataFrame], times: Mapping[str, EventTimeColumn], doors: Doors) -> DataFrame:
+    """The operators that keep state, behind one late door and one watermark for each source, of which the least counts (R13): what the first
+    lets in, no later one drops (R10).
+    """
     first, *others = recipe.stateful_steps
-    delay = event_time.lag + recipe.allowed_lateness
-    rows = first.divert(first.ready(rows, event_time.column, doors), event_time.column, doors).drop(MADE)
-    # Behind the door: no late row is the newest, and Spark compiles the steps up to its watermark into one loop.
-    rows = rows.withWatermark(event_time.column, f"{micros_of(delay) // 1000} milliseconds")
-    rows = first.streaming(rows, event_time.column, doors)
+    (column,) = {time.column for time in times.values()}
+    delays, behind = [], []
+    for source, part in parts.items():
+        event_time = times[source]
+        delay = event_time.lag + recipe.allowed_lateness
+        rows = first.divert(first.ready(part, event_time.column, doors), event_time.column, doors).drop(MADE)
+        # Behind the door: no late row is the newest, and Spark compiles the steps up to its watermark into one loop.
+        behind.append(rows.withWatermark(event_time.column, f"{micros_of(delay) // 1000} milliseconds"))
+        delays.append(micros_of(delay) // 1000)
+    rows = behind[0]
+    if len(behind) > 1:
+        # Spark takes the metadata of the first: what a deduplication remembers must last as long as copies can come from any (R12).
+        rows = together(behind, [name for name in rows.columns if name != ORIGINAL]).withMetadata(column, {DELAY: max(delays)})
+    rows = first.streaming(rows, column, doors)
     for step in others:
-        rows = step.streaming(step.ready(rows, event_time.column, doors), event_time.column, doors)
+        rows = step.streaming(step.ready(rows, column, doors), column, doors)
     return _afterwards(recipe.afterwards, rows)
 
 

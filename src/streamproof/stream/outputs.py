@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from streamproof.errors import JobDefinitionError
+from streamproof.stream.operators import Union
 from streamproof.stream.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -83,6 +84,9 @@ class Outputs:
 
 
 def _belongs(side: SideOutput, recipe: Recipe) -> bool:
+    """Whether the stream that a side output is taken from leads to an output; of rejected ones also by the other side of a union."""
+    if side.kind is SideKind.REJECTED and any(_belongs(side, step.other) for step in recipe.steps if isinstance(step, Union)):
+        return True
     if side.recipe.source != recipe.source:
         return False
     if side.kind is SideKind.LATE and len(side.recipe.steps) != len(recipe.steps):

@@ -4,19 +4,35 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import takewhile
 
-from streamproof.stream.operators import Deduplicate, Operator, Transform, WindowAggregate
+from streamproof.stream.operators import Deduplicate, Operator, Transform, Union, WindowAggregate
 from streamproof.stream.operators.operator import Stateful
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A source's name and the steps behind it, in order."""
+    """A source's name and the steps behind it, in order; a step can bring the rows of other sources in."""
 
     source: str
     steps: tuple[Operator, ...] = ()
 
     def then(self, step: Operator) -> "Recipe":
         return Recipe(self.source, (*self.steps, step))
+
+    @property
+    def branches(self) -> "tuple[Recipe, ...]":
+        """By source the row-wise steps that its rows take, those behind a union among them; in the order in which Spark numbers sources."""
+        found: tuple[Recipe, ...] = (Recipe(self.source),)
+        for step in self.row_wise:
+            if isinstance(step, Union):
+                found = (*found, *step.other.branches)
+            else:
+                found = tuple(branch.then(step) for branch in found)
+        return found
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names of all sources, in the order in which Spark numbers them."""
+        return tuple(branch.source for branch in self.branches)
 
     @property
     def deduplicate(self) -> Deduplicate | None:

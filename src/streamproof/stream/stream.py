@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
-from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, WindowAggregate
+from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
+from streamproof.stream.operators.union import require_possible
 from streamproof.stream.outputs import SideKind, SideOutput
 from streamproof.stream.recipe import Recipe
 from streamproof.stream.windows import Window
@@ -82,6 +83,30 @@ class Stream:
                 remedy="Put it before deduplicate() or behind aggregate().",
             )
         return Stream(self.recipe.then(Transform(function)))
+
+    def union(self, other: "Stream") -> "Stream":
+        """The rows of this stream and of another one, of another source, with the same columns.
+
+        Each source has a watermark of its own, by its lag; windows and deduplication go by the least of them. A source from which nothing
+        comes holds it where it is, until it delivers again: what is complete waits, and nothing is lost.
+
+        Parameters
+        ----------
+        other
+            A stream with the same columns, of the same types, in any order; where windows or deduplication follow, also with an event time
+            of the same name.
+
+        Raises
+        ------
+        JobDefinitionError
+            Behind a stateful operator, or if both streams have rows of one source; when the plan is built, if the columns differ.
+        """
+        if not isinstance(other, Stream):
+            raise JobDefinitionError(
+                f"union() got a {type(other).__name__}.", required="It takes another stream of the job, of another source."
+            )
+        require_possible(self.recipe, other.recipe)
+        return Stream(self.recipe.then(Union(other.recipe)))
 
     def deduplicate(self, *key: str) -> "Stream":
         """Keeps one row per key within lag + allowed lateness (R12); which copy stays is not promised.

@@ -74,7 +74,7 @@ class Logs:
         files = {"0": (f"data/{batch}.json", f"data/{batch}b.json")}
         return BatchLogs(Fingerprint(watermark, ("o",), files), "offsets", {}, 10**14, before)
 
-    def require_inputs(self, logs: BatchLogs, batch: int, *, whole: str) -> None:
+    def require_inputs(self, logs: BatchLogs, batch: int, *, whole: Sequence[str]) -> None:
         """They are there."""
 
     def committed(self, batch: int) -> bool:
@@ -182,7 +182,7 @@ def protocol(store, heard) -> BatchProtocol:
         columns={},
         floats={},
         stateful=False,
-        whole_files="",
+        whole_files=(),
         events=events,
         leaps=Leaps("kept"),
         losses=SimpleNamespace(earlier=lambda *_: None, written_down=lambda _: None),

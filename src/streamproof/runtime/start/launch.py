@@ -11,6 +11,7 @@ from streamproof.runtime.events import QueryStarted
 from streamproof.runtime.failures import translated
 from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.query import RunningQuery
+from streamproof.runtime.quiet import QuietSources
 from streamproof.runtime.start.plan import Planned
 from streamproof.runtime.start.recover import Recovered
 from streamproof.runtime.start.validate import Validated
@@ -50,9 +51,10 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
         columns=planned.columns,
         floats=planned.floats,
         stateful=query.recipe.aggregate is not None,
-        whole_files=query.source.format if query.source.format in CONTAINERS else "",
+        whole_files=[source.format if source.format in CONTAINERS else "" for source in query.sources.values()],
         events=events,
         leaps=Leaps(query.name),
+        quiet=QuietSources(query.name, query.recipe.sources if query.recipe.stateful else ()),
         losses=recovered.losses,
         accept_replay=valid.start.accept_replay,
     )

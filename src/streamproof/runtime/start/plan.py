@@ -22,7 +22,7 @@ from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.session import weaker_state
 from streamproof.runtime.start.validate import Validated
 from streamproof.runtime.tally import tallied
-from streamproof.stream.graph import Plan, build
+from streamproof.stream.graph import Plan, Read, build
 from streamproof.stream.operators.operator import EventTimeColumn
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def plan(valid: Validated) -> Planned:
     weaker = weaker_state(query.config.spark) if query.recipe.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
     built = _built(query, spark, doors, trace=valid.start.trace)
-    made_by = {**_source_parts(query.recipe.source, query.source), **built.made_by}
+    made_by = {**_made_by_sources(query), **built.made_by}
     notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)
     identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
     summed = tallied(built.rows, jvm_doors, query.name, stateful=query.recipe.aggregate is not None)
@@ -95,9 +95,15 @@ def plan(valid: Validated) -> Planned:
     return Planned(identity, jvm_doors, summed.rows, columns, summed.floats)
 
 
-def source_rows(query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> "DataFrame":
-    """The accepted rows of a query's source."""
-    name, source = query.recipe.source, query.source
+def reads(query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> dict[str, Read]:
+    """What comes from each source of a query."""
+    rows = {name: source_rows(query, name, spark, doors, stream=stream, trace=trace) for name in query.sources}
+    return {name: Read(rows[name], event_time_of(source)) for name, source in query.sources.items()}
+
+
+def source_rows(query: BoundQuery, name: str, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> "DataFrame":
+    """The accepted rows of one of a query's sources."""
+    source = query.sources[name]
     if isinstance(source, KafkaSource):
         rows = kafka.read(spark, name, source, stream=stream, trace=trace)
     elif isinstance(source, RateSource):
@@ -114,8 +120,18 @@ def event_time_of(source: "SourceConfig") -> EventTimeColumn | None:
 
 
 def _built(query: BoundQuery, spark: "SparkSession", doors: SideDoors, *, trace: bool) -> Plan:
-    rows = source_rows(query, spark, doors, stream=True, trace=trace)
-    return build(query.recipe, rows, event_time_of(query.source), doors)
+    return build(query.recipe, reads(query, spark, doors, stream=True, trace=trace), doors)
+
+
+def _made_by_sources(query: BoundQuery) -> dict[str, str]:
+    """What the state of a query owes to its sources; the parts of a further one bear its name."""
+    (first, source), *others = query.sources.items()
+    parts = _source_parts(first, source)
+    for name, other in others:
+        parts |= {
+            f"{part} of {name}" if part != "source" else f"source {name}": said for part, said in _source_parts(name, other).items()
+        }
+    return parts
 
 
 def _source_parts(name: str, source: "SourceConfig") -> dict[str, str]:

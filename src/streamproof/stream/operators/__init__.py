@@ -8,6 +8,7 @@ from streamproof.stream.operators.filter import Filter
 from streamproof.stream.operators.operator import Operator
 from streamproof.stream.operators.require import Condition, Require
 from streamproof.stream.operators.transform import Transform
+from streamproof.stream.operators.union import Union
 from streamproof.stream.operators.window import WindowAggregate
 
-__all__ = ["Condition", "Deduplicate", "Filter", "Operator", "Require", "Transform", "WindowAggregate"]
+__all__ = ["Condition", "Deduplicate", "Filter", "Operator", "Require", "Transform", "Union", "WindowAggregate"]
