@@ -22,7 +22,7 @@ def require_adds_up(result: "RunResult", recipes: Mapping[str, Recipe]) -> None:
     wrong = [account for account in result.accounts if not account.adds_up and account.unknown_since is None]
     if not wrong:
         return
-    transforms = [step for account in wrong for step in recipes[account.query].steps if isinstance(step, Transform)]
+    transforms = [step for account in wrong for step in recipes[account.query].every_step if isinstance(step, Transform)]
     raise AccountError(
         "\n".join(map(_said, wrong)),
         result,

@@ -35,6 +35,12 @@ class Recipe:
         return tuple(branch.source for branch in self.branches)
 
     @property
+    def every_step(self) -> tuple[Operator, ...]:
+        """The steps of all sources, each once."""
+        others = (step for union in self.steps if isinstance(union, Union) for step in union.other.every_step)
+        return (*others, *self.steps)
+
+    @property
     def deduplicate(self) -> Deduplicate | None:
         return next((step for step in self.steps if isinstance(step, Deduplicate)), None)
 

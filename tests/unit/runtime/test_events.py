@@ -32,6 +32,7 @@ from streamproof.runtime.events import (
 from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.logs import BatchLogs
 from streamproof.runtime.publishing import Publisher
+from streamproof.runtime.quiet import QuietSources
 from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -74,7 +75,7 @@ class Logs:
         files = {"0": (f"data/{batch}.json", f"data/{batch}b.json")}
         return BatchLogs(Fingerprint(watermark, ("o",), files), "offsets", {}, 10**14, before)
 
-    def require_inputs(self, logs: BatchLogs, batch: int, *, whole: Sequence[str]) -> None:
+    def require_inputs(self, logs: BatchLogs, batch: int, *, whole: tuple[str, ...]) -> None:
         """They are there."""
 
     def committed(self, batch: int) -> bool:
@@ -185,6 +186,7 @@ def protocol(store, heard) -> BatchProtocol:
         whole_files=(),
         events=events,
         leaps=Leaps("kept"),
+        quiet=QuietSources("kept", ()),
         losses=SimpleNamespace(earlier=lambda *_: None, written_down=lambda _: None),
     )
 

@@ -7,7 +7,7 @@ from streamproof.runtime.several_queries import prices
 
 
 def recipe(source="trades", *, stateful=True):
-    return SimpleNamespace(source=source, stateful=stateful, allowed_lateness=timedelta())
+    return SimpleNamespace(sources=(source,), stateful=stateful, allowed_lateness=timedelta())
 
 
 def test_queries_over_one_source_read_it_again_and_can_disagree_about_what_is_late():

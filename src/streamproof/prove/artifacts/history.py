@@ -65,7 +65,9 @@ class QueryView:
     asked, asked_time
         The calls of the user's function that made this output, and the event time of its source as the user's file says it.
     files
-        The names of the files of its source; None where the job has one source only.
+        The names of the files of its sources; None where the job has one source only.
+    asked_times
+        Of a union by source the event time of each.
     """
 
     left: QueryHistory
@@ -80,10 +82,16 @@ class QueryView:
     asked: Asked | None = None
     asked_time: AskedTime | None = None
     files: frozenset[str] | None = None
+    asked_times: Mapping[str, AskedTime | None] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return self.left.query
+
+    def time_of(self, trace: str) -> AskedTime | None:
+        """The event time that the user's file declares for the source of a record."""
+        record = self.arrived.get(trace)
+        return self.asked_times.get(record.source, self.asked_time) if record is not None else self.asked_time
 
     @property
     def windowed(self) -> bool:

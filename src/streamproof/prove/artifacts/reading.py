@@ -267,7 +267,9 @@ def _batches(checkpoint: Path, manifests: Mapping[int, Manifest], published: set
             else:
                 starts = (before.positions(source) if before else None) or parse_initial_positions(first[source])
                 names += _records(starts, ends)
-        batches.append(BatchRead(number, log.watermark_ms, log.timestamp_ms, tuple(names), number in commits, number in published))
+        effects, staged = (number in commits, number in published), manifests.get(number)
+        run = staged.attempt.rpartition("-")[2] if staged is not None else ""
+        batches.append(BatchRead(number, log.watermark_ms, log.timestamp_ms, tuple(names), *effects, run))
     return tuple(batches)
 
 

@@ -71,7 +71,7 @@ def _rejections(history: History, view: QueryView, asked: Asked, rejected: Mappi
         if batch is None or event.trace in view.model.by_batch[batch].future:  # of the future by the clock of its batch alone
             continue
         wrong = None
-        if refused(event, view.asked_time, time_is_text=True):
+        if refused(event, view.time_of(event.trace), time_is_text=True):
             wrong = _of_unreadable(event, reason, admits)
         elif event.kind is Kind.INVALID and judges:
             wrong = _of_invalid(view, event, reason, admits)
@@ -93,7 +93,7 @@ def _faulty_or_rejected(history: History, rejected: Mapping[str, OutputRow]) -> 
 
 
 def _has_conditions(asked: Asked) -> bool:
-    return any(call.method in ("require", "filter") for call in asked.row_wise)
+    return any(call.method in ("require", "filter") for branch in asked.branches for call in branch.calls)
 
 
 def _admitted(history: History, reason: str) -> bool:

@@ -28,6 +28,8 @@ class Arrived:
         Its event time as the job sees it, microseconds UTC; None if it has none.
     by, dedup
         Its values of the window's key and of the deduplication's key, made plain by `plain`.
+    source
+        The source that it is of, where its query has several.
     """
 
     trace: str
@@ -36,6 +38,7 @@ class Arrived:
     time_us: int | None = None
     by: tuple[Any, ...] = ()
     dedup: tuple[Any, ...] | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class BatchRead:
         Whether the commit log has it.
     published
         Whether any of its rows are published; a batch that is neither committed nor published has no effects.
+    run
+        The start that has staged it; empty where nothing tells.
     """
 
     batch: int
@@ -60,6 +65,7 @@ class BatchRead:
     files: tuple[str, ...] = ()
     committed: bool = True
     published: bool = False
+    run: str = ""
 
     @property
     def effective(self) -> bool:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from streamproof.prove.oracle.durations import micros
-from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.shape import Clock, QueryShape
 from streamproof.prove.oracle.windows import PlainCalendar, PlainHopping, PlainSession, PlainTumbling, PlainWindow
 
 _STATEFUL = ("deduplicate", "window")
@@ -38,6 +38,21 @@ class Asked:
         return next((call.given for call in self.calls if call.method == method), None)
 
     @property
+    def branches(self) -> "tuple[Asked, ...]":
+        """By source the row-wise calls that its rows take, those behind a union among them; in the order in which Spark numbers sources."""
+        found: tuple[Asked, ...] = (Asked(self.source),)
+        for call in self.row_wise:
+            if call.method == "union":
+                found = (*found, *call.given["other"].branches)
+            else:
+                found = tuple(Asked(branch.source, (*branch.calls, call)) for branch in found)
+        return found
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return tuple(branch.source for branch in self.branches)
+
+    @property
     def row_wise(self) -> Sequence[Call]:
         """The calls before the first stateful one."""
         number = next((number for number, call in enumerate(self.calls) if call.method in _STATEFUL), len(self.calls))
@@ -51,7 +66,7 @@ class Asked:
     @property
     def requirements(self) -> Sequence[str]:
         """Every condition that rows must fulfil, as a rejected row names it: its text, or the name of one that is a Column."""
-        required = [call.given["conditions"] for call in self.calls if call.method == "require"]
+        required = [call.given["conditions"] for branch in self.branches for call in branch.calls if call.method == "require"]
         return [reason_of(name, condition) for conditions in required for name, condition in conditions.items()]
 
 
@@ -69,8 +84,17 @@ class AskedTime:
     max_future: str | timedelta | None = None
 
 
-def shape_asked(query: str, asked: Asked, time: AskedTime | None) -> QueryShape:
+def shape_asked(
+    query: str, asked: Asked, time: AskedTime | None, others: Mapping[str, AskedTime | None] | None = None
+) -> QueryShape:
     """The stateful part of a query, from the user's calls and file.
+
+    Parameters
+    ----------
+    time
+        The event time of the source; of a union that of the first one.
+    others
+        Of a union those of all its sources.
 
     Raises
     ------
@@ -80,16 +104,23 @@ def shape_asked(query: str, asked: Asked, time: AskedTime | None) -> QueryShape:
     window, aggregate, deduplicate = asked.first("window"), asked.first("aggregate"), asked.first("deduplicate")
     lateness = micros(window["allowed_lateness"]) if window else 0
     by = window["by"] if window else ()
+    clocks = {source: Clock((micros(one.lag) if one else 0) + lateness, _future(one)) for source, one in (others or {}).items()}
+    delay_us = (micros(time.lag) if time else 0) + lateness
     return QueryShape(
         query=query,
         event_time_column=time.column if time else None,
-        delay_us=(micros(time.lag) if time else 0) + lateness,
+        delay_us=max((clock.delay_us for clock in clocks.values()), default=delay_us),
         window=plain_window(window["window"]) if window else None,
         by=(by,) if isinstance(by, str) else tuple(by),
         aggregates=tuple(aggregate["aggregates"]) if aggregate else (),
         deduplicate=tuple(deduplicate["key"]) if deduplicate else None,
-        max_future_us=micros(time.max_future) if time and time.max_future is not None else None,
+        max_future_us=_future(time),
+        clocks=clocks,
     )
+
+
+def _future(time: AskedTime | None) -> int | None:
+    return micros(time.max_future) if time and time.max_future is not None else None
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ from typing import Any
 from streamproof.prove.oracle.arrived import Arrived, BatchRead
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.operators.deduplicate import Deduplication
+from streamproof.prove.oracle.operators.union import AlignedWatermark
 from streamproof.prove.oracle.operators.window import Pair, Windows
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.watermark import Watermark
 
-Boundaries = tuple[tuple[int, int, tuple[str, ...], bool, int | None], ...]
+Boundaries = tuple[tuple[int, int, tuple[str, ...], bool, tuple[int | None, ...], str], ...]
 
 
 class HistoryGap(Exception):
@@ -44,17 +45,22 @@ def simulate(
             f"The logs hold the batches {', '.join(str(read.batch) for read in batches)}; the model needs all from 0 on."
         )
     run = _Run(shape, arrived)
-    watermark = Watermark(shape.delay_us if shape.stateful else None)
+    watermark = _watermark_of(shape)
     outcomes: list[BatchOutcome] = []
     bound_us = 0
     for read in batches:
+        if isinstance(watermark, AlignedWatermark):
+            watermark.begins(read)
         if not read.effective:
             outcomes.append(BatchOutcome(read, bound_us, watermark.predicted_ms))
             continue
         traces = tuple(trace for name in read.files for trace in traces_of_file.get(name, ()))
         outcome = run.batch(read, traces, bound_us, watermark.predicted_ms)
         outcomes.append(outcome)
-        watermark.saw(run.newest_us)
+        if isinstance(watermark, AlignedWatermark):
+            watermark.saw(run.newest_of)
+        else:
+            watermark.saw(run.newest_us)
         bound_us = read.watermark_ms * 1_000
     once, windows = run.once, run.windows
     return Expectation(
@@ -64,6 +70,13 @@ def simulate(
         dict(once.remembered) if once is not None else {},
         tuple(once.ambiguous) if once is not None else (),
     )
+
+
+def _watermark_of(shape: QueryShape) -> Watermark | AlignedWatermark:
+    """One for each source, where there are several (R13)."""
+    if shape.clocks and shape.stateful:
+        return AlignedWatermark({source: clock.delay_us for source, clock in shape.clocks.items()})
+    return Watermark(shape.delay_us if shape.stateful else None)
 
 
 class Model:
@@ -78,21 +91,23 @@ class Model:
     def expect(self, batches: Sequence[BatchRead]) -> Expectation:
         """As `simulate`; the same batches give the same object again."""
         boundaries = tuple(
-            (read.batch, read.watermark_ms, read.files, read.effective, self._cut(future_from(self.shape, read)))
+            (read.batch, read.watermark_ms, read.files, read.effective, self._cuts(read), read.run if self.shape.clocks else "")
             for read in batches
         )
         if boundaries not in self._kept:
             self._kept[boundaries] = simulate(self.shape, self.arrived, batches, self.traces_of_file)
         return self._kept[boundaries]
 
-    def _cut(self, limit_us: int | None) -> int | None:
-        """A limit that some event lies beyond; clocks differ from run to run."""
-        return limit_us if limit_us is not None and limit_us < self._newest_us else None
+    def _cuts(self, read: BatchRead) -> tuple[int | None, ...]:
+        """The limits that some event lies beyond; clocks differ from run to run."""
+        limits = (future_from(self.shape, read, source) for source in self.shape.clocks or ("",))
+        return tuple(limit_us if limit_us is not None and limit_us < self._newest_us else None for limit_us in limits)
 
 
-def future_from(shape: QueryShape, read: BatchRead) -> int | None:
-    """The event time, microseconds, behind which a batch takes events for future ones; None where it does not ask."""
-    return None if shape.max_future_us is None else read.timestamp_ms * 1_000 + shape.max_future_us
+def future_from(shape: QueryShape, read: BatchRead, source: str = "") -> int | None:
+    """The event time, microseconds, behind which a batch takes events of a source for future ones; None where it does not ask."""
+    ahead_us = shape.future_of(source)
+    return None if ahead_us is None else read.timestamp_ms * 1_000 + ahead_us
 
 
 class _Run:
@@ -103,11 +118,17 @@ class _Run:
         self.once = Deduplication(shape.delay_us) if shape.deduplicate is not None else None
         self.windows = Windows(shape.window) if shape.window is not None else None
         self.newest_us: int | None = None
+        self.newest_of: dict[str, int] = {}
+        """By source, where there are several."""
 
     def batch(self, read: BatchRead, traces: tuple[str, ...], bound_us: int, predicted_ms: int) -> BatchOutcome:
         passed, rejected, filtered, unknown = self._row_wise(traces)
         passed, future = self._in_future(passed, read)
         self.newest_us = max((record.time_us for record in passed if record.time_us is not None), default=None)
+        self.newest_of = {}
+        for record in passed if self.shape.clocks else ():
+            if record.time_us is not None:
+                self.newest_of[record.source] = max(record.time_us, self.newest_of.get(record.source, record.time_us))
         stateful = self._stateful(passed, bound_us, read.watermark_ms * 1_000)
         return BatchOutcome(
             read,
@@ -162,10 +183,14 @@ class _Run:
 
     def _in_future(self, records: list[Arrived], read: BatchRead) -> tuple[list[Arrived], tuple[str, ...]]:
         """What the clock of today takes may have been in the future by the clock that the batch was planned by (R13)."""
-        limit_us = future_from(self.shape, read)
-        if limit_us is None:
+        limits = {source: future_from(self.shape, read, source) for source in self.shape.clocks or ("",)}
+        if not any(limit_us is not None for limit_us in limits.values()):
             return records, ()
-        beyond = {record.trace for record in records if record.time_us is not None and record.time_us > limit_us}
+        beyond = {
+            record.trace
+            for record in records
+            if record.time_us is not None and (limit_us := limits[record.source]) is not None and record.time_us > limit_us
+        }
         return [record for record in records if record.trace not in beyond], tuple(sorted(beyond))
 
 

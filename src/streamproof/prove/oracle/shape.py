@@ -1,9 +1,18 @@
 """What the oracle has to know of a query: its stateful part."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from streamproof.prove.oracle.windows import PlainWindow
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Of one of several sources the delay of its watermark, and how far its events may lie in the future, microseconds."""
+
+    delay_us: int
+    max_future_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +29,8 @@ class QueryShape:
         The watermark delay, lag + allowed lateness, microseconds.
     max_future_us
         How far an event may lie in the future of its batch's clock, microseconds; None where that is not asked.
+    clocks
+        Of a query with several sources by source what its events go by; the delay of the query is then the longest.
     window
         The windows; None without.
     by
@@ -39,6 +50,11 @@ class QueryShape:
     deduplicate: tuple[str, ...] | None = None
     max_future_us: int | None = None
     emit: Literal["final"] = "final"
+    clocks: Mapping[str, Clock] = field(default_factory=dict)
+
+    def future_of(self, source: str) -> int | None:
+        """How far an event of a source may lie in the future."""
+        return self.clocks[source].max_future_us if source in self.clocks else self.max_future_us
 
     @property
     def stateful(self) -> bool:

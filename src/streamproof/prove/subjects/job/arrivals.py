@@ -5,7 +5,7 @@ decide about each record alone, so they give the same answer in a batch query as
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import pyarrow as pa
@@ -33,24 +33,35 @@ class Arrivals:
     Parameters
     ----------
     rows
-        The events that can be read, from `plain_rows`.
+        By source the events that can be read, from `plain_rows`.
     refused
         The others: every source rejects them.
+    source_of
+        By trace the source of each event, where there are several.
 
     `arrived` has one entry per record; `batch_result` gives the aggregates that were asked for over some of them.
     """
 
-    def __init__(self, asked: Asked, shape: QueryShape, rows: DataFrame, refused: Sequence[Event]) -> None:
+    def __init__(
+        self,
+        asked: Asked,
+        shape: QueryShape,
+        rows: Mapping[str, DataFrame],
+        refused: Sequence[Event],
+        source_of: Mapping[str, str] | None = None,
+    ) -> None:
         self.asked, self.shape = asked, shape
-        self._spark: SparkSession = rows.sparkSession
+        self._spark: SparkSession = rows[asked.source].sparkSession
         self._left: list[DataFrame] = []
-        self._passed = self._row_wise(rows).cache()
+        self._source_of = source_of or {}
+        parts = [self._row_wise(branch, rows[branch.source]) for branch in asked.branches]
+        self._passed = reduce(DataFrame.unionByName, parts).cache()
         self.traced = TRACE in self._passed.columns
         self.arrived: Mapping[str, Arrived] = self._collected(refused)
         self._kept: dict[tuple[str, ...], dict[WindowKey, dict[str, Any]]] = {}
 
-    def _row_wise(self, rows: DataFrame) -> DataFrame:
-        for call in self.asked.row_wise:
+    def _row_wise(self, asked: Asked, rows: DataFrame) -> DataFrame:
+        for call in asked.calls:
             if call.method == "require":
                 rows = self._required(rows, call)
             elif call.method == "filter":
@@ -75,10 +86,10 @@ class Arrivals:
         return rows.filter(keep)
 
     def _collected(self, refused: Sequence[Event]) -> dict[str, Arrived]:
-        found = {event.trace: Arrived(event.trace, RowFate.REJECTED) for event in refused}
+        found = {event.trace: self._left_by(event.trace, RowFate.REJECTED) for event in refused}
         for left in self._left:
             for row in left.collect():
-                found[row[TRACE]] = Arrived(row[TRACE], RowFate(row["fate"]), row["reason"])
+                found[row[TRACE]] = self._left_by(row[TRACE], RowFate(row["fate"]), row["reason"])
         if not self.traced:
             return found
         columns = [F.col(TRACE)]
@@ -90,8 +101,12 @@ class Arrivals:
         cut = 2 + len(self.shape.by)
         for row in _in_micros(self._passed.select(*columns)).collect():
             dedup = tuple(plain(value) for value in row[cut:]) if self.shape.deduplicate else None
-            found[row[0]] = Arrived(row[0], RowFate.PASSED, None, row[1], tuple(plain(value) for value in row[2:cut]), dedup)
+            by, source = tuple(plain(value) for value in row[2:cut]), self._source_of.get(row[0], "")
+            found[row[0]] = Arrived(row[0], RowFate.PASSED, None, row[1], by, dedup, source)
         return found
+
+    def _left_by(self, trace: str, fate: RowFate, reason: str | None = None) -> Arrived:
+        return Arrived(trace, fate, reason, source=self._source_of.get(trace, ""))
 
     @cached_property
     def rows(self) -> Mapping[str, Mapping[str, Any]]:

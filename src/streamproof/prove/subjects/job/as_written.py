@@ -1,6 +1,7 @@
 """What the user's configuration file says of event times, word for word: the oracle reads durations itself (R28)."""
 
 import tomllib
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,11 @@ def event_time_asked(config: "JobConfig", source: str) -> AskedTime | None:
         _duration(written.get("lag")) or declared.lag,
         _duration(written.get("max_future")) or declared.max_future,
     )
+
+
+def event_times_asked(config: "JobConfig", sources: Sequence[str]) -> dict[str, AskedTime | None]:
+    """By source the event time of each, where a query has several; nothing where it has one."""
+    return {name: event_time_asked(config, name) for name in sources} if len(sources) > 1 else {}
 
 
 def _table(tree: Any, *path: str) -> dict[str, Any]:

@@ -79,8 +79,8 @@ def query_layouts(bound: BoundJob, folder: Path) -> list[QueryLayout]:
     """Where each query of a scenario lies on local disk."""
     found = []
     for query, recipe in bound.outputs.main.items():
-        declared = bound.config.source[recipe.source].event_time
-        times = (declared.column,) if declared else ()
+        declared = [bound.config.source[name].event_time for name in recipe.sources]
+        times = tuple(dict.fromkeys(time.column for time in declared if time is not None))
         kinds = {query: "main", **{name: str(kind) for kind, name in bound.sides_of(query).items()}}
         outputs = [
             OutputLayout(name, kind, folder / OUT / name, times, folder / OUT / output)  # type: ignore[arg-type]

@@ -42,6 +42,9 @@ class AskedStream:
     def transform(self, function: "Callable[[DataFrame], DataFrame]") -> "AskedStream":
         return AskedStream(self.asked.then("transform", function=function))
 
+    def union(self, other: "AskedStream") -> "AskedStream":
+        return AskedStream(self.asked.then("union", other=other.asked))
+
     def deduplicate(self, *key: str) -> "AskedStream":
         return AskedStream(self.asked.then("deduplicate", key=key))
 

@@ -112,12 +112,12 @@ def _of_query(query: str, recipe: Recipe, sides: Mapping[SideKind, str], event_t
             f"Let some come late: [source.{source}.disorder] delayed = 0.02, delayed_by longer than {delay}, three batches or more"
         )
         yield Exercise(Code.LATE, query, _names(sides, SideKind.LATE), f"No record came late to {query}.", late)
-    required = any(isinstance(step, Require) for step in recipe.steps)
+    required = any(isinstance(step, Require) for step in recipe.every_step)
     if required or event_time is not None:
         bad = "invalid = 0.01 and invalid_values" if required else "missing_time = 0.01"
         remedy = f"Make some that must be: [source.{source}.faults] {bad}"
         yield Exercise(Code.REJECTED, query, _names(sides, SideKind.REJECTED), f"No record was rejected from {query}.", remedy)
-    for step in recipe.steps:
+    for step in recipe.every_step:
         if isinstance(step, Filter):
             missing = f"The filter {step.name} of {query} left no record out."
             remedy = f"Make values that it leaves out: [source.{source}.columns]"

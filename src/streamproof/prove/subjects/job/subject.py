@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import DataFrame, SparkSession
+
 from streamproof.config import FilesSink, JobConfig, KafkaSource
 from streamproof.config.columns import columns_of
 from streamproof.prove.artifacts.comparing import rows_published
@@ -24,6 +26,7 @@ from streamproof.prove.plan.planning import quick as one_of_each
 from streamproof.prove.process.engine import Engine
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.record.recording import Recording
+from streamproof.prove.scenario.generate import Event
 from streamproof.prove.scenario.intents import refused
 from streamproof.prove.scenario.offered import Mistakes, Offered, mistakes
 from streamproof.prove.scenario.scenario import Scenario
@@ -31,7 +34,7 @@ from streamproof.prove.services import Services
 from streamproof.prove.services.places import closed, harvested, opened
 from streamproof.prove.subjects.binding import OUT, TYPES, ScenarioBinding
 from streamproof.prove.subjects.job.arrivals import Arrivals
-from streamproof.prove.subjects.job.as_written import event_time_asked
+from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
 from streamproof.prove.subjects.job.binding import layout_of, query_layouts, services_at
 from streamproof.prove.subjects.job.exercised import Exercise, exercises
 from streamproof.prove.subjects.job.future_limit import future_limit
@@ -65,18 +68,32 @@ class JobSubject(Subject):
         return {query: self._arrivals(query, asked) for query, asked in self.asked.items()}
 
     def _arrivals(self, query: str, asked: Asked) -> Arrivals:
-        name, time = asked.source, event_time_asked(self.config, asked.source)
+        rows, outside = {}, list[Event]()
+        spark = self.engine.spark.newSession()
+        for name in asked.sources:
+            rows[name], refused_there = self._readable(spark, query, name)
+            outside += refused_there
+        shape = shape_asked(
+            query, asked, event_time_asked(self.config, asked.source), event_times_asked(self.config, asked.sources)
+        )
+        several = len(asked.sources) > 1
+        source_of = {event.trace: name for name in asked.sources for event in self.written.of_source[name]} if several else None
+        return Arrivals(asked, shape, rows, outside, source_of)
+
+    def _readable(self, spark: SparkSession, query: str, name: str) -> tuple[DataFrame, list[Event]]:
+        """The events of a source that can be read, as rows; and the others, which every source rejects."""
+        time = event_time_asked(self.config, name)
         source, made = self.bound.config.source[name], self.written.of_source[name]
         types = columns_of(source.schema_ddl) if source.schema_ddl else {}
         text = time is None and types.get(self.scenario.source[name].time_column or "") == "string"
         outside = [event for event in made if refused(event, time, time_is_text=text)]
         traces = {event.trace for event in outside}
         readable = [event for event in made if event.trace not in traces]
-        file = self.folder / "offered" / f"{query}.json"
-        rows = plain_rows(self.engine.spark.newSession(), readable, source, time.column if time else None, file)
+        file = self.folder / "offered" / f"{query}-{name}.json"
+        rows = plain_rows(spark, readable, source, time.column if time else None, file)
         if isinstance(source, KafkaSource):
             rows = with_records(rows, source, self.written.traces_of_file)
-        return Arrivals(asked, shape_asked(query, asked, time), rows, outside)
+        return rows, outside
 
     @cached_property
     def offered(self) -> Offered:
@@ -86,8 +103,11 @@ class JobSubject(Subject):
     @cached_property
     def mistakes(self) -> Mapping[str, Mistakes]:
         """By query, what its row-wise steps do wrong."""
-        of_source = {name: {event.trace: event for event in events} for name, events in self.written.of_source.items()}
-        return {query: mistakes(of_source[found.asked.source], found.arrived) for query, found in self.arrivals.items()}
+        return {query: mistakes(self._events_of(found.asked), found.arrived) for query, found in self.arrivals.items()}
+
+    def _events_of(self, asked: Asked) -> dict[str, Event]:
+        """The events of all sources of a query, by trace."""
+        return {event.trace: event for name in asked.sources for event in self.written.of_source[name]}
 
     @cached_property
     def exercises(self) -> list[Exercise]:
@@ -202,7 +222,8 @@ class JobSubject(Subject):
             self._intended(query),
             asked,
             time,
-            self._files.get(asked.source),
+            frozenset().union(*(self._files[name] for name in asked.sources)) if self._files else None,
+            event_times_asked(self.config, asked.sources),
         )
 
     @cached_property
@@ -223,8 +244,14 @@ class JobSubject(Subject):
 
     @cached_property
     def _fates(self) -> Mapping[str, str] | None:
-        source = next(iter(self.asked.values())).source
-        return handwritten_fates(self.scenario, self.written.of_source[source], event_time_asked(self.config, source))
+        sources = next(iter(self.asked.values())).sources
+        found: dict[str, str] = {}
+        for source in sources:
+            fates = handwritten_fates(self.scenario, self.written.of_source[source], event_time_asked(self.config, source))
+            if fates is None:
+                return None
+            found |= fates
+        return found
 
     def _by_hand(self, model: Expectation) -> dict[WindowKey, dict[str, Any]] | None:
         if model.survivors not in self._handwritten:

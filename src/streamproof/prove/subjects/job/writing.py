@@ -51,7 +51,8 @@ def add_edges(
     found = {}
     for name, events in made.items():
         source, time = config.source[name], event_time_asked(config, name)
-        shapes = [shape_asked(query, calls, time) for query, calls in asked.items() if calls.source == name]
+        # Of a union the bound stands on all its sources: what lies at an edge of it cannot be told from one.
+        shapes = [shape_asked(query, calls, time) for query, calls in asked.items() if calls.sources == (name,)]
         stateful = next((shape for shape in shapes if shape.stateful), None)
         around = Around(scenario.source[name], shape_of_source(source), source.schema_ddl or "", time, stateful)
         found[name] = with_edges(events, around)

@@ -1,0 +1,71 @@
+"""The twin of a union: one watermark for each source, the least of which counts; a restart forgets what each had seen (R13)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from streamproof.prove.oracle.arrived import BatchRead
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The watermark, milliseconds, and that of each source that has been heard of since the last start."""
+
+    watermark_ms: int = 0
+    of_source: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[int, tuple[tuple[str, int], ...]]:
+        return self.watermark_ms, tuple(sorted(self.of_source.items()))
+
+
+@dataclass
+class AlignedWatermark:
+    """Predicts the watermark of the next batch from the newest event times of each source.
+
+    Spark keeps the global value over a restart and forgets those of the sources: one counts as 0 until it is heard of again. Whether the
+    batch before a restart ran again in the new start, no log tells. There is then more than one right value: the one that is logged is
+    taken, if it is among them.
+
+    Parameters
+    ----------
+    delays_us
+        By source lag + allowed lateness, microseconds.
+    """
+
+    delays_us: Mapping[str, int]
+    _may_be: Sequence[_Known] = (_Known(),)
+    _before: Sequence[_Known] = (_Known(),)
+    _newest_us: Mapping[str, int] = field(default_factory=dict)
+    _run: str | None = None
+
+    @property
+    def predicted_ms(self) -> int:
+        return self._may_be[0].watermark_ms
+
+    def begins(self, read: BatchRead) -> None:
+        """A batch begins, by another start than the one before where it says so."""
+        unknown = not read.run or not self._run
+        if self._run is not None and (unknown or read.run != self._run):
+            again = [self._after(_Known(known.watermark_ms)) for known in self._before]
+            forgotten = [_Known(known.watermark_ms) for known in (*self._may_be, *again)]
+            self._may_be = _distinct((*(self._may_be if unknown else ()), *forgotten, *again))
+        self._run = read.run
+        self._may_be = [known for known in self._may_be if known.watermark_ms == read.watermark_ms] or self._may_be
+
+    def saw(self, newest_us: Mapping[str, int]) -> None:
+        """A batch has read event times up to these, by source; a source of which it has read none is not among them."""
+        self._before, self._newest_us = self._may_be, newest_us
+        self._may_be = _distinct(map(self._after, self._may_be))
+
+    def _after(self, known: _Known) -> _Known:
+        """What is known behind the newest batch, by a start that knew this before it."""
+        reached = dict(known.of_source)
+        for source, newest in self._newest_us.items():
+            watermark_ms = newest // 1_000 - self.delays_us[source] // 1_000
+            reached[source] = max(watermark_ms, reached.get(source, watermark_ms))
+        least = min(reached.get(source, 0) for source in self.delays_us)
+        return _Known(max(known.watermark_ms, least), reached)
+
+
+def _distinct(known: Iterable[_Known]) -> list[_Known]:
+    return list({one.key: one for one in known}.values())
