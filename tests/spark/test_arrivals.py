@@ -61,7 +61,7 @@ def event(trace: str, texts: tuple[str, ...]) -> Event:
 def arrivals(spark: SparkSession, tmp_path: Path) -> Arrivals:
     rows = plain_rows(spark.newSession(), [event(*row) for row in ROWS.items()], SOURCE, "ts", tmp_path / "offered.json")
     shape = shape_asked("totals", asked(), AskedTime("ts", "0 seconds"))
-    return Arrivals(asked(), shape, rows, [event("e-7", ROWS["e-1"])])
+    return Arrivals(asked(), shape, {asked().source: rows}, [event("e-7", ROWS["e-1"])])
 
 
 def test_each_event_goes_where_the_user_s_conditions_send_it(arrivals: Arrivals) -> None:

@@ -1,4 +1,4 @@
-"""Orders and refunds, two sources with clocks of their own, in one stream: once each, and summed up in windows."""
+"""Orders and refunds, two sources with clocks of their own, in one stream: once each, and summed up in windows of two kinds."""
 
 from pyspark.sql import functions as F
 
@@ -9,9 +9,7 @@ import streamproof as sp
 def turnover(orders: sp.Stream, refunds: sp.Stream) -> sp.Outputs:
     paid = refunds.filter("amount < 80", name="large")
     both = orders.union(paid).require(amount="amount > 0").filter("client <> 'c1'", name="of our own")
-    totals = (
-        both.deduplicate("id")
-        .window(sp.tumbling("30 seconds"), by="client", allowed_lateness="20 seconds")
-        .aggregate(total=F.sum("amount"))
-    )
-    return sp.Outputs(totals=totals, late=totals.late, rejected=both.rejected)
+    once = both.deduplicate("id")
+    totals = once.window(sp.tumbling("30 seconds"), by="client", allowed_lateness="20 seconds").aggregate(total=F.sum("amount"))
+    largest = once.window(sp.hopping("2 minutes", every="1 minute")).aggregate(largest=F.max("amount"))
+    return sp.Outputs(totals=totals, largest=largest, late=totals.late, rejected=both.rejected)

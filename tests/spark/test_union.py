@@ -1,0 +1,150 @@
+"""Two sources in one stream: what is late by which watermark, doors that both have, restarts, and columns that differ (R13)."""
+
+import json
+import os
+from typing import Any
+
+import pytest
+
+from spark.small_job import EVENT_TIME, Binding, event, instant
+from streamproof.core.notes import NoteCode
+from streamproof.errors import ConfigurationError, JobDefinitionError
+
+pytestmark = pytest.mark.spark
+
+UNION = """
+@sp.job
+def small(events: sp.Stream, others: sp.Stream) -> sp.Outputs:
+    both = events.require(v="v >= 0").union(others).filter("client <> 'x'", name="x")
+    sums = both.{chain}.aggregate(n=F.count("*"), total=F.sum("v"))
+    return sp.Outputs(sums=sums, late=sums.late, rejected=both.rejected)
+"""
+TUMBLING = 'window(sp.tumbling("30 seconds"), by="client")'
+PLAIN = """
+@sp.job
+def small(events: sp.Stream, others: sp.Stream) -> sp.Outputs:
+    return sp.Outputs(sums=events.transform(lambda rows: rows.withColumn("w", F.col("v") * 2)).union({others}))
+"""
+OTHERS = {
+    "connector": "files",
+    "path": "others",
+    "format": "json",
+    "files_per_batch": 1,
+    "schema": "ts long, v double, client string, id string",
+    "event_time": {"column": "ts", "unit": "milliseconds", "lag": "20 seconds"},
+}
+
+
+def bound(**changed: Any) -> Binding:
+    sinks = {"sums": "json", "late": "json", "rejected": "json"}
+    return Binding(sinks=sinks, tables={"source.others": {**OTHERS, **changed}})
+
+
+def feed(job, *rows: dict[str, Any]) -> None:
+    """A file of the other source."""
+    folder = job.folder / "others"
+    folder.mkdir(exist_ok=True)
+    number = len(list(folder.glob("*.json")))
+    path = folder / f"{number:03d}.json"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    os.utime(path, (1_700_000_000 + number,) * 2)
+
+
+def watermarks(job) -> list[float]:
+    """The watermark of each batch, in seconds after nine o'clock; 0 before the first."""
+    logs = sorted((job.checkpoint("sums") / "offsets").glob("[0-9]*"), key=lambda path: int(path.name))
+    found = [json.loads(path.read_text().splitlines()[1])["batchWatermarkMs"] for path in logs]
+    return [milliseconds and milliseconds / 1000 - instant(0).timestamp() for milliseconds in found]
+
+
+def test_r13_each_source_has_its_watermark_and_the_least_counts_also_behind_a_restart(small_job):
+    job = small_job(UNION.format(chain=TUMBLING), bound())
+    job.feed([event("e1", 100), event("x1", 101, client="x"), event("bad", 102, v=-1)])
+    feed(job, event("o1", 60), event("x2", 61, client="x"))
+    job.feed([event("e2", 29, client="b"), event("e3", 31, client="b")])
+    feed(job, event("o2", 200, client="b"))
+    job.feed([event("e4", 29.9), event("e5", 300)])
+    feed(job, event("o3", 29.9, v=2.0), event("o4", 210))
+
+    result = job.run()
+
+    # the first batch: 100 - 10 and 60 - 20; then 100 - 10 and 200 - 20; then 300 - 10 and 210 - 20
+    assert watermarks(job) == [0, 40, 90, 190]
+    assert job.ids("late") == ["e4", "o3"]
+    assert {row["id"] for row in job.rows("rejected")} == {"bad"}
+    account = result.accounts[0]
+    assert (account.input, account.account.filtered, account.account.late, account.adds_up) == (11, 2, 2, True)
+    assert not [note for note in result.notes if note.code == NoteCode.SOURCE_QUIET]
+
+    job.feed([event("e6", 900)])
+    result = job.run()
+
+    assert watermarks(job)[-1] == 190  # the others are quiet
+    (note,) = [note for note in result.notes if note.code == NoteCode.SOURCE_QUIET]
+    assert note.about == "others"
+    feed(job, event("o5", 800))
+    job.run()
+    assert watermarks(job)[-1] == 190  # Spark has forgotten e6
+    job.feed([event("e7", 901)])
+    feed(job, event("o6", 801))
+    result = job.run()
+    assert watermarks(job)[-1] == 781
+    assert result.accounts[0].adds_up
+
+
+def test_windows_that_overlap_are_expanded_and_counted_in_each_source(small_job):
+    job = small_job(UNION.format(chain='window(sp.hopping("20 seconds", every="10 seconds"), by="client")'), bound())
+    job.feed([event("e1", 1), event("e2", 100)])
+    feed(job, event("o1", 2, v=2.0), event("o2", 101))
+
+    result = job.run()
+
+    account = result.accounts[0]
+    assert (account.input, account.expanded, account.adds_up) == (4, 4, True)
+    assert sorted((row["n"], row["total"]) for row in job.rows("sums")) == [(2, 3.0), (2, 3.0)]
+
+
+def test_a_deduplication_finds_copies_in_the_other_source_for_as_long_as_the_longer_delay(small_job):
+    chain = 'deduplicate("id").window(sp.tumbling("30 seconds"), by="client")'
+    job = small_job(UNION.format(chain=chain), bound())
+    job.feed([event("same", 100)])
+    feed(job, event("o1", 131))
+    job.feed([event("e1", 129)])  # the watermark is 111 in the next batch: by the delay of events the key were forgotten with it
+    feed(job, event("o2", 132))
+    job.feed([event("e2", 130)])
+    feed(job, event("same", 133))
+
+    result = job.run()
+
+    assert result.account.duplicate == 1
+    assert result.accounts[0].adds_up
+
+
+def test_rows_without_state_are_put_together_by_the_names_of_their_columns(small_job):
+    made = 'others.transform(lambda rows: rows.withColumn("w", F.lit(0.5)))'
+    job = small_job(PLAIN.format(others=made), bound())
+    job.feed([event("e1", 1, v=4.0)])
+    feed(job, event("o1", 2))
+
+    result = job.run()
+
+    assert sorted((row["id"], row["v"], row["w"]) for row in job.rows("sums")) == [("e1", 4.0, 8.0), ("o1", 1.0, 0.5)]
+    assert result.accounts[0].adds_up
+
+
+def test_columns_that_differ_are_named(small_job):
+    job = small_job(PLAIN.format(others='others.transform(lambda rows: rows.withColumn("v", F.lit("1")))'), bound())
+    job.feed([event("e1", 1)])
+
+    error = job.stopped(JobDefinitionError)
+
+    assert "others has no w; v is a double in events, a string in others" in error.message
+
+
+def test_a_policy_that_follows_the_furthest_source_is_refused(small_job):
+    job = small_job(
+        UNION.format(chain=TUMBLING), Binding(**{**vars(bound()), "spark": {"spark.sql.streaming.multipleWatermarkPolicy": "max"}})
+    )
+    assert EVENT_TIME in (job.folder / "streamproof.toml").read_text()
+
+    assert "the source that is furthest" in job.stopped(ConfigurationError).required
