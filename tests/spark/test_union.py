@@ -73,7 +73,7 @@ def test_r13_each_source_has_its_watermark_and_the_least_counts_also_behind_a_re
     assert job.ids("late") == ["e4", "o3"]
     assert {row["id"] for row in job.rows("rejected")} == {"bad"}
     account = result.accounts[0]
-    assert (account.input, account.account.filtered, account.account.late, account.adds_up) == (11, 2, 2, True)
+    assert (account.input, account.account.filtered, account.account.late, account.adds_up) == (12, 2, 2, True)
     assert not [note for note in result.notes if note.code == NoteCode.SOURCE_QUIET]
 
     job.feed([event("e6", 900)])
