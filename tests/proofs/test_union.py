@@ -1,4 +1,4 @@
-"""Two sources with clocks of their own in one stream, and two outputs of one deduplication of it, one of them a window behind a window: some crashes of each query in CI.
+"""Two sources with clocks of their own in one stream, which parts again: sums, and windows of windows. Some crashes of each query in CI.
 
 The quick plan is `streamproof prove tests/proofs/jobs/union --quick`.
 """
