@@ -7,7 +7,7 @@ from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.union import require_possible
-from streamproof.stream.operators.window_behind import require_behind
+from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind
 from streamproof.stream.outputs import SideKind, SideOutput
 from streamproof.stream.recipe import Recipe
 from streamproof.stream.windows import Window
@@ -120,6 +120,8 @@ class Stream:
         if not key:
             raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
         _require_names("deduplicate()", key)
+        if self.recipe.windows:
+            raise deduplicated_windows(key)
         self._before_state("deduplicate")
         return Stream(self.recipe.then(Deduplicate(key)))
 

@@ -46,7 +46,7 @@ def test_hours_of_minutes_wait_for_the_longer_lateness_and_the_second_gives_the_
             lambda: minutes().window(sp.tumbling("1 hour")).aggregate(n=Aggregate()).window(sp.tumbling("1 day")),
             "A third window stands behind two",
         ),
-        (lambda: minutes().deduplicate("client"), r"deduplicate\(\) stands behind a stateful operator"),
+        (lambda: minutes().deduplicate("client"), r"deduplicate\('client'\) stands behind a window"),
     ],
 )
 def test_what_could_not_be_accounted_for_is_refused(asked, said):

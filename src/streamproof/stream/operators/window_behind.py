@@ -55,6 +55,16 @@ def require_behind(recipe: "Recipe", window: "Window", by: tuple[str, ...]) -> N
         )
 
 
+def deduplicated_windows(key: tuple[str, ...]) -> JobDefinitionError:
+    """The error for a deduplication behind a window."""
+    return JobDefinitionError(
+        f"deduplicate({', '.join(map(repr, key))}) stands behind a window.",
+        required="Several windows of a key can be due in one batch, and which of them stays is not promised: they hold other records, and the "
+        "account could not say which are duplicates.",
+        remedy="Deduplicate before the window; of its rows take one for each key by a second window, with F.min or F.max.",
+    )
+
+
 def instant_of(window: "WindowAggregate", delay: dict[str, object]) -> "Column":
     """When a row of a window happened, for the window behind it: a microsecond before its end, which lies in no later window.
 

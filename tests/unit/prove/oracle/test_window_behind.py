@@ -1,13 +1,16 @@
 """A window behind a window in the plain model: hours of half minutes are here minutes of half minutes; the watermark delay is 10 seconds."""
 
+import json
 from dataclasses import replace
 
 from streamproof.core.account import Account
+from streamproof.core.verdict import Verdict
+from streamproof.prove.artifacts.reading import read_state
 from streamproof.prove.oracle.asked import Asked, AskedTime, shape_asked
 from streamproof.prove.oracle.shape import Level
 from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.oracle.windows import PlainHopping, PlainTumbling
-from unit.prove.small import SECOND, WINDOW, at, model_of
+from unit.prove.small import SECOND, WINDOW, at, check, faultless, model_of, only_finding, with_left
 
 HALVES = Level(PlainTumbling(30 * SECOND), ("client",), ("total",))
 MINUTES = replace(WINDOW, window=PlainTumbling(60 * SECOND), before=HALVES, aggregates=("most",))
@@ -94,3 +97,33 @@ class PlainKind:
         from streamproof.prove.oracle.asked import WrittenWindow
 
         self.written = WrittenWindow("tumbling", {"size": size})
+
+
+def test_the_state_of_each_window_is_held_against_its_own():
+    history = faultless(MINUTES, BATCHES, no_data=1)
+    assert check("state-contents", history).verdict is Verdict.PASS
+    state = history.queries[0].left.state
+    ((key, vector), *_) = state.windows_before.items()
+
+    changed = replace(state, windows_before={**state.windows_before, key: vector.plus(Vector(1, 1))})
+    finding = only_finding("state-contents", with_left(history, replace(history.queries[0].left, state=changed)))
+    assert finding.code == "other-events"
+    assert check("account", with_left(history, replace(history.queries[0].left, state=changed))).verdict is Verdict.FAIL
+
+    stays = replace(state, windows_before={**state.windows_before, (("a",), 30 * SECOND): Vector(1, 1)})
+    finding = only_finding("state-contents", with_left(history, replace(history.queries[0].left, state=stays)))
+    assert finding.code == "still-in-state"
+
+
+def test_two_windows_in_a_state_file_are_told_apart_by_their_numbers(tmp_path):
+    row = {"by": ["a"], "end_us": 60, "records": 2, "hash": 5}
+    operators = [
+        {"operator": 1, "kind": "window", "rows": [row]},
+        {"operator": 0, "kind": "window", "rows": [{**row, "records": 3}]},
+    ]
+    (tmp_path / "state.json").write_text(json.dumps({"operators": operators}))
+
+    state = read_state(tmp_path / "state.json")
+
+    assert (state.windows, state.windows_before) == ({(("a",), 60): Vector(3, 5)}, {(("a",), 60): Vector(2, 5)})
+    assert not state.repeated
