@@ -1,4 +1,4 @@
-"""Two sources with clocks of their own in one stream, and two windows behind one deduplication of it: some crashes of each query in CI.
+"""Two sources with clocks of their own in one stream, which parts again: sums, and windows of windows. Some crashes of each query in CI.
 
 The quick plan is `streamproof prove tests/proofs/jobs/union --quick`.
 """
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "union"
 
 
-STEPS = "fault-free,totals:plan/source.1@1:after,totals:publish/totals@2:after,totals:commit/commits@1:before,largest:publish/largest@1:after"
+STEPS = "fault-free,totals:plan/source.1@1:after,totals:publish/totals@2:after,totals:commit/commits@1:before,busiest:publish/busiest@2:after"
 
 
 def test_r13_a_union_and_a_stream_that_parts_again_are_proved(tmp_path: Path) -> None:

@@ -128,5 +128,6 @@ def open_windows(spark: "SparkSession", checkpoint: str) -> OpenWindows:
         for operator, name in operators(spark, path).items():
             if name in _READERS:
                 row = _READERS[name](spark, path, operator).agg(F.sum("records"), F.count("*"), F.max("end_us")).collect()[0]
-                found = OpenWindows(row[0] or 0, row[1], row[2])
+                ends = [end for end in (found.latest_end_us, row[2]) if end is not None]
+                found = OpenWindows(found.records + (row[0] or 0), found.windows + row[1], max(ends, default=None))
     return found

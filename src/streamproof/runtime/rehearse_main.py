@@ -93,13 +93,15 @@ def require_possible(recipe: "Recipe", source: "SourceConfig") -> None:
 
 def _mentioned(recipe: "Recipe") -> Iterator[tuple[str, str, bool]]:
     """Each column that a step names: in which step, the name, and whether upper and lower case must agree."""
-    from streamproof.stream.operators import Transform
+    from streamproof.stream.operators import Transform, WindowAggregate
 
     for step in recipe.steps:
         if isinstance(step, Transform):
             return
         for mention in step.mentioned():
             yield from ((mention.where, name, mention.exact) for name in _names_of(mention))
+        if isinstance(step, WindowAggregate):
+            return  # behind it there are other columns
 
 
 def _names_of(mention: "Mention") -> Iterable[str]:

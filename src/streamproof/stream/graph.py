@@ -9,8 +9,8 @@ from streamproof.core.durations import micros_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.doors import Doors
 from streamproof.stream.identity import MadeBy, state_of
-from streamproof.stream.names import MADE, ORIGINAL, TRACE, visible
-from streamproof.stream.operators import Transform, Union
+from streamproof.stream.names import INSTANT, MADE, ORIGINAL, TRACE, visible
+from streamproof.stream.operators import Transform, Union, WindowAggregate
 from streamproof.stream.operators.operator import EventTimeColumn
 from streamproof.stream.operators.union import require_alike, require_one_event_time, together
 from streamproof.stream.operators.window import hidden_in
@@ -58,11 +58,14 @@ def build(recipe: Recipe, reads: Mapping[str, Read], doors: Doors) -> Plan:
     times = {source: _event_time(source, reads[source], part) for source, part in parts.items()}
     require_one_event_time({source: time.column for source, time in times.items()})
     for step in recipe.stateful_steps:
+        if any(step is window for window in recipe.windows[1:]):
+            continue  # its key is among that of the window before it
         for mention in step.mentioned():
             if mention.exact:
                 require_columns(rows, mention.columns, mention.where)
-    made = _kept(recipe, parts, times, doors)
-    return Plan(made, state_of(recipe, rows))  # behind the plan, which says in our words what cannot be planned
+    between: list[DataFrame] = []
+    made = _kept(recipe, parts, times, doors, between)
+    return Plan(made, state_of(recipe, rows, *between))  # behind the plan, which says in our words what cannot be planned
 
 
 def branches(recipe: Recipe, rows: Mapping[str, DataFrame], doors: Doors) -> dict[str, DataFrame]:
@@ -101,9 +104,15 @@ def _shown(rows: DataFrame) -> list[str]:
     return [name for name in rows.columns if name == TRACE or name in visible(rows.columns)]
 
 
-def _kept(recipe: Recipe, parts: Mapping[str, DataFrame], times: Mapping[str, EventTimeColumn], doors: Doors) -> DataFrame:
+def _kept(
+    recipe: Recipe,
+    parts: Mapping[str, DataFrame],
+    times: Mapping[str, EventTimeColumn],
+    doors: Doors,
+    between: list[DataFrame],
+) -> DataFrame:
     """The operators that keep state, behind one late door and one watermark for each source, of which the least counts (R13): what the first
-    lets in, no later one drops (R10).
+    lets in, no later one drops (R10). What goes from a window into the next is left in `between`.
     """
     first, *others = recipe.stateful_steps
     (column,) = {time.column for time in times.values()}
@@ -119,9 +128,14 @@ def _kept(recipe: Recipe, parts: Mapping[str, DataFrame], times: Mapping[str, Ev
     if len(behind) > 1:
         # Spark takes the metadata of the first: what a deduplication remembers must last as long as copies can come from any (R12).
         rows = together(behind, [name for name in rows.columns if name != ORIGINAL]).withMetadata(column, {DELAY: max(delays)})
-    rows = first.streaming(rows, column, doors)
-    for step in others:
-        rows = step.streaming(step.ready(rows, column, doors), column, doors)
+    chain = [first, *others]
+    for step in chain:
+        rows = rows if step is first else step.ready(rows, column, doors)
+        if isinstance(step, WindowAggregate) and step is not chain[-1]:
+            rows, column = step.before_window(rows, column), INSTANT
+            between.append(rows)
+        else:
+            rows = step.streaming(rows, column, doors)
     return _afterwards(recipe.afterwards, rows)
 
 

@@ -20,7 +20,7 @@ MadeBy = Mapping[str, str]
 """The parts of an identity by their names, such as "window": "tumbling 30 seconds", as people read them."""
 
 
-def state_of(recipe: Recipe, rows: "DataFrame") -> dict[str, str]:
+def state_of(recipe: Recipe, rows: "DataFrame", *between: "DataFrame") -> dict[str, str]:
     """The operators of a recipe that keep state, in order, with their keys, windows, lateness and aggregates.
 
     What row-wise steps before them do is not part of it: no state has their columns but by the keys and aggregates named here, and a function
@@ -30,11 +30,16 @@ def state_of(recipe: Recipe, rows: "DataFrame") -> dict[str, str]:
     ----------
     rows
         What reaches the first of them; the types of keys and aggregates are taken from it.
+    between
+        What goes from one window into the one behind it, whose parts bear its number.
     """
     stateful = recipe.stateful_steps
     parts = {"operators": ", ".join(step.name for step in stateful) or NONE}
+    windows = [step for step in stateful if step.name == "window"]
     for step in stateful:
-        parts |= step.made_by(rows)
+        number = next((number for number, window in enumerate(windows) if window is step), 0)
+        made_by = step.made_by((rows, *between)[number] if number <= len(between) else rows)
+        parts |= {f"{part} of window {number + 1}" if number else part: said for part, said in made_by.items()}
     return parts
 
 

@@ -46,7 +46,12 @@ class Recipe:
 
     @property
     def aggregate(self) -> WindowAggregate | None:
-        return next((step for step in self.steps if isinstance(step, WindowAggregate)), None)
+        """The window whose rows come out: of two the second."""
+        return next(reversed(self.windows), None)
+
+    @property
+    def windows(self) -> tuple[WindowAggregate, ...]:
+        return tuple(step for step in self.steps if isinstance(step, WindowAggregate))
 
     @property
     def stateful(self) -> bool:
@@ -58,7 +63,7 @@ class Recipe:
 
     @property
     def allowed_lateness(self) -> timedelta:
-        return self.aggregate.allowed_lateness if self.aggregate else timedelta()
+        return max((window.allowed_lateness for window in self.windows), default=timedelta())
 
     @property
     def row_wise(self) -> tuple[Operator, ...]:
@@ -70,5 +75,6 @@ class Recipe:
         """The transforms behind the aggregation."""
         if self.aggregate is None:
             return ()
-        behind = self.steps[self.steps.index(self.aggregate) + 1 :]
+        place = max(number for number, step in enumerate(self.steps) if isinstance(step, WindowAggregate))
+        behind = self.steps[place + 1 :]
         return tuple(step for step in behind if isinstance(step, Transform))

@@ -7,6 +7,7 @@ from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.union import require_possible
+from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind
 from streamproof.stream.outputs import SideKind, SideOutput
 from streamproof.stream.recipe import Recipe
 from streamproof.stream.windows import Window
@@ -119,6 +120,8 @@ class Stream:
         if not key:
             raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
         _require_names("deduplicate()", key)
+        if self.recipe.windows:
+            raise deduplicated_windows(key)
         self._before_state("deduplicate")
         return Stream(self.recipe.then(Deduplicate(key)))
 
@@ -131,6 +134,8 @@ class Stream:
         emit: str = "final",
     ) -> "WindowedStream":
         """Groups rows by event-time window and key; follow it with `.aggregate(...)`.
+
+        Behind another window it groups the rows of that one, each by the end of its window: hours of minutes.
 
         Parameters
         ----------
@@ -147,7 +152,8 @@ class Stream:
         Raises
         ------
         JobDefinitionError
-            If the window, the duration or the mode is not known, or the stream has a window already.
+            If the window, the duration or the mode is not known; behind another window, if it is no window of final rows that can be
+            accounted for.
         """
         if not isinstance(window, Window):
             raise JobDefinitionError(
@@ -160,16 +166,13 @@ class Stream:
                 f'window(emit="{emit}") {"is not there yet" if known else "is no emission mode"}.',
                 required='This version has emit="final": each window once, when it can no longer change.',
             )
-        if self.recipe.aggregate is not None:
-            raise JobDefinitionError(
-                "A window behind a window is not there yet.", remedy="Return the first one as an output of its own."
-            )
         try:
             lateness = parse_duration(allowed_lateness)
         except ValueError as problem:
             raise JobDefinitionError(f"window(allowed_lateness={allowed_lateness!r}): {problem}.") from problem
         keys = (by,) if isinstance(by, str) or not isinstance(by, tuple | list) else tuple(by)
         _require_names("window(by=...)", keys)
+        require_behind(self.recipe, window, keys)
         return WindowedStream(self.recipe, window, keys, lateness)
 
     @property

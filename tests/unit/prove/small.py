@@ -128,7 +128,9 @@ def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) ->
     outputs = [OutputHistory(shape.query, "main", tuple(main)), OutputHistory("rejected", "rejected", tuple(rejected))]
     outputs += [OutputHistory("late", "late", tuple(late))] if shape.stateful else []
     state = StateContents(
-        {(by, contents.end_us): contents.vector for (by, _), contents in model.open.items()}, dict(model.remembered)
+        {(by, contents.end_us): contents.vector for (by, _), contents in model.open.items()},
+        dict(model.remembered),
+        windows_before={(by, contents.end_us): contents.vector for (by, _), contents in model.open_before.items()},
     )
     reads = tuple(outcome.read for outcome in model.batches)
     return QueryHistory(shape.query, reads, {output.name: output for output in outputs}, {}, state if shape.stateful else None)

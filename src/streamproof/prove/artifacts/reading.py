@@ -140,6 +140,8 @@ class StateContents:
         How many records are in windows without a time.
     unread
         Why the state could not be read; empty where it was.
+    windows_before
+        Of two windows, one behind the other, the open ones of the first.
     """
 
     windows: Mapping[WindowKey, Vector] = field(default_factory=dict)
@@ -147,6 +149,7 @@ class StateContents:
     repeated: tuple[str, ...] = ()
     untimed: int = 0
     unread: str = ""
+    windows_before: Mapping[WindowKey, Vector] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -195,25 +198,29 @@ def readings(left: QueryHistory) -> list[QueryHistory]:
 
 
 def read_state(path: Path) -> StateContents:
-    """The contents of a `state.json`; its operators are told apart by their kind."""
+    """The contents of a `state.json`; its operators are told apart by their kind, and two windows by their number: Spark counts from the last."""
     windows: dict[WindowKey, Vector] = {}
+    before: dict[WindowKey, Vector] = {}
     remembered: dict[tuple[Any, ...], int] = {}
     repeated: list[str] = []
     untimed = 0
     found = json.loads(path.read_text())
-    for operator in found.get("operators", ()):
+    operators = sorted(found.get("operators", ()), key=lambda operator: operator["operator"])
+    last = next((operator["operator"] for operator in operators if operator["kind"] == "window"), None)
+    for operator in operators:
+        held = windows if operator["operator"] == last else before
         for row in operator["rows"]:
             if operator["kind"] == "window" and row["end_us"] is None:
                 untimed += int(row["records"])
             elif operator["kind"] == "window":
                 window = (_key(row["by"]), int(row["end_us"]))
-                repeated += [f"window {window}"] if window in windows else []
-                windows[window] = Vector(int(row["records"]), int(row["hash"]))
+                repeated += [f"window {window}"] if window in held else []
+                held[window] = Vector(int(row["records"]), int(row["hash"]))
             else:
                 key = _key(row["key"])
                 repeated += [f"key {key}"] if key in remembered else []
                 remembered[key] = int(row["expires_us"])
-    return StateContents(windows, remembered, tuple(repeated), untimed, found.get("unread", ""))
+    return StateContents(windows, remembered, tuple(repeated), untimed, found.get("unread", ""), before)
 
 
 def _key(values: list[Any]) -> tuple[Any, ...]:

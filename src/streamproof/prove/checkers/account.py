@@ -96,7 +96,8 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
     model, state = view.model.places, view.left.state
     if view.windowed:
         require_read(view)
-    open_state = _sum(state.windows.values()) if view.windowed and state is not None else Vector()
+    held = [*state.windows.values(), *state.windows_before.values()] if view.windowed and state is not None else []
+    open_state = _sum(held)
     emitted = total(view.main.rows) if view.windowed else _traces(view.main)
     late, rejected = view.side("late"), view.side("rejected")
     return {

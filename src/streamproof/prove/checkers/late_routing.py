@@ -36,7 +36,8 @@ def _compare(history: History, view: QueryView, output: OutputHistory, *, by_bat
     times = Counter(trace for outcome in view.batches for trace in outcome.late)
     yield from compare(history, view, output, expected, "late", lambda trace: _why(view, trace), by_batch=by_batch, times=times)
     shape = view.model.shape
-    if by_batch and shape.window is not None and shape.window.several and shape.deduplicate is None:
+    kind = shape.entered.window
+    if by_batch and kind is not None and kind.several and shape.deduplicate is None:
         yield from _for_other_windows(view, output)
 
 
@@ -71,7 +72,8 @@ def _why(view: QueryView, trace: str) -> str:
         return "it has no event time"
     shape, bound_us = view.model.shape, view.model.by_batch[fate[1]].bound_us
     happened = f"its event time is {full_instant(record.time_us)}"
-    if shape.deduplicate is None and shape.window is not None:
-        ends = [full_instant(end) for _, end in shape.window.assign(record.time_us)]
+    kind = shape.entered.window
+    if shape.deduplicate is None and kind is not None:
+        ends = [full_instant(end) for _, end in kind.assign(record.time_us)]
         happened = f"its window ends at {ends[0]}" if len(ends) == 1 else f"its windows end from {ends[0]} to {ends[-1]}"
     return f"{happened}, the bound of batch {fate[1]} is {full_instant(bound_us)}"

@@ -1,6 +1,7 @@
 """Spark's state holds the open windows with their events, and each key that deduplication remembers, with its expiry."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from enum import StrEnum
 
 from streamproof.prove.artifacts.history import History, QueryView, StateContents
@@ -8,6 +9,7 @@ from streamproof.prove.checkers import Finding, checker, require_decided, requir
 from streamproof.prove.checkers.naming import difference
 from streamproof.prove.checkers.wording import events, full_instant, others, window, window_to
 from streamproof.prove.oracle.expectation import WindowContents, WindowKey
+from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.trace import Vector, event_id
 
 
@@ -40,29 +42,53 @@ def state_contents(history: History) -> Iterator[Finding]:
         for repeated in view.left.state.repeated:
             yield Finding(Code.HELD_TWICE, None, f"the state of {view.name} holds the {repeated} twice")
         require_decided(view)
-        yield from _windows(history, view, view.left.state)
+        yield from _windows(history, view, view.model.shape, (view.model.open, view.left.state.windows), view.model.emitted)
+        entered, before = view.model.shape.entered, view.left.state.windows_before
+        if before or view.model.open_before:
+            shape = replace(view.model.shape, window=entered.window, by=entered.by, before=None)
+            gone_on = {key: inner for outer in (view.model.emitted, view.model.open) for key, inner in _parts(outer)}
+            yield from _windows(history, view, shape, (view.model.open_before, before), gone_on)
         yield from _remembered(view, view.left.state)
 
 
-def _windows(history: History, view: QueryView, state: StateContents) -> Iterator[Finding]:
-    shape, last = view.model.shape, view.batches[-1].batch if view.batches else None
-    expected = {(by, contents.end_us) for (by, _), contents in view.model.open.items()}
-    for key, contents in view.model.open.items():
-        found = state.windows.get((key[0], contents.end_us))
+def _parts(windows: Mapping[WindowKey, WindowContents]) -> Iterator[tuple[WindowKey, WindowContents]]:
+    for contents in windows.values():
+        yield from contents.parts
+
+
+def _windows(
+    history: History,
+    view: QueryView,
+    shape: QueryShape,
+    held: tuple[Mapping[WindowKey, WindowContents], Mapping[WindowKey, Vector]],
+    gone: Mapping[WindowKey, WindowContents],
+) -> Iterator[Finding]:
+    """Windows as they must be held and as they are; `gone` are those that were due."""
+    last = view.batches[-1].batch if view.batches else None
+    wanted, there = held
+    expected = {(by, contents.end_us) for (by, _), contents in wanted.items()}
+    for key, contents in wanted.items():
+        found = there.get((key[0], contents.end_us))
         if found != contents.vector:
-            yield _window(history, view, key, contents, found, last)
-    due_ends = {(by, contents.end_us) for (by, _), contents in view.model.emitted.items()}
-    for key in sorted(state.windows.keys() - expected, key=repr):
+            yield _window(history, view, shape, (key, contents), found, last)
+    due_ends = {(by, contents.end_us) for (by, _), contents in gone.items()}
+    for key in sorted(there.keys() - expected, key=repr):
         due = key in due_ends
         what = "a window is still in state though it was due" if due else "a window is in state that no event is in"
         code = Code.STILL_IN_STATE if due else Code.NO_EVENT
-        yield Finding(code, None, what, last, "not in state", events(state.windows[key]), None, window_to(shape, *key))
+        yield Finding(code, None, what, last, "not in state", events(there[key]), None, window_to(shape, *key))
 
 
 def _window(
-    history: History, view: QueryView, key: WindowKey, contents: WindowContents, found: Vector | None, last: int | None
+    history: History,
+    view: QueryView,
+    shape: QueryShape,
+    wanted: tuple[WindowKey, WindowContents],
+    found: Vector | None,
+    last: int | None,
 ) -> Finding:
-    named = window(view.model.shape, key)
+    key, contents = wanted
+    named = window(shape, key)
     expected = f"{named}  {events(contents.vector)}"
     if found is None:
         event = event_id(contents.traces[0])

@@ -6,10 +6,11 @@ The oracle starts from these, never from what the product made of them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import zip_longest
 from typing import Any
 
 from streamproof.prove.oracle.durations import micros
-from streamproof.prove.oracle.shape import Clock, QueryShape
+from streamproof.prove.oracle.shape import Clock, Level, QueryShape
 from streamproof.prove.oracle.windows import PlainCalendar, PlainHopping, PlainSession, PlainTumbling, PlainWindow
 
 _STATEFUL = ("deduplicate", "window")
@@ -58,10 +59,15 @@ class Asked:
         number = next((number for number, call in enumerate(self.calls) if call.method in _STATEFUL), len(self.calls))
         return self.calls[:number]
 
+    def every(self, method: str) -> Sequence[Mapping[str, Any]]:
+        """The arguments of each call of a method, in order."""
+        return [call.given for call in self.calls if call.method == method]
+
     @property
     def behind_aggregate(self) -> Sequence[Call]:
-        number = next((number for number, call in enumerate(self.calls) if call.method == "aggregate"), len(self.calls))
-        return self.calls[number + 1 :]
+        """The calls behind the last aggregate."""
+        numbers = [number for number, call in enumerate(self.calls) if call.method == "aggregate"]
+        return self.calls[numbers[-1] + 1 :] if numbers else ()
 
     @property
     def requirements(self) -> Sequence[str]:
@@ -101,22 +107,31 @@ def shape_asked(
     ValueError
         If a duration cannot be read.
     """
-    window, aggregate, deduplicate = asked.first("window"), asked.first("aggregate"), asked.first("deduplicate")
-    lateness = micros(window["allowed_lateness"]) if window else 0
-    by = window["by"] if window else ()
+    windows, aggregates, deduplicate = asked.every("window"), asked.every("aggregate"), asked.first("deduplicate")
+    levels = [
+        Level(plain_window(window["window"]), _names(window["by"]), tuple(aggregate["aggregates"]))
+        for window, aggregate in zip_longest(windows, aggregates, fillvalue={"aggregates": ()})
+    ]
+    last = levels[-1] if levels else Level()
+    lateness = max((micros(window["allowed_lateness"]) for window in windows), default=0)
     clocks = {source: Clock((micros(one.lag) if one else 0) + lateness, _future(one)) for source, one in (others or {}).items()}
     delay_us = (micros(time.lag) if time else 0) + lateness
     return QueryShape(
         query=query,
         event_time_column=time.column if time else None,
         delay_us=max((clock.delay_us for clock in clocks.values()), default=delay_us),
-        window=plain_window(window["window"]) if window else None,
-        by=(by,) if isinstance(by, str) else tuple(by),
-        aggregates=tuple(aggregate["aggregates"]) if aggregate else (),
+        window=last.window,
+        by=last.by,
+        aggregates=last.aggregates,
+        before=levels[0] if len(levels) > 1 else None,
         deduplicate=tuple(deduplicate["key"]) if deduplicate else None,
         max_future_us=_future(time),
         clocks=clocks,
     )
+
+
+def _names(by: Any) -> tuple[str, ...]:
+    return (by,) if isinstance(by, str) else tuple(by)
 
 
 def _future(time: AskedTime | None) -> int | None:

@@ -1,6 +1,6 @@
 """What the model says a run must have left behind."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,12 +16,16 @@ WindowKey = tuple[tuple[Any, ...], int]
 
 @dataclass(frozen=True, slots=True)
 class WindowContents:
-    """The events in a window: how many, the sum of their hashes, and their traces in the order they came; and its end, microseconds UTC."""
+    """The events in a window: how many, the sum of their hashes, and their traces in the order they came; and its end, microseconds UTC.
+
+    Of a window behind another `parts` are the windows of that one that went into it.
+    """
 
     count: int
     hash: int
     traces: tuple[str, ...]
     end_us: int
+    parts: "tuple[tuple[WindowKey, WindowContents], ...]" = ()
 
     @property
     def vector(self) -> Vector:
@@ -85,8 +89,8 @@ class Expectation:
     ----------
     batches
         One outcome per batch in order; a batch without effects has an empty one.
-    open
-        Windows still in state after the last batch.
+    open, open_before
+        Windows still in state after the last batch; and those that the former are made of, where they stand behind others.
     remembered
         Keys of the deduplication with their expiry, microseconds UTC.
     ambiguous
@@ -99,6 +103,7 @@ class Expectation:
     open: Mapping[WindowKey, WindowContents]
     remembered: Mapping[tuple[Any, ...], int]
     ambiguous: tuple[tuple[Any, ...], ...] = ()
+    open_before: Mapping[WindowKey, WindowContents] = field(default_factory=dict)
 
     @cached_property
     def by_batch(self) -> Mapping[int, BatchOutcome]:
@@ -123,13 +128,18 @@ class Expectation:
             "input": Vector.of(trace for outcome in self.batches for trace in outcome.traces),
             "expanded": Vector.of(trace for outcome in self.batches for trace in outcome.expanded),
             "emitted": Vector.of(self.survivors),
-            "open_state": Vector.of(trace for contents in self.open.values() for trace in contents.traces),
+            "open_state": Vector.of(self._held),
             "late": Vector.of(trace for outcome in self.batches for trace in outcome.late),
             "rejected": Vector.of(trace for outcome in self.batches for trace in outcome.rejected),
             "duplicate": Vector.of(trace for outcome in self.batches for trace in outcome.duplicates),
             "filtered": Vector.of(trace for outcome in self.batches for trace in outcome.filtered),
             "unknown": Vector.of(trace for outcome in self.batches for trace in outcome.unknown),
         }
+
+    @property
+    def _held(self) -> Iterator[str]:
+        """The traces in windows that are open."""
+        return (trace for opened in (self.open, self.open_before) for contents in opened.values() for trace in contents.traces)
 
     @cached_property
     def account(self) -> Account:
@@ -139,7 +149,7 @@ class Expectation:
     def fates(self) -> Mapping[str, tuple[str, int]]:
         """Where each record is, and the batch that read it; the dropped copies of an event are named as the model drops them."""
         found: dict[str, tuple[str, int]] = {}
-        inside_open = {trace for contents in self.open.values() for trace in contents.traces}
+        inside_open = set(self._held)
         for outcome in self.batches:
             found |= dict.fromkeys(outcome.traces, ("duplicate", outcome.batch))
             found |= {trace: ("open_state" if trace in inside_open else "emitted", outcome.batch) for trace in outcome.kept}

@@ -10,7 +10,7 @@ from streamproof.prove.oracle.arrived import Arrived, BatchRead
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.operators.deduplicate import Deduplication
 from streamproof.prove.oracle.operators.union import AlignedWatermark
-from streamproof.prove.oracle.operators.window import Pair, Windows
+from streamproof.prove.oracle.operators.window import Pair, Windows, closed
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.watermark import Watermark
 
@@ -62,13 +62,14 @@ def simulate(
         else:
             watermark.saw(run.newest_us)
         bound_us = read.watermark_ms * 1_000
-    once, windows = run.once, run.windows
+    once, windows = run.once, run.behind or run.windows
     return Expectation(
         shape,
         tuple(outcomes),
         windows.frozen() if windows is not None else {},
         dict(once.remembered) if once is not None else {},
         tuple(once.ambiguous) if once is not None else (),
+        run.windows.frozen() if run.windows is not None and run.behind is not None else {},
     )
 
 
@@ -116,7 +117,9 @@ class _Run:
     def __init__(self, shape: QueryShape, arrived: Mapping[str, Arrived]) -> None:
         self.shape, self.arrived = shape, arrived
         self.once = Deduplication(shape.delay_us) if shape.deduplicate is not None else None
-        self.windows = Windows(shape.window) if shape.window is not None else None
+        kind = shape.entered.window
+        self.windows = Windows(kind) if kind is not None else None
+        self.behind = Windows(shape.window) if shape.before is not None and shape.window is not None else None
         self.newest_us: int | None = None
         self.newest_of: dict[str, int] = {}
         """By source, where there are several."""
@@ -164,6 +167,10 @@ class _Run:
                 passed = [record for record in passed if record.trace in within or record.time_us is None]
             windows.add(pairs)
             found["emitted"] = windows.due(watermark_us)
+        if self.behind is not None and self.shape.before is not None:
+            places = [self.shape.before.by.index(name) for name in self.shape.by]
+            self.behind.add(closed(found["emitted"], self.behind.kind, places))
+            found["emitted"] = self.behind.due(watermark_us)
         if once is not None:
             once.forget(watermark_us)
         return {**found, "kept": tuple(record.trace for record in passed)}

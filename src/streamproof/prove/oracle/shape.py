@@ -16,6 +16,15 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
+class Level:
+    """One of two windows, one behind the other: its kind, the columns that it groups by, the names of its aggregates."""
+
+    window: PlainWindow | None = None
+    by: tuple[str, ...] = ()
+    aggregates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class QueryShape:
     """The stateful part of a query, behind its row-wise steps.
 
@@ -32,7 +41,9 @@ class QueryShape:
     clocks
         Of a query with several sources by source what its events go by; the delay of the query is then the longest.
     window
-        The windows; None without.
+        The windows whose rows come out; None without.
+    before
+        The windows that those are made of, where they stand behind others.
     by
         The columns that windows are grouped by.
     aggregates
@@ -51,6 +62,12 @@ class QueryShape:
     max_future_us: int | None = None
     emit: Literal["final"] = "final"
     clocks: Mapping[str, Clock] = field(default_factory=dict)
+    before: Level | None = None
+
+    @property
+    def entered(self) -> Level:
+        """The windows that records come into: they decide what is late."""
+        return self.before or Level(self.window, self.by, self.aggregates)
 
     def future_of(self, source: str) -> int | None:
         """How far an event of a source may lie in the future."""

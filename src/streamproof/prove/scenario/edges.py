@@ -170,9 +170,10 @@ def _late_bound(board: _Board, around: Around) -> None:
     shape, batch, bound = found
     tick = around.source.tick_us
     after: bool | None = False
-    if shape.deduplicate is None and shape.window is not None:
-        last = shape.window.last_late(bound, tick)
-        after = None if shape.window.several else False  # where windows overlap it is late for all but the newest
+    kind = shape.entered.window
+    if shape.deduplicate is None and kind is not None:
+        last = kind.last_late(bound, tick)
+        after = None if kind.several else False  # where windows overlap it is late for all but the newest
         words = "in the last window that ends at or below the late bound"
     else:
         last, words = bound - bound % tick, "at the late bound"
@@ -211,7 +212,7 @@ def _copy_in_a_later_batch(board: _Board, around: Around) -> None:
 
 def _window_edges(board: _Board, around: Around) -> None:
     """At the start of a window, a tick before and a tick after, in the first batch."""
-    kind, tick = around.shape.window if around.shape is not None else None, around.source.tick_us
+    kind, tick = around.shape.entered.window if around.shape is not None else None, around.source.tick_us
     if kind is None or around.plan.time_column is None:
         return
     if kind.merges:
@@ -224,7 +225,7 @@ def _window_edges(board: _Board, around: Around) -> None:
 def _gaps(board: _Board, around: Around, kind: PlainWindow) -> None:
     """Two events of one key a gap apart, a tick less and a tick more: in one session, in one, in two."""
     tick, gap = around.source.tick_us, kind.at_least_us
-    by = around.shape.by if around.shape is not None else ()
+    by = around.shape.entered.by if around.shape is not None else ()
     for number, (offset, words) in enumerate(
         ((0, "exactly a gap"), (-tick, "a tick less than a gap"), (tick, "a tick more than a gap"))
     ):

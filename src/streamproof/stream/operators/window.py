@@ -10,6 +10,7 @@ from streamproof.stream.expressions import expression
 from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH
 from streamproof.stream.operators.operator import Mention, Stateful, typed
 from streamproof.stream.windows import Window
+from streamproof.stream.windows.window import delay_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -36,12 +37,24 @@ class WindowAggregate(Stateful):
 
     def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """Groups by window and key, with a hidden record count (and in proofs the sum of trace hashes)."""
+        return self._aggregated(rows, event_time)
+
+    def before_window(self, rows: "DataFrame", event_time: str) -> "DataFrame":
+        """The same for a window behind it, with the instant of each row."""
+        from streamproof.stream.operators.window_behind import instant_of
+
+        return self._aggregated(rows, event_time, instant_of(self, delay_of(rows, event_time)))
+
+    def _aggregated(self, rows: "DataFrame", event_time: str, *instant: "Column") -> "DataFrame":
         from pyspark.sql import functions as F
 
         from streamproof.stream.problems import checked, require_free
 
         require_free(self.aggregates, "aggregate()")
-        hidden = [F.count(F.lit(1)).alias(RECORDS)]
+        behind = RECORDS in rows.columns
+        hidden = [(F.sum(RECORDS) if behind else F.count(F.lit(1))).alias(RECORDS)]
+        if TRACE_HASH in rows.columns:
+            hidden.append(F.sum(TRACE_HASH).alias(TRACE_HASH))
         if TRACE in rows.columns:
             hidden.append(F.sum(trace_hash(F.col(TRACE))).alias(TRACE_HASH))
         visible = [column.alias(name) for name, column in self.aggregates.items()]
@@ -52,6 +65,7 @@ class WindowAggregate(Stateful):
         grouped = checked(rows, "aggregate()", group)
         return grouped.select(
             *hidden_in(grouped),
+            *instant,
             *self.by,
             self.window.start.alias("window_start", metadata={}),
             # A file keeps a column's metadata: who reads it as a stream would have a watermark that nobody declared.

@@ -11,5 +11,6 @@ def turnover(orders: sp.Stream, refunds: sp.Stream) -> sp.Outputs:
     both = orders.union(paid).require(amount="amount > 0").filter("client <> 'c1'", name="of our own")
     once = both.deduplicate("id")
     totals = once.window(sp.tumbling("30 seconds"), by="client", allowed_lateness="20 seconds").aggregate(total=F.sum("amount"))
-    largest = once.window(sp.hopping("2 minutes", every="1 minute")).aggregate(largest=F.max("amount"))
-    return sp.Outputs(totals=totals, largest=largest, late=totals.late, rejected=both.rejected)
+    halves = once.window(sp.tumbling("30 seconds"), by="client").aggregate(sold=F.sum("amount"))
+    busiest = halves.window(sp.tumbling("2 minutes"), by="client").aggregate(most=F.max("sold"))
+    return sp.Outputs(totals=totals, busiest=busiest, late=totals.late, rejected=both.rejected)

@@ -95,7 +95,16 @@ public final class FloatOrder {
   }
 
   /** Sums and means of floats; of whole numbers of at most 32 bits the sum is exact as long as there are fewer than four million. */
-  private static Double ofAggregate(AggregateFunction function) {
+  private Double ofAggregate(AggregateFunction function) {
+    Double of = NOTHING;
+    for (Expression below : each(((Expression) function).children())) {
+      of = worse(of, of(below));
+    }
+    if (of != NOTHING && !(function instanceof Count)) { // of rows of another aggregation
+      boolean takes = function instanceof Min || function instanceof Max;
+      boolean adds = function instanceof Sum || function instanceof Average;
+      return takes ? of : adds && of == DIGITS ? Double.valueOf(DIGITS) : ANYTHING;
+    }
     boolean chooses =
         function instanceof Min || function instanceof Max || function instanceof First || function instanceof Last
             || function instanceof MinBy || function instanceof MaxBy || function instanceof Mode;

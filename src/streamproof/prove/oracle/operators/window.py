@@ -1,6 +1,6 @@
 """The twin of windows: what each holds, which are due, and which records come too late for them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,34 @@ class Pair:
     start_us: int
     end_us: int
 
+    @property
+    def by(self) -> By:
+        return self.record.by
+
+    @property
+    def contents(self) -> WindowContents:
+        return WindowContents(1, hash_of(self.record.trace), (self.record.trace,), self.end_us)
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A window that is over, in one of the windows behind it; it came at the last microsecond before its end."""
+
+    key: WindowKey
+    by: By
+    contents: WindowContents
+    start_us: int
+    end_us: int
+
+
+def closed(due: Mapping[WindowKey, WindowContents], kind: PlainWindow, places: Sequence[int]) -> list[Closed]:
+    """Windows that are due, one for each of the windows behind them; `places` are those of the second key in the first."""
+    return [
+        Closed(key, tuple(key[0][place] for place in places), contents, start, end)
+        for key, contents in due.items()
+        for start, end in kind.assign(contents.end_us - 1)
+    ]
+
 
 @dataclass
 class _Open:
@@ -28,9 +56,10 @@ class _Open:
     end_us: int
     hash: int = 0
     traces: list[str] = field(default_factory=list)
+    parts: list[tuple[WindowKey, WindowContents]] = field(default_factory=list)
 
     def frozen(self) -> WindowContents:
-        return WindowContents(len(self.traces), self.hash, tuple(self.traces), self.end_us)
+        return WindowContents(len(self.traces), self.hash, tuple(self.traces), self.end_us, tuple(self.parts))
 
 
 @dataclass
@@ -50,12 +79,13 @@ class Windows:
             for start, end in self.kind.assign(record.time_us)
         ]
 
-    def add(self, pairs: Iterable[Pair]) -> None:
+    def add(self, pairs: Iterable[Pair | Closed]) -> None:
         """Puts the records of a batch into their windows; of a kind that merges, windows of a key that meet become one."""
         for pair in pairs:
             key, window = self._met(pair) if self.kind.merges else self._of(pair)
-            window.hash += hash_of(pair.record.trace)
-            window.traces.append(pair.record.trace)
+            window.hash += pair.contents.hash
+            window.traces += pair.contents.traces
+            window.parts += [(pair.key, pair.contents)] if isinstance(pair, Closed) else []
             self.open[key] = window
             self._starts.setdefault(key[0], set()).add(key[1])
 
@@ -71,12 +101,12 @@ class Windows:
         self._starts[key[0]].discard(key[1])
         return self.open.pop(key)
 
-    def _of(self, pair: Pair) -> tuple[WindowKey, _Open]:
-        key = (pair.record.by, pair.start_us)
+    def _of(self, pair: Pair | Closed) -> tuple[WindowKey, _Open]:
+        key = (pair.by, pair.start_us)
         return key, self.open.get(key) or _Open(pair.end_us)
 
-    def _met(self, pair: Pair) -> tuple[WindowKey, _Open]:
-        by, start, merged = pair.record.by, pair.start_us, _Open(pair.end_us)
+    def _met(self, pair: Pair | Closed) -> tuple[WindowKey, _Open]:
+        by, start, merged = pair.by, pair.start_us, _Open(pair.end_us)
         keys = [(by, begun) for begun in sorted(self._starts.get(by, ()))]
         met = [key for key in keys if key[1] <= pair.end_us and pair.start_us <= self.open[key].end_us]
         for key in reversed(met):
@@ -84,4 +114,5 @@ class Windows:
             start, merged.end_us = min(start, key[1]), max(merged.end_us, window.end_us)
             merged.hash += window.hash
             merged.traces = window.traces + merged.traces
+            merged.parts = window.parts + merged.parts
         return (by, start), merged

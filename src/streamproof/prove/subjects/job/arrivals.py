@@ -22,7 +22,9 @@ from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.scenario.generate import TRACE, Event
 
 _START, _END = "_window_start_us", "_window_end_us"
-_BOUNDS = (_START, _END)
+_OUTER = ("_outer_start_us", "_outer_end_us")
+"""Of the window whose row comes out; where it stands behind another, the first two are those of that one."""
+_BOUNDS = (_START, _END, *_OUTER)
 _HIDDEN = ("_records", "_trace_hash")
 """What a transform behind an aggregate may select: the job's plan has them."""
 
@@ -96,9 +98,9 @@ class Arrivals:
         time = self.shape.event_time_column
         instant = F.unix_micros(F.col(time)) if time is not None and time in self._passed.columns else F.lit(None)
         columns.append(instant.alias("_us"))
-        keys = (*self.shape.by, *(self.shape.deduplicate or ()))
+        keys = (*self.shape.entered.by, *(self.shape.deduplicate or ()))
         columns += [F.col(name).alias(f"_k{number}") for number, name in enumerate(keys)]
-        cut = 2 + len(self.shape.by)
+        cut = 2 + len(self.shape.entered.by)
         for row in _in_micros(self._passed.select(*columns)).collect():
             dedup = tuple(plain(value) for value in row[cut:]) if self.shape.deduplicate else None
             by, source = tuple(plain(value) for value in row[2:cut]), self._source_of.get(row[0], "")
@@ -132,9 +134,14 @@ class Arrivals:
         return self._kept[model.survivors]
 
     def _aggregated(self, model: Expectation) -> dict[WindowKey, dict[str, Any]]:
-        placed = [(trace, key[1], contents.end_us) for key, contents in model.emitted.items() for trace in contents.traces]
-        traces, starts, ends = ([pair[number] for pair in placed] for number in range(3))
-        columns = {_START: pa.array(starts, pa.int64()), _END: pa.array(ends, pa.int64())}
+        placed = [
+            (trace, inner_start, inner.end_us, key[1], contents.end_us)
+            for key, contents in model.emitted.items()
+            for (_, inner_start), inner in contents.parts or ((key, contents),)
+            for trace in inner.traces
+        ]
+        traces, *bounds = ([pair[number] for pair in placed] for number in range(5))
+        columns = {name: pa.array(instants, pa.int64()) for name, instants in zip(_BOUNDS, bounds, strict=True)}
         # From a list of rows PySpark would start Python workers.
         chosen = self._spark.createDataFrame(pa.table({TRACE: pa.array(traces, pa.string()), **columns}))
         shown = self._windows(self._passed.join(F.broadcast(chosen), TRACE))
@@ -147,12 +154,17 @@ class Arrivals:
 
     def _windows(self, rows: DataFrame) -> DataFrame:
         """The aggregates that were asked for, and what is done behind them, by the bounds of each window."""
-        asked = self.asked.first("aggregate")
-        assert asked is not None, "a query without windows has no aggregates"
+        *before, asked = self.asked.every("aggregate")
         hidden = [F.count(F.lit(1)).alias(_HIDDEN[0]), F.count(TRACE).alias(_HIDDEN[1])]
+        if before:
+            rows = rows.groupBy(*_BOUNDS, *self.shape.entered.by).agg(
+                *hidden, *(column.alias(name) for name, column in before[0]["aggregates"].items())
+            )
+            rows = rows.withColumns({"window_start": F.timestamp_micros(_START), "window_end": F.timestamp_micros(_END)})
+            hidden = [F.sum(name).alias(name) for name in _HIDDEN]
         aggregates = [column.alias(name) for name, column in asked["aggregates"].items()]
-        shown = rows.groupBy(*_BOUNDS, *self.shape.by).agg(*hidden, *aggregates)
-        start, end = F.timestamp_micros(_START), F.timestamp_micros(_END)
+        shown = rows.groupBy(*_OUTER, *self.shape.by).agg(*hidden, *aggregates)
+        start, end = (F.timestamp_micros(name) for name in _OUTER)
         shown = shown.select(*_HIDDEN, *self.shape.by, start.alias("window_start"), end.alias("window_end"), *asked["aggregates"])
         for call in self.asked.behind_aggregate:
             shown = call.given["function"](shown)

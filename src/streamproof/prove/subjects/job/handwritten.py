@@ -44,11 +44,11 @@ def handwritten_rows(
     path, function = _function(scenario, "model", scenario.expect.model)
 
     def of(traces: Iterable[str]) -> list[dict[str, Any]]:
-        given = [_as_seen(events[trace], arrived[trace], shape) for trace in traces]
+        given = [_as_seen(events[trace], arrived[trace], shape) for trace in dict.fromkeys(traces)]
         rows: list[dict[str, Any]] = _asked(path, lambda: list(function(given)))
         return rows
 
-    if shape.window is not None and (shape.window.several or shape.window.merges):
+    if shape.window is not None and (shape.window.several or shape.window.merges or shape.before is not None):
         apart = {key: of(contents.traces) for key, contents in emitted.items()}
         rows = [row for key, found in apart.items() for row in found if _key(row, shape, scenario) == key]
     else:

@@ -1,0 +1,75 @@
+"""A window behind a window: what it groups are the rows of the first one, each at the end of its window."""
+
+from typing import TYPE_CHECKING
+
+from streamproof.errors import JobDefinitionError
+from streamproof.stream.names import INSTANT
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from streamproof.stream.operators.window import WindowAggregate
+    from streamproof.stream.recipe import Recipe
+    from streamproof.stream.windows import Window
+
+
+def require_behind(recipe: "Recipe", window: "Window", by: tuple[str, ...]) -> None:
+    """JobDefinitionError for a window behind another one that could not be accounted for, or proved."""
+    from streamproof.stream.windows import Session
+
+    windows = recipe.windows
+    if not windows:
+        return
+    first = windows[0]
+    if len(windows) > 1:
+        raise JobDefinitionError(
+            "A third window stands behind two.",
+            required="A stream has two windows at most.",
+            remedy="Return the second one as an output, and read that by another job.",
+        )
+    if recipe.steps[-1] is not first:
+        raise JobDefinitionError(
+            "transform() stands between two windows.",
+            required="The rows of the first window go into the second as they are, so that every record stays accounted for.",
+            remedy="Put what it does into the aggregates of one of them.",
+        )
+    if window.several:
+        raise JobDefinitionError(
+            "A window that overlaps stands behind another window.",
+            required="A row of the first window holds many records, and each would count again in every window of the second.",
+            remedy="Let the first one overlap, or take sp.tumbling(...) or sp.calendar(...) for the second.",
+        )
+    if isinstance(window, Session):
+        raise JobDefinitionError(
+            "A session stands behind another window.",
+            required="A session goes by the gaps between events, and a row of a window has no instant of its own.",
+            remedy="Take sp.tumbling(...) or sp.calendar(...) for the second, or let the first one be the session.",
+        )
+    others = [name for name in by if name not in first.by]
+    if others:
+        raise JobDefinitionError(
+            f'window(by="{others[0]}") behind a window that is not by {others[0]}.',
+            required="The key of the second window is among that of the first: "
+            + (f"{', '.join(first.by)}." if first.by else "it has none."),
+            remedy=f'Add "{others[0]}" to the by of the first window, or leave it out.',
+        )
+
+
+def deduplicated_windows(key: tuple[str, ...]) -> JobDefinitionError:
+    """The error for a deduplication behind a window."""
+    return JobDefinitionError(
+        f"deduplicate({', '.join(map(repr, key))}) stands behind a window.",
+        required="Several windows of a key can be due in one batch, and which of them stays is not promised: they hold other records, and the "
+        "account could not say which are duplicates.",
+        remedy="Deduplicate before the window; of its rows take one for each key by a second window, with F.min or F.max.",
+    )
+
+
+def instant_of(window: "WindowAggregate", delay: dict[str, object]) -> "Column":
+    """When a row of a window happened, for the window behind it: a microsecond before its end, which lies in no later window.
+
+    It bears the delay of the watermark, as the end of the window did.
+    """
+    from pyspark.sql import functions as F
+
+    return F.timestamp_micros(F.unix_micros(window.window.end) - 1).alias(INSTANT, metadata=delay)
