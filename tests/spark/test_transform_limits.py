@@ -15,7 +15,7 @@ import streamproof as sp
 from spark.small_job import KEPT, WINDOWED, Binding, SmallJob, assert_readable, event
 from streamproof.core.account import Account
 from streamproof.errors import AccountError, JobDefinitionError
-from streamproof.stream.graph import build, row_wise
+from streamproof.stream.graph import Read, build, row_wise
 from streamproof.stream.operators import Transform
 from streamproof.stream.operators.operator import EventTimeColumn
 from streamproof.stream.recipe import Recipe
@@ -196,7 +196,8 @@ def test_a_transform_behind_another_is_judged_by_itself(events):
 
 def aggregated(recipe, rows):
     """What a recipe makes of rows behind its late door, which lets all pass."""
-    return build(recipe, rows, EventTimeColumn("at", timedelta(seconds=1)), Mock(late=lambda rows, *_: rows)).rows
+    read = Read(rows, EventTimeColumn("at", timedelta(seconds=1)))
+    return build(recipe, {recipe.source: read}, Mock(late=lambda rows, *_: rows)).rows
 
 
 def test_behind_an_aggregate_too(events):

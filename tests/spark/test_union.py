@@ -35,9 +35,10 @@ OTHERS = {
 }
 
 
-def bound(**changed: Any) -> Binding:
-    sinks = {"sums": "json", "late": "json", "rejected": "json"}
-    return Binding(sinks=sinks, tables={"source.others": {**OTHERS, **changed}})
+def bound(*sinks: str, **changed: Any) -> Binding:
+    return Binding(
+        sinks=dict.fromkeys(sinks or ("sums", "late", "rejected"), "json"), tables={"source.others": {**OTHERS, **changed}}
+    )
 
 
 def feed(job, *rows: dict[str, Any]) -> None:
@@ -122,7 +123,7 @@ def test_a_deduplication_finds_copies_in_the_other_source_for_as_long_as_the_lon
 
 def test_rows_without_state_are_put_together_by_the_names_of_their_columns(small_job):
     made = 'others.transform(lambda rows: rows.withColumn("w", F.lit(0.5)))'
-    job = small_job(PLAIN.format(others=made), bound())
+    job = small_job(PLAIN.format(others=made), bound("sums"))
     job.feed([event("e1", 1, v=4.0)])
     feed(job, event("o1", 2))
 
@@ -133,7 +134,7 @@ def test_rows_without_state_are_put_together_by_the_names_of_their_columns(small
 
 
 def test_columns_that_differ_are_named(small_job):
-    job = small_job(PLAIN.format(others='others.transform(lambda rows: rows.withColumn("v", F.lit("1")))'), bound())
+    job = small_job(PLAIN.format(others='others.transform(lambda rows: rows.withColumn("v", F.lit("1")))'), bound("sums"))
     job.feed([event("e1", 1)])
 
     error = job.stopped(JobDefinitionError)
