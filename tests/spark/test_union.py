@@ -136,6 +136,7 @@ def test_rows_without_state_are_put_together_by_the_names_of_their_columns(small
 def test_columns_that_differ_are_named(small_job):
     job = small_job(PLAIN.format(others='others.transform(lambda rows: rows.withColumn("v", F.lit("1")))'), bound("sums"))
     job.feed([event("e1", 1)])
+    feed(job, event("o1", 1))
 
     error = job.stopped(JobDefinitionError)
 
