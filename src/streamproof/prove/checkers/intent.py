@@ -4,7 +4,7 @@ The generator knows what it made: which records nobody can read, which break a r
 the calls that the user's function made, decide here; what the product or its plan says of an event does not.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
 
 from streamproof.prove.artifacts.history import History, OutputRow, QueryView
@@ -43,10 +43,12 @@ Wrong = tuple[Code, str, str, str]
 def intent(history: History) -> Iterator[Finding]:
     """Compare where each event went with what the generator made it as, and with the calls of the user's function."""
     rejected = rejected_rows(history)
+    # Queries that share the rejected output have batches, and clocks, of their own (R14).
+    future = {trace for view in history.queries for outcome in view.batches for trace in outcome.future}
     for view in history.queries:
         if view.asked is None:
             raise CannotTell(f"Nobody has written down what the job asks for in {view.name}.")
-        yield from _rejections(history, view, view.asked, rejected)
+        yield from _rejections(history, view, view.asked, rejected, future)
         yield from _copies(history, view, view.asked)
         yield from _meant(history, view)
 
@@ -63,12 +65,14 @@ def _batch(view: QueryView, trace: str) -> int | None:
     return None if fate is None else fate[1]
 
 
-def _rejections(history: History, view: QueryView, asked: Asked, rejected: Mapping[str, OutputRow]) -> Iterator[Finding]:
+def _rejections(
+    history: History, view: QueryView, asked: Asked, rejected: Mapping[str, OutputRow], future: Collection[str]
+) -> Iterator[Finding]:
     admits = {reason for said in asked.requirements for reason in (said, said + _NULL)}
     judges = _has_conditions(asked) or not any(_has_conditions(other.asked) for other in history.queries if other.asked)
     for event, reason in _faulty_or_rejected(history, rejected):
         batch = _batch(view, event.trace)
-        if batch is None or event.trace in view.model.by_batch[batch].future:  # of the future by the clock of its batch alone
+        if batch is None or event.trace in future:  # of the future by the clock of its batch alone
             continue
         wrong = None
         if refused(event, view.time_of(event.trace), time_is_text=True):

@@ -124,3 +124,16 @@ def test_where_the_bound_is_another_one_other_events_are_late(once):
     moved = made(once, "e-8", Kind.OK, edge=Edge("at the bound", "totals", True, 7))
 
     assert check("intent", moved).verdict is Verdict.PASS
+
+
+def test_r14_what_another_query_rejects_by_the_clock_of_its_own_batch_is_no_mistake_of_this_one(once):
+    """Both share the rejected output; the first one's batch was planned by a clock for which the event lay in the future."""
+    history = rejected(once, "e-6", "event time more than 1 day in the future")
+    (view,) = history.queries
+    assert only_finding("intent", history).event == "e-6"
+
+    batches = [replace(outcome, future=("e-6",) if "e-6" in outcome.traces else ()) for outcome in view.model.batches]
+    planned_before = replace(view, model=replace(view.model, batches=tuple(batches)))
+    unlike = replace(view, left=replace(view.left, query="others"))
+
+    assert check("intent", replace(history, queries=[planned_before, unlike])).verdict is Verdict.PASS
