@@ -82,17 +82,15 @@ class _Projections:
         self._spark = rows.sparkSession
 
     def all(self) -> Iterator["DataFrame"]:
-        from pyspark.sql.types import StructField, StructType
-
         self._require_free()
         declared = self._declared
         zero = self._projected(self._spark.range(1).select(), "zero", declared.zero, ())
         # Whatever a field starts as, it can become null, and so can what is in it.
-        buffer = StructType([StructField(field, zero.schema[field].dataType.toNullable()) for field in declared.zero])
+        buffer = zero.schema.toNullable()
         types = {field.name: field.dataType for field in buffer.fields}
         yield self._projected(self._spark.range(1).select(), "zero", declared.zero, (), types)
         fields, columns = list(declared.zero), visible(self._rows.columns)
-        row = self._empty(StructType([*buffer.fields, *self._rows.schema.fields]))
+        row = self._empty(type(buffer)([*buffer.fields, *self._rows.schema.fields]))
         yield self._projected(row, "add", declared.add, (*fields, *columns), types)
         both = self._empty(buffer).alias("left").crossJoin(self._empty(buffer).alias("right"))
         sides = [f"{side}.{field}" for side in ("left", "right") for field in fields]

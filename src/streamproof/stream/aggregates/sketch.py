@@ -64,7 +64,7 @@ class Sketch(Declared):
             return F.element_at(together, self.shares.index(self.share) + 1)
         if self.kind == "distinct":
             return F.approx_count_distinct(values, self.error / _SIGMAS)
-        return F.approx_top_k(values, self.k, self._tracked)
+        return F.expr(f"approx_top_k({self.of}, {self.k}, {self._tracked})")  # PySpark has no function for it
 
     @property
     def _tracked(self) -> int:

@@ -21,6 +21,7 @@ import org.apache.spark.sql.catalyst.expressions.With;
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.trees.TreePattern;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.ExpressionUtils;
 import org.apache.spark.sql.functions;
@@ -71,14 +72,15 @@ public final class Accumulator extends DeclarativeAggregate {
       return "aggregate";
     }
     Expression made = new Template(projection).made.get(0);
-    return made.deterministic() ? unfit(made) : "not deterministic";
+    boolean fixed = made.deterministic() && !made.containsPattern(TreePattern.CURRENT_LIKE()); // the clock's are replaced in plans only
+    return fixed ? unfit(made) : "not deterministic";
   }
 
   private static String unfit(Expression expression) {
     if (expression.getClass().getSimpleName().startsWith("Python")) {
       return "python";
     }
-    if (expression instanceof Unevaluable) {
+    if (expression instanceof Unevaluable && !(expression instanceof Attribute)) {
       return "Spark cannot compute " + expression.prettyName() + " inside an aggregate";
     }
     return list(expression.children()).stream().map(Accumulator::unfit).filter(why -> !why.isEmpty()).findFirst().orElse("");
