@@ -26,7 +26,8 @@ class Exact(ABC):
     def __str__(self) -> str:
         """The exact answer, and what else would do."""
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from streamproof.core.verdict import Verdict
+from streamproof.prove.artifacts.float_order import ANYTHING, alike
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.oracle.arrived import plain
 from streamproof.prove.oracle.folds import Fold
@@ -86,8 +87,9 @@ def _of(query: str, name: str, fold: Fold, arrivals: Arrivals) -> Iterator[Findi
         what = f"the accumulator {query}.{name} raises {problem.getCondition() or type(problem).__name__}"
         yield Finding(Code.RAISES, None, what, None, "a value for any rows, also for a buffer that is merged without one")
         return
+    step = arrivals.steps.get(name, 0.0)
     for law in LAWS:
-        broken = next((row for row in rows if not alike(plain(row[law.one]), plain(row[law.other]))), None)
+        broken = next((row for row in rows if not same(plain(row[law.one]), plain(row[law.other]), step)), None)
         if broken is not None:
             what = f"the accumulator {query}.{name}: {law.what}"
             yield Finding(
@@ -119,10 +121,8 @@ def results(fold: Fold, rows: DataFrame) -> DataFrame:
     return found.select(F.size("_rows").alias("n"), F.col(f"_rows.{TRACE}")[0].alias("first"), *ends)
 
 
-def alike(one: Any, other: Any) -> bool:
-    """Whether two results are equal, floats in them to a billionth."""
+def same(one: Any, other: Any, step: float) -> bool:
+    """Whether two results are equal: floats to a billionth, what rounds them to its step, texts made of them always."""
     if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(alike, one, other))
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE) or (one != one and other != other)
-    return bool(one == other)
+        return len(one) == len(other) and all(same(mine, theirs, 0.0) for mine, theirs in zip(one, other, strict=True))
+    return step == ANYTHING or alike(one, other, step, _TOLERANCE)
