@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pandas as pd
 import pytest
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import pandas_udf
@@ -100,7 +101,11 @@ def test_what_does_not_fit_is_said_with_the_aggregate_and_its_expression(rows, c
 def test_percentiles_of_texts_and_aggregates_in_python_are_refused(rows):
     with pytest.raises(JobDefinitionError, match='"s" is string'):
         columns_of(sp.sketch.percentiles("s", p50=0.5), rows)
-    mean = pandas_udf(lambda values: values.mean(), "double", "grouped_agg")
+
+    @pandas_udf("double")
+    def mean(values: pd.Series) -> float:
+        return float(values.mean())
+
     with pytest.raises(JobDefinitionError, match="calls a Python function"):
         require_no_python(rows.groupBy("k").agg(mean("v")))
 

@@ -32,7 +32,7 @@ class Exact(ABC):
 
 @dataclass(frozen=True, repr=False)
 class ExactPercentile(Exact):
-    """A percentile of sorted values: any of them whose rank is at most `error` x their number, never less than one, from the rank it must have."""
+    """A percentile of sorted values: any of them whose rank is at most `error` x their number + 1 from the rank it must have."""
 
     values: Sequence[Any]
     share: float
@@ -42,7 +42,7 @@ class ExactPercentile(Exact):
     def _ranks(self) -> tuple[int, int]:
         """The first rank that will do and the last, from 1."""
         count = len(self.values)
-        off = max(1, math.floor(self.error * count + _ROUNDING))
+        off = math.floor(self.error * count + _ROUNDING) + 1
         rank = max(1, math.ceil(self.share * count - _ROUNDING))
         return max(1, rank - off), min(count, rank + off)
 

@@ -81,8 +81,8 @@ def plan(valid: Validated) -> Planned:
     summed = tallied(built.rows, jvm_doors, query.name, stateful=query.recipe.aggregate is not None)
     if summed.not_compared:
         said = (
-            f"A batch of {query.name} that runs again is compared without {', '.join(summed.not_compared)}: what a sketch gives, and what a "
-            "text or a condition makes of a sum of floats, depends on the order in which events arrive."
+            f"A batch of {query.name} that runs again is compared without {', '.join(summed.not_compared)}: what a text or a condition "
+            "makes of a sum depends on the order in which floats are added, and what a sketch gives on that in which events arrive."
         )
         notes.append(Note(NoteCode.FLOAT_ORDER, said))
     valid.events.note(*notes)

@@ -92,9 +92,9 @@ class Sketch(Declared):
 def percentiles(of: str, *, error: float = 0.01, **shares: float) -> dict[str, Sketch]:
     """Percentiles of numbers, all from one sketch: `aggregate(**sp.sketch.percentiles("latency_ms", p50=0.5, p99=0.99), n=...)`.
 
-    A percentile is a value that came: the one of rank share x count, or of a rank that is at most error x count away from it, never less than
-    one (Greenwald and Khanna, 2001, by Spark's `percentile_approx`). The sketch holds some 1/error values, and grows with the logarithm of
-    their number. Nulls do not count; without a value the percentile is null.
+    A percentile is a value that came: the one of rank share x count, or of a rank that is at most error x count + 1 away from it (Greenwald
+    and Khanna, 2001, by Spark's `percentile_approx`, which is half a rank behind the paper). The sketch holds some 1/error values, and grows
+    with the logarithm of their number. Nulls do not count; without a value the percentile is null.
 
     Parameters
     ----------
