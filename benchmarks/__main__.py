@@ -6,6 +6,7 @@ import sys
 ALL = (
     "startup",
     "time_per_event",
+    "accumulators",
     "proof_of_50000",
     "proof_on_services",
     "services",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
+from streamproof.stream.aggregates import Declared
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, WindowAggregate
 from streamproof.stream.outputs import SideKind, SideOutput
 from streamproof.stream.recipe import Recipe
@@ -193,21 +194,22 @@ class WindowedStream:
     def __init__(self, recipe: Recipe, window: Window, by: tuple[str, ...], allowed_lateness: Any) -> None:
         self._recipe, self._window, self._by, self._lateness = recipe, window, by, allowed_lateness
 
-    def aggregate(self, **aggregates: "Column") -> Stream:
+    def aggregate(self, **aggregates: "Column | Declared") -> Stream:
         """One row per window and key: the key columns, `window_start`, `window_end` (TIMESTAMP, UTC) and the aggregates.
 
         Parameters
         ----------
         aggregates
-            A name and a PySpark aggregate for each, for example `exposure=F.sum("notional")`.
+            A name for each, and a PySpark aggregate such as `exposure=F.sum("notional")`, an `sp.accumulator(...)` of your own, or a sketch:
+            `**sp.sketch.percentiles("latency_ms", p95=0.95)`, `users=sp.sketch.distinct("user")`, `paths=sp.sketch.top_k("path", 5)`.
         """
         if not aggregates:
             raise JobDefinitionError("aggregate() needs an aggregate.", remedy='For example: aggregate(trades=F.count("*")).')
         for name, column in aggregates.items():
-            if not hasattr(column, "alias"):
+            if not hasattr(column, "alias") and not isinstance(column, Declared):
                 raise JobDefinitionError(
                     f"aggregate({name}=...) is a {type(column).__name__}.",
-                    required='An aggregate is a PySpark column, such as F.sum("notional").',
+                    required='An aggregate is a PySpark column, such as F.sum("notional"), an sp.accumulator(...) or one of sp.sketch.',
                 )
         taken = sorted((set(_RESERVED) | set(self._by)) & set(aggregates))
         if taken:
