@@ -38,7 +38,7 @@ def test_a_window_that_makes_no_sense_is_refused_with_its_call(make, said):
 def test_sessions_are_those_of_a_key():
     stream = Stream(Recipe("visits"))
 
-    with pytest.raises(JobDefinitionError, match="session 5 minutes.* without a key"):
+    with pytest.raises(JobDefinitionError, match="session 5 minutes"):
         stream.window(sp.session("5 minutes"))
 
     stream.window(sp.session("5 minutes"), by="user")
