@@ -7,11 +7,14 @@ from typing import Any
 from random_jobs.chain import Chain, Left, Row
 from random_jobs.jobs import RandomJob
 from random_jobs.running import Left as Remains
+from streamproof.core.account import Account
 from streamproof.prove.artifacts.reading import OutputRow
 from streamproof.prove.oracle.arrived import Arrived, RowFate
 from streamproof.prove.oracle.asked import shape_asked
-from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
+from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, WindowContents, WindowKey
 from streamproof.prove.oracle.model import simulate
+from streamproof.prove.oracle.operators.window import Windows
+from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.subjects.job.as_written import event_time_asked
 from streamproof.prove.subjects.job.calls import calls_of
 
@@ -33,6 +36,8 @@ def differences(job: RandomJob, left: Remains) -> list[str]:
         twin = _Twin(job, chain, shape.by, shape.deduplicate or ())
         model = simulate(shape, twin.arrived, left.queries[query].batches, job.events.traces)
         found += [f"{query}: {said}" for said in _of_query(twin, model, left, query)]
+        if left.batch is not None:
+            found += [f"{query}, as a batch: {said}" for said in _of_batch(twin, shape, left, query)]
     return found
 
 
@@ -64,8 +69,12 @@ class _Twin:
         """The rows that a batch publishes."""
         if not self.chain.aggregates:
             return [self.rows[trace] for trace in outcome.kept]
+        return self.of_windows(outcome.emitted)
+
+    def of_windows(self, windows: Mapping[WindowKey, WindowContents]) -> list[Row]:
+        """The rows that windows are published as."""
         rows = []
-        for (by, start_us), contents in outcome.emitted.items():
+        for (by, start_us), contents in windows.items():
             held = [self.rows[trace] for trace in contents.traces]
             rows.append(self.chain.row_of_window(dict(zip(self.by, by, strict=True)), start_us, contents.end_us, held))
         return rows
@@ -120,6 +129,34 @@ def _of_query(twin: _Twin, model: Expectation, left: Remains, query: str) -> Ite
         yield f"the account does not add up: {account}"
     damaged = [problem for output in history.outputs.values() for problem in output.damaged]
     yield from damaged
+
+
+def _of_batch(twin: _Twin, shape: QueryShape, left: Remains, query: str) -> Iterator[str]:
+    """The same job as a batch: nothing is late, every window has ended, copies are dropped however late they come."""
+    assert left.batch is not None
+    passed = [record for record in twin.arrived.values() if record.fate is RowFate.PASSED]
+    kept = list({record.dedup: record for record in reversed(passed)}.values()) if shape.deduplicate else passed
+    fates = Counter(record.fate for record in twin.arrived.values())
+    emitted, expanded = len(kept), 0
+    wanted: list[Row] = [twin.rows[record.trace] for record in kept]
+    if shape.window is not None:
+        windows = Windows(shape.window)
+        pairs = windows.pairs(kept)
+        windows.add(pairs)
+        emitted, expanded = len(pairs), len(pairs) - len(kept)
+        wanted = twin.of_windows(windows.frozen())
+    yield from _unlike(wanted, [row.values for row in left.batch_rows[query]])
+    late = left.sides[query].get("late")
+    yield from _unlike([], [row.values for row in left.batch_rows[late]] if late else [])
+    expected = Account(
+        emitted=emitted,
+        rejected=fates[RowFate.REJECTED],
+        filtered=fates[RowFate.FILTERED],
+        duplicate=len(passed) - len(kept),
+    )
+    account = next(each for each in left.batch.accounts if each.query == query)
+    if (account.account, account.expanded) != (expected, expanded):
+        yield f"the account is {account.account} and {account.expanded} further windows, the twin says {expected} and {expanded}"
 
 
 def _counts(outcome: BatchOutcome, *, windowed: bool) -> Mapping[str, int]:

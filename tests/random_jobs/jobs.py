@@ -29,6 +29,8 @@ class RandomJob:
         How many files are there at each start; the job is run to its end each time.
     lost
         Before which starts the newest commit is lost, so that the batch is done again.
+    bounded
+        Whether it is computed as a batch too.
     """
 
     seed: int
@@ -40,6 +42,7 @@ class RandomJob:
     files_per_batch: int | None
     starts: tuple[int, ...]
     lost: frozenset[int]
+    bounded: bool
 
     @property
     def described(self) -> str:
@@ -50,7 +53,7 @@ class RandomJob:
         formats = ", ".join(f"{name} {kind}" for name, kind in self.formats.items())
         return (
             f"{self.text}\n# {self.event_time}\n# files_per_batch {self.files_per_batch}, files at each start {self.starts}{lost}; "
-            f"formats {formats}\n"
+            f"formats {formats}{'; as a batch too' if self.bounded else ''}\n"
         )
 
 
@@ -80,6 +83,7 @@ def random_job(number: int) -> RandomJob:
         files_per_batch=seed.choice((1, 1, 1, 2, None)),
         starts=starts,
         lost=frozenset(start for start in range(1, len(starts)) if seed.chance(0.4)),
+        bounded=Seeded(number, "bounded").chance(0.25),
     )
 
 

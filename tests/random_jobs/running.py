@@ -10,7 +10,8 @@ from random_jobs.jobs import RandomJob
 from random_jobs.sample import SCHEMA
 from spark.small_job import Binding, SmallJob
 from streamproof.config import JobConfig, load
-from streamproof.prove.artifacts.reading import OutputLayout, QueryHistory, QueryLayout, read_history
+from streamproof.prove.artifacts.reading import OutputLayout, OutputRow, QueryHistory, QueryLayout, read_history
+from streamproof.replay.bounded.run import run_bounded
 from streamproof.runtime.binding import bind
 from streamproof.runtime.result import RunResult
 
@@ -19,12 +20,16 @@ TIMES = ("ts", "newest")
 
 @dataclass(frozen=True)
 class Left:
-    """What a random job has left: by query what its checkpoint and outputs hold, its side outputs by kind, and the last result."""
+    """What a random job has left: by query what its checkpoint and outputs hold, its side outputs by kind, the last result; and by output the
+    rows of the batch, with its result, where it was computed as one.
+    """
 
     config: JobConfig
     queries: Mapping[str, QueryHistory]
     sides: Mapping[str, Mapping[str, str]]
     result: RunResult
+    batch_rows: Mapping[str, tuple[OutputRow, ...]]
+    batch: RunResult | None
 
 
 def ran(job: RandomJob, spark: SparkSession, folder: Path) -> Left:
@@ -48,4 +53,14 @@ def ran(job: RandomJob, spark: SparkSession, folder: Path) -> Left:
         kinds = {query: "main", **{name: kind for kind, name in sides[query].items()}}
         outputs = [OutputLayout(name, kind, Path(bound.places[name].path), TIMES) for name, kind in kinds.items()]
         queries[query] = read_history(QueryLayout(query, small.checkpoint(query), tuple(outputs)))
-    return Left(config, queries, sides, result)
+    batch = run_bounded(config, spark=spark, to=str(folder / "once")) if job.bounded else None
+    rows = (
+        {each.name: read_rows(OutputLayout(each.name, "main", Path(each.where), TIMES)) for each in batch.outputs} if batch else {}
+    )
+    return Left(config, queries, sides, result, rows, batch)
+
+
+def read_rows(layout: OutputLayout) -> tuple[OutputRow, ...]:
+    """The rows of a folder of files."""
+    history = read_history(QueryLayout(layout.name, layout.path / "no checkpoint", (layout,)))
+    return history.outputs[layout.name].rows

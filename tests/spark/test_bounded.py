@@ -55,8 +55,12 @@ def test_a_batch_counts_all_events_and_the_stream_stays_as_it_is(small_job, spar
     folder = job.folder / "checkpoint-bounded"
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert sums_of(rows_in(folder / "sums")) == {
-        **{-30.0: (6.0, 3), 0.0: (6.0, 3)},
-        **{90.0: (1.0, 1), 120.0: (1.0, 1), 150.0: (2.0, 2), 180.0: (2.0, 2)},
+        -30.0: (6.0, 3),
+        0.0: (6.0, 3),
+        90.0: (1.0, 1),
+        120.0: (1.0, 1),
+        150.0: (2.0, 2),
+        180.0: (2.0, 2),
     }
     assert result.account.as_dict() == {
         "emitted": 12,
@@ -98,7 +102,7 @@ def test_a_second_run_replaces_the_first_and_no_other_folder(small_job, spark) -
     other = job.folder / "mine"
     other.mkdir()
     (other / "notes.txt").write_text("keep")
-    with pytest.raises(OutputInUse, match=r"mine holds notes.txt"):
+    with pytest.raises(OutputInUse, match=r"mine holds notes\.txt"):
         run_bounded(load(job.folder), spark=spark, to=str(other))
     with pytest.raises(ConfigurationError, match=r"\[sink.sums\] is"):
         run_bounded(load(job.folder), spark=spark, to=str(job.folder / "out"))

@@ -87,7 +87,7 @@ def test_what_an_earlier_run_has_written_is_replaced() -> None:
 
 
 def test_what_something_else_has_written_is_not() -> None:
-    with pytest.raises(OutputInUse, match="holds part-0.parquet"):
+    with pytest.raises(OutputInUse, match=r"holds part-0\.parquet"):
         require_own("/once", "exposure", Disk({"/once/part-0.parquet": "rows"}))
     with pytest.raises(OutputInUse, match="holds a bounded run of positions"):
         require_own("/once", "exposure", Disk({f"/once/{MARKER}": '{"job": "positions"}'}))
