@@ -6,6 +6,8 @@ import sys
 ALL = (
     "startup",
     "time_per_event",
+    "windows",
+    "open_windows",
     "proof_of_50000",
     "proof_on_services",
     "services",
