@@ -7,7 +7,7 @@ from streamproof import _jvm
 from streamproof.config import load
 from streamproof.runtime.binding import bind
 from streamproof.runtime.doors import SideDoors
-from streamproof.runtime.start.plan import accepted_rows, event_time_of, source_rows
+from streamproof.runtime.start.plan import event_time_of, source_rows
 from streamproof.runtime.tally import tallied
 from streamproof.stream.graph import build
 from streamproof.stream.outputs import SideKind
@@ -61,7 +61,7 @@ def methods(job, query: str, *, trace: bool) -> list[int]:
     recipe = bound.outputs.main[query]
     jvm_doors = _jvm.Doors(spark, str(job.folder / "checkpoint"), "run")
     doors = SideDoors(jvm_doors, {kind: str(job.folder / kind) for kind in SideKind})
-    rows = accepted_rows(bound.query(query), source_rows(bound.query(query), spark, stream=False, trace=trace), doors)
+    rows = source_rows(bound.query(query), spark, doors, stream=False, trace=trace)
     built = build(recipe, rows, event_time_of(bound.config.source[recipe.source]), doors).rows
     planned = tallied(built, jvm_doors, query, stateful=recipe.stateful).rows
     debug = getattr(spark._jvm, "org.apache.spark.sql.execution.debug.package$").__getattr__("MODULE$")

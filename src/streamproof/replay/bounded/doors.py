@@ -18,21 +18,22 @@ ONCE = "once"
 class BatchDoors:
     """Takes rejected and filtered rows out of the plan of one query. Nothing is late: a batch knows all events at once.
 
-    Rows are counted in the pass that writes the main output; `counts` has them once that is done.
+    Rows are counted in the pass that writes the main output; `counts` has them once that is done. `at_source` is true while sources are read:
+    what passes their doors is the input.
     """
 
     asked_at_us: int = field(default_factory=lambda: to_micros(now_utc()))
     sides: dict[SideKind, list[DataFrame]] = field(default_factory=dict)
+    at_source: bool = True
     _observed: list[tuple[str, Observation]] = field(default_factory=list)
-    _at_source: bool = True
 
     def clock(self) -> Column:
         """The time of this run: a batch has no other clock."""
         return F.lit(self.asked_at_us)
 
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
-        if self._at_source:  # the source's own door comes first
-            rows, self._at_source = self.counted(rows, "input"), False
+        if self.at_source:
+            rows = self.counted(rows, "input")
         rows = rows.withColumn(REASON, reason)
         refused = rows.filter(F.col(REASON).isNotNull()).select(rejected_row(rows, F.col(REASON)).alias("row")).select("row.*")
         self.sides.setdefault(SideKind.REJECTED, []).append(refused)

@@ -25,7 +25,7 @@ from streamproof.runtime.failures import translated
 from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
 from streamproof.runtime.session import settings_of_query, start_session
 from streamproof.runtime.settings import guard
-from streamproof.runtime.start.plan import accepted_rows, event_time_of, source_rows
+from streamproof.runtime.start.plan import event_time_of, source_rows
 from streamproof.stream.graph import build
 from streamproof.stream.names import RECORDS, quoted, visible
 from streamproof.stream.outputs import SideKind
@@ -97,7 +97,6 @@ def run_bounded(
         raise translated(problem) from problem
     finally:
         done.set()
-        computing.close()
     mark(folder, config.name, storage, complete=True)
     result = computing.result(monotonic_seconds() - began)
     require_adds_up(result, bound.outputs.main)
@@ -105,21 +104,21 @@ def run_bounded(
 
 
 class _Computing:
-    """The queries of a job, one after the other; each reads the same records of a source."""
+    """The queries of a job, one after the other."""
 
     def __init__(self, bound: "BoundJob", spark: "SparkSession", folder: str) -> None:
         self.bound, self.spark, self.folder = bound, spark, folder
         self.notes = guard(spark, bound.config.spark)
         for key, value in settings_of_query(bound.config.spark).items():
             spark.conf.set(key, value)
-        self._sources: dict[str, DataFrame] = {}
         self._outputs: list[OutputResult] = []
         self._accounts: list[QueryAccount] = []
 
     def query(self, name: str) -> None:
         """Computes one main output, and the side outputs that its query delivers."""
         query, doors = self.bound.query(name), BatchDoors()
-        rows = accepted_rows(query, self._source(name), doors)
+        rows = source_rows(query, self.spark, doors, stream=False, trace=False)
+        doors.at_source = False
         made = build(query.recipe, rows, event_time_of(query.source), doors).rows
         made = doors.counted(made, "rows")
         windowed = query.recipe.aggregate is not None
@@ -155,21 +154,6 @@ class _Computing:
             notes=[*self.notes, *([_note(self.folder)] if stateful else [])],
             accounts=self._accounts,
         )
-
-    def close(self) -> None:
-        for rows in self._sources.values():
-            rows.unpersist()
-
-    def _source(self, name: str) -> DataFrame:
-        """The records of a query's source; of a topic kept on disk meanwhile, since each pass would read to another end."""
-        from pyspark import StorageLevel
-
-        query = self.bound.query(name)
-        source = query.recipe.source
-        if source not in self._sources:
-            rows = source_rows(query, self.spark, stream=False, trace=False)
-            self._sources[source] = rows.persist(StorageLevel.DISK_ONLY) if query.source.connector == "kafka" else rows
-        return self._sources[source]
 
     def _write(self, rows: DataFrame, output: str) -> None:
         rows.write.mode("overwrite").parquet(f"{self.folder}/{output}")

@@ -95,20 +95,17 @@ def plan(valid: Validated) -> Planned:
     return Planned(identity, jvm_doors, summed.rows, columns, summed.floats)
 
 
-def source_rows(query: BoundQuery, spark: "SparkSession", *, stream: bool, trace: bool) -> "DataFrame":
-    """The rows of a query's source as they lie there, whether they can be used or not."""
+def source_rows(query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> "DataFrame":
+    """The accepted rows of a query's source."""
     name, source = query.recipe.source, query.source
     if isinstance(source, KafkaSource):
-        return kafka.read(spark, name, source, stream=stream, trace=trace)
-    if isinstance(source, RateSource):
-        return rate.read(spark, name, source, stream=stream)
-    assert isinstance(source, FilesSource), "every connector has its reader"
-    return files.read(spark, name, source, query.config.resolve(source.path), stream=stream, trace=trace)
-
-
-def accepted_rows(query: BoundQuery, rows: "DataFrame", doors: Any) -> "DataFrame":
-    """Those that can be used; the others leave by the door."""
-    return accepted(rows, query.recipe.source, query.source, doors)
+        rows = kafka.read(spark, name, source, stream=stream, trace=trace)
+    elif isinstance(source, RateSource):
+        rows = rate.read(spark, name, source, stream=stream)
+    else:
+        assert isinstance(source, FilesSource), "every connector has its reader"
+        rows = files.read(spark, name, source, query.config.resolve(source.path), stream=stream, trace=trace)
+    return accepted(rows, name, source, doors)
 
 
 def event_time_of(source: "SourceConfig") -> EventTimeColumn | None:
@@ -117,7 +114,7 @@ def event_time_of(source: "SourceConfig") -> EventTimeColumn | None:
 
 
 def _built(query: BoundQuery, spark: "SparkSession", doors: SideDoors, *, trace: bool) -> Plan:
-    rows = accepted_rows(query, source_rows(query, spark, stream=True, trace=trace), doors)
+    rows = source_rows(query, spark, doors, stream=True, trace=trace)
     return build(query.recipe, rows, event_time_of(query.source), doors)
 
 
