@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +37,12 @@ if TYPE_CHECKING:
 
 GUARANTEE = "computed as a batch"
 _LOOK_EVERY_SECONDS = 0.5
+_KEEPS_COUNTS = {
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PropagateEmptyRelation,"
+    "org.apache.spark.sql.catalyst.optimizer.PruneFilters",
+    "spark.sql.adaptive.optimizer.excludedRules": "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation",
+}
+"""Where nothing comes out of a plan, Spark takes a part of it out, and what was counted in that part with it."""
 
 
 def run_bounded(
@@ -111,6 +116,8 @@ class _Computing:
         self.notes = guard(spark, bound.config.spark)
         for key, value in settings_of_query(bound.config.spark).items():
             spark.conf.set(key, value)
+        for key, value in _KEEPS_COUNTS.items():
+            spark.conf.set(key, value)
         self._outputs: list[OutputResult] = []
         self._accounts: list[QueryAccount] = []
 
@@ -131,9 +138,9 @@ class _Computing:
         self._accounts.append(QueryAccount(name, counts["input"], Account.of(found), expanded=counts.get("expanded", 0)))
         self._add(name, counts["rows"])
         for kind, output in query.sides.items():
-            sides = doors.sides.get(kind, [])
-            if sides:
-                self._write(reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), sides), output)
+            side = doors.side(kind)
+            if side is not None:
+                self._write(side, output)
                 self._add(output, counts["rejected"] if kind is SideKind.REJECTED else 0)
 
     def result(self, seconds: float) -> RunResult:
