@@ -96,8 +96,12 @@ def test_a_second_run_replaces_the_first_and_no_other_folder(small_job, spark) -
 
     job.feed(EVENTS[0])
     assert run_bounded(load(job.folder), spark=spark).rows_in == 6
+    stale = job.folder / "checkpoint-bounded" / "renamed"
+    stale.mkdir()
     again = run_bounded(load(job.folder), spark=spark, to=str(job.folder / "checkpoint-bounded"))
     assert len(rows_in(job.folder / "checkpoint-bounded" / "sums")) == again.outputs[0].rows == 2
+
+    assert not stale.exists()
 
     other = job.folder / "mine"
     other.mkdir()

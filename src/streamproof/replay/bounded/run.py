@@ -85,6 +85,7 @@ def run_bounded(
     require_own(folder, config.name, storage)
     began = monotonic_seconds()
     computing = _Computing(bound, session.newSession(), folder)
+    storage.delete(folder)  # an output that the job no longer has would be compared
     mark(folder, config.name, storage, complete=False)
     done = threading.Event()
     threading.Thread(target=_cancelling, args=(session, end, done), name="cancel-batch", daemon=True).start()
