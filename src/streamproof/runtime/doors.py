@@ -35,7 +35,8 @@ class SideDoors:
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
         rows = rows.withColumn(REASON, reason)
         found = F.col(REASON)
-        return self._divert(rows, SideKind.REJECTED, found.isNotNull(), rejected_row(rows, found), found).drop(REASON)
+        payload = rejected_row(rows, found)
+        return self._divert(rows, SideKind.REJECTED, found.isNotNull(), payload, found).drop(REASON)
 
     def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
         trace = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
