@@ -13,9 +13,11 @@ from streamproof.config import RateSource
 from streamproof.core.account import Account
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.notes import Note, NoteCode
+from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.replay.bounded.doors import BatchDoors
 from streamproof.replay.bounded.places import folder_of, mark, require_own
+from streamproof.replay.diff.sides import is_remote
 from streamproof.runtime.adding_up import require_adds_up
 from streamproof.runtime.binding import bind
 from streamproof.runtime.connector_jars import connector_jars
@@ -189,8 +191,9 @@ def _require_ends(bound: "BoundJob") -> None:
 
 
 def _note(folder: str) -> Note:
+    where = folder if is_remote(folder) else display(Path(folder))
     said = (
         "A batch knows all events at once: none is late, no window is still open, and a copy is dropped however late it comes. Where that "
-        f"makes another row than in the stream, `streamproof diff` shows it against {folder}."
+        f"makes another row than in the stream, `streamproof diff` shows it against {where}."
     )
     return Note(NoteCode.BOUNDED, said)
