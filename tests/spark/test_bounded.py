@@ -1,6 +1,7 @@
 """`run --bounded`: the same job as a batch over what its sources hold now; the stream and its outputs stay as they are."""
 
 import json
+import threading
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -102,6 +103,13 @@ def test_a_second_run_replaces_the_first_and_no_other_folder(small_job, spark) -
     assert len(rows_in(job.folder / "checkpoint-bounded" / "sums")) == again.outputs[0].rows == 2
 
     assert not stale.exists()
+
+    asked = threading.Event()
+    asked.set()
+    with pytest.raises(KeyboardInterrupt):
+        run_bounded(load(job.folder), spark=spark, end=asked)
+    marked = json.loads((job.folder / "checkpoint-bounded" / MARKER).read_text())
+    assert marked["complete"] is False
 
     other = job.folder / "mine"
     other.mkdir()
