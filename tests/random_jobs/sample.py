@@ -112,7 +112,8 @@ def sample(seed: Seeded, scale: Scale) -> Sample:
 def _event(seed: Seeded, scale: Scale, trace: str, number: int, place: int) -> tuple[str, Mapping[str, Any] | None]:
     passed = (number * EVENTS_OF_FILE + place) / (FILES * EVENTS_OF_FILE)
     behind = seed.exponential(scale.step_ms) if seed.chance(0.6) else 0
-    behind += seed.between(0, scale.span_ms / 2) if seed.chance(0.12) else 0
+    # The bound of a batch lies one or two files behind it: as far back as that, events come on both sides of it.
+    behind += seed.between(0, 2.5 * scale.span_ms / FILES) if seed.chance(0.35) else 0
     at = int(scale.begins.timestamp() * 1_000) + int(passed * scale.span_ms - behind)
     at -= at % scale.step_ms if seed.chance(0.25) else 0
     values: dict[str, Any] = {
