@@ -146,6 +146,12 @@ class Stream:
             raise JobDefinitionError(f"window(allowed_lateness={allowed_lateness!r}): {problem}.") from problem
         keys = (by,) if isinstance(by, str) or not isinstance(by, tuple | list) else tuple(by)
         _require_names("window(by=...)", keys)
+        if window.needs_key and not keys:
+            raise JobDefinitionError(
+                f"window({window}) without a key.",
+                required="A session is that of a key: Spark has no sessions of all events together.",
+                remedy='Say whose sessions they are: by="client". For one session of all, make a column that is the same in every row.',
+            )
         return WindowedStream(self.recipe, window, keys, lateness)
 
     @property
