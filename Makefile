@@ -15,7 +15,7 @@ ifeq ($(origin PYTHON), command line)
 export UV_PYTHON := $(PYTHON)
 endif
 
-.PHONY: help setup prerequisites demo demo-services test check full beyond mutants versions benchmarks docs wheel clean
+.PHONY: help setup prerequisites demo demo-services test check full beyond mutants random-jobs versions benchmarks docs wheel clean
 
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
@@ -26,6 +26,7 @@ help:
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
 	@echo "make beyond       of the full plan what the standard one does not have; ONLY='*@2:*+*' takes one batch of it"
 	@echo "make mutants      break Streamproof on purpose: each mutant must turn a proof red; ONLY='late-*', SERVICES=1 takes those on services too"
+	@echo "make random-jobs  500 random jobs on Spark and in a model in plain Python, compared batch by batch; SEEDS=100, or SEED=17 alone"
 	@echo "make versions     install the wheel beside PySpark 3.5, 4.0 and 4.3, and prove plain jobs there; SPARK=3.5, ONLY='sessions*'"
 	@echo "make benchmarks   what a start, an event and a proof cost"
 	@echo "make docs         build the documentation site into build/site"
@@ -90,6 +91,11 @@ beyond: setup
 mutants: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1
 mutants: setup
 	@PYTHONPATH=tests $(RUN) python -m mutants --only '$(if $(filter file,$(origin ONLY)),*,$(ONLY))' $(if $(SERVICES),--services) --side-by-side $(or $(SIDE_BY_SIDE),1)
+
+# It goes on behind what reports/random_jobs.jsonl has; AGAIN=1 begins anew.
+random-jobs: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1
+random-jobs: setup
+	@PYTHONPATH=tests $(RUN) python -m random_jobs $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),500)) $(if $(AGAIN),--again)
 
 # Environments are made below build/versions, and kept.
 versions: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1

@@ -6,6 +6,9 @@ import sys
 ALL = (
     "startup",
     "time_per_event",
+    "accumulators",
+    "windows",
+    "open_windows",
     "proof_of_50000",
     "proof_on_services",
     "services",

@@ -98,14 +98,14 @@ class Input:
         return rows.withColumn("ts", F.timestamp_millis("ts"))
 
 
-def written(spark: SparkSession, folder: Path, kind: str, events: int) -> Input:
+def written(spark: SparkSession, folder: Path, kind: str, events: int, span_ms: int = 3_600_000) -> Input:
     """Trades in BATCHES x FILES files, event times rising with half a minute of disorder, a few of them late."""
     files = BATCHES * FILES
     rows = spark.range(0, events, 1, files).select(
         F.format_string("t-%09d", "id").alias("trade_id"),
         F.format_string("c%03d", F.pmod(F.hash("id"), F.lit(500))).alias("client"),
         (F.pmod(F.hash("id", F.lit(1)), F.lit(500_000)) / 100 + 1).alias("notional"),
-        (F.lit(1_767_603_600_000) + F.col("id") * 3_600_000 / events - F.pmod(F.hash("id", F.lit(2)), F.lit(30_000)))
+        (F.lit(1_767_603_600_000) + F.col("id") * span_ms / events - F.pmod(F.hash("id", F.lit(2)), F.lit(30_000)))
         .cast("long")
         .alias("ts"),
     )
@@ -126,11 +126,11 @@ def by_hand(spark: SparkSession, source: Input, schema: str, plan: Callable[[Dat
     return run
 
 
-def ours(spark: SparkSession, source: Input, schema: str, job: str) -> Run:
+def ours(spark: SparkSession, source: Input, schema: str, job: str, text: str = JOB) -> Run:
     """The same job with Streamproof."""
 
     def run(folder: Path) -> float:
-        (folder / "job.py").write_text(JOB)
+        (folder / "job.py").write_text(text)
         (folder / "streamproof.toml").write_text(
             f'[job]\nentry = "job.py:{job}"\ncheckpoint = "checkpoint"\n[source.trades]\nconnector = "files"\npath = "{source.folder}"\n'
             f'format = "{source.kind}"\nschema = "{schema}"\nfiles_per_batch = {FILES}\n'

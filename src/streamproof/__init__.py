@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from streamproof.proof import Proof, prove
     from streamproof.runtime.target import run
     from streamproof.stream import Outputs, Stream, calendar, hopping, session, tumbling
+    from streamproof.stream.aggregates import accumulator, sketch
     from streamproof.stream.job import job
 
 __version__ = "0.1.0"
@@ -18,12 +19,14 @@ __all__ = [
     "Stream",
     "StreamproofError",
     "__version__",
+    "accumulator",
     "calendar",
     "hopping",
     "job",
     "prove",
     "run",
     "session",
+    "sketch",
     "tumbling",
 ]
 
@@ -33,11 +36,13 @@ _HOMES = {
     "Proof": "streamproof.proof",
     "Stream": "streamproof.stream",
     "StreamproofError": "streamproof.errors",
+    "accumulator": "streamproof.stream.aggregates",
     "calendar": "streamproof.stream",
     "hopping": "streamproof.stream",
     "job": "streamproof.stream",
     "run": "streamproof.runtime.target",
     "session": "streamproof.stream",
+    "sketch": "streamproof.stream.aggregates",
     "tumbling": "streamproof.stream",
 }
 

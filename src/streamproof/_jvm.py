@@ -182,6 +182,23 @@ def float_steps(rows: "DataFrame") -> dict[str, float]:
     return dict(_class(rows.sparkSession, "FloatOrder").steps(rows._jdf))
 
 
+def accumulator_column(zero: "DataFrame", add: "DataFrame", merge: "DataFrame", result: "DataFrame") -> "Column":
+    """An aggregate of its expressions, each a column of an analysed projection (`Accumulator`)."""
+    from pyspark.sql import Column
+
+    return Column(_class(zero.sparkSession, "Accumulator").column(zero._jdf, add._jdf, merge._jdf, result._jdf))
+
+
+def unfit_for_a_buffer(rows: "DataFrame") -> str:
+    """Why the one column of an analysed projection cannot stand in an accumulator, in a word or two; empty where it can."""
+    return str(_class(rows.sparkSession, "Accumulator").unfit(rows._jdf))
+
+
+def aggregates_in_python(rows: "DataFrame") -> bool:
+    """Whether an aggregation calls a function of Python."""
+    return bool(_class(rows.sparkSession, "Operators").aggregatesInPython(rows._jdf))
+
+
 class Refused(ValueError):
     """A schema or a type that Avro does not take, in its words."""
 

@@ -13,9 +13,10 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from services.topics import deleted, made, made_late, received, sent
 from spark.small_job import KEPT, Binding, SmallJob, assert_readable, dies, event
 from streamproof.config import KafkaSource, load
-from streamproof.connectors.kafka.source import require
+from streamproof.connectors.kafka.source import read, require
 from streamproof.errors import ConfigurationError, DataError, WrongCheckpoint
 from streamproof.lab import KafkaCluster
+from streamproof.replay.bounded.run import run_bounded
 from streamproof.runtime.lag import lag_of
 
 pytestmark = [pytest.mark.service, pytest.mark.spark]
@@ -54,6 +55,19 @@ def test_records_are_read_once_and_tombstones_are_rejected(job, send, topic):
     assert small.ids() == ["a", "b", "c"]
     assert sorted(row["reason"] for row in small.rows("rejected")) == ["no value (a tombstone)", "not parseable", "v >= 0"]
     assert (result.account.total, result.account_input) == (6, 6)
+
+
+def test_a_batch_over_a_topic_ends_where_the_topic_ends_when_it_is_read(job, send, topic, spark):
+    small = job()
+    send(topic, [event("a", 0), event("b", 1, -1.0), None])
+    config = load(small.folder)
+    rows = read(spark, "events", config.source["events"], stream=False, trace=False)
+    send(topic, [event("c", 2)])
+
+    assert rows.count() == 3
+
+    result = run_bounded(config, spark=spark)
+    assert result.account.as_dict() == {**dict.fromkeys(result.account.as_dict(), 0), "emitted": 2, "rejected": 2}
 
 
 def test_r2_a_batch_is_named_by_where_it_starts_and_ends(job, send, topic):

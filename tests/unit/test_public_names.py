@@ -9,8 +9,9 @@ import streamproof as sp
 
 def test_the_names_are_few_and_known():
     windows = ["calendar", "hopping", "session", "tumbling"]
+    aggregates = ["accumulator", "sketch"]
     assert sorted(sp.__all__) == sorted(
-        ["Outputs", "Proof", "Stream", "StreamproofError", "__version__", "job", "prove", "run", *windows]
+        ["Outputs", "Proof", "Stream", "StreamproofError", "__version__", "job", "prove", "run", *windows, *aggregates]
     )
     assert len(sp.__all__) <= 25
     assert dir(sp) == sorted(sp.__all__)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from streamproof.cli import bounded as batch
 from streamproof.cli import run_screen, screen
 from streamproof.cli.check import Debug, Profile, Target
 from streamproof.errors import AccountError, ConfigurationError, StreamproofError
@@ -23,6 +24,7 @@ Examples:
   streamproof run my_job
   streamproof run my_job --profile local --json
   streamproof run my_job --events                        one JSON line an event, as it happens; the last one has the result
+  streamproof run my_job --bounded --to once             as a batch, into the folder once; the stream's outputs stay as they are
   streamproof run my_job --new-output out/exposure-2     after the checkpoint was lost: publish beside the old output
   streamproof run my_job --accept-replay 7               batch 7 stands as published; its account is unknown
 """
@@ -40,6 +42,17 @@ def run(
             'The line of kind "run-ended" has the result, as --json prints it.',
         ),
     ] = False,
+    bounded: Annotated[
+        bool,
+        typer.Option(
+            "--bounded",
+            help="Compute the job as a batch over what its sources hold now, and write Parquet to a folder. Nothing is published.",
+        ),
+    ] = False,
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Where --bounded writes to; without it to a folder beside the checkpoint."),
+    ] = None,
     new_output: Annotated[
         str | None,
         typer.Option(
@@ -82,6 +95,17 @@ def run(
     """
     if new_output and replace_output:
         raise typer.BadParameter("--new-output and --replace-output exclude each other: the old output is kept, or it is deleted.")
+    of_a_stream = {
+        "--events": as_events,
+        "--new-output": new_output,
+        "--replace-output": replace_output,
+        "--accept-replay": accept_replay is not None,
+        "--accept-topic": accept_topic,
+        "--accept-lateness": accept_lateness,
+        "--accept-missing": accept_missing,
+        "--replay-last": replay_last,
+    }
+    batch.require_alone(to, bounded, of_a_stream)
     if as_json and as_events:
         raise typer.BadParameter("--json and --events exclude each other: the last line of --events has what --json prints.")
     from streamproof.config import load
@@ -96,8 +120,11 @@ def run(
     from streamproof.runtime.run import run_job
     from streamproof.runtime.run_log import open_log, python_side
 
-    interruption = Interruption()
     log = None if debug else open_log(config.root)
+    if bounded:
+        batch.run_once(config, target, profile, to, as_json=as_json, log=log)
+        return
+    interruption = Interruption()
     ended: list[RunResult] = []
     wrong: AccountError | None = None
     out = screen.console()

@@ -36,6 +36,7 @@ class NoteCode(StrEnum):
     NOT_BOUND = "output-not-bound"
     LAG_UNKNOWN = "lag-unknown"
     SEVERAL_QUERIES = "several-queries"
+    BOUNDED = "bounded-run"
     # of a proof
     LEFT_BEHIND = "left-behind"
     FAULTS_LEFT_OUT = "faults-left-out"

@@ -15,6 +15,7 @@ from streamproof.stream.outputs import SideKind
 _INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM, WINDOW)
 AGAIN = "\t"
 """Between the name of a door and its number, where several sources pass doors of one name."""
+_LATE = "at or behind the late bound"
 EXPANDED = "expanded"
 """The door that nobody leaves by: a record's second window and those after it are counted there."""
 
@@ -36,10 +37,9 @@ class SideDoors:
         return self.jvm.batch_clock()
 
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
-        shown = [name for name in rows.columns if name not in _INTERNAL]
         rows = rows.withColumn(REASON, reason)
         found = F.col(REASON)
-        payload = F.struct(*shown, found.alias("reason"), *_original(rows))
+        payload = rejected_row(rows, found)
         return self._divert(rows, SideKind.REJECTED, found.isNotNull(), payload, found).drop(REASON)
 
     def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
@@ -50,11 +50,8 @@ class SideDoors:
     def late(
         self, rows: DataFrame, decides: Column, window_us: int = 0, *, window: tuple[Column, Column] | None = None
     ) -> DataFrame:
-        reason = F.lit("at or behind the late bound")
-        shown = [name for name in rows.columns if name not in _INTERNAL]
-        bounds = [] if window is None else [window[0].alias("window_start"), window[1].alias("window_end")]
-        payload = F.struct(*shown, *bounds, reason.alias("reason"))
-        return self._divert(rows.drop(ORIGINAL), SideKind.LATE, decides < self.jvm.late_before(window_us), payload, reason)
+        payload = late_row(rows, window)
+        return self._divert(rows.drop(ORIGINAL), SideKind.LATE, decides < self.jvm.late_before(window_us), payload, F.lit(_LATE))
 
     def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
         trace = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
@@ -65,6 +62,10 @@ class SideDoors:
         """The name of a door that every source of a union has: a door occurs once in a plan, and its sums are added up by its name."""
         self._uses[door] += 1
         return door if self._uses[door] == 1 else f"{door}{AGAIN}{self._uses[door]}"
+
+    def once(self, rows: DataFrame, key: list[str]) -> DataFrame:
+        """Spark counts what it drops, see `BatchRows.sums`."""
+        return rows.dropDuplicatesWithinWatermark(key)
 
     def _divert(self, rows: DataFrame, kind: SideKind, leaves: Column, payload: Column, reason: Column) -> DataFrame:
         door = f"{kind}.{self._number}"
@@ -77,6 +78,19 @@ class SideDoors:
         row = F.lit(None).cast("string") if directory is None else F.to_json(payload, WRITTEN)
         out = self.jvm.divert(door, directory, row, reason)
         return rows_that_pass(rows, F.when(leaves, out).otherwise(F.lit(True)))
+
+
+def rejected_row(rows: DataFrame, reason: Column) -> Column:
+    """What is written of a rejected row (struct): its columns, `reason`, and `original`, its bytes."""
+    shown = [name for name in rows.columns if name not in _INTERNAL]
+    return F.struct(*shown, reason.alias("reason"), *_original(rows))
+
+
+def late_row(rows: DataFrame, window: tuple[Column, Column] | None) -> Column:
+    """What is written of a late row (struct): its columns, the bounds of the window where it has several, and `reason`."""
+    shown = [name for name in rows.columns if name not in _INTERNAL]
+    bounds = [] if window is None else [window[0].alias("window_start"), window[1].alias("window_end")]
+    return F.struct(*shown, *bounds, F.lit(_LATE).alias("reason"))
 
 
 def rows_that_pass(rows: DataFrame, keep: Column) -> DataFrame:

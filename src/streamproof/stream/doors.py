@@ -32,5 +32,8 @@ class Doors(Protocol):
             Start and end of the window that a row is late for (TIMESTAMP), where it has several; late rows have them too.
         """
 
+    def once(self, rows: "DataFrame", key: list[str]) -> "DataFrame":
+        """One row for each key: in a stream as long as the watermark is behind it, in a batch of all that there are."""
+
     def expanded(self, rows: "DataFrame", further: "Column") -> "DataFrame":
         """Lets all rows pass; counts those for which `further` is true: a record's second window and those after it."""

@@ -16,7 +16,7 @@ from streamproof.stream.operators.union import require_alike, require_one_event_
 from streamproof.stream.operators.window import hidden_in
 from streamproof.stream.problems import needs_event_time, require_columns
 from streamproof.stream.recipe import Recipe
-from streamproof.stream.windows.window import DELAY
+from streamproof.stream.windows.window import DELAY, delay_of
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,10 @@ def _kept(
         delays.append(micros_of(delay) // 1000)
     rows = behind[0]
     if len(behind) > 1:
-        # Spark takes the metadata of the first: what a deduplication remembers must last as long as copies can come from any (R12).
-        rows = together(behind, [name for name in rows.columns if name != ORIGINAL]).withMetadata(column, {DELAY: max(delays)})
+        rows = together(behind, [name for name in rows.columns if name != ORIGINAL])
+        if delay_of(rows, column):  # a batch has none
+            # Spark takes the metadata of the first: what a deduplication remembers must last as long as copies can come from any (R12).
+            rows = rows.withMetadata(column, {DELAY: max(delays)})
     chain = [first, *others]
     for step in chain:
         rows = rows if step is first else step.ready(rows, column, doors)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 
+from streamproof._jvm import aggregates_in_python
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.names import own_name, visible
 
@@ -45,6 +46,17 @@ def require_free(names: Iterable[str], who: str) -> None:
             f"{who} makes a column {taken}, which is a name of Streamproof's own.",
             required="Its hidden columns would take the place of yours.",
             remedy="Give the column another name.",
+        )
+
+
+def require_no_python(aggregated: DataFrame) -> None:
+    """JobDefinitionError where an aggregate is a function of Python: Spark would refuse it when the query starts."""
+    if aggregates_in_python(aggregated):
+        raise JobDefinitionError(
+            "aggregate() calls a Python function.",
+            required="Spark runs no Python while it aggregates a stream: each batch would have to hand its state to Python and back.",
+            remedy="Declare it by SQL expressions, sp.accumulator(...). What only Python can say goes into transform(): before the window, as "
+            "a column that is aggregated, or behind aggregate(), from what that gives.",
         )
 
 

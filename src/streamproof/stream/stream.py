@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
+from streamproof.stream.aggregates import Declared
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.union import require_possible
-from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind
+from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind, require_plain
 from streamproof.stream.outputs import SideKind, SideOutput
 from streamproof.stream.recipe import Recipe
 from streamproof.stream.windows import Window
@@ -173,6 +174,12 @@ class Stream:
         keys = (by,) if isinstance(by, str) or not isinstance(by, tuple | list) else tuple(by)
         _require_names("window(by=...)", keys)
         require_behind(self.recipe, window, keys)
+        if window.needs_key and not keys:
+            raise JobDefinitionError(
+                f"window({window}) without a key.",
+                required="A session is that of a key: Spark has no sessions of all events together.",
+                remedy='Say whose sessions they are: by="client". For one session of all, make a column that is the same in every row.',
+            )
         return WindowedStream(self.recipe, window, keys, lateness)
 
     @property
@@ -221,25 +228,27 @@ class WindowedStream:
     def __init__(self, recipe: Recipe, window: Window, by: tuple[str, ...], allowed_lateness: Any) -> None:
         self._recipe, self._window, self._by, self._lateness = recipe, window, by, allowed_lateness
 
-    def aggregate(self, **aggregates: "Column") -> Stream:
+    def aggregate(self, **aggregates: "Column | Declared") -> Stream:
         """One row per window and key: the key columns, `window_start`, `window_end` (TIMESTAMP, UTC) and the aggregates.
 
         Parameters
         ----------
         aggregates
-            A name and a PySpark aggregate for each, for example `exposure=F.sum("notional")`.
+            A name for each, and a PySpark aggregate such as `exposure=F.sum("notional")`, an `sp.accumulator(...)` of your own, or a sketch:
+            `**sp.sketch.percentiles("latency_ms", p95=0.95)`, `users=sp.sketch.distinct("user")`, `paths=sp.sketch.top_k("path", 5)`.
         """
         if not aggregates:
             raise JobDefinitionError("aggregate() needs an aggregate.", remedy='For example: aggregate(trades=F.count("*")).')
         for name, column in aggregates.items():
-            if not hasattr(column, "alias"):
+            if not hasattr(column, "alias") and not isinstance(column, Declared):
                 raise JobDefinitionError(
                     f"aggregate({name}=...) is a {type(column).__name__}.",
-                    required='An aggregate is a PySpark column, such as F.sum("notional").',
+                    required='An aggregate is a PySpark column, such as F.sum("notional"), an sp.accumulator(...) or one of sp.sketch.',
                 )
         taken = sorted((set(_RESERVED) | set(self._by)) & set(aggregates))
         if taken:
             raise JobDefinitionError(
                 f"aggregate({taken[0]}=...): that name is taken by the window or its key.", remedy="Choose another name."
             )
+        require_plain(self._recipe.windows, aggregates)
         return Stream(self._recipe.then(WindowAggregate(self._window, self._by, self._lateness, dict(aggregates))))

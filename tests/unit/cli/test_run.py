@@ -266,6 +266,16 @@ def test_events_and_json_exclude_each_other(ran, streamproof):
     assert shown.out == ""
 
 
+def test_a_bounded_run_has_none_of_the_options_of_a_stream(ran, streamproof):
+    for given in (["--events"], ["--new-output", "x"], ["--replay-last"], ["--accept-replay", "0"], ["--accept-topic", "t"]):
+        shown = streamproof("run", "my_job", "--bounded", *given)
+
+        assert shown.code == 2
+        assert f"--bounded and {given[0]} exclude each other" in " ".join(shown.err.split())
+    shown = streamproof("run", "my_job", "--to", "once")
+    assert "--to goes with --bounded" in shown.err
+
+
 def test_help_says_what_events_are(streamproof):
     shown = " ".join(streamproof("run", "--help").out.split())
 

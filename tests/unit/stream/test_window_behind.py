@@ -5,6 +5,7 @@ import pytest
 import streamproof as sp
 from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
+from streamproof.stream.aggregates import Declared
 from streamproof.stream.recipe import Recipe
 from streamproof.stream.stream import Stream
 
@@ -54,3 +55,22 @@ def test_what_could_not_be_accounted_for_is_refused(asked, said):
         asked()
     assert error.value.required
     assert error.value.remedy
+
+
+def test_accumulators_and_sketches_in_either_are_refused():
+    class Sketch(Declared):
+        alias = None
+
+        def column(self, name, rows):
+            raise NotImplementedError
+
+        def __str__(self):
+            return "sketch"
+
+    declared = Stream(Recipe("trades")).window(sp.tumbling("1 minute")).aggregate(most=Sketch())
+    for call in (
+        lambda: declared.window(sp.tumbling("1 hour")).aggregate(n=Aggregate()),
+        lambda: minutes().window(sp.tumbling("1 hour")).aggregate(most=Sketch()),
+    ):
+        with pytest.raises(JobDefinitionError, match=r"aggregate\(most=...\) is declared"):
+            call()

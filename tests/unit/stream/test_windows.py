@@ -4,6 +4,8 @@ import pytest
 
 import streamproof as sp
 from streamproof.errors import JobDefinitionError
+from streamproof.stream import Stream
+from streamproof.stream.recipe import Recipe
 
 
 @pytest.mark.parametrize(
@@ -31,6 +33,16 @@ def test_a_window_that_makes_no_sense_is_refused_with_its_call(make, said):
 
     assert said in refused.value.message
     assert refused.value.message.startswith(("tumbling(", "hopping(", "session(", "calendar("))
+
+
+def test_sessions_are_those_of_a_key():
+    stream = Stream(Recipe("visits"))
+
+    with pytest.raises(JobDefinitionError, match="session 5 minutes"):
+        stream.window(sp.session("5 minutes"))
+
+    stream.window(sp.session("5 minutes"), by="user")
+    stream.window(sp.tumbling("5 minutes"))
 
 
 def test_r25_a_checkpoint_is_bound_to_every_part_of_a_window():

@@ -1,5 +1,6 @@
 """Topics of Kafka as a stream, by Spark's own connector (S1; R9)."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
         reader = reader.option("startingOffsets", source.start)
         if source.records_per_batch:
             reader = reader.option("maxOffsetsPerTrigger", source.records_per_batch)
+    else:  # Spark asks for the newest offsets at each action: a table that is read twice would end elsewhere the second time
+        reader = reader.option("endingOffsets", _ends(spark, name, source))
     included = [column for column in source.include if column != "schema_id"]
     own = [_own(column).alias(f"{PREFIX}{column}") for column in included]
     own += [_header(name).alias(carried.column_of(name)) for name in source.carry]
@@ -51,6 +54,17 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
     rows = records.select(F.col("value").cast("string").alias("_value"), *own)
     parsed = json_records.parsed(rows, F.col("_value"), schema, beside=beside, lenient=source.lenient)
     return parsed if id_as is None else parsed.withColumn(id_as, F.lit(None).cast("int"))
+
+
+def _ends(spark: SparkSession, name: str, source: "KafkaSource") -> str:
+    """Where each partition ends now, as Spark takes it; where only committed records are read, behind the last of them."""
+    asked = _jvm.kafka_offsets(spark, {**_TIMEOUTS, **source.options, "bootstrap.servers": source.servers}, source.topic)
+    if isinstance(asked, str):
+        raise refused(f"[source.{name}]", ", ".join(source.topic), source.servers, asked)
+    ends: dict[str, dict[str, int]] = {topic: {} for topic in source.topic}
+    for (topic, partition), offsets in asked.items():
+        ends[topic][str(partition)] = offsets.stable if source.read == "committed" else offsets.end
+    return json.dumps(ends)
 
 
 def require(spark: SparkSession, name: str, source: "KafkaSource") -> dict[str, str]:

@@ -37,8 +37,8 @@ def not_compared(output: str, steps: Steps, compare: Mapping[str, str]) -> Itera
         if step == ANYTHING and column not in compare:
             name = f"{output}.{column}"
             says = (
-                f"{name} is made of floats that are added in no fixed order, by a text or a condition: it was not compared. "
-                f'If it is to be: [expect] compare = {{ {column} = "exact" }}.'
+                f"{name} depends on the order in which events arrive, as a text or a condition does that is made of added floats, or a sketch "
+                f'without a stated error: it was not compared. If it is to be: [expect] compare = {{ {column} = "exact" }}, or sp.sketch.'
             )
             yield NotCompared(name, says)
 

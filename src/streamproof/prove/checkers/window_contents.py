@@ -14,6 +14,7 @@ from streamproof.prove.checkers import CannotTell, Finding, checker, require_dec
 from streamproof.prove.checkers.wording import events, published, values, window
 from streamproof.prove.oracle.arrived import plain
 from streamproof.prove.oracle.expectation import WindowKey
+from streamproof.prove.oracle.sketches import Exact
 from streamproof.prove.scenario.scenario import Expect
 
 _NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
@@ -30,6 +31,7 @@ class Code(StrEnum):
     OTHER_EVENTS = "other-events"
     NO_SUCH_WINDOW = "no-such-window"
     OTHER_VALUE = "other-value"
+    BEYOND_ERROR = "beyond-stated-error"
     OTHER_VALUE_OF_OTHER_EVENTS = "other-value-of-other-events"
     MODEL_WINDOW_MISSING = "model-window-missing"
 
@@ -85,6 +87,14 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
             continue
         compared = [name for name in wanted if name in shape.aggregates or (name not in keys and _is_plain(wanted[name]))]
         for column in compared:
+            exact = (view.equivalence or {}).get(key, {}).get(column)
+            if isinstance(exact, Exact):
+                if expect.compare.get(column) == "ignore" or _within(exact, wanted[column], row.values.get(column)):
+                    continue
+                said = f"{window(shape, key)}  {column} {exact}"
+                what = f"{column} lies beyond its stated error of what {source} gives"
+                yield Finding(Code.BEYOND_ERROR, None, what, row.batch, said, _row(view, key), row.file, window(shape, key))
+                break
             if not equal(wanted[column], row.values.get(column), column, expect, view.steps):
                 said = f"{window(shape, key)}  {values(wanted, compared)}"
                 whole = view.sums[key] == view.model.emitted[key].vector
@@ -104,6 +114,11 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
             None,
             window(shape, key),
         )
+
+
+def _within(exact: Exact, wanted: Any, found: Any) -> bool:
+    """Whether what a sketch gave is within its stated error, and so is what the hand-written model says, where that was asked."""
+    return exact.takes(found) and (wanted is exact or exact.takes(wanted))
 
 
 def _is_plain(value: Any) -> bool:

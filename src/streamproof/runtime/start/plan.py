@@ -82,7 +82,7 @@ def plan(valid: Validated) -> Planned:
     if summed.not_compared:
         said = (
             f"A batch of {query.name} that runs again is compared without {', '.join(summed.not_compared)}: what a text or a condition "
-            "makes of a sum depends on the order in which floats are added."
+            "makes of a sum depends on the order in which floats are added, and what a sketch gives on that in which events arrive."
         )
         notes.append(Note(NoteCode.FLOAT_ORDER, said))
     valid.events.note(*notes)

@@ -30,7 +30,7 @@ class Deduplicate(Stateful):
         return doors.late(rows, F.unix_micros(event_time))
 
     def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
-        return rows.dropDuplicatesWithinWatermark(list(self.key))
+        return doors.once(rows, list(self.key))
 
     def mentioned(self) -> Sequence[Mention]:
         return (Mention("deduplicate()", self.key, exact=True),)

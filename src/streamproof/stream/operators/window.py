@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.core.durations import format_duration
-from streamproof.stream.expressions import expression
+from streamproof.stream.aggregates.declared import Declared, columns_of, said_of
 from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH
 from streamproof.stream.operators.operator import Mention, Stateful, typed
 from streamproof.stream.windows import Window
@@ -27,7 +27,7 @@ class WindowAggregate(Stateful):
     window: Window
     by: tuple[str, ...]
     allowed_lateness: timedelta
-    aggregates: "Mapping[str, Column]"
+    aggregates: "Mapping[str, Column | Declared]"
 
     def ready(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         return self.window.assigned(rows, event_time, doors)
@@ -48,7 +48,7 @@ class WindowAggregate(Stateful):
     def _aggregated(self, rows: "DataFrame", event_time: str, *instant: "Column") -> "DataFrame":
         from pyspark.sql import functions as F
 
-        from streamproof.stream.problems import checked, require_free
+        from streamproof.stream.problems import checked, require_free, require_no_python
 
         require_free(self.aggregates, "aggregate()")
         behind = RECORDS in rows.columns
@@ -57,12 +57,13 @@ class WindowAggregate(Stateful):
             hidden.append(F.sum(TRACE_HASH).alias(TRACE_HASH))
         if TRACE in rows.columns:
             hidden.append(F.sum(trace_hash(F.col(TRACE))).alias(TRACE_HASH))
-        visible = [column.alias(name) for name, column in self.aggregates.items()]
+        visible = [column.alias(name) for name, column in columns_of(self.aggregates, rows).items()]
 
         def group(rows: "DataFrame") -> "DataFrame":
             return self.window.grouped(rows, event_time, self.by).agg(*hidden, *visible)
 
         grouped = checked(rows, "aggregate()", group)
+        require_no_python(grouped)
         return grouped.select(
             *hidden_in(grouped),
             *instant,
@@ -74,7 +75,9 @@ class WindowAggregate(Stateful):
         )
 
     def mentioned(self) -> Sequence[Mention]:
-        return Mention("window(by=...)", self.by, exact=True), Mention("aggregate()", list(self.aggregates.values()))
+        return Mention("window(by=...)", self.by, exact=True), Mention(
+            "aggregate()", [one for one in self.aggregates.values() if not isinstance(one, Declared)]
+        )
 
     def made_by(self, rows: "DataFrame") -> Mapping[str, str]:
         parts = {
@@ -82,10 +85,10 @@ class WindowAggregate(Stateful):
             "window key": typed(rows, self.by),
             "allowed lateness": format_duration(self.allowed_lateness),
         }
-        made = rows.groupBy(*self.by).agg(*[column.alias(name) for name, column in self.aggregates.items()])
+        made = rows.groupBy(*self.by).agg(*[column.alias(name) for name, column in columns_of(self.aggregates, rows).items()])
         types = {field.name: field.dataType.simpleString() for field in made.schema.fields}
         parts["order of aggregates"] = ", ".join(self.aggregates)
-        return parts | {f"aggregate {name}": f"{expression(column)} {types[name]}" for name, column in self.aggregates.items()}
+        return parts | {f"aggregate {name}": f"{said_of(column)} {types[name]}" for name, column in self.aggregates.items()}
 
 
 def hidden_in(rows: "DataFrame") -> list[str]:

@@ -1,8 +1,10 @@
 """A window behind a window: what it groups are the rows of the first one, each at the end of its window."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from streamproof.errors import JobDefinitionError
+from streamproof.stream.aggregates.declared import Declared
 from streamproof.stream.names import INSTANT
 
 if TYPE_CHECKING:
@@ -52,6 +54,19 @@ def require_behind(recipe: "Recipe", window: "Window", by: tuple[str, ...]) -> N
             required="The key of the second window is among that of the first: "
             + (f"{', '.join(first.by)}." if first.by else "it has none."),
             remedy=f'Add "{others[0]}" to the by of the first window, or leave it out.',
+        )
+
+
+def require_plain(windows: "Sequence[WindowAggregate]", aggregates: "Mapping[str, Column | Declared]") -> None:
+    """JobDefinitionError for accumulators and sketches in one of two windows; `aggregates` are those of the second."""
+    if not windows:
+        return
+    declared = [name for made in (windows[0].aggregates, aggregates) for name, one in made.items() if isinstance(one, Declared)]
+    if declared:
+        raise JobDefinitionError(
+            f"aggregate({declared[0]}=...) is declared, and a window stands behind a window.",
+            required="Of two windows both have aggregates of Spark: a proof adds declared ones up record by record, and a row of a window holds many.",
+            remedy="Return the declared aggregate as an output of its own.",
         )
 
 

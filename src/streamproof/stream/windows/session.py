@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.stream.names import WINDOW
@@ -24,6 +24,7 @@ class Session(Window):
     """
 
     gap: timedelta
+    needs_key: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return f"session {format_duration(self.gap)}"

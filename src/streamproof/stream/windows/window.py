@@ -27,6 +27,8 @@ class Window(ABC):
 
     several: ClassVar[bool] = False
     """Whether an event can lie in several windows."""
+    needs_key: ClassVar[bool] = False
+    """Whether Spark has these windows only of a key."""
 
     def assigned(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """The rows, one for each window that they lie in; where there are several, the further ones are counted (R11)."""

@@ -8,6 +8,7 @@ import pytest
 
 from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers.window_contents import equal
+from streamproof.prove.oracle.sketches import ExactDistinct
 from streamproof.prove.scenario.scenario import Expect
 from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_rows
 
@@ -158,3 +159,28 @@ def test_the_end_of_a_window_is_compared_too(once):
     finding = only_finding("window-contents", with_rows(history, "totals", [wrong, *rows[1:]]))
 
     assert finding.what == "window_end is not what the batch query gives"
+
+
+@pytest.mark.parametrize(("off", "verdict"), [(0.0, Verdict.PASS), (0.05, Verdict.PASS), (0.2, Verdict.FAIL)])
+def test_r23_a_sketch_beyond_its_stated_error_is_found(once, off, verdict):
+    view, rows = once.queries[0], rows_of(once, "totals")
+    stated = {key: {**values, "total": ExactDistinct(200, 0.1)} for key, values in view.equivalence.items()}
+    history = replace(once, queries=[replace(view, equivalence=stated, handwritten=None)])
+
+    found = check("window-contents", with_rows(history, "totals", [changed(row, total=round(200 * (1 + off))) for row in rows]))
+
+    assert found.verdict is verdict
+    assert {finding.code for finding in found.findings} <= {"beyond-stated-error"}
+
+
+def test_r23_a_hand_written_answer_must_be_within_the_stated_error_too(once):
+    view, rows = once.queries[0], rows_of(once, "totals")
+    stated = {key: {**values, "total": ExactDistinct(200, 0.1)} for key, values in view.equivalence.items()}
+    by_hand = {key: {**values, "total": 300} for key, values in view.equivalence.items()}
+    history = replace(once, queries=[replace(view, equivalence=stated, handwritten=by_hand)])
+
+    found = check("window-contents", with_rows(history, "totals", [changed(row, total=200) for row in rows]))
+
+    assert {finding.what for finding in found.findings} == {
+        "total lies beyond its stated error of what the hand-written model gives"
+    }

@@ -2,6 +2,7 @@ package io.streamproof;
 
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.expressions.*;
 import org.apache.spark.sql.catalyst.expressions.aggregate.*;
@@ -25,7 +26,8 @@ import scala.jdk.javaapi.CollectionConverters;
  * Which columns of an aggregation depend on the order in which floats were added, and by how much they may differ for it.
  *
  * <p>A sum of doubles differs in its last digits from one run to the next. Whatever is computed of it continuously does so too. What
- * rounds it may come out one step apart: 23.281488 beside 23.281487. What asks it a question may come out otherwise altogether.
+ * rounds it may come out one step apart: 23.281488 beside 23.281487. What asks it a question may come out otherwise altogether, and so may
+ * what a sketch keeps of many values.
  */
 public final class FloatOrder {
   /** It differs in the last digits only. */
@@ -33,6 +35,9 @@ public final class FloatOrder {
 
   /** It can be any other value. */
   private static final double ANYTHING = Double.POSITIVE_INFINITY;
+
+  /** Functions whose result depends on the order in which rows and parts arrive; by name, since a Spark may not have them. */
+  private static final List<String> SKETCHES = List.of("ApproximatePercentile", "ApproxTopK", "Kll", "HistogramNumeric");
 
   /** Nothing of it depends on the order. */
   private static final Double NOTHING = null;
@@ -81,7 +86,8 @@ public final class FloatOrder {
       return known.get(((AttributeReference) expression).exprId().id());
     }
     if (expression instanceof AggregateExpression) {
-      return ofAggregate(((AggregateExpression) expression).aggregateFunction());
+      AggregateFunction function = ((AggregateExpression) expression).aggregateFunction();
+      return function instanceof Accumulator ? ofDeclared((Accumulator) function) : ofAggregate(function);
     }
     if (expression instanceof RuntimeReplaceable) {
       return of(((RuntimeReplaceable) expression).replacement());
@@ -96,6 +102,9 @@ public final class FloatOrder {
 
   /** Sums and means of floats; of whole numbers of at most 32 bits the sum is exact as long as there are fewer than four million. */
   private Double ofAggregate(AggregateFunction function) {
+    if (SKETCHES.stream().anyMatch(name -> function.getClass().getSimpleName().startsWith(name))) {
+      return ANYTHING;
+    }
     Double of = NOTHING;
     for (Expression below : each(((Expression) function).children())) {
       of = worse(of, of(below));
@@ -117,6 +126,14 @@ public final class FloatOrder {
       return small ? NOTHING : Double.valueOf(DIGITS);
     }
     return DIGITS;
+  }
+
+  /** Of a declared accumulator the floats of its buffer, and what its result makes of them. */
+  private Double ofDeclared(Accumulator accumulator) {
+    for (AttributeReference field : each(accumulator.aggBufferAttributes())) {
+      known.put(field.exprId().id(), isFloat(field.dataType()) ? Double.valueOf(DIGITS) : NOTHING);
+    }
+    return of(accumulator.evaluateExpression());
   }
 
   /** What becomes of a value that may be `step` off. */

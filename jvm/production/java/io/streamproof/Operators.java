@@ -3,11 +3,13 @@ package io.streamproof;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Generate;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
 import scala.collection.Iterator;
+import scala.jdk.javaapi.CollectionConverters;
 
 /** The operators of a streaming plan, as the analyser has left it. */
 public final class Operators {
@@ -22,6 +24,21 @@ public final class Operators {
     List<String> found = new ArrayList<>();
     visit(rows.queryExecution().analyzed(), found);
     return String.join("\n", found);
+  }
+
+  /** Whether the aggregation of a plan calls a function of Python. */
+  public static boolean aggregatesInPython(Dataset<?> rows) {
+    return aggregatesInPython(rows.queryExecution().analyzed());
+  }
+
+  private static boolean aggregatesInPython(LogicalPlan plan) {
+    boolean found = plan instanceof Aggregate && CollectionConverters.asJava(plan.expressions()).stream().anyMatch(Operators::isPython);
+    return found || CollectionConverters.asJava(plan.children()).stream().anyMatch(Operators::aggregatesInPython);
+  }
+
+  private static boolean isPython(Expression expression) {
+    return expression.getClass().getSimpleName().equals("PythonUDAF")
+        || CollectionConverters.asJava(expression.children()).stream().anyMatch(Operators::isPython);
   }
 
   private static void visit(LogicalPlan plan, List<String> found) {

@@ -20,13 +20,18 @@ from streamproof.prove.oracle.asked import Asked, Call, reason_of
 from streamproof.prove.oracle.expectation import Expectation, WindowKey
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.scenario.generate import TRACE, Event
+from streamproof.prove.subjects.job.aggregated import BESIDE, Aggregated, stated
+from streamproof.stream.aggregates import Accumulator
+from streamproof.stream.aggregates.declared import columns_of
+from streamproof.stream.names import quoted
 
 _START, _END = "_window_start_us", "_window_end_us"
 _OUTER = ("_outer_start_us", "_outer_end_us")
 """Of the window whose row comes out; where it stands behind another, the first two are those of that one."""
 _BOUNDS = (_START, _END, *_OUTER)
+_SHOWN = ("window_start", "window_end")
 _HIDDEN = ("_records", "_trace_hash")
-"""What a transform behind an aggregate may select: the job's plan has them."""
+"""What a transform behind an aggregate may select: the job's plan has them. In the second the oracle takes along what judges sketches."""
 
 
 class Arrivals:
@@ -122,7 +127,31 @@ class Arrivals:
         """How far the aggregates of two right runs may be apart, since the order in which floats are added is not fixed; of types alone."""
         if self.shape.window is None:
             return {}
-        return float_steps(self._windows(self._passed.withColumns({name: F.lit(0).cast("bigint") for name in _BOUNDS})))
+        rows = self._rows_of_first(self._passed.withColumns({name: F.lit(0).cast("bigint") for name in _BOUNDS}))
+        asked = self._asked_aggregates
+        made = [column.alias(name) for name, column in columns_of(asked, rows).items()]
+        return float_steps(self._windows(rows, [*made, F.count(F.lit(1)).alias(BESIDE)], [F.col(quoted(name)) for name in asked]))
+
+    @cached_property
+    def _asked_aggregates(self) -> Mapping[str, Any]:
+        aggregates: Mapping[str, Any] = self.asked.every("aggregate")[-1]["aggregates"]
+        return aggregates
+
+    @property
+    def passed(self) -> DataFrame:
+        """What reaches the first operator with state."""
+        return self._passed
+
+    @property
+    def accumulators(self) -> Mapping[str, Accumulator]:
+        """The declared accumulators by name."""
+        asked = self._asked_aggregates if self.shape.window is not None else {}
+        return {name: one for name, one in asked.items() if isinstance(one, Accumulator)}
+
+    @property
+    def stated(self) -> frozenset[str]:
+        """The columns that are compared by a stated error, in the windows that were judged so far."""
+        return stated(self._kept.values())
 
     def batch_result(self, model: Expectation) -> dict[WindowKey, dict[str, Any]]:
         """The columns of each emitted window's row: the aggregates that were asked for, over the events that the model has in it.
@@ -144,28 +173,32 @@ class Arrivals:
         columns = {name: pa.array(instants, pa.int64()) for name, instants in zip(_BOUNDS, bounds, strict=True)}
         # From a list of rows PySpark would start Python workers.
         chosen = self._spark.createDataFrame(pa.table({TRACE: pa.array(traces, pa.string()), **columns}))
-        shown = self._windows(self._passed.join(F.broadcast(chosen), TRACE))
+        rows = self._rows_of_first(self._passed.join(F.broadcast(chosen), TRACE))
+        aggregated = Aggregated(self._asked_aggregates, rows)
+        shown = self._windows(rows, aggregated.grouped(), aggregated.shown())
         found: dict[WindowKey, dict[str, Any]] = {}
         for row in _in_micros(shown).collect():
-            values = {name: plain(value) for name, value in row.asDict().items()}
+            values = {name: plain(row[name]) for name in shown.columns if name not in _HIDDEN}
             key = (tuple(values[name] for name in self.shape.by), values["window_start"])
-            found[key] = {name: value for name, value in values.items() if name not in _HIDDEN}
+            found[key] = aggregated.judged(values, row[_HIDDEN[1]])
         return found
 
-    def _windows(self, rows: DataFrame) -> DataFrame:
+    def _rows_of_first(self, rows: DataFrame) -> DataFrame:
+        """What the window whose row comes out is of: the rows as they are, or those of the window before it."""
+        if self.shape.before is None:
+            return rows
+        made = self.asked.every("aggregate")[0]["aggregates"]
+        aggregates = [F.count(F.lit(1)).alias(_HIDDEN[0]), *(column.alias(name) for name, column in made.items())]
+        shown = {name: F.timestamp_micros(bound) for name, bound in zip(_SHOWN, (_START, _END), strict=True)}
+        return rows.groupBy(*_BOUNDS, *self.shape.entered.by).agg(*aggregates).withColumns(shown)
+
+    def _windows(self, rows: DataFrame, grouped: Sequence[Column], aggregates: Sequence[Column]) -> DataFrame:
         """The aggregates that were asked for, and what is done behind them, by the bounds of each window."""
-        *before, asked = self.asked.every("aggregate")
-        hidden = [F.count(F.lit(1)).alias(_HIDDEN[0]), F.count(TRACE).alias(_HIDDEN[1])]
-        if before:
-            rows = rows.groupBy(*_BOUNDS, *self.shape.entered.by).agg(
-                *hidden, *(column.alias(name) for name, column in before[0]["aggregates"].items())
-            )
-            rows = rows.withColumns({"window_start": F.timestamp_micros(_START), "window_end": F.timestamp_micros(_END)})
-            hidden = [F.sum(name).alias(name) for name in _HIDDEN]
-        aggregates = [column.alias(name) for name, column in asked["aggregates"].items()]
-        shown = rows.groupBy(*_OUTER, *self.shape.by).agg(*hidden, *aggregates)
-        start, end = (F.timestamp_micros(name) for name in _OUTER)
-        shown = shown.select(*_HIDDEN, *self.shape.by, start.alias("window_start"), end.alias("window_end"), *asked["aggregates"])
+        records = F.sum(_HIDDEN[0]) if self.shape.before is not None else F.count(F.lit(1))
+        groups = rows.groupBy(*_OUTER, *self.shape.by).agg(records.alias(_HIDDEN[0]), *grouped)
+        start, end = (F.timestamp_micros(name).alias(shown) for name, shown in zip(_OUTER, _SHOWN, strict=True))
+        hidden = F.col(_HIDDEN[0]), F.col(BESIDE).alias(_HIDDEN[1])
+        shown = groups.select(*hidden, *self.shape.by, start, end, *aggregates)
         for call in self.asked.behind_aggregate:
             shown = call.given["function"](shown)
         return shown

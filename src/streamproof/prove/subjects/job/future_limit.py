@@ -57,6 +57,9 @@ class _StandingClock:
     ) -> DataFrame:
         return rows
 
+    def once(self, rows: DataFrame, key: list[str]) -> DataFrame:
+        return rows.dropDuplicates(key)
+
     def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
         return rows
 

@@ -54,7 +54,11 @@ def _notes(subject: JobSubject, let_be: list[str]) -> Iterator[Note]:
 
 def _not_compared(subject: JobSubject) -> list[NotCompared]:
     compare = subject.scenario.expect.compare
-    return [one for output, steps in subject.steps.items() for one in not_compared(output, steps, compare)]
+    found: list[NotCompared] = []
+    for output, arrivals in subject.arrivals.items():
+        steps = {column: step for column, step in arrivals.steps.items() if column not in arrivals.stated}
+        found += not_compared(output, steps, compare)
+    return found
 
 
 def _title(subject: JobSubject) -> str:

@@ -33,6 +33,8 @@ from streamproof.prove.scenario.scenario import Scenario
 from streamproof.prove.services import Services
 from streamproof.prove.services.places import closed, harvested, opened
 from streamproof.prove.subjects.binding import OUT, TYPES, ScenarioBinding
+from streamproof.prove.subjects.job.accumulator_laws import accumulator_laws
+from streamproof.prove.subjects.job.accumulator_laws import checked as accumulators_checked
 from streamproof.prove.subjects.job.arrivals import Arrivals
 from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
 from streamproof.prove.subjects.job.binding import layout_of, query_layouts, services_at
@@ -157,7 +159,11 @@ class JobSubject(Subject):
 
     def compare(self, one: Recording, other: Recording) -> Sequence[CheckResult]:
         """What is proved is what is shipped: a run without the hidden trace column has equal rows and equal step names."""
-        return [future_limit(self.config, self.engine.spark.newSession()), shipped_equals_proved(one, other, self.steps)]
+        found = [future_limit(self.config, self.engine.spark.newSession()), shipped_equals_proved(one, other, self.steps)]
+        if any(arrivals.accumulators for arrivals in self.arrivals.values()):
+            laws = [broken for query, arrivals in self.arrivals.items() for broken in accumulator_laws(query, arrivals)]
+            found.append(accumulators_checked(laws))
+        return found
 
     def report(self, evidence: Any) -> dict[str, Any]:
         from streamproof.prove.subjects.job.reporting import report_of

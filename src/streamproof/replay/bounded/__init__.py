@@ -1,0 +1,1 @@
+"""A job computed once, as a batch, over what its sources hold now."""

@@ -1,0 +1,97 @@
+"""The doors of a batch: what leaves by them is collected, and counted while the rows pass."""
+
+from dataclasses import dataclass, field
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from streamproof.connectors.json_records import WRITTEN
+from streamproof.core.clock import now_utc, to_micros
+from streamproof.runtime.batch import merged_schema
+from streamproof.runtime.doors import late_row, rejected_row
+from streamproof.stream.names import ORIGINAL, REASON
+from streamproof.stream.outputs import SideKind
+
+ONCE = "once"
+"""What a deduplication lets pass."""
+
+
+@dataclass
+class BatchDoors:
+    """Takes rejected and filtered rows out of the plan of one query. Nothing is late: a batch knows all events at once.
+
+    Rows are counted in the pass that writes the main output; `counts` has them once that is done. `at_source` is true while sources are read:
+    what passes their doors is the input.
+    """
+
+    asked_at_us: int = field(default_factory=lambda: to_micros(now_utc()))
+    at_source: bool = True
+    _left: dict[SideKind, list[DataFrame]] = field(default_factory=dict)
+    _observed: list[tuple[str, Observation]] = field(default_factory=list)
+
+    def clock(self) -> Column:
+        """The time of this run: a batch has no other clock."""
+        return F.lit(self.asked_at_us)
+
+    def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
+        if self.at_source:
+            rows = self.counted(rows, "input")
+        rows = rows.withColumn(REASON, reason)
+        self._leave(SideKind.REJECTED, rows.filter(F.col(REASON).isNotNull()), rejected_row(rows, F.col(REASON)))
+        seen = self._observing(rows, "rejected", F.count_if(F.col(REASON).isNotNull()))
+        return seen.filter(F.col(REASON).isNull()).drop(REASON)
+
+    def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
+        return self._observing(rows, "filtered", F.count_if(~keep)).filter(keep)
+
+    def late(
+        self, rows: DataFrame, decides: Column, window_us: int = 0, *, window: tuple[Column, Column] | None = None
+    ) -> DataFrame:
+        """All rows pass; the late output has the columns that it has in the stream, and no row."""
+        self._leave(SideKind.LATE, rows.filter(F.lit(False)), late_row(rows, window))
+        return self.counted(rows.drop(ORIGINAL), "reached")
+
+    def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
+        return self._observing(rows, "expanded", F.count_if(further))
+
+    def once(self, rows: DataFrame, key: list[str]) -> DataFrame:
+        """The rows without the copies of a key, counted on both sides."""
+        return self.counted(self.counted(rows, "copies").dropDuplicates(key), ONCE)
+
+    def counted(self, rows: DataFrame, name: str, counts: Column | None = None) -> DataFrame:
+        """The rows as they are; how many pass, or what they sum up to, is counted under the name."""
+        return self._observing(rows, name, F.count(F.lit(1)) if counts is None else F.coalesce(counts, F.lit(0)))
+
+    def side(self, kind: SideKind) -> DataFrame | None:
+        """The rows that leave by doors of a kind, as the stream has them: where two doors know a column by other types, it is a text."""
+        left = self._left.get(kind, [])
+        if not left:
+            return None
+        columns = merged_schema([_struct(rows) for rows in left])
+        texts = [rows.select(F.to_json("row", WRITTEN).alias("row")) for rows in left]
+        return reduce(DataFrame.unionAll, texts).select(F.from_json("row", columns).alias("row")).select("row.*")
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What was counted, in sum by name. It waits until the plan has run."""
+        found: dict[str, int] = {}
+        for name, observed in self._observed:
+            found[name] = found.get(name, 0) + int(observed.get[name])
+        found["duplicate"] = found.get("copies", 0) - found.get(ONCE, 0)
+        return found
+
+    def _leave(self, kind: SideKind, rows: DataFrame, payload: Column) -> None:
+        self._left.setdefault(kind, []).append(rows.select(payload.alias("row")))
+
+    def _observing(self, rows: DataFrame, name: str, counted: Column) -> DataFrame:
+        observed = Observation()
+        self._observed.append((name, observed))
+        return rows.observe(observed, counted.alias(name))
+
+
+def _struct(rows: DataFrame) -> StructType:
+    shape = rows.schema["row"].dataType
+    assert isinstance(shape, StructType), "a payload is a struct of the row's columns"
+    return shape

@@ -1,0 +1,199 @@
+"""Computes a job as batch queries over what its sources hold now, and writes each output to a folder as Parquet (S17)."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from streamproof import _jvm
+from streamproof.config import RateSource
+from streamproof.core.account import Account
+from streamproof.core.clock import monotonic_seconds
+from streamproof.core.notes import Note, NoteCode
+from streamproof.core.paths import display
+from streamproof.errors import ConfigurationError, StreamproofError
+from streamproof.replay.bounded.doors import BatchDoors
+from streamproof.replay.bounded.places import folder_of, mark, require_own
+from streamproof.replay.diff.sides import is_remote
+from streamproof.runtime.adding_up import require_adds_up
+from streamproof.runtime.binding import bind
+from streamproof.runtime.connector_jars import connector_jars
+from streamproof.runtime.environment import find_spark
+from streamproof.runtime.failures import translated
+from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
+from streamproof.runtime.session import settings_of_query, start_session
+from streamproof.runtime.settings import guard
+from streamproof.runtime.start.plan import reads
+from streamproof.stream.graph import build
+from streamproof.stream.names import RECORDS, quoted, visible
+from streamproof.stream.outputs import SideKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from streamproof.config import JobConfig
+    from streamproof.runtime.bound import BoundJob
+
+GUARANTEE = "computed as a batch"
+_LOOK_EVERY_SECONDS = 0.5
+_KEEPS_COUNTS = {
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PropagateEmptyRelation,"
+    "org.apache.spark.sql.catalyst.optimizer.PruneFilters",
+    "spark.sql.adaptive.optimizer.excludedRules": "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation",
+}
+"""Where nothing comes out of a plan, Spark takes a part of it out, and what was counted in that part with it."""
+
+
+def run_bounded(
+    config: "JobConfig",
+    *,
+    to: str | None = None,
+    spark: "SparkSession | None" = None,
+    end: threading.Event | None = None,
+    say: Callable[[str], None] | None = None,
+    log: Path | None = None,
+) -> RunResult:
+    """Computes every main output of the job once, over what its sources hold now; nothing is published.
+
+    Parameters
+    ----------
+    to
+        The folder to write to, one folder in it for each output. By default it lies beside the checkpoint, "<checkpoint>-bounded".
+    end
+        Is set by whoever wants it to end.
+    say
+        Is told what is done.
+
+    Raises
+    ------
+    AccountError
+        If the account does not add up; it has the result, and the rows are written.
+    StreamproofError
+        What stopped it, with the remedy.
+    KeyboardInterrupt
+        If it was asked to end.
+    """
+    find_spark()
+    end, say = end or threading.Event(), say or (lambda _: None)
+    say("starting Spark")
+    session = spark or start_session(config.name, config.spark, jars=connector_jars(config, lambda *_: None), log=log)
+    bound = bind(config)
+    _require_ends(bound)
+    folder = folder_of(bound, to)
+    storage = _jvm.Storage(session)
+    require_own(folder, config.name, storage)
+    began = monotonic_seconds()
+    computing = _Computing(bound, session.newSession(), folder)
+    storage.delete(folder)  # an output that the job no longer has would be compared
+    mark(folder, config.name, storage, complete=False)
+    done = threading.Event()
+    threading.Thread(target=_cancelling, args=(session, end, done), name="cancel-batch", daemon=True).start()
+    try:
+        for query in bound.outputs.main:
+            if end.is_set():
+                raise KeyboardInterrupt
+            say(f"computing {query}")
+            computing.query(query)
+    except StreamproofError:
+        raise
+    except Exception as problem:
+        if end.is_set():
+            raise KeyboardInterrupt from problem
+        raise translated(problem) from problem
+    finally:
+        done.set()
+    mark(folder, config.name, storage, complete=True)
+    result = computing.result(monotonic_seconds() - began)
+    require_adds_up(result, bound.outputs.main)
+    return result
+
+
+class _Computing:
+    """The queries of a job, one after the other."""
+
+    def __init__(self, bound: "BoundJob", spark: "SparkSession", folder: str) -> None:
+        self.bound, self.spark, self.folder = bound, spark, folder
+        self.notes = guard(spark, bound.config.spark)
+        for key, value in settings_of_query(bound.config.spark).items():
+            spark.conf.set(key, value)
+        for key, value in _KEEPS_COUNTS.items():
+            spark.conf.set(key, value)
+        self._outputs: list[OutputResult] = []
+        self._accounts: list[QueryAccount] = []
+
+    def query(self, name: str) -> None:
+        """Computes one main output, and the side outputs that its query delivers."""
+        query, doors = self.bound.query(name), BatchDoors()
+        read = reads(query, self.spark, doors, stream=False, trace=False)
+        doors.at_source = False
+        made = build(query.recipe, read, doors).rows
+        made = doors.counted(made, "rows")
+        windowed = query.recipe.aggregate is not None
+        if windowed:
+            made = doors.counted(made, "records", F.sum(RECORDS))
+        self._write(made.select(*map(quoted, visible(made.columns))), name)
+        counts = doors.counts
+        emitted = counts["records"] if windowed else counts["rows"]
+        found = {"emitted": emitted, **{place: counts.get(place, 0) for place in ("rejected", "duplicate", "filtered")}}
+        self._accounts.append(QueryAccount(name, counts["input"], Account.of(found), expanded=counts.get("expanded", 0)))
+        self._add(name, counts["rows"])
+        for kind, output in query.sides.items():
+            side = doors.side(kind)
+            if side is not None:
+                self._write(side, output)
+                self._add(output, counts["rejected"] if kind is SideKind.REJECTED else 0)
+
+    def result(self, seconds: float) -> RunResult:
+        """What was computed, as a run has it: one batch, nothing open."""
+        first = self._accounts[0]
+        stateful = any(recipe.stateful for recipe in self.bound.outputs.main.values())
+        return RunResult(
+            job=self.bound.name,
+            batches=1,
+            without_input=0,
+            rows_in=first.input,
+            seconds=seconds,
+            outputs=self._outputs,
+            account=first.account,
+            account_input=first.input,
+            open_windows=0,
+            closes_after=None,
+            notes=[*self.notes, *([_note(self.folder)] if stateful else [])],
+            accounts=self._accounts,
+        )
+
+    def _write(self, rows: DataFrame, output: str) -> None:
+        rows.write.mode("overwrite").parquet(f"{self.folder}/{output}")
+
+    def _add(self, output: str, rows: int) -> None:
+        self._outputs.append(OutputResult(output, f"{self.folder}/{output}", "parquet", rows, GUARANTEE))
+
+
+def _cancelling(spark: "SparkSession", end: threading.Event, done: threading.Event) -> None:
+    """Ends what Spark works on once somebody asks for it: a batch has no place to stop at by itself."""
+    while not done.wait(_LOOK_EVERY_SECONDS):
+        if end.is_set():
+            spark.sparkContext.cancelAllJobs()
+            return
+
+
+def _require_ends(bound: "BoundJob") -> None:
+    for name in {source for recipe in bound.outputs.main.values() for source in recipe.sources}:
+        if isinstance(bound.config.source[name], RateSource):
+            raise ConfigurationError(
+                f"[source.{name}] connector is rate, which has no end.",
+                required="A bounded run reads what its sources hold now, and ends.",
+                remedy="Bind the source to files or to a topic, in a profile of its own.",
+            )
+
+
+def _note(folder: str) -> Note:
+    where = folder if is_remote(folder) else display(Path(folder))
+    said = (
+        "A batch knows all events at once: none is late, no window is still open, and a copy is dropped however late it comes. Where that "
+        f"makes another row than in the stream, `streamproof diff` shows it against {where}."
+    )
+    return Note(NoteCode.BOUNDED, said)

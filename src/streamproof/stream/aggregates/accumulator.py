@@ -1,0 +1,237 @@
+"""Accumulators: a buffer of named fields, and SQL expressions that say what it starts as, takes in, merges and ends as."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from streamproof.errors import JobDefinitionError
+from streamproof.stream.aggregates.declared import Declared
+from streamproof.stream.names import quoted, visible
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType, StructType
+
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_WHY = {
+    "aggregate": "it has an aggregate in it: each expression sees one row, or two buffers",
+    "python": "it calls a Python function: Spark runs no Python while it aggregates a stream",
+    "not deterministic": "it is not deterministic: a batch that runs again would give something else",
+}
+
+
+@dataclass(frozen=True)
+class Accumulator(Declared):
+    """A declared accumulator; made by `accumulator`."""
+
+    zero: Mapping[str, str]
+    add: Mapping[str, str]
+    merge: Mapping[str, str]
+    result: str
+
+    def __str__(self) -> str:
+        parts = [f"{part}({_listed(getattr(self, part))})" for part in ("zero", "add", "merge")]
+        return f"accumulator {' '.join(parts)} result({self.result})"
+
+    def column(self, name: str, rows: "DataFrame") -> "Column":
+        from streamproof._jvm import accumulator_column
+
+        return accumulator_column(*_Projections(self, name, rows).all())
+
+
+def accumulator(*, zero: Mapping[str, str], add: Mapping[str, str], merge: Mapping[str, str], result: str) -> Accumulator:
+    """An aggregate of your own, as SQL expressions over the fields of a small buffer; for `window(...).aggregate(name=...)`.
+
+    Spark keeps the fields of the buffer as columns of its state and compiles the expressions into the loop of the aggregation: no event is
+    kept. Which rows are added to which buffer, and which buffers are merged in which order, is not fixed: `merge` has to be associative
+    and commutative, `zero` may change nothing, and adding rows to two buffers and merging these must give what adding them to one gives.
+    A proof holds the accumulator to that, and compares it with the rows added one by one.
+
+    Parameters
+    ----------
+    zero
+        By field what the buffer starts as, a constant: `{"total": "0D", "n": "0L"}`. Its type is that of the field.
+    add
+        By field what it becomes when a row is added, over the fields and the row's columns: `{"total": "total + amount", "n": "n + 1"}`.
+        All fields are taken as they were before the row.
+    merge
+        By field what two buffers become, `left` and `right`: `{"total": "left.total + right.total", "n": "left.n + right.n"}`.
+    result
+        The value of the aggregate, over the fields: `"total / n"`.
+
+    Raises
+    ------
+    JobDefinitionError
+        If a part is missing or is no text. What does not fit the rows (an unknown column, another type) is said when the plan is built.
+        Python functions are refused: Spark runs none while it aggregates a stream.
+    """
+    parts = {"zero": zero, "add": add, "merge": merge}
+    for part, given in parts.items():
+        _require_texts(part, given)
+    for part in ("add", "merge"):
+        _require_same_fields(part, parts[part], zero)
+    _require_text("result", result)
+    return Accumulator(dict(zero), dict(add), dict(merge), result)
+
+
+class _Projections:
+    """Its expressions as projections that Spark has analysed: a column for each field, over relations without a row."""
+
+    def __init__(self, declared: Accumulator, name: str, rows: "DataFrame") -> None:
+        self._declared, self._name, self._rows = declared, name, rows
+        self._spark = rows.sparkSession
+
+    def all(self) -> Iterator["DataFrame"]:
+        self._require_free()
+        declared = self._declared
+        zero = self._projected(self._spark.range(1).select(), "zero", declared.zero, ())
+        # Whatever a field starts as, it can become null, and so can what is in it.
+        buffer = zero.schema.toNullable()
+        types = {field.name: field.dataType for field in buffer.fields}
+        yield self._projected(self._spark.range(1).select(), "zero", declared.zero, (), types)
+        fields, columns = list(declared.zero), visible(self._rows.columns)
+        row = self._empty(type(buffer)([*buffer.fields, *self._rows.schema.fields]))
+        yield self._projected(row, "add", declared.add, (*fields, *columns), types)
+        both = self._empty(buffer).alias("left").crossJoin(self._empty(buffer).alias("right"))
+        sides = [f"{side}.{field}" for side in ("left", "right") for field in fields]
+        yield self._projected(both, "merge", declared.merge, sides, types)
+        yield self._projected(self._empty(buffer), "result", {"": declared.result}, fields)
+
+    def _empty(self, schema: "StructType") -> "DataFrame":
+        return self._spark.createDataFrame([], schema)
+
+    def _require_free(self) -> None:
+        columns = {column.lower() for column in visible(self._rows.columns)}
+        taken = next((field for field in self._declared.zero if field.lower() in columns), None)
+        if taken is not None:
+            raise JobDefinitionError(
+                f"aggregate({self._name}=...): the buffer has a field {taken}, and so have the rows.",
+                required="add names both fields of the buffer and columns of the row.",
+                remedy="Give the field another name.",
+            )
+
+    def _projected(
+        self,
+        rows: "DataFrame",
+        part: str,
+        texts: Mapping[str, str],
+        columns: Iterable[str],
+        types: "Mapping[str, DataType] | None" = None,
+    ) -> "DataFrame":
+        """The expressions of a part over rows, of the types of the fields."""
+        from pyspark.sql import functions as F
+
+        from streamproof._jvm import unfit_for_a_buffer
+
+        made = []
+        for field, text in texts.items():
+            where = self._where(part, field, text)
+            # The comment is in what Spark says of an expression that fails while it runs.
+            one = F.expr(f"{text} /* {self._name}: {part}{' of ' + field if field else ''} */")
+            found = _analysed(rows, one, where, columns)
+            why = unfit_for_a_buffer(found)
+            if why:
+                raise JobDefinitionError(f"{where} cannot be used: {_WHY.get(why, why)}.", required=_required(part))
+            type_ = found.schema[0].dataType
+            if types is not None:
+                _require_fits(where, type_, types[field])
+                one = one.cast(types[field])
+            made.append(one.alias(field or "result"))
+        return rows.select(*made)
+
+    def _where(self, part: str, field: str, text: str) -> str:
+        return f'aggregate({self._name}=...): {part}{" of " + field if field else ""}, "{text}",'
+
+
+def _analysed(rows: "DataFrame", one: "Column", where: str, columns: Iterable[str]) -> "DataFrame":
+    from pyspark.errors import AnalysisException
+
+    from streamproof.stream.problems import column_error, unknown_column
+
+    try:
+        return rows.select(one.alias("result"))
+    except AnalysisException as problem:
+        parameters = problem.getMessageParameters() or {}
+        known = list(columns)
+        if "UNRESOLVED_COLUMN" in str(problem.getCondition()) and "objectName" in parameters:
+            if not known:
+                raise JobDefinitionError(
+                    f"{where} names {parameters['objectName'].replace('`', '')}, which is not there.",
+                    required="zero is a constant.",
+                ) from problem
+            raise column_error(where, parameters["objectName"].replace("`", ""), known) from problem
+        said = unknown_column(where, problem, known)
+        raise JobDefinitionError(said.message, required=_required("any")) from problem
+
+
+def _require_fits(where: str, found: "DataType", wanted: "DataType") -> None:
+    if not _fits(found, wanted):
+        raise JobDefinitionError(
+            f"{where} is {found.simpleString()}, and the field is {wanted.simpleString()}.",
+            required="A field has the type of its zero: 0L is bigint, 0D is double, 0.0 is decimal(1,1).",
+            remedy=f"Write the zero in the type that you mean, or CAST(... AS {wanted.simpleString()}).",
+        )
+
+
+def _fits(found: "DataType", wanted: "DataType") -> bool:
+    """Whether every value of a type is one of another."""
+    from pyspark.sql.types import DecimalType
+
+    one, other = found.simpleString(), wanted.simpleString()
+    if one in _INTEGERS and other in _INTEGERS:
+        return _INTEGERS.index(one) <= _INTEGERS.index(other)
+    if isinstance(found, DecimalType) and isinstance(wanted, DecimalType):
+        return found.scale <= wanted.scale and found.precision - found.scale <= wanted.precision - wanted.scale
+    return one in (other, "void") or (one, other) == ("float", "double") or (other == "double" and one in _INTEGERS[:3])
+
+
+def _required(part: str) -> str:
+    if part == "zero":
+        return "zero is a constant for each field."
+    return (
+        "add is over the fields of the buffer and the row's columns, merge over left.FIELD and right.FIELD, result over the fields."
+    )
+
+
+def _require_texts(part: str, given: Any) -> None:
+    if not isinstance(given, Mapping) or not given:
+        raise JobDefinitionError(
+            f"accumulator({part}=...) is {'empty' if isinstance(given, Mapping) else f'a {type(given).__name__}'}.",
+            required='It says a SQL expression for each field of the buffer, such as {"total": "total + amount"}.',
+        )
+    for field, text in given.items():
+        if not isinstance(field, str) or not field.isidentifier():
+            raise JobDefinitionError(
+                f"accumulator({part}=...): {field!r} is no name of a field.", required="Letters, digits, underscores."
+            )
+        _require_text(f"{part} of {field}", text)
+
+
+def _require_text(where: str, text: Any) -> None:
+    if isinstance(text, str) and text.strip():
+        return
+    if callable(text):
+        raise JobDefinitionError(
+            f"accumulator(): {where} is a Python function.",
+            required="Spark runs no Python while it aggregates a stream: each batch would have to hand its state to Python and back.",
+            remedy="Write it as a SQL expression. What only Python can say goes into transform(): before the window, as a column that the "
+            "accumulator adds, or behind aggregate(), from what the accumulator gives.",
+        )
+    raise JobDefinitionError(
+        f"accumulator(): {where} is {'empty' if isinstance(text, str) else f'a {type(text).__name__}'}.",
+        required='It is a SQL expression, such as "total + amount".',
+    )
+
+
+def _require_same_fields(part: str, given: Mapping[str, str], zero: Mapping[str, str]) -> None:
+    for one, other, lacks in ((zero, given, part), (given, zero, "zero")):
+        missing = next((field for field in one if field not in other), None)
+        if missing is not None:
+            raise JobDefinitionError(
+                f"accumulator(): {lacks} does not say what becomes of the field {missing}.",
+                required=f"zero, add and merge have the same fields: {', '.join(dict.fromkeys([*zero, *given]))}.",
+            )
+
+
+def _listed(given: Mapping[str, str]) -> str:
+    return ", ".join(f"{quoted(field)}: {text}" for field, text in given.items())

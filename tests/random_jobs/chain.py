@@ -1,0 +1,76 @@
+"""A chain of calls on a stream, as text for the job and as plain Python for the twin."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from random_jobs.sample import Scale
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Left:
+    """A row that leaves by the way: "rejected" with a reason, or "filtered" with the name of the filter."""
+
+    fate: str
+    reason: str
+
+
+Step = Callable[[Row], "Row | Left"]
+"""What a call before the first state does with one row."""
+
+
+@dataclass
+class Chain:
+    """What leads to one output, as far as it is drawn.
+
+    Parameters
+    ----------
+    scale
+        The durations that fit the events.
+    calls
+        The calls as they stand in the job: `.filter("v > 2", name="small")`.
+    steps
+        What each row-wise call does with a row, instants in microseconds.
+    keys
+        Columns that windows may be grouped by.
+    aggregates
+        By name what an aggregate is over the rows of a window.
+    behind
+        What a transform behind the aggregation does with a row of a window.
+    """
+
+    scale: Scale
+    calls: list[str] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    keys: list[str] = field(default_factory=lambda: ["client", "kind"])
+    aggregates: dict[str, Callable[[list[Row]], Any]] = field(default_factory=dict)
+    behind: list[Callable[[Row], Row]] = field(default_factory=list)
+    stateful: bool = False
+
+    def copied(self) -> "Chain":
+        """A chain that goes on from here by itself; the calls so far are those of this one."""
+        return Chain(self.scale, [], list(self.steps), list(self.keys))
+
+    def row_wise(self, row: Row) -> "Row | Left":
+        """The row behind the calls before the first state, or how it left."""
+        for step in self.steps:
+            found = step(row)
+            if isinstance(found, Left):
+                return found
+            row = found
+        return row
+
+    def row_of_window(self, by: Row, start_us: int, end_us: int, rows: Iterable[Row]) -> Row:
+        """The row that a window with these rows is published as."""
+        held = list(rows)
+        made: Row = {
+            **by,
+            "window_start": start_us,
+            "window_end": end_us,
+            **{name: aggregate(held) for name, aggregate in self.aggregates.items()},
+        }
+        for step in self.behind:
+            made = step(made)
+        return made

@@ -1,0 +1,111 @@
+"""A random job: its text, its configuration, its events, and how it is run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from random_jobs.chain import Chain
+from random_jobs.operators import BEFORE, BEHIND, ONCE, WINDOWS, Add, calendar
+from random_jobs.sample import DAYS, FILES, SCALES, Sample, Scale, sample
+from streamproof.core.randomness import Seeded
+
+
+@dataclass(frozen=True)
+class RandomJob:
+    """What a seed has made.
+
+    Parameters
+    ----------
+    text
+        The job function.
+    chains
+        By main output the calls that lead to it.
+    event_time
+        The line of the configuration.
+    formats
+        By output the format of its files.
+    files_per_batch
+        None: all that is there.
+    starts
+        How many files are there at each start; the job is run to its end each time.
+    lost
+        Before which starts the newest commit is lost, so that the batch is done again.
+    bounded
+        Whether it is computed as a batch too.
+    """
+
+    seed: int
+    text: str
+    chains: Mapping[str, Chain]
+    events: Sample
+    event_time: str
+    formats: Mapping[str, str]
+    files_per_batch: int | None
+    starts: tuple[int, ...]
+    lost: frozenset[int]
+    bounded: bool
+
+    @property
+    def described(self) -> str:
+        """What people look at: the job, its event time and its starts."""
+        lost = (
+            f", the newest commit lost before start {', '.join(str(start + 1) for start in sorted(self.lost))}" if self.lost else ""
+        )
+        formats = ", ".join(f"{name} {kind}" for name, kind in self.formats.items())
+        return (
+            f"{self.text}\n# {self.event_time}\n# files_per_batch {self.files_per_batch}, files at each start {self.starts}{lost}; "
+            f"formats {formats}{'; as a batch too' if self.bounded else ''}\n"
+        )
+
+
+def random_job(number: int) -> RandomJob:
+    """The job of a seed, the same at each call."""
+    seed = Seeded(number, "random jobs")
+    scale = seed.choice(SCALES)
+    checked = Chain(scale)
+    for _ in range(seed.below(4)):
+        seed.choice(BEFORE)(seed, checked)
+    chains = {name: _goes_on(seed, checked) for name in ("one", "two")[: 2 if seed.chance(0.25) else 1]}
+    lines = [f"    checked = events{''.join(checked.calls)}"]
+    given = []
+    for name, chain in chains.items():
+        lines.append(f"    {name} = checked{''.join(chain.calls)}")
+        given += [f"{name}={name}", *([f"{name}_late={name}.late"] if chain.stateful else [])]
+    outputs = [*(part.partition("=")[0] for part in given), "rejected"]
+    lines.append(f"    return sp.Outputs({', '.join(given)}, rejected=checked.rejected)")
+    starts = _starts(seed)
+    return RandomJob(
+        seed=number,
+        text="@sp.job\ndef small(events: sp.Stream) -> sp.Outputs:\n" + "\n".join(lines) + "\n",
+        chains=chains,
+        events=sample(Seeded(number, "events"), scale),
+        event_time=f'event_time = {{ column = "ts", unit = "milliseconds", lag = "{seed.choice(scale.lags)}" }}',
+        formats={name: seed.choice(("parquet", "json")) for name in outputs},
+        files_per_batch=seed.choice((1, 1, 1, 2, None)),
+        starts=starts,
+        lost=frozenset(start for start in range(1, len(starts)) if seed.chance(0.4)),
+        bounded=Seeded(number, "bounded").chance(0.25),
+    )
+
+
+def _goes_on(seed: Seeded, checked: Chain) -> Chain:
+    """A chain to one output, behind what all of them have in common."""
+    chain = checked.copied()
+    if seed.chance(0.2):
+        seed.choice(BEFORE)(seed, chain)
+    if seed.chance(0.4):
+        seed.choice(ONCE)(seed, chain)
+    if seed.chance(0.85):
+        seed.choice(_windows(chain.scale))(seed, chain)
+        if seed.chance(0.2):
+            seed.choice(BEHIND)(seed, chain)
+    return chain
+
+
+def _windows(scale: Scale) -> tuple[Add, ...]:
+    return WINDOWS if scale is DAYS else tuple(add for add in WINDOWS if add is not calendar)
+
+
+def _starts(seed: Seeded) -> tuple[int, ...]:
+    """One start with all files, or two or three with some more each."""
+    cuts = sorted({1 + seed.below(FILES - 1) for _ in range(seed.choice((0, 1, 1, 2)))})
+    return tuple(end - begin for begin, end in zip((0, *cuts), (*cuts, FILES), strict=True))

@@ -1,0 +1,142 @@
+"""The operators that random jobs are made of. Each adds itself by one function: it draws its arguments, writes its call, and says in plain
+Python what the twin cannot know: what it does with a row, or with the rows of a window.
+
+What it keeps in state, when it emits and what comes late is not said here: `prove/oracle` reads that from the job itself.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from random_jobs.chain import Chain, Left, Row
+from streamproof.core.randomness import Seeded
+
+Add = Callable[[Seeded, Chain], None]
+
+CONDITIONS: tuple[tuple[str, Callable[[Row], bool | None]], ...] = (
+    ("v >= 0", lambda row: None if row["v"] is None else row["v"] >= 0),
+    ("v < 17", lambda row: None if row["v"] is None else row["v"] < 17),
+    ("client <> 'c'", lambda row: None if row["client"] is None else row["client"] != "c"),
+    ("kind < 3", lambda row: row["kind"] < 3),
+    ("client is not null", lambda row: row["client"] is not None),
+)
+"""As SQL, and in Python; None is null."""
+
+
+# -- before the first state
+
+
+def require(seed: Seeded, chain: Chain) -> None:
+    text, holds = seed.choice(CONDITIONS)
+    as_column = seed.chance(0.3)
+    written = f"F.expr({text!r})" if as_column else repr(text)
+    said = "asked" if as_column else text
+    chain.calls.append(f".require(asked={written})")
+
+    def step(row: Row) -> Row | Left:
+        found = holds(row)
+        return row if found else Left("rejected", said if found is False else f"{said} (is null)")
+
+    chain.steps.append(step)
+
+
+def filtered(seed: Seeded, chain: Chain) -> None:
+    text, holds = seed.choice(CONDITIONS)
+    name = f"kept_{len(chain.steps)}"
+    chain.calls.append(f".filter({text!r}, name={name!r})")
+    chain.steps.append(lambda row: row if holds(row) else Left("filtered", name))
+
+
+def transformed(seed: Seeded, chain: Chain) -> None:
+    match seed.choice(("column", "column", "value", "time", "key")):
+        case "column" if "odd" not in chain.keys:
+            chain.calls.append('.transform(lambda rows: rows.withColumn("odd", F.pmod("v", F.lit(2))))')
+            chain.steps.append(lambda row: {**row, "odd": None if row["v"] is None else row["v"] % 2})
+            chain.keys.append("odd")
+        case "value":
+            chain.calls.append('.transform(lambda rows: rows.withColumn("v", F.col("v") * 3 - 1))')
+            chain.steps.append(lambda row: {**row, "v": None if row["v"] is None else row["v"] * 3 - 1})
+        case "time":
+            by = seed.choice((-2_500, 1, 4_000))
+            chain.calls.append(
+                f'.transform(lambda rows: rows.withColumn("ts", F.timestamp_micros(F.unix_micros("ts") + {by * 1_000})))'
+            )
+            chain.steps.append(lambda row: {**row, "ts": row["ts"] + by * 1_000})
+        case _:
+            chain.calls.append(".transform(lambda rows: rows.withColumn(\"client\", F.coalesce('client', F.lit('none'))))")
+            chain.steps.append(lambda row: {**row, "client": "none" if row["client"] is None else row["client"]})
+
+
+# -- once
+
+
+def deduplicated(seed: Seeded, chain: Chain) -> None:
+    key = seed.choice((("id",), ("id", "client")))
+    chain.calls.append(f".deduplicate({', '.join(map(repr, key))})")
+    chain.stateful = True
+
+
+# -- windows
+
+
+def tumbling(seed: Seeded, chain: Chain) -> None:
+    size = seed.choice(chain.scale.sizes)
+    offset = seed.choice((None, *chain.scale.offsets))
+    _windowed(seed, chain, f"sp.tumbling({size!r}{'' if offset is None else f', offset={offset!r}'})")
+
+
+def hopping(seed: Seeded, chain: Chain) -> None:
+    size, every = seed.choice(chain.scale.hops)
+    offset = seed.choice((None, *chain.scale.offsets[:2]))
+    _windowed(seed, chain, f"sp.hopping({size!r}, every={every!r}{'' if offset is None else f', offset={offset!r}'})")
+
+
+def session(seed: Seeded, chain: Chain) -> None:
+    _windowed(seed, chain, f"sp.session({seed.choice(chain.scale.gaps)!r})", keyed=True)
+
+
+def calendar(seed: Seeded, chain: Chain) -> None:
+    unit = seed.choice(("day", "day", "week"))
+    zone = seed.choice(("UTC", "Europe/Berlin", "America/Havana", "Asia/Kathmandu"))
+    _windowed(seed, chain, f"sp.calendar({unit!r}, zone={zone!r})")
+
+
+AGGREGATES: dict[str, tuple[str, Callable[[list[Row]], Any]]] = {
+    "n": ('F.count("*")', len),
+    "total": ('F.sum("v")', lambda rows: sum(_values(rows)) if _values(rows) else None),
+    "most": ('F.max("v")', lambda rows: max(_values(rows), default=None)),
+    "least": ('F.min("v")', lambda rows: min(_values(rows), default=None)),
+    "mean": ('F.avg("v")', lambda rows: sum(_values(rows)) / len(_values(rows)) if _values(rows) else None),
+    "newest": ('F.max("ts")', lambda rows: max(row["ts"] for row in rows)),
+    "ids": ('F.sort_array(F.collect_list("id"))', lambda rows: tuple(sorted(row["id"] for row in rows))),
+}
+"""Spark's aggregates, and what each is over the rows of a window. Every job has `ids`: which events are in a window, copies too."""
+
+
+def _values(rows: list[Row]) -> list[int]:
+    return [row["v"] for row in rows if row["v"] is not None]
+
+
+def _windowed(seed: Seeded, chain: Chain, window: str, *, keyed: bool = False) -> None:
+    by = seed.choice((*([] if keyed else [None]), *chain.keys, tuple(chain.keys[:2])))
+    lateness = seed.choice((None, *chain.scale.lateness))
+    given = [window, *([] if by is None else [f"by={by!r}"]), *([] if lateness is None else [f"allowed_lateness={lateness!r}"])]
+    names = [name for name in AGGREGATES if name == "ids" or seed.chance(0.4)]
+    chain.calls.append(f".window({', '.join(given)})")
+    chain.calls.append(f".aggregate({', '.join(f'{name}={AGGREGATES[name][0]}' for name in names)})")
+    chain.aggregates = {name: AGGREGATES[name][1] for name in names}
+    chain.stateful = True
+
+
+# -- behind a window
+
+
+def transformed_behind(seed: Seeded, chain: Chain) -> None:
+    chain.calls.append('.transform(lambda rows: rows.withColumn("held", F.size("ids")))')
+    chain.behind.append(lambda row: {**row, "held": len(row["ids"])})
+
+
+BEFORE: tuple[Add, ...] = (require, filtered, transformed)
+ONCE: tuple[Add, ...] = (deduplicated,)
+WINDOWS: tuple[Add, ...] = (tumbling, hopping, session, calendar)
+BEHIND: tuple[Add, ...] = (transformed_behind,)
+"""By room what can stand there: a job draws some of the first, and one or none of each other."""

@@ -1,0 +1,66 @@
+"""Runs a random job on Spark: its files arrive, it runs to its end, is started again, and what it has left is read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from random_jobs.jobs import RandomJob
+from random_jobs.sample import SCHEMA
+from spark.small_job import Binding, SmallJob
+from streamproof.config import JobConfig, load
+from streamproof.prove.artifacts.reading import OutputLayout, OutputRow, QueryHistory, QueryLayout, read_history
+from streamproof.replay.bounded.run import run_bounded
+from streamproof.runtime.binding import bind
+from streamproof.runtime.result import RunResult
+
+TIMES = ("ts", "newest")
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a random job has left: by query what its checkpoint and outputs hold, its side outputs by kind, the last result; and by output the
+    rows of the batch, with its result, where it was computed as one.
+    """
+
+    config: JobConfig
+    queries: Mapping[str, QueryHistory]
+    sides: Mapping[str, Mapping[str, str]]
+    result: RunResult
+    batch_rows: Mapping[str, tuple[OutputRow, ...]]
+    batch: RunResult | None
+
+
+def ran(job: RandomJob, spark: SparkSession, folder: Path) -> Left:
+    """The job in a folder of its own, at each start with more files."""
+    binding = Binding(schema=SCHEMA, event_time=job.event_time, sinks=job.formats, files_per_batch=job.files_per_batch)
+    small = SmallJob(spark, folder, job.text, binding)
+    lines = iter(job.events.files.values())
+    for start, files in enumerate(job.starts):
+        for _ in range(files):
+            small.feed(next(lines))
+        if start in job.lost:
+            for query in job.chains:
+                newest = max(int(path.name) for path in (small.checkpoint(query) / "commits").iterdir() if path.name.isdigit())
+                small.lose(f"commits/{newest}", query=query)
+        result = small.run()
+    config = load(folder)
+    bound = bind(config)
+    sides = {query: {str(kind): name for kind, name in bound.sides_of(query).items()} for query in job.chains}
+    queries = {}
+    for query in job.chains:
+        kinds = {query: "main", **{name: kind for kind, name in sides[query].items()}}
+        outputs = [OutputLayout(name, kind, Path(bound.places[name].path), TIMES) for name, kind in kinds.items()]
+        queries[query] = read_history(QueryLayout(query, small.checkpoint(query), tuple(outputs)))
+    batch = run_bounded(config, spark=spark, to=str(folder / "once")) if job.bounded else None
+    rows = (
+        {each.name: read_rows(OutputLayout(each.name, "main", Path(each.where), TIMES)) for each in batch.outputs} if batch else {}
+    )
+    return Left(config, queries, sides, result, rows, batch)
+
+
+def read_rows(layout: OutputLayout) -> tuple[OutputRow, ...]:
+    """The rows of a folder of files."""
+    history = read_history(QueryLayout(layout.name, layout.path / "no checkpoint", (layout,)))
+    return history.outputs[layout.name].rows

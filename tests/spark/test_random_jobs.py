@@ -1,0 +1,19 @@
+"""Twenty random jobs on Spark and in the twin; `make random-jobs SEEDS=500` runs more."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from random_jobs.__main__ import compared
+from random_jobs.jobs import random_job
+
+pytestmark = pytest.mark.spark
+SEEDS = range(20)
+
+
+@pytest.mark.parametrize("number", SEEDS)
+def test_spark_and_the_twin_agree_on_a_random_job(spark: SparkSession, tmp_path: Path, number: int) -> None:
+    found = compared(number, spark, tmp_path)
+
+    assert not found, f"{random_job(number).described}\n" + "\n".join(found)

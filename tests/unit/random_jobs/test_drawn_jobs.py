@@ -1,0 +1,50 @@
+"""What random jobs are made of, without Spark: the same seed gives the same job, and enough seeds have everything in them."""
+
+import ast
+
+from random_jobs.jobs import RandomJob, random_job
+from random_jobs.sample import EVENTS_OF_FILE, FILES
+
+JOBS = [random_job(number) for number in range(300)]
+
+
+def has(job: RandomJob, *words: str) -> bool:
+    return all(word in job.text for word in words)
+
+
+def test_the_same_seed_gives_the_same_job() -> None:
+    again = random_job(7)
+
+    assert (again.described, again.events) == (JOBS[7].described, JOBS[7].events)
+
+
+def test_every_job_is_python_and_every_event_is_read_at_some_start() -> None:
+    for job in JOBS:
+        ast.parse(job.text)
+        assert sum(job.starts) == FILES == len(job.events.files)
+        assert len(job.events.lines) == FILES * EVENTS_OF_FILE
+
+
+def test_every_operator_is_drawn_with_every_kind_of_window() -> None:
+    for call in (".require(", ".filter(", ".transform(", ".deduplicate(", "allowed_lateness=", "held"):
+        for window in ("sp.tumbling(", "sp.hopping(", "sp.session(", "sp.calendar("):
+            assert any(has(job, call, window) for job in JOBS), (call, window)
+    assert any(has(job, "offset=", "sp.hopping(") for job in JOBS)
+    assert any(has(job, "two=two") for job in JOBS)
+    assert any(has(job, ".deduplicate(") and not has(job, ".window(") for job in JOBS)
+
+
+def test_jobs_are_started_again_also_after_their_newest_commit_is_lost() -> None:
+    assert sum(len(job.starts) > 1 for job in JOBS) > 150
+    assert sum(bool(job.lost) for job in JOBS) > 75
+    assert {job.files_per_batch for job in JOBS} == {1, 2, None}
+
+
+def test_events_are_late_twice_there_torn_and_without_a_time() -> None:
+    events = JOBS[0].events
+    times = [row["ts"] for row in events.rows.values() if row is not None and row["ts"] is not None]
+
+    assert times != sorted(times)
+    assert any("+" in trace for trace in events.rows)
+    assert any(row is None for job in JOBS[:20] for row in job.events.rows.values())
+    assert any(row is not None and row["ts"] is None for job in JOBS[:20] for row in job.events.rows.values())
