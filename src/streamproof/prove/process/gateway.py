@@ -26,6 +26,8 @@ def attach(port: int, secret: str) -> "SparkSession":
     session = _jvm.default_session(gateway.jvm)
     java_context = getattr(gateway.jvm, "org.apache.spark.api.java.JavaSparkContext")(session.sparkContext())
     context = SparkContext(gateway=gateway, jsc=java_context, conf=SparkConf(_jconf=java_context.getConf()))
+    if "PYTHONPATH" in os.environ:  # workers are the JVM's children, and import what this child imports
+        context.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
     return SparkSession(context, session.newSession())
 
 
