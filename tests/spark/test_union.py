@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from spark.small_job import EVENT_TIME, Binding, event, instant
+from streamproof.config import load
 from streamproof.core.notes import NoteCode
 from streamproof.errors import ConfigurationError, JobDefinitionError
+from streamproof.replay.bounded.run import run_bounded
 
 pytestmark = pytest.mark.spark
 
@@ -93,7 +95,7 @@ def test_r13_each_source_has_its_watermark_and_the_least_counts_also_behind_a_re
     assert result.accounts[0].adds_up
 
 
-def test_windows_that_overlap_are_expanded_and_counted_in_each_source(small_job):
+def test_windows_that_overlap_are_expanded_and_counted_in_each_source_and_in_a_batch(small_job, spark):
     job = small_job(UNION.format(chain='window(sp.hopping("20 seconds", every="10 seconds"), by="client")'), bound())
     job.feed([event("e1", 1), event("e2", 100)])
     feed(job, event("o1", 2, v=2.0), event("o2", 101))
@@ -102,6 +104,8 @@ def test_windows_that_overlap_are_expanded_and_counted_in_each_source(small_job)
 
     account = result.accounts[0]
     assert (account.input, account.expanded, account.adds_up) == (4, 4, True)
+    batch = run_bounded(load(job.folder), spark=spark).accounts[0]
+    assert (batch.input, batch.expanded, batch.account.emitted, batch.adds_up) == (4, 4, 8, True)
     assert sorted((row["n"], row["total"]) for row in job.rows("sums")) == [(2, 3.0), (2, 3.0)]
 
 

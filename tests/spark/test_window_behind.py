@@ -3,7 +3,9 @@
 import pytest
 
 from spark.small_job import Binding, event, instant
+from streamproof.config import load
 from streamproof.errors import JobDefinitionError, PlanChanged
+from streamproof.replay.bounded.run import run_bounded
 
 pytestmark = pytest.mark.spark
 
@@ -49,7 +51,7 @@ def test_r10_rows_go_through_both_windows_in_the_batch_in_which_they_are_due(sma
     assert "window of window 2: tumbling 4 minutes now, tumbling 2 minutes before" in job.stopped(PlanChanged).message
 
 
-def test_behind_a_deduplication_and_a_window_that_overlaps_every_record_counts_once_for_each_window(small_job):
+def test_behind_a_deduplication_and_a_window_that_overlaps_every_record_counts_once_for_each_window(small_job, spark):
     first = 'sp.hopping("60 seconds", every="30 seconds")'
     job = small_job(CHAIN.format(chain='.deduplicate("id")', first=first), BOUND)
     job.feed([event("a", 1), event("a", 2), event("b", 31)])
@@ -61,6 +63,8 @@ def test_behind_a_deduplication_and_a_window_that_overlaps_every_record_counts_o
     assert (account.input, account.expanded, account.account.duplicate) == (4, 3, 1)
     assert (account.account.emitted, account.account.open_state, account.adds_up) == (4, 2, True)
     assert sum(row["ids"] for row in job.rows("sums")) == 4
+    batch = run_bounded(load(job.folder), spark=spark).accounts[0]
+    assert (batch.input, batch.expanded, batch.account.emitted, batch.adds_up) == (4, 3, 6, True)
 
 
 def test_a_key_that_the_first_window_does_not_have_is_refused(small_job):
