@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, assert_never
 
 from streamproof.core.clock import to_micros
 from streamproof.core.durations import micros_of
@@ -15,6 +15,7 @@ from streamproof.prove.scenario.scenario import (
     ChoiceColumn,
     Column,
     Disorder,
+    EventTimeColumn,
     IdColumn,
     KeyColumn,
     NumberColumn,
@@ -257,8 +258,10 @@ def _values(column: Column, count: int, chance: Seeded) -> Iterator[Written]:
         case ChoiceColumn():
             choices = [(_json(value), value) for value in column.values]
             yield from (chance.choice(choices) for _ in range(count))
-        case _:
+        case EventTimeColumn():
             yield from (("null", None) for _ in range(count))
+        case _:
+            assert_never(column)
 
 
 def _text(value: str) -> Written:

@@ -13,8 +13,8 @@ from streamproof.errors import JobDefinitionError
 from streamproof.prove.oracle.asked import Asked, AskedTime, Call, shape_asked
 from streamproof.prove.oracle.durations import micros
 from streamproof.prove.oracle.windows import PlainTumbling
-from streamproof.prove.subjects.job.calls import AskedStream, AskedWindow, calls_of
-from streamproof.stream import Stream
+from streamproof.prove.subjects.job.calls import KINDS, AskedStream, AskedWindow, calls_of
+from streamproof.stream import Stream, windows
 from streamproof.stream.stream import WindowedStream
 
 JOB = """
@@ -92,6 +92,10 @@ def test_afterwards_outputs_and_windows_are_the_product_s_own_again(tmp_path):
 def test_a_function_that_needs_more_than_a_stream_is_told_so(tmp_path):
     with pytest.raises(JobDefinitionError, match="AttributeError"):
         calls_of(config_of(tmp_path, JOB.replace("checked = trades", "trades.recipe; checked = trades")))
+
+
+def test_every_maker_of_windows_is_written_down():
+    assert sorted(KINDS) == sorted(name for name in windows.__all__ if name.islower())
 
 
 def test_a_window_of_a_module_that_was_imported_before_is_as_long_as_it_says():
