@@ -14,6 +14,7 @@ from streamproof.runtime.settings import SETTINGS, Setting, Where, guard
 pytestmark = pytest.mark.spark
 
 OTHERS = {
+    "spark.sql.streaming.multipleWatermarkPolicy": "max",
     "spark.sql.session.timeZone": "Asia/Tokyo",
     "spark.sql.files.ignoredPathSegmentRegex": "^001",
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
