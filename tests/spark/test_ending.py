@@ -110,7 +110,7 @@ def test_a_call_that_nothing_interrupts_is_left_to_end_with_the_process(small_jo
 def test_an_idle_query_is_not_called_under_way_where_another_took_the_time(small_job):
     job = small_job(KEPT, Binding(trigger="1 hour"))
     query = start_query(bind(load(job.folder)), "kept", job.spark.newSession(), Start())
-    until(lambda: not query.stream.status["isTriggerActive"], "the query to wait for input", 30)
+    until(lambda: query.stream.status["message"] == "Waiting for next trigger", "the query to wait for input", 30)
 
     assert query.end(-5) is True
 
