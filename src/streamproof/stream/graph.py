@@ -63,8 +63,7 @@ def build(recipe: Recipe, reads: Mapping[str, Read], doors: Doors) -> Plan:
         for mention in step.mentioned():
             if mention.exact:
                 require_columns(rows, mention.columns, mention.where)
-    between: list[DataFrame] = []
-    made = _kept(recipe, parts, times, doors, between)
+    made, between = _kept(recipe, parts, times, doors)
     return Plan(made, state_of(recipe, rows, *between))  # behind the plan, which says in our words what cannot be planned
 
 
@@ -105,16 +104,12 @@ def _shown(rows: DataFrame) -> list[str]:
 
 
 def _kept(
-    recipe: Recipe,
-    parts: Mapping[str, DataFrame],
-    times: Mapping[str, EventTimeColumn],
-    doors: Doors,
-    between: list[DataFrame],
-) -> DataFrame:
+    recipe: Recipe, parts: Mapping[str, DataFrame], times: Mapping[str, EventTimeColumn], doors: Doors
+) -> tuple[DataFrame, list[DataFrame]]:
     """The operators that keep state, behind one late door and one watermark for each source, of which the least counts (R13): what the first
-    lets in, no later one drops (R10). What goes from a window into the next is left in `between`.
+    lets in, no later one drops (R10). Gives what comes out, and what goes from a window into the one behind it.
     """
-    first, *others = recipe.stateful_steps
+    first, *_ = chain = recipe.stateful_steps
     (column,) = {time.column for time in times.values()}
     delays, behind = [], []
     for source, part in parts.items():
@@ -130,7 +125,7 @@ def _kept(
         if delay_of(rows, column):  # a batch has none
             # Spark takes the metadata of the first: what a deduplication remembers must last as long as copies can come from any (R12).
             rows = rows.withMetadata(column, {DELAY: max(delays)})
-    chain = [first, *others]
+    between: list[DataFrame] = []
     for step in chain:
         rows = rows if step is first else step.ready(rows, column, doors)
         if isinstance(step, WindowAggregate) and step is not chain[-1]:
@@ -138,7 +133,7 @@ def _kept(
             between.append(rows)
         else:
             rows = step.streaming(rows, column, doors)
-    return _afterwards(recipe.afterwards, rows)
+    return _afterwards(recipe.afterwards, rows), between
 
 
 def _afterwards(steps: Sequence[Transform], rows: DataFrame) -> DataFrame:

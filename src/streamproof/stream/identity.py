@@ -38,7 +38,7 @@ def state_of(recipe: Recipe, rows: "DataFrame", *between: "DataFrame") -> dict[s
     windows = [step for step in stateful if step.name == "window"]
     for step in stateful:
         number = next((number for number, window in enumerate(windows) if window is step), 0)
-        made_by = step.made_by((rows, *between)[number] if number <= len(between) else rows)
+        made_by = step.made_by((rows, *between)[number])
         parts |= {f"{part} of window {number + 1}" if number else part: said for part, said in made_by.items()}
     return parts
 

@@ -181,7 +181,7 @@ def _cancelling(spark: "SparkSession", end: threading.Event, done: threading.Eve
 
 
 def _require_ends(bound: "BoundJob") -> None:
-    for name in {source for recipe in bound.outputs.main.values() for source in recipe.sources}:
+    for name in dict.fromkeys(source for recipe in bound.outputs.main.values() for source in recipe.sources):
         if isinstance(bound.config.source[name], RateSource):
             raise ConfigurationError(
                 f"[source.{name}] connector is rate, which has no end.",

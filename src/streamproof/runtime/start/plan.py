@@ -22,7 +22,7 @@ from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.session import weaker_state
 from streamproof.runtime.start.validate import Validated
 from streamproof.runtime.tally import tallied
-from streamproof.stream.graph import Plan, Read, build
+from streamproof.stream.graph import Read, build
 from streamproof.stream.operators.operator import EventTimeColumn
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def plan(valid: Validated) -> Planned:
     doors = SideDoors(jvm_doors, directories)
     weaker = weaker_state(query.config.spark) if query.recipe.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
-    built = _built(query, spark, doors, trace=valid.start.trace)
+    built = build(query.recipe, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
     made_by = {**_made_by_sources(query), **built.made_by}
     notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)
     identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
@@ -117,10 +117,6 @@ def source_rows(query: BoundQuery, name: str, spark: "SparkSession", doors: Any,
 def event_time_of(source: "SourceConfig") -> EventTimeColumn | None:
     declared = source.event_time
     return None if declared is None else EventTimeColumn(declared.column, declared.lag)
-
-
-def _built(query: BoundQuery, spark: "SparkSession", doors: SideDoors, *, trace: bool) -> Plan:
-    return build(query.recipe, reads(query, spark, doors, stream=True, trace=trace), doors)
 
 
 def _made_by_sources(query: BoundQuery) -> dict[str, str]:

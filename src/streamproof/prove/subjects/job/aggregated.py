@@ -36,7 +36,6 @@ class Aggregated:
 
     def __init__(self, aggregates: Mapping[str, Any], rows: DataFrame) -> None:
         self._aggregates, self._rows = aggregates, rows
-        self._spark = rows.sparkSession
         self.sketches = {name: one for name, one in aggregates.items() if isinstance(one, Sketch)}
         accumulators = {name: one for name, one in aggregates.items() if isinstance(one, Accumulator)}
         self.folds = {name: fold_of(one, rows) for name, one in accumulators.items()}
