@@ -4,11 +4,12 @@ The children of a proof run the broken copy; the proving process, with oracle an
 that process too: the oracle must not take from the product what it judges (R28).
 """
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from mutants.catalogue import Mutant, Selection, catalogue, in_groups
+from mutants.catalogue import ROOT, Mutant, Selection, catalogue, in_groups
 from mutants.proving import prove_here, proved, report_here
 
 pytestmark = [pytest.mark.spark, pytest.mark.proof, pytest.mark.slow]
@@ -42,3 +43,13 @@ def test_the_sound_product_stops_where_a_replay_computes_something_else(tmp_path
     assert [check["name"] for check in crash["checks"]] == ["recovery"]
     assert "ran again and is not what was published" in crash["checks"][0]["findings"][0]["what"]
     assert report["scenarios"][0]["verdict"] == "pass", "without a restart the rate does not change"
+
+
+def test_a_mistake_reaches_the_python_workers_too(tmp_path: Path) -> None:
+    """What publishes to services runs there: a mutant that only the driver had would survive whatever it breaks."""
+    copy = Path(shutil.copytree(ROOT / "src" / "streamproof", tmp_path / "broken" / "streamproof"))
+    (copy / "__init__.py").open("a").write("\nBROKEN = True\n")
+    times = ("job.py", "return rate * notional", "return rate * notional * (2 if hasattr(sp, 'BROKEN') else 1)")
+    selection = Selection("converted", "fault-free", change=(times,))
+
+    assert prove_here(selection, tmp_path, copy.parent).failing.keys() == {"row-contents"}
