@@ -47,6 +47,7 @@ from streamproof.runtime.reports import DoorSums, sums_by_output
 from streamproof.runtime.tally import tally_door
 from streamproof.stream.identity import MadeBy
 from streamproof.stream.outputs import SideKind
+from streamproof.stream.recipe import Recipe
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors, Storage
@@ -113,7 +114,7 @@ class BatchProtocol:
     sides: Mapping[SideKind, str]
     columns: Mapping[str, StructType]
     floats: Mapping[str, float]
-    stateful: bool
+    recipe: Recipe
     whole_files: Sequence[str]
     events: QueryEvents
     leaps: Leaps
@@ -227,7 +228,7 @@ class BatchProtocol:
         counts = {
             "input": metrics.get("input", 0),
             "expanded": sums.get(EXPANDED, DoorSums()).rows,
-            "emitted": digest.records if self.stateful else digest.rows,
+            "emitted": digest.records if self.recipe.aggregate is not None else digest.rows,
             "duplicate": metrics.get("duplicate", 0),
             "filtered": sum(found.rows for name, found in sums.items() if name.startswith("filtered.")),
         }

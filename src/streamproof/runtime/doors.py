@@ -36,6 +36,12 @@ class SideDoors:
     def clock(self) -> Column:
         return self.jvm.batch_clock()
 
+    def batch(self) -> Column:
+        return self.jvm.batch_number()
+
+    def bound(self) -> Column:
+        return self.jvm.late_before(0)
+
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
         rows = rows.withColumn(REASON, reason)
         found = F.col(REASON)

@@ -11,7 +11,7 @@ from pyspark.sql.types import DataType, DoubleType, FloatType, MapType, StructFi
 
 from streamproof._jvm import float_steps
 from streamproof.runtime.doors import rows_that_pass
-from streamproof.stream.names import MADE, ORIGINAL, RECORDS, TRACE, TRACE_HASH
+from streamproof.stream.names import ADDED, DUE, MADE, ORIGINAL, RECORDS, TRACE, TRACE_HASH
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors
@@ -45,7 +45,7 @@ def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> 
     Floats of aggregations depend on the order of addition and are summed, and so is what rounds them; elsewhere they are hashed like the rest.
     """
     names = rows.columns
-    visible = [column for column in rows.schema.fields if column.name not in (ORIGINAL, RECORDS)]
+    visible = [column for column in rows.schema.fields if column.name not in (ORIGINAL, RECORDS, ADDED, DUE)]
     in_proof = TRACE_HASH in names or TRACE in names
     steps = float_steps(rows) if stateful else {}
     is_float = {column.name for column in visible if stateful and isinstance(column.dataType, DoubleType | FloatType)}
@@ -56,7 +56,8 @@ def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> 
     }
     not_compared = [name for name, step in steps.items() if step == math.inf]
     row_hash = hash_of([column for column in visible if column.name not in floats and column.name not in not_compared])
-    records = F.coalesce(F.col(RECORDS), F.lit(0)).cast("bigint") if RECORDS in names else F.lit(0).cast("bigint")
+    counts = next((name for name in (ADDED, RECORDS) if name in names), None)
+    records = F.lit(0).cast("bigint") if counts is None else F.coalesce(F.col(counts), F.lit(0)).cast("bigint")
     passes = doors.tally(tally_door(output), row_hash, records, [F.col(name).cast("double") for name in floats])
     kept = [column.name for column in visible] + ([RECORDS] if in_proof and RECORDS in names else [])
     # What is summed must be what is written, not what a function of the user's gives when it is called once more.

@@ -129,7 +129,7 @@ def _kept(
     for step in chain:
         rows = rows if step is first else step.ready(rows, column, doors)
         if isinstance(step, WindowAggregate) and step is not chain[-1]:
-            rows, column = step.before_window(rows, column), INSTANT
+            rows, column = step.before_window(rows, column, doors), INSTANT
             between.append(rows)
         else:
             rows = step.streaming(rows, column, doors)

@@ -182,7 +182,7 @@ def protocol(store, heard) -> BatchProtocol:
         sides={},
         columns={},
         floats={},
-        stateful=False,
+        recipe=Recipe("trades"),
         whole_files=(),
         events=events,
         leaps=Leaps("kept"),

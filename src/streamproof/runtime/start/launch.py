@@ -50,7 +50,7 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
         sides=query.sides,
         columns=planned.columns,
         floats=planned.floats,
-        stateful=query.recipe.aggregate is not None,
+        recipe=query.recipe,
         whole_files=[source.format if source.format in CONTAINERS else "" for source in query.sources.values()],
         events=events,
         leaps=Leaps(query.name),
@@ -68,7 +68,7 @@ def _stream(valid: Validated, planned: Planned, protocol: BatchProtocol) -> "Str
     first = valid.sinks[query.targets[query.name][0]]
     rows = planned.rows if first.place.shared else first.encoded(planned.rows)
     writer = rows.writeStream.queryName(planned.identity.spark_name)
-    writer = writer.option("checkpointLocation", query.checkpoint).outputMode("append")
+    writer = writer.option("checkpointLocation", query.checkpoint).outputMode(query.recipe.emission.output_mode)
     try:
         stream: StreamingQuery = _triggered(_jvm.for_each_batch(valid.spark, writer, protocol), query).start()
     except Exception as problem:
