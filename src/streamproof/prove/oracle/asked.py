@@ -127,6 +127,8 @@ def shape_asked(
         deduplicate=tuple(deduplicate["key"]) if deduplicate else None,
         max_future_us=_future(time),
         clocks=clocks,
+        emit=windows[-1].get("emit", "final") if windows else "final",
+        lateness_us=lateness,
     )
 
 
