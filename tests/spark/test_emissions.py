@@ -3,9 +3,6 @@
 import pytest
 
 from spark.small_job import Binding, event, instant
-from streamproof.config import load
-from streamproof.errors import JobDefinitionError, PlanChanged
-from streamproof.replay.bounded.run import run_bounded
 
 pytestmark = pytest.mark.spark
 

@@ -249,6 +249,10 @@ class WindowedStream:
                     required='An aggregate is a PySpark column, such as F.sum("notional"), an sp.accumulator(...) or one of sp.sketch.',
                 )
         reserved = (*_RESERVED, REVISION) if self._emission.revised else _RESERVED
+        if self._emission.revised and REVISION in self._by:
+            raise JobDefinitionError(
+                f'window(by="{REVISION}"): that name numbers the rows of a window.', remedy="Rename the column before."
+            )
         taken = sorted((set(reserved) | set(self._by)) & set(aggregates))
         if taken:
             raise JobDefinitionError(

@@ -13,6 +13,9 @@ from streamproof.prove.oracle.trace import Vector
 WindowKey = tuple[tuple[Any, ...], int]
 """The values of the key columns, and the window's start in microseconds UTC."""
 
+RowKey = tuple[WindowKey, int]
+"""A window, and the number of one of its rows: 0 where it gives one only."""
+
 
 @dataclass(frozen=True, slots=True)
 class WindowContents:
@@ -121,9 +124,14 @@ class Expectation:
         return {key: contents for outcome in self.batches for key, contents in outcome.emitted.items()}
 
     @cached_property
-    def rows(self) -> Mapping[tuple[WindowKey, int], WindowContents]:
+    def rows(self) -> Mapping[RowKey, WindowContents]:
         """Every row that windows have given, by window and revision."""
         return {(key, outcome.revisions[key]): contents for outcome in self.batches for key, contents in outcome.emitted.items()}
+
+    @cached_property
+    def last_rows(self) -> Mapping[WindowKey, int]:
+        """The number of the last row of every window that has given one."""
+        return {key: revision for outcome in self.batches for key, revision in outcome.revisions.items()}
 
     @cached_property
     def survivors(self) -> tuple[str, ...]:
