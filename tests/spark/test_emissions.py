@@ -54,3 +54,29 @@ def test_early_rows_come_with_every_batch_that_changes_a_window(small_job):
     assert shown(job)[max(shown(job))] == [("a", 180, 1, 2)]
     assert job.ids("late") == ["late"]
     assert (account(result).emitted, account(result).late) == (7, 1)
+
+
+CORRECTED = [
+    [event("a", 1), event("b", 2, client="b"), event("c", 40)],  # nothing is on time: the watermark is 0
+    [event("d", 3), event("e", 45)],  # maximum 45, the watermark of the next batch 15, on time 35
+    [event("f", 41), event("g", 5, client="b")],  # the windows up to 30 are on time, b's with what came just now
+    [event("h", 6), event("i", 100)],  # a's first window again; the next batch is at 70, on time 90
+    [event("j", 7)],  # 30 <= 70: late
+]
+
+
+def test_corrections_come_on_time_and_once_more_for_each_batch_that_changes_a_window(small_job):
+    job = small_job(job_of("corrections"), BOUND)
+    for rows in CORRECTED:
+        job.feed(rows)
+
+    result = job.run()
+
+    assert shown(job) == {
+        2: [("a", 0, 0, 2), ("b", 0, 0, 2)],
+        3: [("a", 0, 1, 3)],
+        4: [("a", 30, 0, 3)],
+    }
+    found = account(result)
+    assert (found.emitted, found.open_state, found.late, result.open_windows) == (8, 1, 1, 1)
+    assert not list(job.checkpoint("sums").glob("_streamproof/parked/00000[0-2]-*")), "what nobody needs any more is gone"

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
@@ -27,11 +27,14 @@ class Tallied:
         The columns that are summed instead of hashed, by the step that each may come out apart (0: in its last digits only).
     not_compared
         Columns that are neither summed nor hashed: in another order of addition they could be anything.
+    steps
+        Which columns depend on the order in which floats are added, see `float_steps`.
     """
 
     rows: DataFrame
     floats: Mapping[str, float]
     not_compared: Sequence[str] = ()
+    steps: Mapping[str, float] = field(default_factory=dict)
 
 
 def tally_door(output: str) -> str:
@@ -39,15 +42,16 @@ def tally_door(output: str) -> str:
     return f"tally:{output}"
 
 
-def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> Tallied:
+def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool, steps: Mapping[str, float] | None = None) -> Tallied:
     """Adds row hashes, hidden counts and float sums up, and takes the hidden columns off that only a proof writes.
 
     Floats of aggregations depend on the order of addition and are summed, and so is what rounds them; elsewhere they are hashed like the rest.
+    `steps` are those of the aggregation, where the rows are not its own any more.
     """
     names = rows.columns
     visible = [column for column in rows.schema.fields if column.name not in (ORIGINAL, RECORDS, ADDED, DUE)]
     in_proof = TRACE_HASH in names or TRACE in names
-    steps = float_steps(rows) if stateful else {}
+    steps = steps if steps is not None else float_steps(rows) if stateful else {}
     is_float = {column.name for column in visible if stateful and isinstance(column.dataType, DoubleType | FloatType)}
     floats = {
         column.name: steps.get(column.name, 0.0)
@@ -61,7 +65,7 @@ def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> 
     passes = doors.tally(tally_door(output), row_hash, records, [F.col(name).cast("double") for name in floats])
     kept = [column.name for column in visible] + ([RECORDS] if in_proof and RECORDS in names else [])
     # What is summed must be what is written, not what a function of the user's gives when it is called once more.
-    return Tallied(rows_that_pass(rows.withColumn(MADE, F.spark_partition_id()), passes).select(*kept), floats, not_compared)
+    return Tallied(rows_that_pass(rows.withColumn(MADE, F.spark_partition_id()), passes).select(*kept), floats, not_compared, steps)
 
 
 def hash_of(columns: Sequence[StructField]) -> Column:

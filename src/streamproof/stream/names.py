@@ -10,6 +10,8 @@ ADDED = "_added"
 """Of a row of a window that can give several: the records that are emitted with it, and were not before."""
 DUE = "_due"
 """Of a row that may have to wait: when its window ends, microseconds UTC; null of one that goes out at once."""
+WHOSE = "_whose"
+"""Of a row that may have to wait: whose window it is, the key's values as JSON."""
 BATCH, GIVES, REVISIONS = "_batch", "_gives", "_revisions"
 """What numbers the rows of a window, see `emissions.revisions`."""
 MADE = "_made"
@@ -27,7 +29,7 @@ RECORD_COLUMNS = ("_record", "_record_text", "_record_schema_id")
 WINDOW = "_window_end"
 """The window of a row: its end, or of a session its start and end."""
 NUMBER = "_number"
-HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, ADDED, DUE, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
+HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, ADDED, DUE, WHOSE, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
 _OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, NUMBER, BATCH, GIVES, REVISIONS})
 
 

@@ -1,5 +1,6 @@
 """Last step of a start: what waits is published, and Spark's stream runs the protocol batch by batch."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
@@ -10,6 +11,7 @@ from streamproof.runtime.batch import BatchProtocol
 from streamproof.runtime.events import QueryStarted
 from streamproof.runtime.failures import translated
 from streamproof.runtime.leaps import Leaps
+from streamproof.runtime.parking import Parking
 from streamproof.runtime.query import RunningQuery
 from streamproof.runtime.quiet import QuietSources
 from streamproof.runtime.start.plan import Planned
@@ -56,11 +58,19 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
         leaps=Leaps(query.name),
         quiet=QuietSources(query.name, query.recipe.sources if query.recipe.stateful else ()),
         losses=recovered.losses,
+        parking=_parking(recovered, planned),
+        steps=planned.steps,
         accept_replay=valid.start.accept_replay,
     )
     outputs = {name: query.places[name].where for name in sinks}
     events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs))
     return RunningQuery(query.name, _stream(valid, planned, protocol), protocol)
+
+
+def _parking(recovered: Recovered, planned: Planned) -> Parking | None:
+    if recovered.parking is None or planned.parked is None:
+        return None
+    return replace(recovered.parking, schema=planned.parked)
 
 
 def _stream(valid: Validated, planned: Planned, protocol: BatchProtocol) -> "StreamingQuery":

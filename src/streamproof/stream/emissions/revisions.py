@@ -1,11 +1,12 @@
 """How often a window has given rows: a hidden aggregate beside those of the job, kept in Spark's own state."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from streamproof.stream.aggregates.accumulator import Accumulator
 from streamproof.stream.emissions.emission import REVISION, Emission
-from streamproof.stream.names import ADDED, BATCH, DUE, GIVES, REVISIONS, WINDOW
+from streamproof.stream.names import ADDED, BATCH, DUE, GIVES, REVISIONS, WHOSE, WINDOW
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -46,11 +47,11 @@ def counted(rows: "DataFrame") -> "Column":
     return _COUNT.column("revision", rows).alias(REVISIONS)
 
 
-def shown(emission: Emission) -> "tuple[list[Column], list[Column]]":
+def shown(emission: Emission, by: "Sequence[str]") -> "tuple[list[Column], list[Column]]":
     """What a grouped row has of it: hidden columns, in front, and the column `revision` (BIGINT).
 
     Hidden are how many records the account counts as emitted with the row, and of rows that may have to wait when their window ends
-    (microseconds UTC); null where the row goes out at once.
+    (microseconds UTC; null where the row goes out at once) and whose it is.
     """
     from pyspark.sql import functions as F
 
@@ -58,4 +59,5 @@ def shown(emission: Emission) -> "tuple[list[Column], list[Column]]":
     hidden = [counts.getField("new").alias(ADDED)]
     if emission.parks:
         hidden.append(F.when(counts.getField("given") == 0, F.unix_micros(WINDOW)).alias(DUE))
+        hidden.append(F.to_json(F.struct(F.lit(0).alias("_"), *by), {"ignoreNullFields": "false"}).alias(WHOSE))
     return hidden, [counts.getField("revision").alias(REVISION)]

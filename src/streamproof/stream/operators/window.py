@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from streamproof.core.durations import format_duration
 from streamproof.stream.aggregates.declared import Declared, columns_of, said_of
 from streamproof.stream.emissions import Emission, Final, revisions
-from streamproof.stream.names import ADDED, DUE, RECORDS, TRACE, TRACE_HASH
+from streamproof.stream.names import ADDED, DUE, RECORDS, TRACE, TRACE_HASH, WHOSE
 from streamproof.stream.operators.operator import Mention, Stateful, typed
 from streamproof.stream.windows import Window
 from streamproof.stream.windows.window import delay_of
@@ -71,7 +71,7 @@ class WindowAggregate(Stateful):
 
         grouped = checked(rows, "aggregate()", group)
         require_no_python(grouped)
-        counts, revision = revisions.shown(self.emission) if self.emission.revised else ([], [])
+        counts, revision = revisions.shown(self.emission, self.by) if self.emission.revised else ([], [])
         return grouped.select(
             *hidden_in(grouped),
             *counts,
@@ -105,7 +105,7 @@ class WindowAggregate(Stateful):
 
 def hidden_in(rows: "DataFrame") -> list[str]:
     """The hidden aggregates of rows; they stand in front: Spark orders a state's value by the final projection, and readers count on it."""
-    return [name for name in (RECORDS, TRACE_HASH, ADDED, DUE) if name in rows.columns]
+    return [name for name in (RECORDS, TRACE_HASH, ADDED, DUE, WHOSE) if name in rows.columns]
 
 
 def trace_hash(trace: "Column") -> "Column":
