@@ -100,7 +100,7 @@ def calendar(seed: Seeded, chain: Chain) -> None:
     _windowed(seed, chain, f"sp.calendar({unit!r}, zone={zone!r})")
 
 
-EMISSIONS = ("final", "early")
+EMISSIONS = ("final", "early", "corrections", "corrections")
 """A session has final rows only."""
 AGGREGATES: dict[str, tuple[str, Callable[[list[Row]], Any]]] = {
     "n": ('F.count("*")', len),

@@ -57,7 +57,6 @@ class Parking:
     manifests: ManifestStore
     lateness_us: int
     schema: StructType = field(default_factory=StructType)
-    most: int = MOST
     _there: dict[int, set[str]] = field(default_factory=dict)
     """By batch the directories that may be there."""
 
@@ -108,7 +107,7 @@ class Parking:
 
     def folded(self, waiting: Sequence[Parked], batch: int, attempt: str, watermark_ms: int) -> tuple[Parked, ...]:
         """The rows that go on waiting in files of this batch, where they lie in those of too many; of each window the newest alone."""
-        if len(waiting) <= self.most:
+        if len(waiting) <= MOST:
             return ()
         path, on_time = f"{self._path(attempt)}/{FOLDED}", self.on_time(watermark_ms)
         self._there.setdefault(batch, set()).add(attempt)
