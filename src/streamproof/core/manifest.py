@@ -8,11 +8,11 @@ from typing import Any
 
 from streamproof.core.formats import Format, require_keys
 
-MANIFEST = Format("a manifest")
+MANIFEST = Format("a manifest", known=(1, 2))
+_WAITING = 2
+"""The format of a manifest that names rows which wait; without any it is of the first, which earlier versions read too (R30)."""
 LEDGER_ENTRY = Format("a ledger entry")
 _FLOAT_TOLERANCE = 1e-9
-_OF_WAITING = ("parked",)
-"""What only manifests of rows that wait for their window have: earlier versions know no such key, and stop (R30)."""
 _OF_FILES = ("files", "earlier")
 """What only the ledgers of files say."""
 
@@ -212,7 +212,11 @@ class Manifest:
         return next((section for section in self.sections if section.output == output), None)
 
     def to_json(self) -> str:
-        return MANIFEST.text({name: value for name, value in asdict(self).items() if name not in _OF_WAITING or value})
+        record = asdict(self)
+        if self.parked:
+            return MANIFEST.text(record, _WAITING)
+        del record["parked"]
+        return MANIFEST.text(record)
 
     @classmethod
     def from_json(cls, text: str, *, where: str = "") -> "Manifest":
