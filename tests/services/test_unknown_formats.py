@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.service, pytest.mark.spark]
 
 
 def newer(text: str) -> str:
-    return json.dumps({**json.loads(text), "format": 3})
+    return json.dumps({**json.loads(text), "format": 2})
 
 
 @dataclass(frozen=True)
