@@ -1,10 +1,12 @@
 """Windows that give several rows, on real Spark: which batch gives which, with which revision; the account at every moment."""
 
+from dataclasses import replace
+
 import pytest
 
 from spark.small_job import Binding, event, instant
 from streamproof.config import load
-from streamproof.errors import JobDefinitionError, PlanChanged, RemedyAction, StagedRowsGone
+from streamproof.errors import ConfigurationError, JobDefinitionError, PlanChanged, RemedyAction, StagedRowsGone
 from streamproof.replay.bounded.run import run_bounded
 from streamproof.runtime import parking
 
@@ -196,3 +198,14 @@ def test_what_makes_no_sense_is_refused(small_job, text, said):
     job.feed([event("a", 1)])
 
     assert said in str(job.stopped(JobDefinitionError))
+
+
+def test_calls_need_the_revision_in_their_key(small_job):
+    called = {"connector": "http", "url": "http://localhost:1/calls", "key": ["client", "window_start"]}
+    bound = Binding(sinks={"late": "json"}, tables={"sink.sums": called})
+    job = small_job(job_of("corrections"), bound)
+
+    assert '[sink.sums] key lacks "revision"' in job.stopped(ConfigurationError).message
+    assert small_job(job_of("final"), bound, folder="final").run().accounts[0].adds_up
+    with_revision = replace(bound, tables={"sink.sums": {**called, "key": [*called["key"], "revision"]}})
+    assert small_job(job_of("corrections"), with_revision, folder="revised").run().accounts[0].adds_up
