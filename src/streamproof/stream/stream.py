@@ -15,6 +15,7 @@ from streamproof.stream.operators.window_behind import deduplicated_windows, req
 from streamproof.stream.outputs import SideKind, SideOutput
 from streamproof.stream.recipe import Recipe
 from streamproof.stream.windows import Window
+from streamproof.stream.windows.window import positive_duration
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -113,13 +114,21 @@ class Stream:
         require_possible(self.recipe, other.recipe)
         return Stream(self.recipe.then(Union(other.recipe)))
 
-    def deduplicate(self, *key: str) -> "Stream":
-        """Keeps one row per key within lag + allowed lateness (R12); which copy stays is not promised.
+    def deduplicate(self, *key: str, within: str | None = None) -> "Stream":
+        """Keeps one row per key (R12); which copy stays is not promised.
 
         Parameters
         ----------
         key
             Columns that identify an event.
+        within
+            How far apart in event time two rows of a key are copies at least, such as "10 minutes". A key is remembered until the watermark has
+            passed its event time by that; a row that comes later is an event of its own. By default lag + allowed lateness.
+
+        Raises
+        ------
+        JobDefinitionError
+            Without a key, behind a window or another deduplication, or if `within` is no duration above zero in whole milliseconds.
         """
         if not key:
             raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
@@ -127,7 +136,10 @@ class Stream:
         if self.recipe.windows:
             raise deduplicated_windows(key)
         self._before_state("deduplicate")
-        return Stream(self.recipe.then(Deduplicate(key)))
+        horizon = (
+            None if within is None else positive_duration(f"deduplicate(within={within!r})", within, "a horizon is a duration")
+        )
+        return Stream(self.recipe.then(Deduplicate(key, horizon)))
 
     def window(
         self,

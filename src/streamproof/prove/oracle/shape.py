@@ -54,6 +54,8 @@ class QueryShape:
         The names of the aggregates.
     deduplicate
         The key columns of the deduplication; None without one.
+    within_us
+        How long it remembers a key behind its event time, microseconds; None for the delay of the query.
     """
 
     query: str
@@ -63,6 +65,7 @@ class QueryShape:
     by: tuple[str, ...] = ()
     aggregates: tuple[str, ...] = ()
     deduplicate: tuple[str, ...] | None = None
+    within_us: int | None = None
     max_future_us: int | None = None
     emit: Emit = "final"
     lateness_us: int = 0

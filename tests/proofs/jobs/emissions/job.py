@@ -7,7 +7,7 @@ import streamproof as sp
 
 @sp.job
 def sales(orders: sp.Stream) -> sp.Outputs:
-    paid = orders.require(amount="amount > 0").deduplicate("id")
+    paid = orders.require(amount="amount > 0").deduplicate("id", within="90 seconds")
     totals = paid.window(sp.tumbling("30 seconds"), by="shop", allowed_lateness="1 minute", emit="corrections").aggregate(
         total=F.sum("amount"), orders=F.count("*"), mean=F.round(F.avg("amount"), 4)
     )
