@@ -7,6 +7,7 @@ ALL = (
     "startup",
     "time_per_event",
     "accumulators",
+    "emissions",
     "windows",
     "open_windows",
     "proof_of_50000",

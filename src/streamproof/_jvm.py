@@ -89,6 +89,12 @@ class Doors:
 
         return Column(self._doors.lateBefore(window_us))
 
+    def batch_number(self) -> "Column":
+        """The number of the running batch, bigint."""
+        from pyspark.sql import Column
+
+        return Column(self._doors.batchNumber())
+
     def batch_clock(self) -> "Column":
         """The running batch's own timestamp (R13), bigint, microseconds since 1970-01-01T00:00:00Z."""
         return _call(self._doors.batchClock())

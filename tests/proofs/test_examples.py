@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.proof, pytest.mark.full]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.mark.parametrize("name", ["active_users", "sensor_sessions", "observability"])
+@pytest.mark.parametrize("name", ["active_users", "sensor_sessions", "observability", "loyalty"])
 def test_an_example_is_proved(name: str, tmp_path: Path) -> None:
     job = Path(shutil.copytree(EXAMPLES / name, tmp_path / name))
 

@@ -7,6 +7,7 @@ import psycopg
 import pytest
 from confluent_kafka.admin import AdminClient
 
+from services.conftest import needs
 from streamproof.config import load
 from streamproof.errors import ConfigurationError
 from streamproof.lab import KafkaCluster, Postgres
@@ -97,6 +98,7 @@ FAULTS = (
 
 
 def test_risk_exposure_loses_and_doubles_nothing_whatever_befalls_its_services(job):
+    needs("toxiproxy")
     """P4, P5: some of the faults; `make demo-services` has all of them."""
     copied("risk_exposure", job)
 
@@ -111,6 +113,7 @@ def test_risk_exposure_loses_and_doubles_nothing_whatever_befalls_its_services(j
 
 
 def test_windows_in_redis_are_there_once_whatever_befalls_it(job):
+    needs("toxiproxy")
     copied("risk_exposure", job)
     file = job / "streamproof.toml"
     head, table, rest = file.read_text().partition("[profile.services.sink.exposure]\n")
@@ -129,6 +132,7 @@ def test_windows_in_redis_are_there_once_whatever_befalls_it(job):
 
 
 def test_a_proof_on_services_that_run_already_leaves_them_as_they_were(job, tmp_path):
+    needs("toxiproxy")
     copied("risk_exposure", job)
     with Postgres(tmp_path / "postgres") as postgres, KafkaCluster(tmp_path / "kafka") as kafka:
         topics, schemas = sorted(topics_of(kafka.url)), schemas_of(postgres)

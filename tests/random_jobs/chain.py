@@ -48,6 +48,8 @@ class Chain:
     aggregates: dict[str, Callable[[list[Row]], Any]] = field(default_factory=dict)
     behind: list[Callable[[Row], Row]] = field(default_factory=list)
     stateful: bool = False
+    revised: bool = False
+    """Whether a window can give several rows, which bear their number."""
 
     def copied(self) -> "Chain":
         """A chain that goes on from here by itself; the calls so far are those of this one."""
@@ -62,13 +64,14 @@ class Chain:
             row = found
         return row
 
-    def row_of_window(self, by: Row, start_us: int, end_us: int, rows: Iterable[Row]) -> Row:
+    def row_of_window(self, by: Row, start_us: int, end_us: int, rows: Iterable[Row], revision: int = 0) -> Row:
         """The row that a window with these rows is published as."""
         held = list(rows)
         made: Row = {
             **by,
             "window_start": start_us,
             "window_end": end_us,
+            **({"revision": revision} if self.revised else {}),
             **{name: aggregate(held) for name, aggregate in self.aggregates.items()},
         }
         for step in self.behind:

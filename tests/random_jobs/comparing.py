@@ -69,14 +69,17 @@ class _Twin:
         """The rows that a batch publishes."""
         if not self.chain.aggregates:
             return [self.rows[trace] for trace in outcome.kept]
-        return self.of_windows(outcome.emitted)
+        return self.of_windows(outcome.emitted, outcome.revisions)
 
-    def of_windows(self, windows: Mapping[WindowKey, WindowContents]) -> list[Row]:
+    def of_windows(
+        self, windows: Mapping[WindowKey, WindowContents], revisions: Mapping[WindowKey, int] | None = None
+    ) -> list[Row]:
         """The rows that windows are published as."""
         rows = []
-        for (by, start_us), contents in windows.items():
+        for key, contents in windows.items():
+            by = dict(zip(self.by, key[0], strict=True))
             held = [self.rows[trace] for trace in contents.traces]
-            rows.append(self.chain.row_of_window(dict(zip(self.by, by, strict=True)), start_us, contents.end_us, held))
+            rows.append(self.chain.row_of_window(by, key[1], contents.end_us, held, (revisions or {}).get(key, 0)))
         return rows
 
     def late(self, outcome: BatchOutcome, size_us: int | None) -> list[Row]:
@@ -160,11 +163,10 @@ def _of_batch(twin: _Twin, shape: QueryShape, left: Remains, query: str) -> Iter
 
 
 def _counts(outcome: BatchOutcome, *, windowed: bool) -> Mapping[str, int]:
-    in_windows = sum(contents.count for contents in outcome.emitted.values())
     return {
         "input": len(outcome.traces),
         "expanded": len(outcome.expanded),
-        "emitted": in_windows if windowed else len(outcome.kept),
+        "emitted": outcome.newly_emitted if windowed else len(outcome.kept),
         "late": len(outcome.late),
         "rejected": len(outcome.rejected),
         "duplicate": len(outcome.duplicates),

@@ -71,7 +71,9 @@ def transformed(seed: Seeded, chain: Chain) -> None:
 
 def deduplicated(seed: Seeded, chain: Chain) -> None:
     key = seed.choice((("id",), ("id", "client")))
-    chain.calls.append(f".deduplicate({', '.join(map(repr, key))})")
+    within = seed.choice((None, *chain.scale.gaps))
+    horizon = "" if within is None else f", within={within!r}"
+    chain.calls.append(f".deduplicate({', '.join(map(repr, key))}{horizon})")
     chain.stateful = True
 
 
@@ -100,6 +102,8 @@ def calendar(seed: Seeded, chain: Chain) -> None:
     _windowed(seed, chain, f"sp.calendar({unit!r}, zone={zone!r})")
 
 
+EMISSIONS = ("final", "early", "corrections", "corrections")
+"""A session has final rows only."""
 AGGREGATES: dict[str, tuple[str, Callable[[list[Row]], Any]]] = {
     "n": ('F.count("*")', len),
     "total": ('F.sum("v")', lambda rows: sum(_values(rows)) if _values(rows) else None),
@@ -120,10 +124,13 @@ def _windowed(seed: Seeded, chain: Chain, window: str, *, keyed: bool = False) -
     by = seed.choice((*([] if keyed else [None]), *chain.keys, tuple(chain.keys[:2])))
     lateness = seed.choice((None, *chain.scale.lateness))
     given = [window, *([] if by is None else [f"by={by!r}"]), *([] if lateness is None else [f"allowed_lateness={lateness!r}"])]
+    emit = "final" if keyed else seed.choice(EMISSIONS)
+    given += [] if emit == "final" else [f"emit={emit!r}"]
     names = [name for name in AGGREGATES if name == "ids" or seed.chance(0.4)]
     chain.calls.append(f".window({', '.join(given)})")
     chain.calls.append(f".aggregate({', '.join(f'{name}={AGGREGATES[name][0]}' for name in names)})")
     chain.aggregates = {name: AGGREGATES[name][1] for name in names}
+    chain.revised = emit != "final"
     chain.stateful = True
 
 

@@ -183,10 +183,10 @@ class SmallJob:
         self.binding = replace(self.binding, files_per_batch=None)
         self.write()
 
-    def rows(self, output: str, where: Path | None = None) -> list[dict[str, Any]]:
-        """The published rows, batch by batch."""
+    def rows(self, output: str, where: Path | None = None, batch: str = "*") -> list[dict[str, Any]]:
+        """The published rows, batch by batch, or those of one batch."""
         found: list[dict[str, Any]] = []
-        for part in sorted((where or self.out(output)).glob("batch=*/*")):
+        for part in sorted((where or self.out(output)).glob(f"batch={batch}/*")):
             if part.name.startswith((".", "_")):
                 continue
             if part.suffix == ".parquet":

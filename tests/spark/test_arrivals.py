@@ -90,7 +90,7 @@ def test_windows_are_aggregated_over_the_events_that_the_model_has_in_them(arriv
     reads = [BatchRead(0, 0, files=("f",)), BatchRead(1, 90_000)]
     model = simulate(arrivals.shape, arrivals.arrived, reads, {"f": list(ROWS)})
 
-    assert {key: row["total"] for key, row in arrivals.batch_result(model).items()} == {
+    assert {key: row["total"] for (key, _), row in arrivals.batch_result(model).items()} == {
         (("a",), 0): 60.0,
         ((None,), 30 * SECOND): 60.0,
     }

@@ -121,13 +121,22 @@ def _listed(columns: "list[Column]") -> "Column":
     return F.concat(F.lit("["), F.concat_ws(",", *inner), F.lit("]"))
 
 
-def open_windows(spark: "SparkSession", checkpoint: str) -> OpenWindows:
-    """The sums over all open windows of a stopped query; zeros if it has no window state."""
+def open_windows(spark: "SparkSession", checkpoint: str, emitted_up_to_us: int | None = None) -> OpenWindows:
+    """The sums over all open windows of a stopped query; zeros if it has no window state.
+
+    Parameters
+    ----------
+    emitted_up_to_us
+        Windows that end there or before (microseconds) have been emitted, though they are still in state: their records are not counted.
+    """
     found = OpenWindows(0, 0, None)
     with reachable(checkpoint) as path:
         for operator, name in operators(spark, path).items():
             if name in _READERS:
-                row = _READERS[name](spark, path, operator).agg(F.sum("records"), F.count("*"), F.max("end_us")).collect()[0]
+                records = F.col("records")
+                if emitted_up_to_us is not None:
+                    records = F.when(F.col("end_us") > emitted_up_to_us, records)
+                row = _READERS[name](spark, path, operator).agg(F.sum(records), F.count("*"), F.max("end_us")).collect()[0]
                 ends = [end for end in (found.latest_end_us, row[2]) if end is not None]
                 found = OpenWindows(found.records + (row[0] or 0), found.windows + row[1], max(ends, default=None))
     return found

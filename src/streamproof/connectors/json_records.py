@@ -46,7 +46,7 @@ def parsed(rows: DataFrame, record: Column, schema: StructType, beside: Sequence
 def require_parseable(name: str, schema: StructType) -> None:
     """ConfigurationError for types that no record of JSON is read with: Spark's `from_json` refuses them too."""
     for column in schema.fields:
-        for type_ in _types_in(column.dataType):
+        for type_ in types_in(column.dataType):
             if isinstance(type_, MapType) and not isinstance(type_.keyType, StringType):
                 required = "The keys of a map are texts: map<string, ...>."
             elif isinstance(type_, CharType | VarcharType):
@@ -56,7 +56,7 @@ def require_parseable(name: str, schema: StructType) -> None:
             raise ConfigurationError(f"[source.{name}] schema has {column.name} {type_.simpleString()}.", required=required)
 
 
-def _types_in(type_: DataType) -> Iterator[DataType]:
+def types_in(type_: DataType) -> Iterator[DataType]:
     yield type_
     inner: list[DataType] = []
     if isinstance(type_, ArrayType):
@@ -66,4 +66,4 @@ def _types_in(type_: DataType) -> Iterator[DataType]:
     elif isinstance(type_, StructType):
         inner = [field.dataType for field in type_.fields]
     for part in inner:
-        yield from _types_in(part)
+        yield from types_in(part)

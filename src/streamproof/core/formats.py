@@ -45,9 +45,9 @@ class Format:
     known: tuple[int, ...] = (1,)
     unnumbered: int | None = None
 
-    def text(self, record: Mapping[str, Any]) -> str:
-        """The text of a record; the number stands before all else."""
-        return json.dumps({"format": self.written, **record}, indent=1)
+    def text(self, record: Mapping[str, Any], number: int | None = None) -> str:
+        """The text of a record; the number stands before all else. It is the one that this version writes, unless another is given."""
+        return json.dumps({"format": self.written if number is None else number, **record}, indent=1)
 
     def read(self, text: str, where: str, made: Callable[[dict[str, Any]], T]) -> T:
         """What `made` makes of a record, which it is given without its number.

@@ -8,7 +8,9 @@ from typing import Any
 
 from streamproof.core.formats import Format, require_keys
 
-MANIFEST = Format("a manifest")
+MANIFEST = Format("a manifest", known=(1, 2))
+_WAITING = 2
+"""The format of a manifest that names rows which wait; without any it is of the first, which earlier versions read too (R30)."""
 LEDGER_ENTRY = Format("a ledger entry")
 _FLOAT_TOLERANCE = 1e-9
 _OF_FILES = ("files", "earlier")
@@ -133,6 +135,26 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Parked:
+    """Rows that wait until their window is on time: in which batch they were put aside, by which attempt, into which files; and how many there
+    are of each end of a window, microseconds UTC.
+
+    Of the rows of one window that several batches have put aside the newest counts. What is `folded` stands for all that was put aside up to
+    its batch.
+    """
+
+    batch: int
+    attempt: str
+    files: tuple[StagedFile, ...]
+    ends: Mapping[int, int]
+    folded: bool = False
+
+    def waiting(self, on_time_us: int) -> bool:
+        """Whether a window of theirs ends behind an instant."""
+        return any(end > on_time_us for end in self.ends)
+
+
+@dataclass(frozen=True)
 class Fingerprint:
     """What the batch was (R2): its watermark, and of every source where it ends, with its files or where it starts.
 
@@ -160,10 +182,11 @@ class Fingerprint:
 class Manifest:
     """What one batch of one query has staged; created if absent, never overwritten.
 
-    `places` says where each output of the query lies, as seen from the checkpoint, `connectors` how each is written, as configured,
-    `topics` by name the ids of the topics that are read, as they were when the driver started. `made_by` names what the state of the query is
-    made by (R25), `version` our own; both are empty in what versions before 0.2 wrote. `unknown_since` is the batch from which the totals
-    and the open windows do not belong together: a manifest before it was lost, or its replay accepted. The next manifests carry it on.
+    `parked` has the rows that waited when the batch began, and those that it has put aside. `places` says where each output of the query
+    lies, as seen from the checkpoint, `connectors` how each is written, as configured, `topics` by name the ids of the topics that are
+    read, as they were when the driver started. `made_by` names what the state of the query is made by (R25), `version` our own; both are
+    empty in what versions before 0.2 wrote. `unknown_since` is the batch from which the totals and the open windows do not belong together:
+    a manifest before it was lost, or its replay accepted. The next manifests carry it on.
     """
 
     id: str
@@ -183,12 +206,17 @@ class Manifest:
     made_by: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
     unknown_since: int | None = None
+    parked: tuple[Parked, ...] = ()
 
     def section(self, output: str) -> Section | None:
         return next((section for section in self.sections if section.output == output), None)
 
     def to_json(self) -> str:
-        return MANIFEST.text(asdict(self))
+        record = asdict(self)
+        if self.parked:
+            return MANIFEST.text(record, _WAITING)
+        del record["parked"]
+        return MANIFEST.text(record)
 
     @classmethod
     def from_json(cls, text: str, *, where: str = "") -> "Manifest":
@@ -211,8 +239,8 @@ class Manifest:
     @classmethod
     def _made(cls, found: Mapping[str, Any]) -> "Manifest":
         require_keys(cls, found)
-        sections = tuple(map(_section, found["sections"]))
-        return cls(**{**found, "fingerprint": _fingerprint(found["fingerprint"]), "sections": sections})
+        sections, parked = tuple(map(_section, found["sections"])), tuple(map(_parked, found.get("parked", ())))
+        return cls(**{**found, "fingerprint": _fingerprint(found["fingerprint"]), "sections": sections, "parked": parked})
 
 
 def first_unknown(*batches: int | None) -> int | None:
@@ -241,6 +269,12 @@ def _section(found: Mapping[str, Any]) -> Section:
         shards=found.get("shards", 1),
         earlier=_chain(found.get("earlier")),
     )
+
+
+def _parked(found: Mapping[str, Any]) -> Parked:
+    require_keys(Parked, found)
+    ends = {int(end): rows for end, rows in found["ends"].items()}
+    return Parked(found["batch"], found["attempt"], tuple(map(_file, found["files"])), ends, found["folded"])
 
 
 def chain_of(found: Mapping[str, Any]) -> Chain:

@@ -18,7 +18,7 @@ from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.ids import new_id
-from streamproof.core.manifest import Chain, Digest, LedgerEntry, Manifest, Section, StagedFile, first_unknown
+from streamproof.core.manifest import Chain, Digest, LedgerEntry, Manifest, Parked, Section, StagedFile, first_unknown
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import SinkUnavailable, StagedRowsGone
 from streamproof.runtime.contradictions import (
@@ -33,20 +33,22 @@ from streamproof.runtime.contradictions import (
     require_same,
     taken_away,
 )
-from streamproof.runtime.doors import EXPANDED
+from streamproof.runtime.doors import EXPANDED, PARKED
 from streamproof.runtime.events import BatchCommitted, BatchPlanned, BatchStaged, QueryEvents, WatermarkLeapt
 from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.logs import BatchLogs, QueryLogs
 from streamproof.runtime.losses import Losses
 from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.parking import Parking
 from streamproof.runtime.places import seen_from
 from streamproof.runtime.published import chain_before
 from streamproof.runtime.publishing import Publisher
 from streamproof.runtime.quiet import QuietSources
 from streamproof.runtime.reports import DoorSums, sums_by_output
-from streamproof.runtime.tally import tally_door
+from streamproof.runtime.tally import tallied, tally_door
 from streamproof.stream.identity import MadeBy
 from streamproof.stream.outputs import SideKind
+from streamproof.stream.recipe import Recipe
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors, Storage
@@ -113,12 +115,14 @@ class BatchProtocol:
     sides: Mapping[SideKind, str]
     columns: Mapping[str, StructType]
     floats: Mapping[str, float]
-    stateful: bool
+    recipe: Recipe
     whole_files: Sequence[str]
     events: QueryEvents
     leaps: Leaps
     quiet: QuietSources
     losses: Losses
+    parking: Parking | None = None
+    steps: Mapping[str, float] = field(default_factory=dict)
     accept_replay: int | None = None
     ending: bool = False
     failure: Exception | None = None
@@ -148,8 +152,7 @@ class BatchProtocol:
         files = sum(len(read) for read in logs.fingerprint.files.values())
         self.events.emit(BatchPlanned(self.identity.query, batch, _instant(logs.fingerprint.watermark_ms), files))
         self.logs.require_inputs(logs, batch, whole=self.whole_files)
-        sections, counts = self._stage(rows, batch, attempt)
-        staged = self._manifest(batch, attempt, logs, sections, counts)
+        staged = self._manifest(batch, attempt, logs, *self._stage(rows, batch, attempt, logs))
         manifest = self._decide(staged)
         standing = monotonic_seconds()
         counts = {key: manifest.counts.get(key, 0) for key in _DIGEST_KEYS}
@@ -166,6 +169,8 @@ class BatchProtocol:
         if batch:
             self.publisher.drop_published(batch - 1)
         self.manifests.prune(batch, self.publisher.open_batches)
+        if self.parking is not None:
+            self.parking.prune(batch)
         self.done.add(manifest)
         self.quiet.saw(batch, logs)
         leap = self.leaps.saw(batch, logs, manifest.counts[SideKind.LATE])
@@ -203,7 +208,9 @@ class BatchProtocol:
 
     # -- stage
 
-    def _stage(self, rows: _jvm.BatchRows, batch: int, attempt: str) -> tuple[tuple[Section, ...], dict[str, int]]:
+    def _stage(
+        self, rows: _jvm.BatchRows, batch: int, attempt: str, logs: BatchLogs
+    ) -> tuple[tuple[Section, ...], dict[str, int], tuple[Parked, ...]]:
         output = self.identity.query
         place = self._place(output)
         directory = f"_staging/{attempt}"
@@ -217,17 +224,17 @@ class BatchProtocol:
             _jvm.check_doors(metrics)
             self._doors_checked = metrics.get("input", 0) > 0  # without input the optimiser leaves the doors out
         main = sums.get(tally_door(output), DoorSums())
-        digest = main.digest(self.floats)
-        files = files_of_rows(self.storage, staged) if digest.rows else ()
-        if any(self.sinks[name].shards > 1 for name in self.targets[output]):
-            files = tuple(replace(file, digest=self._digest_of(file, main)) for file in files)
+        digest, files, parked = main.digest(self.floats), self._files_of_main(staged, main), tuple[Parked, ...]()
         if not digest.rows:
             self.storage.delete(staged)
+        if self.parking is not None:
+            parked, on_time = self._park(batch, attempt, logs, sums.get(PARKED, DoorSums()), staged)
+            digest, files = digest + on_time.digest(self.floats), (*files, *self._files_of_main(staged, on_time, files))
         sections = self._sections(output, "main", directory, files, digest)
         counts = {
             "input": metrics.get("input", 0),
             "expanded": sums.get(EXPANDED, DoorSums()).rows,
-            "emitted": digest.records if self.stateful else digest.rows,
+            "emitted": digest.records if self.recipe.aggregate is not None else digest.rows,
             "duplicate": metrics.get("duplicate", 0),
             "filtered": sum(found.rows for name, found in sums.items() if name.startswith("filtered.")),
         }
@@ -238,7 +245,31 @@ class BatchProtocol:
             if kind in self.sides:
                 sections += self._side_sections(kind, found, attempt)
         counts.update({name: found.rows for name, found in sums.items() if name.startswith("filtered.")})
-        return tuple(sections), counts
+        return tuple(sections), counts, parked
+
+    def _files_of_main(self, staged: str, sums: DoorSums, known: Sequence[StagedFile] = ()) -> tuple[StagedFile, ...]:
+        """The files that were just written, beside the known ones; where a sink publishes by shards, with what the rows of each sum up to."""
+        names = {file.name for file in known}
+        files = tuple(file for file in files_of_rows(self.storage, staged) if file.name not in names) if sums.rows else ()
+        if any(self.sinks[name].shards > 1 for name in self.targets[self.identity.query]):
+            return tuple(replace(file, digest=self._digest_of(file, sums)) for file in files)
+        return files
+
+    def _park(self, batch: int, attempt: str, logs: BatchLogs, aside: DoorSums, staged: str) -> tuple[tuple[Parked, ...], DoorSums]:
+        """What waits once the batch has put its own rows aside; and the sums of what is on time by now, which it has staged."""
+        assert self.parking is not None, "the rows of this query do not wait"
+        before, now = logs.watermark_before_ms, logs.fingerprint.watermark_ms
+        waiting = (*self.parking.before(batch), *self.parking.put_aside(batch, attempt, aside))
+        due = self.parking.due(waiting, before, now)
+        parked = (*waiting, *self.parking.folded(waiting, batch, attempt, now))
+        if due is None:
+            return parked, DoorSums()
+        output, place = self.identity.query, self._place(self.identity.query)
+        summed = tallied(due, self.doors, output, stateful=True, steps=self.steps).rows
+        typed = summed if place.shared else self.sinks[place.output].encoded(summed)
+        options = {**write_options(place.format), **NO_MARKER}
+        typed.write.format(SPARK_NAME[place.format]).options(**options).mode("append").save(staged)
+        return parked, sums_by_output(self.doors.drain(batch)).get(tally_door(output), DoorSums())
 
     def _side_sections(self, kind: SideKind, found: DoorSums, attempt: str) -> list[Section]:
         output = self.sides[kind]
@@ -271,7 +302,13 @@ class BatchProtocol:
         return None if named is None else sums.by_partition.get(int(named[1]), DoorSums()).digest(self.floats)
 
     def _manifest(
-        self, batch: int, attempt: str, logs: BatchLogs, sections: tuple[Section, ...], counts: dict[str, int]
+        self,
+        batch: int,
+        attempt: str,
+        logs: BatchLogs,
+        sections: tuple[Section, ...],
+        counts: dict[str, int],
+        parked: tuple[Parked, ...],
     ) -> Manifest:
         before = self._before(batch)
         totals = {
@@ -295,6 +332,7 @@ class BatchProtocol:
             made_by=self.identity.made_by,
             version=__version__,
             unknown_since=_unknown_since(before, batch),
+            parked=parked,
         )
 
     def _earlier(self, output: str, before: Manifest | None, batch: int) -> Chain | None:
@@ -403,6 +441,8 @@ class BatchProtocol:
 
     def _rows_left(self, known: Manifest) -> bool:
         """Whether every section is published whole, or its staged rows are still whole: a power failure may have taken them."""
+        if self.parking is not None and not self.parking.has(known):
+            return False
         return all(self.sinks[section.output].staged_whole(section) or self._is_whole(known, section) for section in known.sections)
 
     def _staged_again(self, known: Manifest, staged: Manifest) -> Manifest:
@@ -459,6 +499,8 @@ class BatchProtocol:
             return may_be_visible(known, self.sinks)
 
     def _drop_attempt(self, staged: Manifest) -> None:
+        if self.parking is not None:
+            self.parking.drop_attempt(staged.attempt)
         for section in staged.sections:
             if section.digest.rows:
                 self.sinks[section.output].abort(section.directory)

@@ -10,6 +10,7 @@ from streamproof.runtime.bound import BoundJob, OutputPlace
 from streamproof.runtime.loading import load_job
 from streamproof.runtime.settings import refuse_settings
 from streamproof.runtime.sinks import cannot_keep
+from streamproof.stream.emissions.emission import REVISION
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
@@ -41,6 +42,9 @@ def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
     for name in config.sink:
         if output_of(name) not in kinds:
             raise _unknown_output(config, name, list(kinds))
+    for query, recipe in bound.outputs.main.items():
+        if recipe.emission.revised:
+            _require_calls_by_revision(config, query, recipe.emission.name)
     for name, sink in config.sink.items():
         if isinstance(sink, ServiceSink) and not services.keeps_claim(sink):
             raise cannot_keep(config, name, sink.connector, services.guarantee(sink))
@@ -48,6 +52,18 @@ def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
         bound.places.update({name: _place(config, name, kind) for name in config.sinks_of(output) or (output,)})
     _require_places_apart(config, bound.places)
     return bound if new_output is None else _with_new_output(bound, new_output)
+
+
+def _require_calls_by_revision(config: "JobConfig", query: str, emission: str) -> None:
+    """ConfigurationError for calls whose key is the same for all rows of a window: only the first would be made."""
+    for name in config.sinks_of(query):
+        sink = config.sink[name]
+        if isinstance(sink, HttpSink) and REVISION not in sink.key:
+            raise ConfigurationError(
+                f'{config.where("sink", name, "key")}: [sink.{name}] key lacks "{REVISION}", and the windows of {query} have emit="{emission}".',
+                required="A window gives several rows then, and calls with one key are one call: what comes after the first would never be sent.",
+                remedy=f'Add "{REVISION}" to the key; or let the window be final.',
+            )
 
 
 def _with_new_output(bound: BoundJob, path: str) -> BoundJob:

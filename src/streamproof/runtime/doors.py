@@ -9,13 +9,15 @@ from pyspark.sql.types import BinaryType, StructType
 
 from streamproof import _jvm
 from streamproof.connectors.json_records import WRITTEN
-from streamproof.stream.names import CORRUPT, INSTANT, MADE, ORIGINAL, PROBLEM, REASON, TRACE, WINDOW
+from streamproof.stream.names import ADDED, BATCH, CORRUPT, DUE, INSTANT, MADE, ORIGINAL, PROBLEM, REASON, TRACE, WHOSE, WINDOW
 from streamproof.stream.outputs import SideKind
 
 _INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM, WINDOW)
 AGAIN = "\t"
 """Between the name of a door and its number, where several sources pass doors of one name."""
 _LATE = "at or behind the late bound"
+PARKED = "parked"
+"""The door of rows that wait until their window is on time."""
 EXPANDED = "expanded"
 """The door that nobody leaves by: a record's second window and those after it are counted there."""
 
@@ -35,6 +37,12 @@ class SideDoors:
 
     def clock(self) -> Column:
         return self.jvm.batch_clock()
+
+    def batch(self) -> Column:
+        return self.jvm.batch_number()
+
+    def bound(self) -> Column:
+        return self.jvm.late_before(0)
 
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
         rows = rows.withColumn(REASON, reason)
@@ -62,6 +70,13 @@ class SideDoors:
         """The name of a door that every source of a union has: a door occurs once in a plan, and its sums are added up by its name."""
         self._uses[door] += 1
         return door if self._uses[door] == 1 else f"{door}{AGAIN}{self._uses[door]}"
+
+    def park(self, rows: DataFrame, directory: str) -> DataFrame:
+        """Lets rows pass that go out at once; the others are put aside, below the directory, with the batch that has done it."""
+        rows = rows.withColumn(MADE, F.spark_partition_id())  # what is put aside is what a function of the user's has given
+        out = self.jvm.divert(PARKED, directory, parked_row(rows, self.batch()), F.col(DUE).cast("string"))
+        passed = rows_that_pass(rows, F.when(F.col(DUE).isNotNull(), out).otherwise(F.lit(True)))
+        return passed.drop(MADE, DUE, WHOSE)
 
     def once(self, rows: DataFrame, key: list[str]) -> DataFrame:
         """Spark counts what it drops, see `BatchRows.sums`."""
@@ -91,6 +106,12 @@ def late_row(rows: DataFrame, window: tuple[Column, Column] | None) -> Column:
     shown = [name for name in rows.columns if name not in _INTERNAL]
     bounds = [] if window is None else [window[0].alias("window_start"), window[1].alias("window_end")]
     return F.struct(*shown, *bounds, F.lit(_LATE).alias("reason"))
+
+
+def parked_row(rows: DataFrame, batch: Column) -> Column:
+    """What is written of a row that waits (string): its columns, hidden ones too, and the batch that has put it aside."""
+    kept = [name for name in rows.columns if name not in (ORIGINAL, MADE, ADDED)]
+    return F.to_json(F.struct(*kept, batch.alias(BATCH)), WRITTEN)
 
 
 def rows_that_pass(rows: DataFrame, keep: Column) -> DataFrame:

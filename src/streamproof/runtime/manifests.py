@@ -151,6 +151,11 @@ class ManifestStore:
         names = self._storage.names(f"{self._folder}/manifests")
         return sorted(int(name) for name in names if name.isdigit())
 
+    @property
+    def parked_directory(self) -> str:
+        """Where rows lie that wait until their window is on time."""
+        return f"{self._folder}/parked"
+
     def side_directory(self, output: str) -> str:
         """Where side rows are staged whose sink does not take JSON lines as they are."""
         return f"{self._folder}/side/{output}"

@@ -3,8 +3,11 @@
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import PlanChanged
 from streamproof.runtime.manifests import ManifestStore
+from streamproof.stream.emissions import Corrections
 from streamproof.stream.identity import LATENESS, NONE, MadeBy, differences
 
+_LATENESS_OF_WAITING = ("lag",)
+"""Where rows wait until their window is on time, another allowed lateness would let some of them go out never, or twice."""
 _LATENESS_OF_SOURCES = tuple(f"{part} of " for part in LATENESS)
 """How these parts of the further sources of a union begin."""
 
@@ -34,7 +37,8 @@ def require_same(manifests: ManifestStore, made_by: MadeBy, *, accept_lateness: 
     ):
         return []  # there is no state that the source or its event time could be wrong for
     found = differences(newest.made_by, made_by)
-    only_lateness = bool(found) and all(part in LATENESS or part.startswith(_LATENESS_OF_SOURCES) for part in found)
+    acceptable = _LATENESS_OF_WAITING if made_by.get("emission") == Corrections.name else LATENESS
+    only_lateness = bool(found) and all(part in acceptable or part.startswith(_LATENESS_OF_SOURCES) for part in found)
     if not found:
         return []
     if only_lateness and accept_lateness:

@@ -7,6 +7,7 @@ from streamproof.checkpoint.state import OpenWindows, open_windows
 from streamproof.config import KafkaSource
 from streamproof.core.account import Account
 from streamproof.core.clock import from_micros
+from streamproof.core.durations import micros_of
 from streamproof.core.ends import End
 from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
@@ -17,6 +18,7 @@ from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
 from streamproof.runtime.several_queries import prices
 
 if TYPE_CHECKING:
+    from streamproof.runtime.batch import BatchProtocol
     from streamproof.runtime.bound import BoundJob
     from streamproof.runtime.query import RunningQuery
 
@@ -89,8 +91,7 @@ class _End:
 
 def _end_of(query: "RunningQuery") -> _End:
     newest, protocol = _newest_committed(query), query.protocol
-    stateful = protocol.stateful and newest is not None
-    opened = open_windows(protocol.spark, protocol.manifests.checkpoint) if stateful else OpenWindows(0, 0, None)
+    opened = _opened(protocol, newest) if protocol.recipe.aggregate is not None and newest is not None else OpenWindows(0, 0, None)
     done = protocol.done
     event = QueryEnded(
         query=query.name,
@@ -103,6 +104,13 @@ def _end_of(query: "RunningQuery") -> _End:
         closes_after=None if opened.latest_end_us is None else from_micros(opened.latest_end_us),
     )
     return _End(query, newest, event)
+
+
+def _opened(protocol: "BatchProtocol", newest: Manifest) -> OpenWindows:
+    """The windows in state; the records of those that have given a row are counted as emitted already."""
+    watermark_us, lateness_us = newest.fingerprint.watermark_ms * 1_000, micros_of(protocol.recipe.allowed_lateness)
+    emitted = protocol.recipe.emission.emitted_up_to(watermark_us, lateness_us)
+    return open_windows(protocol.spark, protocol.manifests.checkpoint, emitted)
 
 
 def _newest_committed(query: "RunningQuery") -> Manifest | None:

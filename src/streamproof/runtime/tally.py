@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
@@ -11,7 +11,7 @@ from pyspark.sql.types import DataType, DoubleType, FloatType, MapType, StructFi
 
 from streamproof._jvm import float_steps
 from streamproof.runtime.doors import rows_that_pass
-from streamproof.stream.names import MADE, ORIGINAL, RECORDS, TRACE, TRACE_HASH
+from streamproof.stream.names import ADDED, DUE, MADE, ORIGINAL, RECORDS, TRACE, TRACE_HASH
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors
@@ -27,11 +27,14 @@ class Tallied:
         The columns that are summed instead of hashed, by the step that each may come out apart (0: in its last digits only).
     not_compared
         Columns that are neither summed nor hashed: in another order of addition they could be anything.
+    steps
+        Which columns depend on the order in which floats are added, see `float_steps`.
     """
 
     rows: DataFrame
     floats: Mapping[str, float]
     not_compared: Sequence[str] = ()
+    steps: Mapping[str, float] = field(default_factory=dict)
 
 
 def tally_door(output: str) -> str:
@@ -39,15 +42,16 @@ def tally_door(output: str) -> str:
     return f"tally:{output}"
 
 
-def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> Tallied:
+def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool, steps: Mapping[str, float] | None = None) -> Tallied:
     """Adds row hashes, hidden counts and float sums up, and takes the hidden columns off that only a proof writes.
 
     Floats of aggregations depend on the order of addition and are summed, and so is what rounds them; elsewhere they are hashed like the rest.
+    `steps` are those of the aggregation, where the rows are not its own any more.
     """
     names = rows.columns
-    visible = [column for column in rows.schema.fields if column.name not in (ORIGINAL, RECORDS)]
+    visible = [column for column in rows.schema.fields if column.name not in (ORIGINAL, RECORDS, ADDED, DUE)]
     in_proof = TRACE_HASH in names or TRACE in names
-    steps = float_steps(rows) if stateful else {}
+    steps = steps if steps is not None else float_steps(rows) if stateful else {}
     is_float = {column.name for column in visible if stateful and isinstance(column.dataType, DoubleType | FloatType)}
     floats = {
         column.name: steps.get(column.name, 0.0)
@@ -56,11 +60,12 @@ def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool) -> 
     }
     not_compared = [name for name, step in steps.items() if step == math.inf]
     row_hash = hash_of([column for column in visible if column.name not in floats and column.name not in not_compared])
-    records = F.coalesce(F.col(RECORDS), F.lit(0)).cast("bigint") if RECORDS in names else F.lit(0).cast("bigint")
+    counts = next((name for name in (ADDED, RECORDS) if name in names), None)
+    records = F.lit(0).cast("bigint") if counts is None else F.coalesce(F.col(counts), F.lit(0)).cast("bigint")
     passes = doors.tally(tally_door(output), row_hash, records, [F.col(name).cast("double") for name in floats])
     kept = [column.name for column in visible] + ([RECORDS] if in_proof and RECORDS in names else [])
     # What is summed must be what is written, not what a function of the user's gives when it is called once more.
-    return Tallied(rows_that_pass(rows.withColumn(MADE, F.spark_partition_id()), passes).select(*kept), floats, not_compared)
+    return Tallied(rows_that_pass(rows.withColumn(MADE, F.spark_partition_id()), passes).select(*kept), floats, not_compared, steps)
 
 
 def hash_of(columns: Sequence[StructField]) -> Column:

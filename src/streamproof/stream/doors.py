@@ -12,6 +12,12 @@ class Doors(Protocol):
     def clock(self) -> "Column":
         """The batch's own timestamp (bigint, microseconds)."""
 
+    def batch(self) -> "Column":
+        """The number of the running batch (bigint)."""
+
+    def bound(self) -> "Column":
+        """The first instant above the late bound (bigint, microseconds)."""
+
     def reject(self, rows: "DataFrame", reason: "Column") -> "DataFrame":
         """Lets rows pass whose reason is null."""
 

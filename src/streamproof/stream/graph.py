@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from streamproof.core.durations import micros_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.doors import Doors
+from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.identity import MadeBy, state_of
 from streamproof.stream.names import INSTANT, MADE, ORIGINAL, TRACE, visible
 from streamproof.stream.operators import Transform, Union, WindowAggregate
@@ -129,20 +130,31 @@ def _kept(
     for step in chain:
         rows = rows if step is first else step.ready(rows, column, doors)
         if isinstance(step, WindowAggregate) and step is not chain[-1]:
-            rows, column = step.before_window(rows, column), INSTANT
+            rows, column = step.before_window(rows, column, doors), INSTANT
             between.append(rows)
         else:
             rows = step.streaming(rows, column, doors)
-    return _afterwards(recipe.afterwards, rows), between
+    return _afterwards(recipe.afterwards, rows, revised=recipe.emission.revised), between
 
 
-def _afterwards(steps: Sequence[Transform], rows: DataFrame) -> DataFrame:
+def _afterwards(steps: Sequence[Transform], rows: DataFrame, *, revised: bool) -> DataFrame:
     """The transforms behind an aggregation; the hidden aggregates stay, in front."""
     hidden = hidden_in(rows)
     for step in steps:
         rows = step.applied(rows)
         _require_hidden(rows, hidden)
+        if revised:
+            _require_revision(rows)
     return rows.select(*hidden, *[name for name in rows.columns if name not in hidden]) if steps else rows
+
+
+def _require_revision(rows: DataFrame) -> None:
+    if REVISION not in rows.columns:
+        raise JobDefinitionError(
+            f"The function given to transform() behind aggregate() leaves out the column {REVISION}.",
+            required="A window can give several rows: the one with the highest revision is its last word, and nothing else tells them apart.",
+            remedy=f'Leave columns out with rows.drop(...), or select "{REVISION}" too.',
+        )
 
 
 def _require_hidden(rows: DataFrame, names: Sequence[str]) -> None:

@@ -6,6 +6,14 @@ TRACE = "_trace"
 ORIGINAL = "_original"
 RECORDS = "_records"
 TRACE_HASH = "_trace_hash"
+ADDED = "_added"
+"""Of a row of a window that can give several: the records that are emitted with it, and were not before."""
+DUE = "_due"
+"""Of a row that may have to wait: when its window ends, microseconds UTC; null of one that goes out at once."""
+WHOSE = "_whose"
+"""Of a row that may have to wait: whose window it is, the key's values as JSON."""
+BATCH, GIVES, REVISIONS = "_batch", "_gives", "_revisions"
+"""What numbers the rows of a window, see `emissions.revisions`."""
 MADE = "_made"
 """Says that a transform of the user's lies below: the doors behind it ask for it, see `graph.row_wise`."""
 INSTANT = "_instant"
@@ -21,8 +29,8 @@ RECORD_COLUMNS = ("_record", "_record_text", "_record_schema_id")
 WINDOW = "_window_end"
 """The window of a row: its end, or of a session its start and end."""
 NUMBER = "_number"
-HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
-_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, NUMBER})
+HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, ADDED, DUE, WHOSE, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
+_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, NUMBER, BATCH, GIVES, REVISIONS})
 
 
 def own_name(names: Iterable[str]) -> str | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import takewhile
 
+from streamproof.stream.emissions import Emission, Final
 from streamproof.stream.operators import Deduplicate, Operator, Transform, Union, WindowAggregate
 from streamproof.stream.operators.operator import Stateful
 
@@ -60,6 +61,11 @@ class Recipe:
     @property
     def stateful_steps(self) -> tuple[Stateful, ...]:
         return tuple(step for step in self.steps if isinstance(step, Stateful))
+
+    @property
+    def emission(self) -> Emission:
+        """When the windows give rows; what has none gives each row once."""
+        return self.aggregate.emission if self.aggregate is not None else Final()
 
     @property
     def allowed_lateness(self) -> timedelta:

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Any
 from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates import Declared
+from streamproof.stream.emissions import Emission
+from streamproof.stream.emissions.emission import REVISION
+from streamproof.stream.emissions.named import emission_named
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.union import require_possible
 from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind, require_plain
 from streamproof.stream.outputs import SideKind, SideOutput
 from streamproof.stream.recipe import Recipe
 from streamproof.stream.windows import Window
+from streamproof.stream.windows.window import positive_duration
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -110,13 +114,21 @@ class Stream:
         require_possible(self.recipe, other.recipe)
         return Stream(self.recipe.then(Union(other.recipe)))
 
-    def deduplicate(self, *key: str) -> "Stream":
-        """Keeps one row per key within lag + allowed lateness (R12); which copy stays is not promised.
+    def deduplicate(self, *key: str, within: str | None = None) -> "Stream":
+        """Keeps one row per key (R12); which copy stays is not promised.
 
         Parameters
         ----------
         key
             Columns that identify an event.
+        within
+            How far apart in event time two rows of a key are copies at least, such as "10 minutes". A key is remembered until the watermark has
+            passed its event time by that; a row that comes later is an event of its own. By default lag + allowed lateness.
+
+        Raises
+        ------
+        JobDefinitionError
+            Without a key, behind a window or another deduplication, or if `within` is no duration above zero in whole milliseconds.
         """
         if not key:
             raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
@@ -124,7 +136,10 @@ class Stream:
         if self.recipe.windows:
             raise deduplicated_windows(key)
         self._before_state("deduplicate")
-        return Stream(self.recipe.then(Deduplicate(key)))
+        horizon = (
+            None if within is None else positive_duration(f"deduplicate(within={within!r})", within, "a horizon is a duration")
+        )
+        return Stream(self.recipe.then(Deduplicate(key, horizon)))
 
     def window(
         self,
@@ -148,7 +163,9 @@ class Stream:
         allowed_lateness
             How long after the watermark has passed its end a window still takes rows.
         emit
-            "final": each window once, when it can no longer change. "corrections" and "early" are not there yet.
+            "final": each window once, when it can no longer change. "corrections": when the watermark has passed its end, and once more for
+            each batch that changes it within the allowed lateness. "early": for each batch that changes it. The last two have a column
+            `revision`, from 0 on; the row with the highest is the window's last word.
 
         Raises
         ------
@@ -161,26 +178,21 @@ class Stream:
                 f"window() got a {type(window).__name__}.",
                 required='It takes sp.tumbling("30 seconds"), sp.hopping(...), sp.session(...) or sp.calendar(...).',
             )
-        if emit != "final":
-            known = emit in ("corrections", "early")
-            raise JobDefinitionError(
-                f'window(emit="{emit}") {"is not there yet" if known else "is no emission mode"}.',
-                required='This version has emit="final": each window once, when it can no longer change.',
-            )
+        emission = emission_named(emit, window)
         try:
             lateness = parse_duration(allowed_lateness)
         except ValueError as problem:
             raise JobDefinitionError(f"window(allowed_lateness={allowed_lateness!r}): {problem}.") from problem
         keys = (by,) if isinstance(by, str) or not isinstance(by, tuple | list) else tuple(by)
         _require_names("window(by=...)", keys)
-        require_behind(self.recipe, window, keys)
+        require_behind(self.recipe, window, keys, emission)
         if window.needs_key and not keys:
             raise JobDefinitionError(
                 f"window({window}) without a key.",
                 required="A session is that of a key: Spark has no sessions of all events together.",
                 remedy='Say whose sessions they are: by="client". For one session of all, make a column that is the same in every row.',
             )
-        return WindowedStream(self.recipe, window, keys, lateness)
+        return WindowedStream(self.recipe, window, keys, lateness, emission)
 
     @property
     def rejected(self) -> SideOutput:
@@ -225,11 +237,14 @@ def _require_names(where: str, names: "tuple[Any, ...]") -> None:
 class WindowedStream:
     """A stream cut into windows, waiting for its aggregates."""
 
-    def __init__(self, recipe: Recipe, window: Window, by: tuple[str, ...], allowed_lateness: Any) -> None:
+    def __init__(self, recipe: Recipe, window: Window, by: tuple[str, ...], allowed_lateness: Any, emission: Emission) -> None:
         self._recipe, self._window, self._by, self._lateness = recipe, window, by, allowed_lateness
+        self._emission = emission
 
     def aggregate(self, **aggregates: "Column | Declared") -> Stream:
-        """One row per window and key: the key columns, `window_start`, `window_end` (TIMESTAMP, UTC) and the aggregates.
+        """Rows per window and key: the key columns, `window_start`, `window_end` (TIMESTAMP, UTC) and the aggregates.
+
+        Where a window can give several rows (`emit`), they have `revision` (BIGINT) too, from 0 on.
 
         Parameters
         ----------
@@ -245,10 +260,16 @@ class WindowedStream:
                     f"aggregate({name}=...) is a {type(column).__name__}.",
                     required='An aggregate is a PySpark column, such as F.sum("notional"), an sp.accumulator(...) or one of sp.sketch.',
                 )
-        taken = sorted((set(_RESERVED) | set(self._by)) & set(aggregates))
+        reserved = (*_RESERVED, REVISION) if self._emission.revised else _RESERVED
+        if self._emission.revised and REVISION in self._by:
+            raise JobDefinitionError(
+                f'window(by="{REVISION}"): that name numbers the rows of a window.', remedy="Rename the column before."
+            )
+        taken = sorted((set(reserved) | set(self._by)) & set(aggregates))
         if taken:
             raise JobDefinitionError(
                 f"aggregate({taken[0]}=...): that name is taken by the window or its key.", remedy="Choose another name."
             )
         require_plain(self._recipe.windows, aggregates)
-        return Stream(self._recipe.then(WindowAggregate(self._window, self._by, self._lateness, dict(aggregates))))
+        step = WindowAggregate(self._window, self._by, self._lateness, dict(aggregates), self._emission)
+        return Stream(self._recipe.then(step))

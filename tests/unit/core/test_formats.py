@@ -12,7 +12,7 @@ import known_formats
 from streamproof import __version__
 from streamproof.core.formats import Format, number_in, require_keys
 from streamproof.core.incarnation import Incarnation
-from streamproof.core.manifest import Chain, Digest, Fingerprint, LedgerEntry, Manifest, Section, StagedFile
+from streamproof.core.manifest import Chain, Digest, Fingerprint, LedgerEntry, Manifest, Parked, Section, StagedFile
 from streamproof.errors import CheckpointError, UnknownFormat
 from streamproof.runtime import losses
 from streamproof.runtime.losses import Loss
@@ -88,7 +88,7 @@ def test_r30_what_is_written_is_read_back(kind):
 
 
 @of_each_kind
-@pytest.mark.parametrize("number", [0, 2, 99, "1", "v1", True, [1], None], ids=repr)
+@pytest.mark.parametrize("number", [0, 3, 99, "1", "v1", True, [1], None], ids=repr)
 def test_r30_another_number_is_an_unknown_format(kind, number):
     said = "no format" if number is None else f"format {json.dumps(number)}"
 
@@ -155,14 +155,14 @@ def test_r30_what_is_no_record_at_all_is_torn(kind, text):
 
 @of_each_kind
 def test_r30_a_torn_record_of_another_format_is_not_ours_to_mend(kind):
-    newer = changed(kind.text, [], lambda found: found.update(format=2))
+    newer = changed(kind.text, [], lambda found: found.update(format=3))
 
-    with pytest.raises(UnknownFormat, match="of format 2"):
+    with pytest.raises(UnknownFormat, match="of format 3"):
         kind.read(newer[:-3])
 
 
 def test_r30_the_error_says_where_what_which_version_and_what_to_do():
-    newer = changed(MANIFEST.to_json(), [], lambda found: found.update(format=2))
+    newer = changed(MANIFEST.to_json(), [], lambda found: found.update(format=3))
 
     with pytest.raises(CheckpointError) as raised:
         Manifest.from_json(newer, where="/checkpoint/manifests/3")
@@ -171,8 +171,8 @@ def test_r30_the_error_says_where_what_which_version_and_what_to_do():
     assert type(error) is UnknownFormat
     assert not isinstance(error, ValueError), "whoever mends what is torn must not catch it"
     assert error.message == (
-        "/checkpoint/manifests/3 is a manifest of format 2, written by Streamproof 7.8.9. "
-        f"This is Streamproof {__version__}, which knows format 1."
+        "/checkpoint/manifests/3 is a manifest of format 3, written by Streamproof 7.8.9. "
+        f"This is Streamproof {__version__}, which knows format 1 and 2."
     )
     assert "stays as it is" in error.required
     assert "Run the version of Streamproof that wrote it" in error.remedy
@@ -198,6 +198,18 @@ def test_r30_an_incarnation_of_the_release_before_names_no_format():
     assert Incarnation.from_json(text) == replace(INCARNATION, version="")
 
 
+def test_r30_a_manifest_with_rows_that_wait_has_a_format_of_its_own():
+    """An earlier version would publish nothing of them, and remove them."""
+    parked = Parked(2, "000002-run", (StagedFile("part-0.jsonl", 10, "crc32:00"),), {90: 3, 120: 1})
+    waiting = replace(MANIFEST, parked=(parked, replace(parked, folded=True)))
+
+    assert json.loads(MANIFEST.to_json())["format"] == 1
+    assert json.loads(waiting.to_json())["format"] == 2
+    assert Manifest.from_json(waiting.to_json()) == waiting
+    with pytest.raises(AssertionError):
+        known_formats.require_manifest(waiting.to_json())
+
+
 def test_r30_what_is_written_is_what_the_release_before_reads():
     known_formats.require_manifest(MANIFEST.to_json())
     known_formats.require_ledger_entry(ENTRY.to_json())
@@ -209,7 +221,7 @@ def test_r30_what_is_written_is_what_the_release_before_reads():
 @pytest.mark.parametrize(
     ("kind", "keys"),
     [
-        (Manifest, known_formats.MANIFEST - {"format"}),
+        (Manifest, known_formats.MANIFEST - {"format"} | {"parked"}),
         (LedgerEntry, known_formats.LEDGER_ENTRY - {"format"}),
         (Section, known_formats.SECTION),
         (StagedFile, known_formats.FILE),

@@ -25,6 +25,8 @@ SECOND = 1_000_000
 WINDOW = QueryShape("totals", "ts", 10 * SECOND, PlainTumbling(30 * SECOND), ("client",), ("total",))
 ONCE = replace(WINDOW, deduplicate=("id",))
 DEDUPLICATED = replace(ONCE, window=None, by=(), aggregates=())
+EARLY = replace(WINDOW, emit="early")
+CORRECTED = replace(WINDOW, emit="corrections", delay_us=80 * SECOND, lateness_us=70 * SECOND)
 PLAIN = QueryShape("rows", "ts")
 FILE = "batch=000003/part-00000-bbbb.parquet"
 
@@ -96,6 +98,7 @@ def faultless(
         {trace: {"total": 1.5} for trace in arrived},
         asked=asked_of(shape),
         asked_time=AskedTime("ts", max_future="1 day"),
+        equivalence_of_rows={key: {"total": 1.5 * contents.count} for key, contents in model.rows.items()},
     )
     return History([view], Offered(events, files_of(batches)), expect or Expect())
 
@@ -115,7 +118,8 @@ def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) ->
     for outcome in model.batches:
         file = f"batch={outcome.batch:06d}/part-00000-aaaa.parquet"
         for (by, start), contents in outcome.emitted.items():
-            window = {"window_start": start, "window_end": contents.end_us}
+            revision = {"revision": outcome.revisions[by, start]} if shape.revised else {}
+            window = {"window_start": start, "window_end": contents.end_us, **revision}
             hidden = {"_records": contents.count, "_trace_hash": contents.hash}
             keys = dict(zip(shape.by, by, strict=True))
             main.append(OutputRow(outcome.batch, file, {**keys, **window, "total": 1.5 * contents.count, **hidden}))

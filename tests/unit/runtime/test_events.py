@@ -34,6 +34,7 @@ from streamproof.runtime.logs import BatchLogs
 from streamproof.runtime.publishing import Publisher
 from streamproof.runtime.quiet import QuietSources
 from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
+from streamproof.stream.recipe import Recipe
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 DAY_MS = 86_400_000
@@ -182,7 +183,7 @@ def protocol(store, heard) -> BatchProtocol:
         sides={},
         columns={},
         floats={},
-        stateful=False,
+        recipe=Recipe("trades"),
         whole_files=(),
         events=events,
         leaps=Leaps("kept"),

@@ -21,7 +21,7 @@ WRONG = {
     'F.sum("notional") -> "sum(notional)"': "job.py line 13: aggregate(exposure=...) is a str.",
     'notional="notional > 0" -> notional=F.col("notionl") > 0': 'require() needs the column "notionl"',
     'notional="notional > 0" -> notional=0': "job.py line 11: require(notional=...) got a int.",
-    'emit="final" -> emit="somtimes"': 'job.py line 13: window(emit="somtimes") is no emission mode.',
+    'emit="final" -> emit="somtimes"': "job.py line 13: window(emit='somtimes') is no emission.",
     '"30 seconds" -> "30 secnds"': "job.py line 13: tumbling('30 secnds'): \"30 secnds\" is not a duration",
     'sp.tumbling("30 seconds") -> "30 seconds"': "job.py line 13: window() got a str.",
     "    exposure = ->     once = once.require(late='1 > 0')\n    exposure =": "line 13: require() stands behind a stateful operator.",

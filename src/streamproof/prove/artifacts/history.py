@@ -19,7 +19,7 @@ from streamproof.prove.artifacts.reading import (
 from streamproof.prove.scenario.offered import Mistakes, Offered, mistakes
 from streamproof.prove.oracle.arrived import Arrived, plain
 from streamproof.prove.oracle.asked import Asked, AskedTime
-from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, WindowKey
+from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, RowKey, WindowKey
 from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.scenario.scenario import Expect
 
@@ -34,8 +34,6 @@ __all__ = [
     "StateContents",
     "read_history",
 ]
-
-WindowRow = tuple[WindowKey, OutputRow]
 
 
 @dataclass(frozen=True)
@@ -68,6 +66,10 @@ class QueryView:
         The names of the files of its sources; None where the job has one source only.
     asked_times
         Of a union by source the event time of each.
+    equivalence_of_rows
+        Where windows give several rows, the aggregates of each of these by the batch query.
+    keeps_last
+        Whether of the rows of a window the main output holds the last one only: it is a table with a row for each window.
     """
 
     left: QueryHistory
@@ -83,6 +85,8 @@ class QueryView:
     asked_time: AskedTime | None = None
     files: frozenset[str] | None = None
     asked_times: Mapping[str, AskedTime | None] = field(default_factory=dict)
+    equivalence_of_rows: Mapping[RowKey, Mapping[str, Any]] | None = None
+    keeps_last: bool = False
 
     @property
     def name(self) -> str:
@@ -115,17 +119,29 @@ class QueryView:
         """The window that a published row is of."""
         return tuple(plain(row.values.get(column)) for column in self.model.shape.by), int(row.values["window_start"])
 
+    def revision_of(self, row: OutputRow) -> int:
+        """Which of the rows of its window a published row is."""
+        return int(row.values["revision"]) if self.model.shape.revised else 0
+
     @cached_property
-    def windows(self) -> Mapping[WindowKey, tuple[OutputRow, ...]]:
-        """The published rows of every window."""
-        grouped: dict[WindowKey, list[OutputRow]] = {}
+    def rows_of_windows(self) -> Mapping[RowKey, tuple[OutputRow, ...]]:
+        """The published rows of every window by their number; more than one of a number is too many."""
+        grouped: dict[RowKey, list[OutputRow]] = {}
         for row in self.main.rows:
-            grouped.setdefault(self.key_of(row), []).append(row)
+            grouped.setdefault((self.key_of(row), self.revision_of(row)), []).append(row)
         return {key: tuple(rows) for key, rows in grouped.items()}
 
     @cached_property
+    def windows(self) -> Mapping[WindowKey, tuple[OutputRow, ...]]:
+        """The published rows of every window, where it can give several those of the highest number: they hold all its records."""
+        last: dict[WindowKey, int] = {}
+        for key, revision in self.rows_of_windows:
+            last[key] = max(revision, last.get(key, revision))
+        return {key: self.rows_of_windows[key, revision] for key, revision in last.items()}
+
+    @cached_property
     def sums(self) -> Mapping[WindowKey, Vector]:
-        """The hidden counts and hashes of every window's rows, added up."""
+        """The hidden counts and hashes of those rows, added up."""
         return {key: total(rows) for key, rows in self.windows.items()}
 
     @cached_property

@@ -25,6 +25,7 @@ _MODULES = (
     "account",
     "publication",
     "window_contents",
+    "revisions",
     "row_contents",
     "late_routing",
     "rejected_routing",

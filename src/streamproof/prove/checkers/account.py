@@ -6,7 +6,7 @@ And what a run prints of it, from the totals of its manifests, is what the model
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
-from streamproof.prove.artifacts.history import History, OutputHistory, QueryView, total
+from streamproof.prove.artifacts.history import History, OutputHistory, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
 from streamproof.prove.checkers.wording import others
@@ -85,20 +85,22 @@ def _printed(history: History, view: QueryView) -> Iterator[Finding]:
 def found_places(view: QueryView) -> Mapping[str, Vector]:
     """What lies in each of the six places, as vectors.
 
-    Emitted, late and rejected are what is published, open is what Spark's state reader found; duplicates and filtered records leave no
-    row behind and are the model's.
+    Emitted, late and rejected are what is published, open is what Spark's state reader found and no row holds; duplicates and filtered
+    records leave no row behind and are the model's.
 
     Raises
     ------
     CannotTell
         If the state of a query with windows was not read.
     """
-    model, state = view.model.places, view.left.state
+    model_of, model, state = view.model, view.model.places, view.left.state
     if view.windowed:
         require_read(view)
-    held = [*state.windows.values(), *state.windows_before.values()] if view.windowed and state is not None else []
+    given = {(key[0], contents.end_us) for key, contents in model_of.emitted.items() if key in view.windows}
+    held = [sums for key, sums in state.windows.items() if key not in given] if view.windowed and state is not None else []
+    held += state.windows_before.values() if view.windowed and state is not None else []
     open_state = _sum(held)
-    emitted = total(view.main.rows) if view.windowed else _traces(view.main)
+    emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main)
     late, rejected = view.side("late"), view.side("rejected")
     return {
         "emitted": emitted,

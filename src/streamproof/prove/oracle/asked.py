@@ -125,8 +125,11 @@ def shape_asked(
         aggregates=last.aggregates,
         before=levels[0] if len(levels) > 1 else None,
         deduplicate=tuple(deduplicate["key"]) if deduplicate else None,
+        within_us=micros(within) if (within := (deduplicate or {}).get("within")) is not None else None,
         max_future_us=_future(time),
         clocks=clocks,
+        emit=windows[-1].get("emit", "final") if windows else "final",
+        lateness_us=lateness,
     )
 
 

@@ -13,6 +13,9 @@ from streamproof.prove.oracle.trace import Vector
 WindowKey = tuple[tuple[Any, ...], int]
 """The values of the key columns, and the window's start in microseconds UTC."""
 
+RowKey = tuple[WindowKey, int]
+"""A window, and the number of one of its rows: 0 where it gives one only."""
+
 
 @dataclass(frozen=True, slots=True)
 class WindowContents:
@@ -58,7 +61,11 @@ class BatchOutcome:
     kept
         Traces behind lateness and deduplication; with a deduplication the copy that the model keeps.
     emitted
-        Windows that this batch emits.
+        Windows that this batch emits, with what they hold then.
+    revisions
+        Of each of them the number of its row, from 0 on.
+    newly_emitted
+        How many (record, window) pairs no row had before this batch.
     """
 
     read: BatchRead
@@ -75,6 +82,8 @@ class BatchOutcome:
     late_ends: tuple[int, ...] = ()
     expanded: tuple[str, ...] = ()
     emitted: Mapping[WindowKey, WindowContents] = field(default_factory=dict)
+    revisions: Mapping[WindowKey, int] = field(default_factory=dict)
+    newly_emitted: int = 0
 
     @property
     def batch(self) -> int:
@@ -90,7 +99,7 @@ class Expectation:
     batches
         One outcome per batch in order; a batch without effects has an empty one.
     open, open_before
-        Windows still in state after the last batch; and those that the former are made of, where they stand behind others.
+        Windows still in state after the last batch, emitted or not; and those that the former are made of, where they stand behind others.
     remembered
         Keys of the deduplication with their expiry, microseconds UTC.
     ambiguous
@@ -111,8 +120,18 @@ class Expectation:
 
     @cached_property
     def emitted(self) -> Mapping[WindowKey, WindowContents]:
-        """All windows that were due, over all batches."""
+        """All windows that have given a row, over all batches, with what they held in the last one."""
         return {key: contents for outcome in self.batches for key, contents in outcome.emitted.items()}
+
+    @cached_property
+    def rows(self) -> Mapping[RowKey, WindowContents]:
+        """Every row that windows have given, by window and revision."""
+        return {(key, outcome.revisions[key]): contents for outcome in self.batches for key, contents in outcome.emitted.items()}
+
+    @cached_property
+    def last_rows(self) -> Mapping[WindowKey, int]:
+        """The number of the last row of every window that has given one."""
+        return {key: revision for outcome in self.batches for key, revision in outcome.revisions.items()}
 
     @cached_property
     def survivors(self) -> tuple[str, ...]:
@@ -138,8 +157,9 @@ class Expectation:
 
     @property
     def _held(self) -> Iterator[str]:
-        """The traces in windows that are open."""
-        return (trace for opened in (self.open, self.open_before) for contents in opened.values() for trace in contents.traces)
+        """The traces in windows that are in state, and have given no row yet."""
+        waiting = [contents for key, contents in self.open.items() if key not in self.emitted]
+        return (trace for contents in (*waiting, *self.open_before.values()) for trace in contents.traces)
 
     @cached_property
     def account(self) -> Account:

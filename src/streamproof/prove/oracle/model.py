@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from streamproof.prove.oracle.arrived import Arrived, BatchRead
+from streamproof.prove.oracle.emissions import emission_of
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.operators.deduplicate import Deduplication
 from streamproof.prove.oracle.operators.union import AlignedWatermark
@@ -116,10 +117,12 @@ class _Run:
 
     def __init__(self, shape: QueryShape, arrived: Mapping[str, Arrived]) -> None:
         self.shape, self.arrived = shape, arrived
-        self.once = Deduplication(shape.delay_us) if shape.deduplicate is not None else None
+        horizon = shape.delay_us if shape.within_us is None else shape.within_us
+        self.once = Deduplication(horizon) if shape.deduplicate is not None else None
         kind = shape.entered.window
         self.windows = Windows(kind) if kind is not None else None
         self.behind = Windows(shape.window) if shape.before is not None and shape.window is not None else None
+        self.emission = emission_of(shape)
         self.newest_us: int | None = None
         self.newest_of: dict[str, int] = {}
         """By source, where there are several."""
@@ -165,12 +168,14 @@ class _Run:
                 pairs = [pair for pair in pairs if pair.end_us > bound_us]
                 within = {pair.record.trace for pair in pairs}
                 passed = [record for record in passed if record.trace in within or record.time_us is None]
-            windows.add(pairs)
-            found["emitted"] = windows.due(watermark_us)
+            given = self.emission.give(windows, windows.add(pairs), watermark_us)
+            found["emitted"], found["revisions"], found["newly_emitted"] = given.windows, given.revisions, given.new
         if self.behind is not None and self.shape.before is not None:
             places = [self.shape.before.by.index(name) for name in self.shape.by]
             self.behind.add(closed(found["emitted"], self.behind.kind, places))
             found["emitted"] = self.behind.due(watermark_us)
+            found["revisions"] = dict.fromkeys(found["emitted"], 0)
+            found["newly_emitted"] = sum(contents.count for contents in found["emitted"].values())
         if once is not None:
             once.forget(watermark_us)
         return {**found, "kept": tuple(record.trace for record in passed)}

@@ -6,6 +6,8 @@ from typing import Literal
 
 from streamproof.prove.oracle.windows import PlainWindow
 
+Emit = Literal["final", "corrections", "early"]
+
 
 @dataclass(frozen=True, slots=True)
 class Clock:
@@ -38,6 +40,8 @@ class QueryShape:
         The watermark delay, lag + allowed lateness, microseconds.
     max_future_us
         How far an event may lie in the future of its batch's clock, microseconds; None where that is not asked.
+    emit, lateness_us
+        When windows give rows; and the allowed lateness, microseconds.
     clocks
         Of a query with several sources by source what its events go by; the delay of the query is then the longest.
     window
@@ -50,6 +54,8 @@ class QueryShape:
         The names of the aggregates.
     deduplicate
         The key columns of the deduplication; None without one.
+    within_us
+        How long it remembers a key behind its event time, microseconds; None for the delay of the query.
     """
 
     query: str
@@ -59,8 +65,10 @@ class QueryShape:
     by: tuple[str, ...] = ()
     aggregates: tuple[str, ...] = ()
     deduplicate: tuple[str, ...] | None = None
+    within_us: int | None = None
     max_future_us: int | None = None
-    emit: Literal["final"] = "final"
+    emit: Emit = "final"
+    lateness_us: int = 0
     clocks: Mapping[str, Clock] = field(default_factory=dict)
     before: Level | None = None
 
@@ -72,6 +80,11 @@ class QueryShape:
     def future_of(self, source: str) -> int | None:
         """How far an event of a source may lie in the future."""
         return self.clocks[source].max_future_us if source in self.clocks else self.max_future_us
+
+    @property
+    def revised(self) -> bool:
+        """Whether a window can give several rows."""
+        return self.emit != "final"
 
     @property
     def stateful(self) -> bool:

@@ -10,7 +10,7 @@ _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _TEMPORARY = re.compile(rf"^\.(?P<final>.+?)(?:\.{_UUID})?\.tmp$")
 _COMMITTER = re.compile(r"/(?:_temporary|\.spark-staging-[^/]+)(?:/0)?(?:/_temporary)?(?:/(?:attempt|task)_[^/]+)?(?=/|$)")
 _RANDOM = re.compile(
-    rf"(?P<run_of>/(?:_staging|side/[^/]+|staging/[^/]+)/\d+-)(?P<run>[^/]+)|(?P<table>\d{{6}}-{_UUID})|(?P<id>{_UUID})"
+    rf"(?P<run_of>/(?:_staging|parked|side/[^/]+|staging/[^/]+)/\d+-)(?P<run>[^/]+)|(?P<table>\d{{6}}-{_UUID})|(?P<id>{_UUID})"
     r"|(?P<attempt_of>-\d+-)(?P<attempt>\d+)(?=\.jsonl$)"
 )
 _OPEN = {"run": "[^/]+", "table": rf"\d{{6}}-{_UUID}", "id": _UUID, "attempt": r"\d+"}
@@ -74,6 +74,12 @@ CHECKPOINT = (
         Phase.WORK,
         "side.{output}.{partition}",
     ),
+    Row(
+        r"_streamproof/(?P<output>parked)/(?P<batch>\d+)-[^/]+/(?:[^/]*-)?(?P<partition>\d+)-\d+\.jsonl",
+        Phase.WORK,
+        "{output}.{partition}",
+    ),
+    Row(r"_streamproof/(?P<output>parked)(/(?P<batch>\d+)-[^/]+(/.+)?)?", Phase.STAGE, "{output}"),
     Row(r"_streamproof/side/(?P<output>[^/]+)(/(?P<batch>\d+)-[^/]+)?", Phase.WORK, "side.{output}"),
     Row(r"_streamproof/staging/(?P<output>[^/]+)/(?P<batch>\d+)-[^/]+(/.+)?", Phase.STAGE, "{output}"),
     Row(r"_streamproof/manifests/(?P<batch>\d+)", Phase.STAGE, "manifest"),

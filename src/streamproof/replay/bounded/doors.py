@@ -14,6 +14,7 @@ from streamproof.runtime.doors import late_row, rejected_row
 from streamproof.stream.names import ORIGINAL, REASON
 from streamproof.stream.outputs import SideKind
 
+_BEFORE_ALL = -(2**63)
 ONCE = "once"
 """What a deduplication lets pass."""
 
@@ -34,6 +35,13 @@ class BatchDoors:
     def clock(self) -> Column:
         """The time of this run: a batch has no other clock."""
         return F.lit(self.asked_at_us)
+
+    def batch(self) -> Column:
+        return F.lit(0).cast("bigint")
+
+    def bound(self) -> Column:
+        """Nothing is late, and no window has been on time before."""
+        return F.lit(_BEFORE_ALL)
 
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
         if self.at_source:

@@ -1,5 +1,6 @@
 """Last step of a start: what waits is published, and Spark's stream runs the protocol batch by batch."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
@@ -10,6 +11,7 @@ from streamproof.runtime.batch import BatchProtocol
 from streamproof.runtime.events import QueryStarted
 from streamproof.runtime.failures import translated
 from streamproof.runtime.leaps import Leaps
+from streamproof.runtime.parking import Parking
 from streamproof.runtime.query import RunningQuery
 from streamproof.runtime.quiet import QuietSources
 from streamproof.runtime.start.plan import Planned
@@ -50,12 +52,14 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
         sides=query.sides,
         columns=planned.columns,
         floats=planned.floats,
-        stateful=query.recipe.aggregate is not None,
+        recipe=query.recipe,
         whole_files=[source.format if source.format in CONTAINERS else "" for source in query.sources.values()],
         events=events,
         leaps=Leaps(query.name),
         quiet=QuietSources(query.name, query.recipe.sources if query.recipe.stateful else ()),
         losses=recovered.losses,
+        parking=_parking(recovered, planned),
+        steps=planned.steps,
         accept_replay=valid.start.accept_replay,
     )
     outputs = {name: query.places[name].where for name in sinks}
@@ -63,12 +67,18 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
     return RunningQuery(query.name, _stream(valid, planned, protocol), protocol)
 
 
+def _parking(recovered: Recovered, planned: Planned) -> Parking | None:
+    if recovered.parking is None or planned.parked is None:
+        return None
+    return replace(recovered.parking, schema=planned.parked)
+
+
 def _stream(valid: Validated, planned: Planned, protocol: BatchProtocol) -> "StreamingQuery":
     query = valid.query
     first = valid.sinks[query.targets[query.name][0]]
     rows = planned.rows if first.place.shared else first.encoded(planned.rows)
     writer = rows.writeStream.queryName(planned.identity.spark_name)
-    writer = writer.option("checkpointLocation", query.checkpoint).outputMode("append")
+    writer = writer.option("checkpointLocation", query.checkpoint).outputMode(query.recipe.emission.output_mode)
     try:
         stream: StreamingQuery = _triggered(_jvm.for_each_batch(valid.spark, writer, protocol), query).start()
     except Exception as problem:

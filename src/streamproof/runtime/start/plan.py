@@ -19,6 +19,7 @@ from streamproof.runtime.batch import Identity, merged_schema
 from streamproof.runtime.bound import BoundQuery
 from streamproof.runtime.doors import SideDoors
 from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.parking import require_writable
 from streamproof.runtime.session import weaker_state
 from streamproof.runtime.start.validate import Validated
 from streamproof.runtime.tally import tallied
@@ -48,6 +49,10 @@ class Planned:
         By output what its rows have.
     floats
         The columns of the main output that are summed, by the step that each may come out apart.
+    steps
+        The columns that depend on the order in which floats are added.
+    parked
+        The columns of rows that may have to wait; None where none have.
     """
 
     identity: Identity
@@ -55,6 +60,8 @@ class Planned:
     rows: "DataFrame"
     columns: Mapping[str, "StructType"]
     floats: Mapping[str, float]
+    steps: Mapping[str, float]
+    parked: "StructType | None"
 
 
 def plan(valid: Validated) -> Planned:
@@ -78,7 +85,11 @@ def plan(valid: Validated) -> Planned:
     made_by = {**_made_by_sources(query), **built.made_by}
     notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)
     identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
-    summed = tallied(built.rows, jvm_doors, query.name, stateful=query.recipe.aggregate is not None)
+    given, parked = built.rows, None
+    if query.recipe.emission.parks:
+        require_writable(given)
+        parked, given = given.schema, doors.park(given, manifests.parked_directory)
+    summed = tallied(given, jvm_doors, query.name, stateful=query.recipe.aggregate is not None)
     if summed.not_compared:
         said = (
             f"A batch of {query.name} that runs again is compared without {', '.join(summed.not_compared)}: what a text or a condition "
@@ -92,7 +103,7 @@ def plan(valid: Validated) -> Planned:
     for output, found in columns.items():
         for name in query.targets[output]:
             sinks[name].settle(found)
-    return Planned(identity, jvm_doors, summed.rows, columns, summed.floats)
+    return Planned(identity, jvm_doors, summed.rows, columns, summed.floats, summed.steps, parked)
 
 
 def reads(query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> dict[str, Read]:

@@ -2,20 +2,23 @@
 
 from dataclasses import dataclass
 
+from streamproof.core.durations import micros_of
 from streamproof.core.notes import Note
 from streamproof.runtime import published, recovery
 from streamproof.runtime.dropped_outputs import require_outputs_kept
 from streamproof.runtime.losses import Losses
+from streamproof.runtime.parking import Parking
 from streamproof.runtime.publishing import Publisher
 from streamproof.runtime.start.validate import Validated
 
 
 @dataclass(frozen=True)
 class Recovered:
-    """A query whose checkpoint and outputs agree: what is still to be published, and what was accepted as lost."""
+    """A query whose checkpoint and outputs agree: what is still to be published, what was accepted as lost, which rows wait for their window."""
 
     publisher: Publisher
     losses: Losses
+    parking: Parking | None
 
 
 def recover(valid: Validated) -> Recovered:
@@ -40,8 +43,20 @@ def recover(valid: Validated) -> Recovered:
     publisher = Publisher(manifests, sinks, _limits(valid), events, accepted=valid.start.accept_replay, losses=losses)
     # Of its commits Spark keeps the newest; what waits may be older, and keeps its manifest.
     publisher.look_back(sorted({*committed, *(number for number in manifests.batches() if committed and number <= committed[-1])}))
+    parking = _parking(valid)
+    if parking is not None:
+        parking.require_whole(committed)
+        parking.remove_orphans()
     recovery.remove_orphans(storage, manifests, sinks, publisher.open_batches, publisher.unseen)
-    return Recovered(publisher, losses)
+    return Recovered(publisher, losses, parking)
+
+
+def _parking(valid: Validated) -> Parking | None:
+    """Where the rows of the query wait; None where none have to."""
+    recipe = valid.query.recipe
+    if not recipe.emission.parks:
+        return None
+    return Parking(valid.spark, valid.storage, valid.manifests, micros_of(recipe.allowed_lateness))
 
 
 def _require_published(valid: Validated, committed: list[int], losses: Losses) -> None:

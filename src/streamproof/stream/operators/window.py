@@ -1,13 +1,14 @@
-"""Windows: one row for each window and key, once it can no longer change."""
+"""Windows: rows for each window and key; when they come is said by the emission."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.core.durations import format_duration
 from streamproof.stream.aggregates.declared import Declared, columns_of, said_of
-from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH
+from streamproof.stream.emissions import Emission, Final, revisions
+from streamproof.stream.names import ADDED, DUE, RECORDS, TRACE, TRACE_HASH, WHOSE
 from streamproof.stream.operators.operator import Mention, Stateful, typed
 from streamproof.stream.windows import Window
 from streamproof.stream.windows.window import delay_of
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WindowAggregate(Stateful):
-    """One row per window and key once the window can no longer change (emit="final")."""
+    """Rows per window and key: one once the window can no longer change, or several, with their revision."""
 
     name: ClassVar[str] = "window"
 
@@ -28,6 +29,7 @@ class WindowAggregate(Stateful):
     by: tuple[str, ...]
     allowed_lateness: timedelta
     aggregates: "Mapping[str, Column | Declared]"
+    emission: Emission = field(default_factory=Final)
 
     def ready(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         return self.window.assigned(rows, event_time, doors)
@@ -37,15 +39,15 @@ class WindowAggregate(Stateful):
 
     def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """Groups by window and key, with a hidden record count (and in proofs the sum of trace hashes)."""
-        return self._aggregated(rows, event_time)
+        return self._aggregated(rows, event_time, doors)
 
-    def before_window(self, rows: "DataFrame", event_time: str) -> "DataFrame":
+    def before_window(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """The same for a window behind it, with the instant of each row."""
         from streamproof.stream.operators.window_behind import instant_of
 
-        return self._aggregated(rows, event_time, instant_of(self, delay_of(rows, event_time)))
+        return self._aggregated(rows, event_time, doors, instant_of(self, delay_of(rows, event_time)))
 
-    def _aggregated(self, rows: "DataFrame", event_time: str, *instant: "Column") -> "DataFrame":
+    def _aggregated(self, rows: "DataFrame", event_time: str, doors: "Doors", *instant: "Column") -> "DataFrame":
         from pyspark.sql import functions as F
 
         from streamproof.stream.problems import checked, require_free, require_no_python
@@ -59,18 +61,26 @@ class WindowAggregate(Stateful):
             hidden.append(F.sum(trace_hash(F.col(TRACE))).alias(TRACE_HASH))
         visible = [column.alias(name) for name, column in columns_of(self.aggregates, rows).items()]
 
+        rows = self.window.placed(rows, event_time)
+        if self.emission.revised:
+            rows = revisions.marked(rows, self.emission, self.allowed_lateness, doors)
+            hidden.append(revisions.counted(rows))
+
         def group(rows: "DataFrame") -> "DataFrame":
             return self.window.grouped(rows, event_time, self.by).agg(*hidden, *visible)
 
         grouped = checked(rows, "aggregate()", group)
         require_no_python(grouped)
+        counts, revision = revisions.shown(self.emission, self.by) if self.emission.revised else ([], [])
         return grouped.select(
             *hidden_in(grouped),
+            *counts,
             *instant,
             *self.by,
             self.window.start.alias("window_start", metadata={}),
             # A file keeps a column's metadata: who reads it as a stream would have a watermark that nobody declared.
             self.window.end.alias("window_end", metadata={}),
+            *revision,
             *self.aggregates,
         )
 
@@ -85,6 +95,8 @@ class WindowAggregate(Stateful):
             "window key": typed(rows, self.by),
             "allowed lateness": format_duration(self.allowed_lateness),
         }
+        if self.emission.revised:  # what versions before 0.2 wrote names none
+            parts["emission"] = self.emission.name
         made = rows.groupBy(*self.by).agg(*[column.alias(name) for name, column in columns_of(self.aggregates, rows).items()])
         types = {field.name: field.dataType.simpleString() for field in made.schema.fields}
         parts["order of aggregates"] = ", ".join(self.aggregates)
@@ -93,7 +105,7 @@ class WindowAggregate(Stateful):
 
 def hidden_in(rows: "DataFrame") -> list[str]:
     """The hidden aggregates of rows; they stand in front: Spark orders a state's value by the final projection, and readers count on it."""
-    return [name for name in (RECORDS, TRACE_HASH) if name in rows.columns]
+    return [name for name in (RECORDS, TRACE_HASH, ADDED, DUE, WHOSE) if name in rows.columns]
 
 
 def trace_hash(trace: "Column") -> "Column":

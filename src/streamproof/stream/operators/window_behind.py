@@ -10,12 +10,13 @@ from streamproof.stream.names import INSTANT
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
+    from streamproof.stream.emissions import Emission
     from streamproof.stream.operators.window import WindowAggregate
     from streamproof.stream.recipe import Recipe
     from streamproof.stream.windows import Window
 
 
-def require_behind(recipe: "Recipe", window: "Window", by: tuple[str, ...]) -> None:
+def require_behind(recipe: "Recipe", window: "Window", by: tuple[str, ...], emission: "Emission") -> None:
     """JobDefinitionError for a window behind another one that could not be accounted for, or proved."""
     from streamproof.stream.windows import Session
 
@@ -23,6 +24,13 @@ def require_behind(recipe: "Recipe", window: "Window", by: tuple[str, ...]) -> N
     if not windows:
         return
     first = windows[0]
+    revised = next((one for one in (first.emission, emission) if one.revised), None)
+    if revised is not None:
+        raise JobDefinitionError(
+            f'A window stands behind a window, and one of the two has emit="{revised.name}".',
+            required="What goes from one window into another is final: a row that is given twice would be counted twice.",
+            remedy="Leave emit out of both, or return the first window as an output of its own.",
+        )
     if len(windows) > 1:
         raise JobDefinitionError(
             "A third window stands behind two.",

@@ -1,16 +1,15 @@
 """Days, weeks and months of a time zone."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.names import WINDOW
-from streamproof.stream.windows.window import Window, grouped_by_end
+from streamproof.stream.windows.window import Window, with_end
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, GroupedData
+    from pyspark.sql import Column, DataFrame
 
     from streamproof.stream.doors import Doors
 
@@ -38,8 +37,8 @@ class Calendar(Window):
 
         return doors.late(rows, F.unix_micros(self._end_of(event_time)))
 
-    def grouped(self, rows: "DataFrame", event_time: str, by: Sequence[str]) -> "GroupedData":
-        return grouped_by_end(rows, event_time, self._end_of(event_time), by)
+    def placed(self, rows: "DataFrame", event_time: str) -> "DataFrame":
+        return with_end(rows, event_time, self._end_of(event_time))
 
     def _end_of(self, event_time: str) -> "Column":
         from pyspark.sql import functions as F

@@ -1,6 +1,5 @@
 """Windows of one size that begin more often than they end: they overlap."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
@@ -11,7 +10,7 @@ from streamproof.stream.names import WINDOW
 from streamproof.stream.windows.window import Window, delay_of, duration_of, positive_duration
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, GroupedData
+    from pyspark.sql import Column, DataFrame
 
     from streamproof.stream.doors import Doors
 
@@ -58,8 +57,8 @@ class Hopping(Window):
 
         return doors.late(rows, F.unix_micros(WINDOW), window=(self.start, F.col(WINDOW)))
 
-    def grouped(self, rows: "DataFrame", event_time: str, by: Sequence[str]) -> "GroupedData":
-        return rows.withMetadata(WINDOW, delay_of(rows, event_time)).groupBy(WINDOW, *by)
+    def placed(self, rows: "DataFrame", event_time: str) -> "DataFrame":
+        return rows.withMetadata(WINDOW, delay_of(rows, event_time))
 
     @property
     def start(self) -> "Column":

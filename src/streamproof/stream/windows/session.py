@@ -34,6 +34,9 @@ class Session(Window):
 
         return doors.late(rows, F.unix_micros(event_time) + micros_of(self.gap))
 
+    def placed(self, rows: "DataFrame", event_time: str) -> "DataFrame":
+        return rows
+
     def grouped(self, rows: "DataFrame", event_time: str, by: Sequence[str]) -> "GroupedData":
         from pyspark.sql import functions as F
 

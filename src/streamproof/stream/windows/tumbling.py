@@ -1,6 +1,5 @@
 """Windows of one size, side by side."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -8,10 +7,10 @@ from typing import TYPE_CHECKING
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.names import WINDOW
-from streamproof.stream.windows.window import Window, duration_of, grouped_by_end, positive_duration
+from streamproof.stream.windows.window import Window, duration_of, positive_duration, with_end
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, GroupedData
+    from pyspark.sql import Column, DataFrame
 
     from streamproof.stream.doors import Doors
 
@@ -36,8 +35,8 @@ class Tumbling(Window):
             return doors.late(rows, F.unix_micros(self._end_of(event_time)))
         return doors.late(rows, F.unix_micros(event_time), micros_of(self.size))
 
-    def grouped(self, rows: "DataFrame", event_time: str, by: Sequence[str]) -> "GroupedData":
-        return grouped_by_end(rows, event_time, self._end_of(event_time), by)
+    def placed(self, rows: "DataFrame", event_time: str) -> "DataFrame":
+        return with_end(rows, event_time, self._end_of(event_time))
 
     def _end_of(self, event_time: str) -> "Column":
         from pyspark.sql import functions as F

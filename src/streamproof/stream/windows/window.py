@@ -39,8 +39,12 @@ class Window(ABC):
         """The assigned rows without those whose window ends at or below the late bound (R10)."""
 
     @abstractmethod
+    def placed(self, rows: "DataFrame", event_time: str) -> "DataFrame":
+        """The assigned rows with the window of each, which bears the delay of the watermark; where Spark itself forms windows, as they are."""
+
     def grouped(self, rows: "DataFrame", event_time: str, by: Sequence[str]) -> "GroupedData":
-        """The assigned rows by window and key."""
+        """The placed rows by window and key."""
+        return rows.groupBy(WINDOW, *by)
 
     @property
     @abstractmethod
@@ -55,9 +59,9 @@ class Window(ABC):
         return F.col(WINDOW)
 
 
-def grouped_by_end(rows: "DataFrame", event_time: str, end: "Column", by: Sequence[str]) -> "GroupedData":
-    """Rows by the end of their window and by key: the end bears the delay of the watermark."""
-    return rows.select("*", end.alias(WINDOW, metadata=delay_of(rows, event_time))).groupBy(WINDOW, *by)
+def with_end(rows: "DataFrame", event_time: str, end: "Column") -> "DataFrame":
+    """Rows with the end of their window, which bears the delay of the watermark."""
+    return rows.select("*", end.alias(WINDOW, metadata=delay_of(rows, event_time)))
 
 
 def delay_of(rows: "DataFrame", event_time: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from streamproof.core.verdict import Verdict
 from streamproof.prove import checkers
 from streamproof.prove.checkers import KEPT, CannotTell, Finding, run_checker, run_checkers
 from streamproof.prove.scenario.scenario import Expect
-from unit.prove.small import DEDUPLICATED, ONCE, PLAIN, RECORDS, WINDOW, faultless, rows_of, with_two_sinks
+from unit.prove.small import CORRECTED, DEDUPLICATED, EARLY, ONCE, PLAIN, RECORDS, WINDOW, faultless, rows_of, with_two_sinks
 
 
 def test_every_checker_that_is_written_is_run():
@@ -23,7 +23,7 @@ def test_every_checker_that_is_written_is_run():
     assert written == set(checkers.registry())
 
 
-@pytest.mark.parametrize("shape", [ONCE, WINDOW, DEDUPLICATED, PLAIN])
+@pytest.mark.parametrize("shape", [ONCE, WINDOW, DEDUPLICATED, PLAIN, EARLY, CORRECTED])
 def test_a_faultless_history_passes_every_checker(shape):
     results = run_checkers(faultless(shape, RECORDS, no_data=1, expect=Expect(late_at_most=0.5, results_by="event time")))
 
@@ -36,6 +36,7 @@ def test_a_faultless_history_passes_every_checker(shape):
         "account",
         "publication",
         "window-contents",
+        "revisions",
         "row-contents",
         "late-routing",
         "rejected-routing",

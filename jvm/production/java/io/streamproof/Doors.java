@@ -27,6 +27,10 @@ public final class Doors {
     return new LateBefore(checkpoint, windowMicros).column();
   }
 
+  public Column batchNumber() {
+    return new BatchNumber().column();
+  }
+
   public UserDefinedFunction batchClock() {
     return functions.udf(new BatchClock(checkpoint), DataTypes.LongType).asNondeterministic().withName("batch_clock");
   }

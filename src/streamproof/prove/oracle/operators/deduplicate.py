@@ -1,4 +1,4 @@
-"""The twin of deduplication: keys are remembered for as long as the watermark is behind their event time + delay (R12)."""
+"""The twin of deduplication: keys are remembered for as long as the watermark is behind their event time + a delay (R12)."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +13,8 @@ Key = tuple[Any, ...]
 class Deduplication:
     """What is remembered: each key with its expiry, microseconds UTC.
 
-    `ambiguous` are keys that different events share within one batch: which of them stays is not promised.
+    `delay_us` is how long a key is remembered behind its event time. `ambiguous` are keys that different events share within one batch:
+    which of them stays is not promised.
     """
 
     delay_us: int

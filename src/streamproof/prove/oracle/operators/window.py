@@ -79,8 +79,9 @@ class Windows:
             for start, end in self.kind.assign(record.time_us)
         ]
 
-    def add(self, pairs: Iterable[Pair | Closed]) -> None:
-        """Puts the records of a batch into their windows; of a kind that merges, windows of a key that meet become one."""
+    def add(self, pairs: Iterable[Pair | Closed]) -> set[WindowKey]:
+        """Puts the records of a batch into their windows, and gives these; of a kind that merges, windows of a key that meet become one."""
+        changed: set[WindowKey] = set()
         for pair in pairs:
             key, window = self._met(pair) if self.kind.merges else self._of(pair)
             window.hash += pair.contents.hash
@@ -88,6 +89,8 @@ class Windows:
             window.parts += [(pair.key, pair.contents)] if isinstance(pair, Closed) else []
             self.open[key] = window
             self._starts.setdefault(key[0], set()).add(key[1])
+            changed.add(key)
+        return changed
 
     def due(self, watermark_us: int) -> dict[WindowKey, WindowContents]:
         """Takes out the windows whose end the watermark has reached."""

@@ -17,7 +17,7 @@ from streamproof._jvm import float_steps
 from streamproof.prove.artifacts.float_order import Steps
 from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
 from streamproof.prove.oracle.asked import Asked, Call, reason_of
-from streamproof.prove.oracle.expectation import Expectation, WindowKey
+from streamproof.prove.oracle.expectation import Expectation, RowKey
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.scenario.generate import TRACE, Event
 from streamproof.prove.subjects.job.aggregated import BESIDE, Aggregated, stated
@@ -28,10 +28,15 @@ from streamproof.stream.names import quoted
 _START, _END = "_window_start_us", "_window_end_us"
 _OUTER = ("_outer_start_us", "_outer_end_us")
 """Of the window whose row comes out; where it stands behind another, the first two are those of that one."""
-_BOUNDS = (_START, _END, *_OUTER)
+_REVISION = "_revision"
+_BOUNDS = (_START, _END, *_OUTER, _REVISION)
 _SHOWN = ("window_start", "window_end")
 _HIDDEN = ("_records", "_trace_hash")
 """What a transform behind an aggregate may select: the job's plan has them. In the second the oracle takes along what judges sketches."""
+
+
+Rows = tuple[tuple[RowKey, tuple[str, ...]], ...]
+"""The rows of windows, with the events that each is of."""
 
 
 class Arrivals:
@@ -65,7 +70,7 @@ class Arrivals:
         self._passed = reduce(DataFrame.unionByName, parts).cache()
         self.traced = TRACE in self._passed.columns
         self.arrived: Mapping[str, Arrived] = self._collected(refused)
-        self._kept: dict[tuple[str, ...], dict[WindowKey, dict[str, Any]]] = {}
+        self._kept: dict[Rows, dict[RowKey, dict[str, Any]]] = {}
 
     def _row_wise(self, asked: Asked, rows: DataFrame) -> DataFrame:
         for call in asked.calls:
@@ -153,34 +158,35 @@ class Arrivals:
         """The columns that are compared by a stated error, in the windows that were judged so far."""
         return stated(self._kept.values())
 
-    def batch_result(self, model: Expectation) -> dict[WindowKey, dict[str, Any]]:
-        """The columns of each emitted window's row: the aggregates that were asked for, over the events that the model has in it.
+    def batch_result(self, model: Expectation) -> dict[RowKey, dict[str, Any]]:
+        """The columns of each row that a window gives: the aggregates that were asked for, over the events that the model has in it then.
 
-        Kept per set of survivors.
+        Kept per set of rows.
         """
-        if model.survivors not in self._kept:
-            self._kept[model.survivors] = self._aggregated(model)
-        return self._kept[model.survivors]
+        rows = tuple((key, contents.traces) for key, contents in model.rows.items())
+        if rows not in self._kept:
+            self._kept[rows] = self._aggregated(model)
+        return self._kept[rows]
 
-    def _aggregated(self, model: Expectation) -> dict[WindowKey, dict[str, Any]]:
+    def _aggregated(self, model: Expectation) -> dict[RowKey, dict[str, Any]]:
         placed = [
-            (trace, inner_start, inner.end_us, key[1], contents.end_us)
-            for key, contents in model.emitted.items()
+            (trace, inner_start, inner.end_us, key[1], contents.end_us, revision)
+            for (key, revision), contents in model.rows.items()
             for (_, inner_start), inner in contents.parts or ((key, contents),)
             for trace in inner.traces
         ]
-        traces, *bounds = ([pair[number] for pair in placed] for number in range(5))
+        traces, *bounds = ([pair[number] for pair in placed] for number in range(6))
         columns = {name: pa.array(instants, pa.int64()) for name, instants in zip(_BOUNDS, bounds, strict=True)}
         # From a list of rows PySpark would start Python workers.
         chosen = self._spark.createDataFrame(pa.table({TRACE: pa.array(traces, pa.string()), **columns}))
         rows = self._rows_of_first(self._passed.join(F.broadcast(chosen), TRACE))
         aggregated = Aggregated(self._asked_aggregates, rows)
         shown = self._windows(rows, aggregated.grouped(), aggregated.shown())
-        found: dict[WindowKey, dict[str, Any]] = {}
+        found: dict[RowKey, dict[str, Any]] = {}
         for row in _in_micros(shown).collect():
             values = {name: plain(row[name]) for name in shown.columns if name not in _HIDDEN}
             key = (tuple(values[name] for name in self.shape.by), values["window_start"])
-            found[key] = aggregated.judged(values, row[_HIDDEN[1]])
+            found[key, values.get("revision", 0) if self.shape.revised else 0] = aggregated.judged(values, row[_HIDDEN[1]])
         return found
 
     def _rows_of_first(self, rows: DataFrame) -> DataFrame:
@@ -195,10 +201,11 @@ class Arrivals:
     def _windows(self, rows: DataFrame, grouped: Sequence[Column], aggregates: Sequence[Column]) -> DataFrame:
         """The aggregates that were asked for, and what is done behind them, by the bounds of each window."""
         records = F.sum(_HIDDEN[0]) if self.shape.before is not None else F.count(F.lit(1))
-        groups = rows.groupBy(*_OUTER, *self.shape.by).agg(records.alias(_HIDDEN[0]), *grouped)
+        groups = rows.groupBy(*_OUTER, _REVISION, *self.shape.by).agg(records.alias(_HIDDEN[0]), *grouped)
         start, end = (F.timestamp_micros(name).alias(shown) for name, shown in zip(_OUTER, _SHOWN, strict=True))
         hidden = F.col(_HIDDEN[0]), F.col(BESIDE).alias(_HIDDEN[1])
-        shown = groups.select(*hidden, *self.shape.by, start, end, *aggregates)
+        revision = [F.col(_REVISION).alias("revision")] if self.shape.revised else []
+        shown = groups.select(*hidden, *self.shape.by, start, end, *revision, *aggregates)
         for call in self.asked.behind_aggregate:
             shown = call.given["function"](shown)
         return shown

@@ -26,6 +26,7 @@ class Code(StrEnum):
     REJECTED = "rejected-not-exercised"
     FILTER = "filter-not-exercised"
     DUPLICATE = "duplicate-not-exercised"
+    REVISION = "revision-not-exercised"
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,10 @@ def _of_query(query: str, recipe: Recipe, sides: Mapping[SideKind, str], event_t
             missing = f"The filter {step.name} of {query} left no record out."
             remedy = f"Make values that it leaves out: [source.{source}.columns]"
             yield Exercise(Code.FILTER, query, (f"filtered.{step.name}",), missing, remedy)
+    if recipe.emission.revised:
+        remedy = f"Let some come late, and not too late: [source.{source}.disorder] delayed = 0.05"
+        missing = f"No window of {query} gave a second row."
+        yield Exercise(Code.REVISION, query, (f"{query}.revision", "revision"), missing, remedy)
     if recipe.deduplicate is not None:
         remedy = f"Make some: [source.{source}.faults] duplicates = 0.01"
         yield Exercise(Code.DUPLICATE, query, ("duplicate",), f"{query} deduplicates and met no duplicate.", remedy)
@@ -139,6 +144,8 @@ def _happened(view: QueryView, one: Exercise) -> bool:
         case Code.FILTER:
             left_out = {f"filtered.{record.reason}" for record in view.arrived.values() if record.fate == "filtered"}
             return one.name in left_out
+        case Code.REVISION:
+            return any(view.model.last_rows.values())
         case Code.DUPLICATE:
             return view.model.places["duplicate"].count > 0
         case Code.LATE | Code.REJECTED:

@@ -45,6 +45,12 @@ class _StandingClock:
     def clock(self) -> Column:
         return F.lit(_CLOCK_US)
 
+    def batch(self) -> Column:
+        return F.lit(0).cast("bigint")
+
+    def bound(self) -> Column:
+        return F.lit(0).cast("bigint")
+
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
         self.said.append(rows.select(_NUMBER, reason.alias("reason")))
         return rows.filter(reason.isNull())

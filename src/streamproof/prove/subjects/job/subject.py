@@ -18,7 +18,7 @@ from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.prove.artifacts.reading import read_history, readings
 from streamproof.prove.checkers import CheckResult, run_checkers
 from streamproof.prove.oracle.asked import Asked, shape_asked
-from streamproof.prove.oracle.expectation import Expectation, WindowKey
+from streamproof.prove.oracle.expectation import Expectation, RowKey, WindowKey
 from streamproof.prove.oracle.model import Model
 from streamproof.prove.plan import on_files, on_services
 from streamproof.prove.plan.planning import ScenarioPlan, beyond, standard
@@ -41,6 +41,7 @@ from streamproof.prove.subjects.job.binding import layout_of, query_layouts, ser
 from streamproof.prove.subjects.job.exercised import Exercise, exercises
 from streamproof.prove.subjects.job.future_limit import future_limit
 from streamproof.prove.subjects.job.handwritten import handwritten_fates, handwritten_rows
+from streamproof.prove.subjects.job.last_rows import keeps_last
 from streamproof.prove.subjects.job.own_sinks import harvest_own
 from streamproof.prove.subjects.job.plain_rows import plain_rows, with_records
 from streamproof.prove.subjects.job.shipped import shipped_equals_proved
@@ -210,8 +211,10 @@ class JobSubject(Subject):
     def _view(self, query: str, left: Any, model: Expectation) -> QueryView:
         arrivals = self.arrivals[query]
         equivalence = handwritten = None
+        of_rows: Mapping[RowKey, Mapping[str, Any]] = {}
         if arrivals.shape.window is not None and arrivals.traced:
-            equivalence = arrivals.batch_result(model)
+            of_rows = arrivals.batch_result(model)
+            equivalence = {key: of_rows[key, last] for key, last in model.last_rows.items() if (key, last) in of_rows}
             if query == next(iter(self.models)):
                 handwritten = self._by_hand(model)
         rows = arrivals.rows if arrivals.traced else None
@@ -230,6 +233,8 @@ class JobSubject(Subject):
             time,
             frozenset().union(*(self._files[name] for name in asked.sources)) if self._files else None,
             event_times_asked(self.config, asked.sources),
+            of_rows,
+            keeps_last(self.config, left.outputs.get(query)),
         )
 
     @cached_property

@@ -1,0 +1,211 @@
+"""Windows that give several rows, on real Spark: which batch gives which, with which revision; the account at every moment."""
+
+from dataclasses import replace
+
+import pytest
+
+from spark.small_job import Binding, event, instant
+from streamproof.config import load
+from streamproof.errors import ConfigurationError, JobDefinitionError, PlanChanged, RemedyAction, StagedRowsGone
+from streamproof.replay.bounded.run import run_bounded
+from streamproof.runtime import parking
+
+pytestmark = pytest.mark.spark
+
+JOB = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    sums = events{chain}.window({window}, by="client", allowed_lateness="20 seconds", emit="{emit}").aggregate(n=F.count("*"), total=F.sum("v"))
+    return sp.Outputs(sums=sums{behind}, late=sums.late)
+"""
+TUMBLING = 'sp.tumbling("30 seconds")'
+BOUND = Binding(sinks={"sums": "parquet", "late": "json"})
+
+
+def job_of(emit, window=TUMBLING, chain="", behind=""):
+    return JOB.format(emit=emit, window=window, chain=chain, behind=behind)
+
+
+def shown(job, batch=None):
+    """By batch the rows: client, start in seconds, revision, count."""
+    found = {}
+    for folder in sorted(job.out("sums").glob("batch=*")):
+        rows = job.rows("sums", batch=folder.name[6:])
+        found[int(folder.name[6:])] = sorted(
+            (row["client"], (row["window_start"] - instant(0)).total_seconds(), row["revision"], row["n"]) for row in rows
+        )
+    return found if batch is None else found.get(batch, [])
+
+
+def account(result):
+    found = result.accounts[0]
+    assert found.adds_up, found
+    return found.account
+
+
+def test_early_rows_come_with_every_batch_that_changes_a_window(small_job):
+    job = small_job(job_of("early"), BOUND)
+    job.feed([event("a", 1), event("b", 2), event("c", 1, client="b")])
+    job.feed([event("d", 3), event("e", 40)])
+    job.feed([event("f", 200)])
+
+    result = job.run()
+
+    assert shown(job) == {0: [("a", 0, 0, 2), ("b", 0, 0, 1)], 1: [("a", 0, 1, 3), ("a", 30, 0, 1)], 2: [("a", 180, 0, 1)]}
+    assert (account(result).emitted, account(result).open_state, result.open_windows) == (6, 0, 1)
+
+    job.feed([event("late", 45), event("g", 200)])
+    result = job.run()
+
+    assert shown(job)[max(shown(job))] == [("a", 180, 1, 2)]
+    assert job.ids("late") == ["late"]
+    assert (account(result).emitted, account(result).late) == (7, 1)
+
+
+CORRECTED = [
+    [event("a", 1), event("b", 2, client="b"), event("c", 40)],  # the watermark is 0 yet
+    [event("d", 3), event("e", 45)],  # 10, and on time is what ends at 30: with what came just now
+    [event("f", 41), event("g", 5, client="b")],  # 15: one more for b
+    [event("h", 6), event("i", 100)],  # 15: one more for a
+    [event("j", 7)],  # 70, and on time is what ends at 90; what ends at 30 takes rows still, since the batch before was at 15
+    [event("k", 8)],  # and now it is late
+]
+GIVEN = {
+    1: [("a", 0, 0, 2), ("b", 0, 0, 1)],
+    2: [("b", 0, 1, 2)],
+    3: [("a", 0, 1, 3)],
+    4: [("a", 0, 2, 4), ("a", 30, 0, 3)],
+}
+RUN_BY_RUN = [("a", 0, 0, 1), ("b", 0, 0, 1), ("a", 0, 1, 2), ("b", 0, 1, 2), ("a", 0, 2, 3), ("a", 30, 0, 3)]
+"""A run ends with a batch without input, where the watermark has gone on: windows are on time earlier, and records late."""
+
+
+def every_row(job):
+    return [row for rows in shown(job).values() for row in rows]
+
+
+def test_corrections_come_on_time_and_once_more_for_each_batch_that_changes_a_window(small_job):
+    job = small_job(job_of("corrections"), BOUND)
+    for rows in CORRECTED:
+        job.feed(rows)
+
+    result = job.run()
+
+    assert shown(job) == GIVEN
+    found = account(result)
+    assert (found.emitted, found.open_state, found.late, result.open_windows) == (9, 1, 1, 1)
+    job.feed([event("l", 9)])
+    job.run()
+    parked = sorted(path.name[:6] for path in job.checkpoint("sums").glob("_streamproof/parked/*"))
+    assert parked == ["000003"], "what neither the newest batch needs nor the one before it is gone"
+
+
+def test_rows_that_wait_are_put_together_where_they_lie_in_many_files(small_job, monkeypatch):
+    monkeypatch.setattr(parking, "MOST", 1)
+    job = small_job(job_of("corrections"), BOUND)
+    folded = 0
+    for rows in CORRECTED:
+        job.feed(rows)
+        job.run()
+        newest = max(
+            int(path.name) for path in (job.checkpoint("sums") / "_streamproof/manifests").iterdir() if path.name.isdigit()
+        )
+        folded += any(one.folded for one in job.manifest(newest, "sums").parked)
+
+    assert every_row(job) == RUN_BY_RUN
+    assert folded > 1
+
+
+@pytest.mark.parametrize("lost", ["commits/{}", "commits/{} _streamproof/manifests/{}"])
+def test_r4_a_batch_that_runs_again_gives_the_same_rows_and_waits_for_the_same(small_job, lost):
+    job = small_job(job_of("corrections"), BOUND)
+    for number, rows in enumerate(CORRECTED):
+        job.feed(rows)
+        job.run()
+        newest = max(int(path.name) for path in (job.checkpoint("sums") / "commits").iterdir() if path.name.isdigit())
+        before = shown(job)
+        if number:
+            job.lose(*[name.format(newest) for name in lost.split()], query="sums")
+        result = job.run()
+        assert shown(job) == before
+        assert account(result)
+
+    assert every_row(job) == RUN_BY_RUN
+
+
+def test_r20_rows_that_wait_and_are_gone_stop_the_start(small_job):
+    job = small_job(job_of("corrections"), BOUND)
+    for identity, at in (("a", 100), ("b", 99)):  # the second does not move the watermark: its batch is the newest
+        job.feed([event(identity, at)])
+        job.run()
+    for part in (job.checkpoint("sums") / "_streamproof/parked").glob("000002-*/*.jsonl"):
+        part.unlink()
+
+    job.feed([event("z", 300)])
+    error = job.stopped(StagedRowsGone)
+
+    assert error.action is RemedyAction.REPLAY_LAST
+    job.run(replay_last=True)
+    assert every_row(job) == [("a", 90, 0, 2)]
+
+
+def test_r25_another_emission_or_lateness_on_an_old_checkpoint_is_refused(small_job):
+    job = small_job(job_of("corrections"), BOUND)
+    job.feed([event("a", 1)])
+    job.run()
+    for old, new, said in (
+        ("corrections", "early", "emission: early now, corrections before"),
+        ("20 seconds", "40 seconds", "allowed lateness: 40 seconds now, 20 seconds before"),
+    ):
+        job.text = job_of("corrections").replace(old, new)
+        job.write()
+        assert said in job.stopped(PlanChanged, accept_lateness=True).message
+
+
+@pytest.mark.parametrize("emit", ["early", "corrections"])
+def test_as_a_batch_each_window_has_one_row_and_it_is_the_first(small_job, spark, emit):
+    job = small_job(job_of(emit), BOUND)
+    for rows in CORRECTED:
+        job.feed(rows)
+
+    result = run_bounded(load(job.folder), spark=spark)
+
+    assert result.accounts[0].adds_up
+    rows = spark.read.parquet(str(job.folder / "checkpoint-bounded" / "sums")).collect()
+    assert sorted((row["client"], row["revision"], row["n"]) for row in rows) == [
+        ("a", 0, 1),
+        ("a", 0, 3),
+        ("a", 0, 5),
+        ("b", 0, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (job_of("correction"), 'Did you mean "corrections"?'),
+        (job_of("early", window='sp.session("30 seconds")'), "sessions have no rows before they are final"),
+        (
+            job_of("early").replace('("v"))', '("v")).transform(lambda rows: rows.drop("revision"))'),
+            "leaves out the column revision",
+        ),
+        (job_of("early").replace("n=F.count", "revision=F.count"), "taken by the window"),
+        (job_of("corrections").replace('F.sum("v")', 'F.first(F.expr("map(1, v)"))'), "a map whose keys are no texts"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(small_job, text, said):
+    job = small_job(text, BOUND)
+    job.feed([event("a", 1)])
+
+    assert said in str(job.stopped(JobDefinitionError))
+
+
+def test_calls_need_the_revision_in_their_key(small_job):
+    called = {"connector": "http", "url": "http://localhost:1/calls", "key": ["client", "window_start"]}
+    bound = Binding(sinks={"late": "json"}, tables={"sink.sums": called})
+    job = small_job(job_of("corrections"), bound)
+
+    assert '[sink.sums] key lacks "revision"' in job.stopped(ConfigurationError).message
+    assert small_job(job_of("final"), bound, folder="final").run().accounts[0].adds_up
+    with_revision = replace(bound, tables={"sink.sums": {**called, "key": [*called["key"], "revision"]}})
+    assert small_job(job_of("corrections"), with_revision, folder="revised").run().accounts[0].adds_up
