@@ -7,6 +7,7 @@ from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates import Declared
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
+from streamproof.stream.operators.deduplicate import horizon_of
 from streamproof.stream.operators.union import require_possible
 from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind, require_plain
 from streamproof.stream.outputs import SideKind, SideOutput
@@ -110,13 +111,22 @@ class Stream:
         require_possible(self.recipe, other.recipe)
         return Stream(self.recipe.then(Union(other.recipe)))
 
-    def deduplicate(self, *key: str) -> "Stream":
-        """Keeps one row per key within lag + allowed lateness (R12); which copy stays is not promised.
+    def deduplicate(self, *key: str, within: str | None = None) -> "Stream":
+        """Keeps one row per key within a horizon (R12); which copy stays is not promised.
 
         Parameters
         ----------
         key
             Columns that identify an event.
+        within
+            The horizon in event time, such as "10 minutes": two rows of a key that lie no further apart are never both kept. A row that comes
+            when the key is forgotten is an event of its own. By default lag + allowed lateness; it may be shorter than that, or longer.
+
+        Raises
+        ------
+        JobDefinitionError
+            Without a key, behind another deduplication or a window, or if the horizon is not a duration above zero, of whole milliseconds
+            and at most a hundred years.
         """
         if not key:
             raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
@@ -124,7 +134,8 @@ class Stream:
         if self.recipe.windows:
             raise deduplicated_windows(key)
         self._before_state("deduplicate")
-        return Stream(self.recipe.then(Deduplicate(key)))
+        horizon = None if within is None else horizon_of(within)
+        return Stream(self.recipe.then(Deduplicate(key, horizon)))
 
     def window(
         self,

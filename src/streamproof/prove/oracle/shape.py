@@ -50,6 +50,8 @@ class QueryShape:
         The names of the aggregates.
     deduplicate
         The key columns of the deduplication; None without one.
+    within_us
+        How long it remembers a key behind its event time, microseconds; None where that is the delay of the query.
     """
 
     query: str
@@ -60,6 +62,7 @@ class QueryShape:
     aggregates: tuple[str, ...] = ()
     deduplicate: tuple[str, ...] | None = None
     max_future_us: int | None = None
+    within_us: int | None = None
     emit: Literal["final"] = "final"
     clocks: Mapping[str, Clock] = field(default_factory=dict)
     before: Level | None = None
@@ -68,6 +71,11 @@ class QueryShape:
     def entered(self) -> Level:
         """The windows that records come into: they decide what is late."""
         return self.before or Level(self.window, self.by, self.aggregates)
+
+    @property
+    def horizon_us(self) -> int:
+        """How long a deduplication remembers a key behind its event time."""
+        return self.delay_us if self.within_us is None else self.within_us
 
     def future_of(self, source: str) -> int | None:
         """How far an event of a source may lie in the future."""

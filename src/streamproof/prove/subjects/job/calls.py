@@ -45,8 +45,8 @@ class AskedStream:
     def union(self, other: "AskedStream") -> "AskedStream":
         return AskedStream(self.asked.then("union", other=other.asked))
 
-    def deduplicate(self, *key: str) -> "AskedStream":
-        return AskedStream(self.asked.then("deduplicate", key=key))
+    def deduplicate(self, *key: str, within: str | None = None) -> "AskedStream":
+        return AskedStream(self.asked.then("deduplicate", key=key, within=within))
 
     def window(
         self,

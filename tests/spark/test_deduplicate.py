@@ -1,0 +1,103 @@
+"""Deduplication with a horizon of its own, on real Spark: what is remembered and for how long, the windows behind it, and the account."""
+
+import pytest
+
+from spark.small_job import Binding, event
+from streamproof.config import load
+from streamproof.errors import PlanChanged
+from streamproof.replay.bounded.run import run_bounded
+
+pytestmark = pytest.mark.spark
+
+JOB = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    once = events.deduplicate("id"{within})
+    sums = once.window(sp.tumbling("30 seconds")).aggregate(n=F.count("*"))
+    return sp.Outputs(kept=once, sums=sums, late=once.late)
+"""
+BOUND = Binding(sinks={"kept": "parquet", "sums": "parquet", "late": "json"})
+
+
+def fed(small_job, within, *batches):
+    job = small_job(JOB.format(within=within), BOUND)
+    for rows in batches:
+        job.feed(rows)
+    return job
+
+
+def accounts_of(result):
+    return {one.query: one for one in result.accounts}
+
+
+@pytest.mark.parametrize(
+    ("within", "kept"),
+    [
+        ("", ["a", "a", "b"]),  # 10 seconds, the lag
+        (', within="5 seconds"', ["a", "a", "b"]),
+        (', within="90001 milliseconds"', ["a", "b"]),
+        (', within="2 minutes"', ["a", "b"]),
+    ],
+)
+def test_r12_a_key_is_remembered_for_as_long_as_the_job_says(small_job, within, kept):
+    # the watermark of the last batch is 90
+    job = fed(small_job, within, [event("a", 0)], [event("b", 100)], [event("a", 101), event("b", 100)])
+
+    found = accounts_of(job.run())["kept"]
+
+    assert job.ids() == kept
+    assert (found.adds_up, found.account.emitted, found.account.duplicate) == (True, len(kept), 4 - len(kept))
+
+
+@pytest.mark.parametrize(("apart", "kept"), [(90, ["a", "z"]), (90.001, ["a", "a", "z"]), (89.999, ["a", "z"])])
+def test_r12_rows_of_a_key_that_lie_a_horizon_apart_are_one_and_a_tick_more_are_two(small_job, apart, kept):
+    # the bound is the millisecond before the second row, the nearest at which that is not late
+    second = 10 + apart
+    bound = second - 0.001
+    job = fed(small_job, ', within="90 seconds"', [event("a", 10)], [event("z", bound + 10)], [event("a", second)])
+
+    found = accounts_of(job.run())["kept"]
+
+    assert job.ids() == kept
+    assert (found.adds_up, found.account.late, found.account.duplicate) == (True, 0, 3 - len(kept))
+
+
+def test_r12_copies_with_one_event_time_never_pass_however_short_the_horizon_is(small_job):
+    # at 20 the first copy is on time, and the other one is late: a was forgotten a millisecond behind its event time
+    job = fed(small_job, ', within="1 ms"', [event("a", 20)], [event("z", 29)], [event("a", 20), event("y", 40)], [event("a", 20)])
+
+    found = accounts_of(job.run())["kept"]
+
+    assert job.ids() == ["a", "y", "z"]
+    assert (found.adds_up, found.account.duplicate, found.account.late) == (True, 1, 1)
+
+
+@pytest.mark.parametrize("within", ["", ', within="1 second"', ', within="1 hour"'])
+def test_a_window_behind_goes_by_the_delay_of_the_watermark(small_job, within):
+    job = fed(small_job, within, [event("a", 0)], [event("b", 39.999)], [event("c", 40)])
+
+    job.run()
+    assert job.rows("sums") == [], "the window ends at 30, and the watermark has not come there before the next batch"
+
+    job.feed([event("d", 41)])
+    found = accounts_of(job.run())["sums"]
+    assert [row["n"] for row in job.rows("sums")] == [1]
+    assert (found.adds_up, found.account.emitted, found.account.open_state) == (True, 1, 3)
+
+
+def test_r25_another_horizon_on_an_old_checkpoint_is_refused(small_job):
+    job = fed(small_job, ', within="1 minute"', [event("a", 0)])
+    job.run()
+
+    for within, now in ((', within="2 minutes"', "2 minutes"), ("", "none")):
+        job.text = JOB.format(within=within)
+        job.write()
+        assert f"deduplication within: {now} now, 1 minute before" in job.stopped(PlanChanged).message
+
+
+def test_as_a_batch_all_rows_of_a_key_are_one(small_job, spark):
+    job = fed(small_job, ', within="5 seconds"', [event("a", 0)], [event("b", 100)], [event("a", 101)])
+
+    found = accounts_of(run_bounded(load(job.folder), spark=spark))["kept"]
+
+    assert (found.adds_up, found.account.emitted, found.account.duplicate) == (True, 2, 1)
