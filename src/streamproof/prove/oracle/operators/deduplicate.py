@@ -13,7 +13,8 @@ Key = tuple[Any, ...]
 class Deduplication:
     """What is remembered: each key with its expiry, microseconds UTC.
 
-    `horizon_us` is how long that is behind its event time. `ambiguous` are keys that different events share within one batch: which of them stays is not promised.
+    `horizon_us` is how long that is behind its event time. `ambiguous` are keys that different events share within one batch: which of them
+    stays is not promised.
     """
 
     horizon_us: int
