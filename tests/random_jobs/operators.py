@@ -71,7 +71,7 @@ def transformed(seed: Seeded, chain: Chain) -> None:
 
 def deduplicated(seed: Seeded, chain: Chain) -> None:
     key = seed.choice((("id",), ("id", "client")))
-    within = seed.choice((None, *chain.scale.gaps))
+    within = seed.choice((None, None, *chain.scale.gaps, *chain.scale.sizes[-2:]))
     horizon = "" if within is None else f", within={within!r}"
     chain.calls.append(f".deduplicate({', '.join(map(repr, key))}{horizon})")
     chain.stateful = True

@@ -59,7 +59,9 @@ def instants() -> Iterator[datetime]:
 def shown(window: Window, rows: DataFrame) -> list[tuple[int, int, int, int]]:
     """Of each instant and window: the instant, start, end, and what is held against the late bound, microseconds."""
     diverted = window.divert(window.assigned(rows, "ts", Pass()), "ts", Pass())
-    grouped = window.grouped(window.placed(diverted, "ts"), "ts", ("id",)).agg(F.max("decides").alias("decides"), F.max("ts").alias("ts"))
+    grouped = window.grouped(window.placed(diverted, "ts"), "ts", ("id",)).agg(
+        F.max("decides").alias("decides"), F.max("ts").alias("ts")
+    )
     micros = [F.unix_micros(column) for column in (F.col("ts"), window.start, window.end)]
     return sorted(tuple(row) for row in grouped.select(*micros, "decides").collect())
 
