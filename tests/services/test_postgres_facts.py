@@ -9,7 +9,7 @@ from psycopg import sql
 from services.conftest import Rows
 from spark.small_job import SmallJob, event
 from streamproof.connectors.postgres.facts import Facts
-from streamproof.core.randomness import Random
+from streamproof.core.randomness import Seeded
 from streamproof.errors import ConfigurationError, SinkError
 
 pytestmark = [pytest.mark.service, pytest.mark.spark]
@@ -18,7 +18,11 @@ Fact = tuple[str, int, bool | None, str | None]
 """Account, version, whether it is a tombstone, and a content."""
 
 FACTS: list[Fact] = [
-    *((account, version, version == gone, f"{account}{version}") for account, gone in (("a", 5), ("b", 3), ("c", 0)) for version in range(1, 6)),
+    *(
+        (account, version, version == gone, f"{account}{version}")
+        for account, gone in (("a", 5), ("b", 3), ("c", 0))
+        for version in range(1, 6)
+    ),
     ("d", 7, False, "one thing"),
     ("d", 7, False, "another thing"),
     ("d", 7, None, None),
@@ -39,11 +43,11 @@ def small(events: sp.Stream) -> sp.Outputs:
 @pytest.mark.parametrize("seed", range(25))
 def test_any_order_and_any_batches_make_the_same_table(rows: Rows, schema: str, postgres, seed: int) -> None:
     straight = materialised(postgres.url, schema, "straight", [[fact] for fact in FACTS])
-    random = Random(seed)
+    random = Seeded(seed)
     shuffled = random.shuffled([*FACTS, *FACTS[: seed % 5]])
     batches: list[list[Fact]] = []
     while shuffled:
-        size = random.between(1, 6)
+        size = 1 + random.below(6)
         batches.append(shuffled[:size])
         shuffled = shuffled[size:]
 

@@ -38,14 +38,18 @@ def check_upserts(path: "KeyPath", sink: "BaseModel") -> "Iterator[Problem]":
 def _of_facts(path: "KeyPath", sink: PostgresSink) -> "Iterator[Problem]":
     """The problems of a sink whose rows have versions."""
     if sink.deleted and not sink.version:
-        yield Problem((*path, "deleted"), "deleted needs a version.", remedy='version = "version"; without one, delete = "is_deleted".')
+        yield Problem(
+            (*path, "deleted"), "deleted needs a version.", remedy='version = "version"; without one, delete = "is_deleted".'
+        )
     if not sink.version:
         return
     if sink.mode == "insert":
         yield Problem((*path, "version"), 'version is for mode = "upsert".')
     for name, column in (("version", sink.version), ("deleted", sink.deleted)):
         if column and column in sink.key:
-            yield Problem((*path, name), f'{name} = "{column}" is a column of the key.', required="A key has rows of several versions.")
+            yield Problem(
+                (*path, name), f'{name} = "{column}" is a column of the key.', required="A key has rows of several versions."
+            )
     if sink.order_by:
         yield Problem((*path, "order_by"), "order_by does not go with version, which orders the rows of a batch too.")
     if sink.delete:

@@ -50,7 +50,13 @@ def test_what_does_not_go_together_is_named_with_its_line(tmp_path: Path, text: 
 
 
 @pytest.mark.parametrize(
-    "text", ["shards = 2", 'mode = "upsert"\nkey = ["id"]\nshards = 2', 'mode = "upsert"\nkey = ["id"]\ndelete = "v"', 'mode = "upsert"\nkey = ["id"]\nversion = "v"\ndeleted = "d"']
+    "text",
+    [
+        "shards = 2",
+        'mode = "upsert"\nkey = ["id"]\nshards = 2',
+        'mode = "upsert"\nkey = ["id"]\ndelete = "v"',
+        'mode = "upsert"\nkey = ["id"]\nversion = "v"\ndeleted = "d"',
+    ],
 )
 def test_what_does_is_taken(tmp_path: Path, text: str) -> None:
     (tmp_path / "job.py").write_text("")

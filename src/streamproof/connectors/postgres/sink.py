@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 import psycopg
 from psycopg import sql
 from pyspark.sql import DataFrame
-from pyspark.sql.types import BooleanType, DataType, DateType, DecimalType, IntegralType, StructType, TimestampNTZType, TimestampType
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    IntegralType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from streamproof.connectors import ledgers
 from streamproof.connectors.postgres import tables
@@ -219,7 +228,12 @@ _ORDERED = (IntegralType, DecimalType, DateType, TimestampType, TimestampNTZType
 def require_versions(place: SinkPlace, columns: StructType, version: str, deleted: str | None) -> None:
     """ConfigurationError if the output lacks the columns of its versions, or they are of types that do not say which fact is newer."""
     asked: list[tuple[str, str, tuple[type[DataType], ...], str]] = [
-        ("version", version, _ORDERED, "a whole number, a decimal, a date or a timestamp: their order is the same in every database")
+        (
+            "version",
+            version,
+            _ORDERED,
+            "a whole number, a decimal, a date or a timestamp: their order is the same in every database",
+        )
     ]
     if deleted:
         asked.append(("deleted", deleted, (BooleanType,), "a boolean: true makes the row a tombstone"))

@@ -293,7 +293,7 @@ class Swallowed(Exception):
 
 
 class NoKey(Exception):
-    """A row has a null in a column of its key."""
+    """A row has a null in a column of its key, or in its version."""
 
     def __init__(self, column: str) -> None:
         self.column = column
