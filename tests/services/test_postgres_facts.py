@@ -76,8 +76,7 @@ def materialised(url: str, schema: str, table: str, batches: Sequence[Sequence[F
             connection.execute(facts.only_greatest(staged))
             connection.execute(facts.write(target, staged))
             assert connection.execute(facts.missing(target, staged)).fetchone() == (0,)
-        found = connection.execute(sql.SQL("select * from {} order by account").format(target)).fetchall()
-    return found
+        return connection.execute(sql.SQL("select * from {} order by account").format(target)).fetchall()
 
 
 def test_an_older_row_does_not_come_back_to_life_behind_a_tombstone(job, rows: Rows) -> None:
