@@ -3,9 +3,14 @@
 import pytest
 
 from spark.small_job import Binding, event
+from streamproof import _jvm
 from streamproof.config import load
 from streamproof.errors import PlanChanged
 from streamproof.replay.bounded.run import run_bounded
+from streamproof.runtime.binding import bind
+from streamproof.runtime.doors import SideDoors
+from streamproof.runtime.start.plan import reads
+from streamproof.stream.graph import build
 
 pytestmark = pytest.mark.spark
 
@@ -94,6 +99,17 @@ def test_a_window_behind_goes_by_the_delay_of_the_watermark(small_job, within):
     found = accounts_of(job.run())["sums"]
     assert [row["n"] for row in job.rows("sums")] == [1]
     assert (found.adds_up, found.account.emitted, found.account.open_state) == (True, 1, 3)
+
+
+@pytest.mark.parametrize("within", ["", ', within="1 second"', ', within="1 hour"'])
+def test_behind_the_deduplication_the_event_time_bears_the_delay_of_the_watermark_again(small_job, spark, within):
+    job = fed(small_job, within)
+    bound = bind(load(job.folder))
+    doors = SideDoors(_jvm.Doors(spark, str(job.folder / "checkpoint"), "run"), {})
+
+    rows = build(bound.outputs.main["kept"], reads(bound.query("kept"), spark, doors, stream=True, trace=False), doors).rows
+
+    assert rows.schema["ts"].metadata == {"spark.watermarkDelayMs": 10_000}
 
 
 def test_r25_another_horizon_on_an_old_checkpoint_is_refused(small_job):

@@ -38,9 +38,9 @@ class Deduplicate(Stateful):
         return doors.late(rows, F.unix_micros(event_time))
 
     def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
-        declared = dict(rows.schema[event_time].metadata)
-        if self.within is None or DELAY not in declared:  # a batch has no watermark, and forgets nothing
+        if self.within is None or DELAY not in rows.schema[event_time].metadata:  # a batch has no watermark, and forgets nothing
             return doors.once(rows, list(self.key))
+        declared = dict(rows.schema[event_time].metadata)
         # Spark remembers a key for the delay that its event time bears. What stands behind goes by the watermark's own again.
         bearing = rows.withMetadata(event_time, {**declared, DELAY: micros_of(self.within) // 1000})
         return doors.once(bearing, list(self.key)).withMetadata(event_time, declared)
