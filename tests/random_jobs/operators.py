@@ -93,7 +93,9 @@ def hopping(seed: Seeded, chain: Chain) -> None:
 
 
 def session(seed: Seeded, chain: Chain) -> None:
-    _windowed(seed, chain, f"sp.session({seed.choice(chain.scale.gaps)!r})", keyed=True)
+    gap = seed.choice(chain.scale.gaps)
+    longest = seed.choice((None, chain.scale.longest))
+    _windowed(seed, chain, f"sp.session({gap!r}{'' if longest is None else f', longest={longest!r}'})", keyed=True)
 
 
 def calendar(seed: Seeded, chain: Chain) -> None:

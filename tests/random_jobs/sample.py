@@ -36,6 +36,7 @@ class Scale:
     offsets: tuple[str, ...]
     hops: tuple[tuple[str, str], ...]
     gaps: tuple[str, ...]
+    longest: str
     lateness: tuple[str, ...]
 
 
@@ -49,6 +50,7 @@ MINUTES = Scale(
     offsets=("0 seconds", "7 seconds", "10 seconds"),
     hops=(("1 minute", "20 seconds"), ("30 seconds", "10 seconds"), ("50 seconds", "20 seconds"), ("30 seconds", "30 seconds")),
     gaps=("4 seconds", "10 seconds", "25 seconds"),
+    longest="40 seconds",
     lateness=("0 seconds", "10 seconds", "45 seconds"),
 )
 DAYS = Scale(
@@ -61,6 +63,7 @@ DAYS = Scale(
     offsets=("0 seconds", "90 minutes", "6 hours"),
     hops=(("1 day", "6 hours"), ("2 days", "1 day"), ("30 hours", "12 hours")),
     gaps=("2 hours", "9 hours", "1 day"),
+    longest="2 days",
     lateness=("0 seconds", "6 hours", "2 days"),
 )
 SCALES = (MINUTES, DAYS)

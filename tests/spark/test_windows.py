@@ -22,6 +22,7 @@ KINDS = [
     sp.hopping("10 minutes", every="3 minutes"),
     sp.hopping("1 hour", every="20 minutes", offset="7 minutes"),
     sp.session("5 minutes"),
+    sp.session("5 minutes", longest="1 hour"),
     *(sp.calendar(unit, zone=zone) for zone in ZONES for unit in ("day", "week", "month")),
 ]
 

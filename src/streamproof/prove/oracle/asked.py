@@ -169,7 +169,8 @@ def plain_window(window: Any) -> PlainWindow:
         case "hopping":
             return PlainHopping(micros(given["size"]), micros(given["every"]), micros(given.get("offset", timedelta())))
         case "session":
-            return PlainSession(micros(given["gap"]))
+            longest = given.get("longest")
+            return PlainSession(micros(given["gap"]), None if longest is None else micros(longest))
         case "calendar":
             return PlainCalendar(given["unit"], given["zone"])
     raise ValueError(f"no twin of a window of the kind {written.kind}")
