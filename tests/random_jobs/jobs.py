@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from random_jobs.chain import Chain
 from random_jobs.operators import BEFORE, BEHIND, ONCE, WINDOWS, Add, calendar
-from random_jobs.sample import DAYS, FILES, SCALES, Sample, Scale, sample
+from random_jobs.sample import DAYS, FILES, SCALES, Sample, Scale, sample, with_keys_again
 from streamproof.core.randomness import Seeded
 
 
@@ -73,17 +73,24 @@ def random_job(number: int) -> RandomJob:
     outputs = [*(part.partition("=")[0] for part in given), "rejected"]
     lines.append(f"    return sp.Outputs({', '.join(given)}, rejected=checked.rejected)")
     starts = _starts(seed)
+    event_time = f'event_time = {{ column = "ts", unit = "milliseconds", lag = "{seed.choice(scale.lags)}" }}'
+    formats = {name: seed.choice(("parquet", "json")) for name in outputs}
+    files_per_batch = seed.choice((1, 1, 1, 2, None))
+    bounded = Seeded(number, "bounded").chance(0.25)
+    events = sample(Seeded(number, "events"), scale)
+    if files_per_batch == 1 and not bounded:  # of several events with one key in a batch, it is not promised which stays
+        events = with_keys_again(Seeded(number, "keys again"), events)
     return RandomJob(
         seed=number,
         text="@sp.job\ndef small(events: sp.Stream) -> sp.Outputs:\n" + "\n".join(lines) + "\n",
         chains=chains,
-        events=sample(Seeded(number, "events"), scale),
-        event_time=f'event_time = {{ column = "ts", unit = "milliseconds", lag = "{seed.choice(scale.lags)}" }}',
-        formats={name: seed.choice(("parquet", "json")) for name in outputs},
-        files_per_batch=seed.choice((1, 1, 1, 2, None)),
+        events=events,
+        event_time=event_time,
+        formats=formats,
+        files_per_batch=files_per_batch,
         starts=starts,
         lost=frozenset(start for start in range(1, len(starts)) if seed.chance(0.4)),
-        bounded=Seeded(number, "bounded").chance(0.25),
+        bounded=bounded,
     )
 
 

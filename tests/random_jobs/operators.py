@@ -71,7 +71,7 @@ def transformed(seed: Seeded, chain: Chain) -> None:
 
 def deduplicated(seed: Seeded, chain: Chain) -> None:
     key = seed.choice((("id",), ("id", "client")))
-    within = seed.choice((None, *chain.scale.gaps))
+    within = seed.choice((None, None, *chain.scale.gaps, *chain.scale.sizes[-2:]))
     horizon = "" if within is None else f", within={within!r}"
     chain.calls.append(f".deduplicate({', '.join(map(repr, key))}{horizon})")
     chain.stateful = True
@@ -93,7 +93,9 @@ def hopping(seed: Seeded, chain: Chain) -> None:
 
 
 def session(seed: Seeded, chain: Chain) -> None:
-    _windowed(seed, chain, f"sp.session({seed.choice(chain.scale.gaps)!r})", keyed=True)
+    gap = seed.choice(chain.scale.gaps)
+    longest = seed.choice((None, chain.scale.longest))
+    _windowed(seed, chain, f"sp.session({gap!r}{'' if longest is None else f', longest={longest!r}'})", keyed=True)
 
 
 def calendar(seed: Seeded, chain: Chain) -> None:

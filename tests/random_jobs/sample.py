@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,6 +36,7 @@ class Scale:
     offsets: tuple[str, ...]
     hops: tuple[tuple[str, str], ...]
     gaps: tuple[str, ...]
+    longest: str
     lateness: tuple[str, ...]
 
 
@@ -49,6 +50,7 @@ MINUTES = Scale(
     offsets=("0 seconds", "7 seconds", "10 seconds"),
     hops=(("1 minute", "20 seconds"), ("30 seconds", "10 seconds"), ("50 seconds", "20 seconds"), ("30 seconds", "30 seconds")),
     gaps=("4 seconds", "10 seconds", "25 seconds"),
+    longest="40 seconds",
     lateness=("0 seconds", "10 seconds", "45 seconds"),
 )
 DAYS = Scale(
@@ -61,6 +63,7 @@ DAYS = Scale(
     offsets=("0 seconds", "90 minutes", "6 hours"),
     hops=(("1 day", "6 hours"), ("2 days", "1 day"), ("30 hours", "12 hours")),
     gaps=("2 hours", "9 hours", "1 day"),
+    longest="2 days",
     lateness=("0 seconds", "6 hours", "2 days"),
 )
 SCALES = (MINUTES, DAYS)
@@ -107,6 +110,28 @@ def sample(seed: Seeded, scale: Scale) -> Sample:
         name = f"{number + 1:03d}.json"
         files[name], traces[name] = tuple(lines[trace] for trace in of_file), tuple(of_file)
     return Sample(files, rows, lines, traces)
+
+
+def with_keys_again(seed: Seeded, events: Sample) -> Sample:
+    """The sample with the keys of some events in later ones too, which come at another time.
+
+    In one file a key is that of one event: of several which stays is not promised.
+    """
+    lines, rows = dict(events.lines), dict(events.rows)
+    copied = {trace.partition("+")[0] for trace in lines if "+" in trace}
+    before: list[str] = []
+    for traces in events.traces.values():
+        own = [trace for trace in traces if (row := rows[trace]) is not None and row["ts"] is not None]
+        there = {row["id"] for trace in traces if (row := rows[trace]) is not None}
+        for trace in own:
+            first = rows[seed.choice(before)] if before and trace not in copied and "+" not in trace and seed.chance(0.4) else None
+            if first is not None and first["id"] not in there:
+                there.add(first["id"])
+                rows[trace] = {**(rows[trace] or {}), "id": first["id"], "client": first["client"]}
+                lines[trace] = json.dumps({**json.loads(lines[trace]), "id": first["id"], "client": first["client"]})
+        before = own
+    files = {name: tuple(lines[trace] for trace in events.traces[name]) for name in events.files}
+    return replace(events, files=files, lines=lines, rows=rows)
 
 
 def _event(seed: Seeded, scale: Scale, trace: str, number: int, place: int) -> tuple[str, Mapping[str, Any] | None]:

@@ -391,7 +391,7 @@ def test_a_null_in_the_key_of_an_upsert_is_refused(job, rows):
 
     problem = small.stopped(SinkError)
 
-    assert "has no value in client, a column of its key" in problem.message
+    assert "has no value in client, which is of its key or its version" in problem.message
     assert rows("select count(*) from kept") == [(0,)]
 
 

@@ -154,3 +154,20 @@ def test_a_policy_that_follows_the_furthest_source_is_refused(small_job):
     assert EVENT_TIME in (job.folder / "streamproof.toml").read_text()
 
     assert "the source that is furthest" in job.stopped(ConfigurationError).required
+
+
+@pytest.mark.parametrize(("within", "duplicates"), [("5 seconds", 0), ("1 hour", 1)])
+def test_r12_a_horizon_of_its_own_holds_for_rows_of_both_sources_and_moves_no_watermark(small_job, within, duplicates):
+    job = small_job(UNION.format(chain=f'deduplicate("id", within="{within}").{TUMBLING}'), bound())
+    for number, (of_events, of_others) in enumerate(((0, 0), (100, 100), (101, 101))):
+        job.feed([event("again" if number == 0 else f"e{number}", of_events)])
+        feed(job, event(f"o{number}", of_others))
+    job.feed([event("e3", 102)])
+    feed(job, event("again", 102))
+
+    result = job.run()
+
+    # 100 - 10 and 100 - 20, and so on
+    assert watermarks(job)[:4] == [0, -20, 80, 81]
+    found = result.accounts[0]
+    assert (found.adds_up, found.account.duplicate, found.account.late, found.account.emitted) == (True, duplicates, 0, 2)

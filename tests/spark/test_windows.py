@@ -22,6 +22,7 @@ KINDS = [
     sp.hopping("10 minutes", every="3 minutes"),
     sp.hopping("1 hour", every="20 minutes", offset="7 minutes"),
     sp.session("5 minutes"),
+    sp.session("5 minutes", longest="1 hour"),
     *(sp.calendar(unit, zone=zone) for zone in ZONES for unit in ("day", "week", "month")),
 ]
 
@@ -59,7 +60,9 @@ def instants() -> Iterator[datetime]:
 def shown(window: Window, rows: DataFrame) -> list[tuple[int, int, int, int]]:
     """Of each instant and window: the instant, start, end, and what is held against the late bound, microseconds."""
     diverted = window.divert(window.assigned(rows, "ts", Pass()), "ts", Pass())
-    grouped = window.grouped(window.placed(diverted, "ts"), "ts", ("id",)).agg(F.max("decides").alias("decides"), F.max("ts").alias("ts"))
+    grouped = window.grouped(window.placed(diverted, "ts"), "ts", ("id",)).agg(
+        F.max("decides").alias("decides"), F.max("ts").alias("ts")
+    )
     micros = [F.unix_micros(column) for column in (F.col("ts"), window.start, window.end)]
     return sorted(tuple(row) for row in grouped.select(*micros, "decides").collect())
 

@@ -18,6 +18,8 @@ _ENCODED = re.compile(r'[\s%#?"<>\[\]{}|\\^`]')
 """What java.net.URI encodes in a path."""
 WINDOW_OPERATOR = "stateStoreSave"
 SESSION_OPERATOR = "sessionWindowStateStoreSaveExec"
+_CUT = "_piece"
+"""`stream.names.PIECE`; a checkpoint is read without the job."""
 DEDUPLICATE_OPERATOR = "dedupeWithinWatermark"
 
 
@@ -65,11 +67,15 @@ def windows(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame
 def sessions(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
     """The open sessions, in the columns of `windows`.
 
-    Spark's key is that of the group and the start; its value the session, the key once more, and the aggregates.
+    Spark's key is that of the group and the start; its value the session, the key once more, and the aggregates. Sessions that are cut have
+    their piece of time as the last of the group: the start says it too, and it is no part of the job's key.
     """
-    state = _state(spark, checkpoint, operator)
-    *by, _start = _fields(state, "key")
-    return _windows(state, by, F.unix_micros("value.f0.end"), aggregates_from=1 + len(by))
+    state = _loaded(spark, checkpoint, operator)
+    cut = _CUT in state.schema["key"].dataType.fieldNames()  # type: ignore[attr-defined]
+    state = _with_numbers(state)
+    *group, _start = _fields(state, "key")
+    by = group[:-1] if cut else group
+    return _windows(state, by, F.unix_micros("value.f0.end"), aggregates_from=1 + len(group))
 
 
 def _windows(state: "DataFrame", by: "list[Column]", end: "Column", *, aggregates_from: int) -> "DataFrame":
@@ -95,7 +101,14 @@ def remembered(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFr
 
 def _state(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
     """The state with the fields of key and value numbered: Spark names two sums alike."""
-    state = spark.read.format("statestore").option("operatorId", operator).load(checkpoint)
+    return _with_numbers(_loaded(spark, checkpoint, operator))
+
+
+def _loaded(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
+    return spark.read.format("statestore").option("operatorId", operator).load(checkpoint)
+
+
+def _with_numbers(state: "DataFrame") -> "DataFrame":
     numbered = [F.col(name).cast(_numbered(state.schema[name].dataType)).alias(name) for name in ("key", "value")]
     return state.select(*numbered)
 

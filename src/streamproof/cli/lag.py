@@ -147,8 +147,6 @@ def _micros(text: str, option: str) -> int:
         found = parse_duration(text)
     except ValueError as problem:
         raise ConfigurationError(f"{option}: {problem}.") from None
-    except OverflowError:
-        found = timedelta.max
     if found > timedelta(days=_LONGEST_DAYS):
         raise ConfigurationError(
             f"{option} is {text}.",

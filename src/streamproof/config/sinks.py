@@ -88,6 +88,10 @@ class PostgresSink(ServiceSink):
         Of several rows of one key in a batch the one with the greatest value of this column counts; without it they are an error.
     delete
         A condition over the output's columns: rows for which it holds delete the row of their key instead ("upsert" only).
+    version
+        The column that says which of two rows of a key is newer, also of two batches: the table keeps the newest, whatever comes first.
+    deleted
+        With a version, the boolean column that makes a row a tombstone; it stays in the table.
     shards
         So many transactions a batch, side by side: one lets readers see a batch whole or not at all.
     create
@@ -100,6 +104,8 @@ class PostgresSink(ServiceSink):
     key: Texts = ()
     order_by: Text | None = None
     delete: Text | None = None
+    version: Text | None = None
+    deleted: Text | None = None
     shards: Count = 1
     create: bool = False
 

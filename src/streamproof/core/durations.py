@@ -36,7 +36,10 @@ def parse_duration(text: str) -> timedelta:
             raise ValueError(
                 f'"{text}" is not a duration; write a number and a unit, such as "10 seconds", "5 minutes" or "1 hour"'
             )
-        total += float(part.group(1)) * unit
+        try:
+            total += float(part.group(1)) * unit
+        except OverflowError:
+            raise ValueError(f'"{text}" is longer than any duration can be') from None
         position = part.end()
     if not lowered:
         raise ValueError('an empty text is not a duration; write a number and a unit, such as "10 seconds"')

@@ -28,9 +28,11 @@ RECORD_COLUMNS = ("_record", "_record_text", "_record_schema_id")
 """A record in a registry's format, its text, and the id of its schema, until they are columns."""
 WINDOW = "_window_end"
 """The window of a row: its end, or of a session its start and end."""
+PIECE = "_piece"
+"""The start of the piece of time that a session lies in, where sessions have a longest length."""
 NUMBER = "_number"
 HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, ADDED, DUE, WHOSE, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
-_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, NUMBER, BATCH, GIVES, REVISIONS})
+_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, PIECE, NUMBER, BATCH, GIVES, REVISIONS})
 
 
 def own_name(names: Iterable[str]) -> str | None:
@@ -46,4 +48,4 @@ def quoted(name: str) -> str:
 
 def visible(columns: Iterable[str]) -> list[str]:
     """The columns that a job knows of."""
-    return [column for column in columns if column not in (*HIDDEN, WINDOW)]
+    return [column for column in columns if column not in (*HIDDEN, WINDOW, PIECE)]

@@ -10,12 +10,12 @@ from streamproof.stream.emissions import Emission
 from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
+from streamproof.stream.operators.deduplicate import horizon_of
 from streamproof.stream.operators.union import require_possible
 from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind, require_plain
 from streamproof.stream.outputs import SideKind, SideOutput
 from streamproof.stream.recipe import Recipe
 from streamproof.stream.windows import Window
-from streamproof.stream.windows.window import positive_duration
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -115,20 +115,21 @@ class Stream:
         return Stream(self.recipe.then(Union(other.recipe)))
 
     def deduplicate(self, *key: str, within: str | None = None) -> "Stream":
-        """Keeps one row per key (R12); which copy stays is not promised.
+        """Keeps one row per key within a horizon (R12); which copy stays is not promised.
 
         Parameters
         ----------
         key
             Columns that identify an event.
         within
-            How far apart in event time two rows of a key are copies at least, such as "10 minutes". A key is remembered until the watermark has
-            passed its event time by that; a row that comes later is an event of its own. By default lag + allowed lateness.
+            The horizon in event time, such as "10 minutes": two rows of a key that lie no further apart are never both kept. A row that comes
+            when the key is forgotten is an event of its own. By default lag + allowed lateness; it may be shorter than that, or longer.
 
         Raises
         ------
         JobDefinitionError
-            Without a key, behind a window or another deduplication, or if `within` is no duration above zero in whole milliseconds.
+            Without a key, behind another deduplication or a window, or if the horizon is not a duration above zero, of whole milliseconds
+            and at most a hundred years.
         """
         if not key:
             raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
@@ -136,9 +137,7 @@ class Stream:
         if self.recipe.windows:
             raise deduplicated_windows(key)
         self._before_state("deduplicate")
-        horizon = (
-            None if within is None else positive_duration(f"deduplicate(within={within!r})", within, "a horizon is a duration")
-        )
+        horizon = None if within is None else horizon_of(within)
         return Stream(self.recipe.then(Deduplicate(key, horizon)))
 
     def window(

@@ -30,6 +30,12 @@ table = "t"
         ('order_by = "ts"', '[sink.out] order_by is for mode = "upsert".'),
         ('mode = "upsert"\nkey = ["id"]\nshards = 2\ndelete = "v = 0"', "[sink.out] delete does not go with shards = 2."),
         ('mode = "upsert"\nkey = ["id"]\nshards = 2\norder_by = "ts"', "[sink.out] order_by does not go with shards = 2."),
+        ('version = "v"', '[sink.out] version is for mode = "upsert".'),
+        ('mode = "upsert"\nkey = ["id"]\ndeleted = "d"', "[sink.out] deleted needs a version."),
+        ('mode = "upsert"\nkey = ["id"]\nversion = "v"\norder_by = "v"', "[sink.out] order_by does not go with version"),
+        ('mode = "upsert"\nkey = ["id"]\nversion = "v"\ndelete = "d"', "[sink.out] delete does not go with version."),
+        ('mode = "upsert"\nkey = ["id"]\nversion = "v"\nshards = 2', "[sink.out] version does not go with shards = 2."),
+        ('mode = "upsert"\nkey = ["id"]\nversion = "id"', '[sink.out] version = "id" is a column of the key.'),
     ],
 )
 def test_what_does_not_go_together_is_named_with_its_line(tmp_path: Path, text: str, said: str) -> None:
@@ -44,7 +50,13 @@ def test_what_does_not_go_together_is_named_with_its_line(tmp_path: Path, text: 
 
 
 @pytest.mark.parametrize(
-    "text", ["shards = 2", 'mode = "upsert"\nkey = ["id"]\nshards = 2', 'mode = "upsert"\nkey = ["id"]\ndelete = "v"']
+    "text",
+    [
+        "shards = 2",
+        'mode = "upsert"\nkey = ["id"]\nshards = 2',
+        'mode = "upsert"\nkey = ["id"]\ndelete = "v"',
+        'mode = "upsert"\nkey = ["id"]\nversion = "v"\ndeleted = "d"',
+    ],
 )
 def test_what_does_is_taken(tmp_path: Path, text: str) -> None:
     (tmp_path / "job.py").write_text("")

@@ -32,6 +32,8 @@ def test_every_operator_is_drawn_with_every_kind_of_window() -> None:
     assert any(has(job, "offset=", "sp.hopping(") for job in JOBS)
     assert any(has(job, "two=two") for job in JOBS)
     assert any(has(job, ".deduplicate(") and not has(job, ".window(") for job in JOBS)
+    assert any(has(job, "within=", ".window(") for job in JOBS)
+    assert any(has(job, "within=") and not has(job, ".window(") for job in JOBS)
 
 
 def test_jobs_are_started_again_also_after_their_newest_commit_is_lost() -> None:
@@ -48,3 +50,17 @@ def test_events_are_late_twice_there_torn_and_without_a_time() -> None:
     assert any("+" in trace for trace in events.rows)
     assert any(row is None for job in JOBS[:20] for row in job.events.rows.values())
     assert any(row is not None and row["ts"] is None for job in JOBS[:20] for row in job.events.rows.values())
+
+
+def test_keys_come_again_at_another_time_and_never_two_of_a_key_in_one_batch() -> None:
+    again = 0
+    for job in JOBS:
+        times = [
+            {(row["id"], row["ts"]) for trace in traces if (row := job.events.rows[trace]) is not None}
+            for traces in job.events.traces.values()
+        ]
+        assert all(len({key for key, _ in of_file}) == len(of_file) for of_file in times)
+        every = set().union(*times)
+        again += len(every) > len({key for key, _ in every})
+        assert job.files_per_batch == 1 or len(every) == len({key for key, _ in every})
+    assert again > 100

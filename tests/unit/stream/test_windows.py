@@ -21,6 +21,8 @@ from streamproof.stream.recipe import Recipe
         (lambda: sp.hopping("1 day", every="1 second"), "an event would be in 86,400 windows"),
         (lambda: sp.hopping("10 minutes", every="1 minute", offset="2 minutes"), "is not shorter than every"),
         (lambda: sp.session("0 seconds"), "a session needs a gap greater than zero"),
+        (lambda: sp.session("1 minute", longest="soon"), '"soon" is not a duration'),
+        (lambda: sp.session("1 minute", longest="1 minute"), "the longest session is not longer than the gap"),
         (lambda: sp.calendar("year", zone="UTC"), "no such unit"),
         (lambda: sp.calendar("day", zone="Europe/Berln"), 'no such time zone. Did you mean "Europe/Berlin"?'),
         (lambda: sp.calendar("day", zone=""), "no such time zone"),
@@ -54,6 +56,7 @@ def test_r25_a_checkpoint_is_bound_to_every_part_of_a_window():
             sp.hopping("10 minutes", every="1 minute"),
             sp.hopping("10 minutes", every="1 minute", offset="7 seconds"),
             sp.session("30 minutes"),
+            sp.session("30 minutes", longest="8 hours"),
             sp.calendar("day", zone="Europe/Berlin"),
         )
     ]
@@ -64,5 +67,6 @@ def test_r25_a_checkpoint_is_bound_to_every_part_of_a_window():
         "hopping 10 minutes every 1 minute",
         "hopping 10 minutes every 1 minute offset 7 seconds",
         "session 30 minutes",
+        "session 30 minutes cut every 8 hours",
         "calendar day Europe/Berlin",
     ]

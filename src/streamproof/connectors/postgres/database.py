@@ -151,8 +151,8 @@ def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | UnknownFormat
         )
     if said.sqlstate == NO_KEY:
         return SinkError(
-            f"A row for {where} has no value in {said.column}, a column of its key.",
-            required="An upsert finds the row that it replaces by its key; one with a null in it would be inserted again each time. Nothing "
+            f"A row for {where} has no value in {said.column}, which is of its key or its version.",
+            required="An upsert finds the row that it replaces by its key, and a version says which one is newer; a null says neither. Nothing "
             "of its batch is published, and nothing is lost.",
             remedy=f'Reject such rows in the job: require({said.column}="{said.column} is not null").',
         )

@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING
 import psycopg
 from psycopg import sql
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    IntegralType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from streamproof.connectors import ledgers
 from streamproof.connectors.postgres import tables
 from streamproof.connectors.postgres.database import LEDGER, Said, connected, identifier, sink_error, where_of
+from streamproof.connectors.postgres.facts import Facts
 from streamproof.connectors.postgres.lines import columns_of, lines
 from streamproof.connectors.postgres.transactions import FENCED, RESULT, WITHOUT_COLUMN, Shard, entry_in, lock, select_entries
 from streamproof.connectors.sink import (
@@ -27,7 +37,7 @@ from streamproof.connectors.sink import (
     stands,
 )
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.errors import SinkError
+from streamproof.errors import ConfigurationError, SinkError
 
 if TYPE_CHECKING:
     from streamproof.config import PostgresSink
@@ -79,6 +89,8 @@ class TableSink(LaggingSink):
                     connection.execute(made)
             key = self._config.key if self._config.mode == "upsert" else ()
             tables.require_fit(connection, self.place.where, self._config.table, columns, key)
+        if self._config.version:
+            require_versions(self.place, columns, self._config.version, self._config.deleted)
 
     # -- the ledger
 
@@ -180,6 +192,7 @@ class TableSink(LaggingSink):
             steps=self.place.steps,
             before=self._last if self._last is not None and self._last < manifest.batch else None,
             kept=ledgers.KEPT,
+            facts=self._facts(columns.names),
         )
         (said,) = rows.coalesce(1).mapInArrow(shard.publish, RESULT).collect()
         if said["message"] is not None:
@@ -187,6 +200,11 @@ class TableSink(LaggingSink):
         if said["entry"] is None:
             require_whole(self.place, said["rows"], count)
         same_publication(LedgerEntry.from_json(said["entry"]), manifest, section)
+
+    def _facts(self, columns: tuple[str, ...]) -> Facts | None:
+        if not self._config.version:
+            return None
+        return Facts(columns, self._config.key, self._config.version, self._config.deleted)
 
     def require_clearable(self) -> None:
         with self._connected() as connection:
@@ -202,3 +220,33 @@ class TableSink(LaggingSink):
 
     def _connected(self) -> AbstractContextManager[psycopg.Connection]:
         return connected(self._config.url, self.place.where)
+
+
+_ORDERED = (IntegralType, DecimalType, DateType, TimestampType, TimestampNTZType)
+
+
+def require_versions(place: SinkPlace, columns: StructType, version: str, deleted: str | None) -> None:
+    """ConfigurationError if the output lacks the columns of its versions, or they are of types that do not say which fact is newer."""
+    asked: list[tuple[str, str, tuple[type[DataType], ...], str]] = [
+        (
+            "version",
+            version,
+            _ORDERED,
+            "a whole number, a decimal, a date or a timestamp: their order is the same in every database",
+        )
+    ]
+    if deleted:
+        asked.append(("deleted", deleted, (BooleanType,), "a boolean: true makes the row a tombstone"))
+    for name, column, types, wanted in asked:
+        if column not in columns.names:
+            raise ConfigurationError(
+                f'[sink.{place.output}] {name} = "{column}" is no column of the output.',
+                required=f"The columns are {', '.join(columns.names)}.",
+            )
+        found = columns[column].dataType
+        if not isinstance(found, types):
+            raise ConfigurationError(
+                f'[sink.{place.output}] {name} = "{column}" is of type {found.simpleString()}.',
+                required=f"It has to be {wanted}.",
+                remedy="Make such a column in the job with transform().",
+            )

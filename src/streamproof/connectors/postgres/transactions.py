@@ -22,6 +22,7 @@ from streamproof.connectors.postgres.database import (
     identifier,
     opened,
 )
+from streamproof.connectors.postgres.facts import Facts
 from streamproof.connectors.postgres.lines import DELETE, text_of
 from streamproof.connectors.steps import Steps
 from streamproof.core.manifest import LEDGER_ENTRY, LedgerEntry
@@ -60,6 +61,8 @@ class Shard:
         The columns of the table, as the lines have them; behind them `_delete` (boolean) if `deletes`.
     key, order_by, deletes
         Of an upsert; without a key rows are inserted.
+    facts
+        How rows are held against those of earlier batches, where the sink names a version.
     before
         The batch that was published before this one, where that is known: the ledger must have all its shards still.
     kept
@@ -79,6 +82,7 @@ class Shard:
     deletes: bool
     steps: Steps
     before: int | None = None
+    facts: Facts | None = None
     kept: int = KEPT
 
     def publish(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -190,11 +194,17 @@ class Shard:
         table, names = identifier(self.table), _listed(self.columns)
         like = sql.SQL("CREATE TEMPORARY TABLE {} ON COMMIT DROP AS SELECT {} FROM {} WITH NO DATA")
         connection.execute(like.format(_STAGE, names, table))
-        changes = [sql.SQL("ALTER {} SET NOT NULL").format(sql.Identifier(name)) for name in self.key]
+        changes = [sql.SQL("ALTER {} SET NOT NULL").format(sql.Identifier(name)) for name in self.not_null]
         if self.deletes:
             changes.append(sql.SQL("ADD {} boolean").format(sql.Identifier(DELETE)))
         connection.execute(sql.SQL("ALTER TABLE {} {}").format(_STAGE, sql.SQL(", ").join(changes)))
         rows = self._copied_with_keys(connection, batches)
+        if self.facts:
+            connection.execute(self.facts.only_greatest(_STAGE))
+            connection.execute(self.facts.write(table, _STAGE))
+            (missing,) = connection.execute(self.facts.missing(table, _STAGE)).fetchone() or (0,)
+            _require("wrote", rows - missing, rows)
+            return rows
         kept = rows
         if self.order_by:
             kept -= connection.execute(_only_newest(self.key, self.order_by)).rowcount
@@ -209,6 +219,11 @@ class Shard:
             written = self._count(connection, sql.SQL("{} IS NOT TRUE AND EXISTS ({})" if self.deletes else "EXISTS ({1})"), table)
         _require("wrote", written, kept)
         return rows
+
+    @property
+    def not_null(self) -> tuple[str, ...]:
+        """The columns that every row of an upsert has a value in."""
+        return (*self.key, self.facts.version) if self.facts else self.key
 
     def _deleted(self, connection: psycopg.Connection, table: sql.Identifier) -> int:
         """How many staged rows delete their key; Swallowed if one of these keys is still there."""
@@ -278,7 +293,7 @@ class Swallowed(Exception):
 
 
 class NoKey(Exception):
-    """A row has a null in a column of its key."""
+    """A row has a null in a column of its key, or in its version."""
 
     def __init__(self, column: str) -> None:
         self.column = column

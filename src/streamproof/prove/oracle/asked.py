@@ -125,7 +125,7 @@ def shape_asked(
         aggregates=last.aggregates,
         before=levels[0] if len(levels) > 1 else None,
         deduplicate=tuple(deduplicate["key"]) if deduplicate else None,
-        within_us=micros(within) if (within := (deduplicate or {}).get("within")) is not None else None,
+        within_us=_optional((deduplicate or {}).get("within")),
         max_future_us=_future(time),
         clocks=clocks,
         emit=windows[-1].get("emit", "final") if windows else "final",
@@ -138,7 +138,11 @@ def _names(by: Any) -> tuple[str, ...]:
 
 
 def _future(time: AskedTime | None) -> int | None:
-    return micros(time.max_future) if time and time.max_future is not None else None
+    return _optional(time.max_future) if time else None
+
+
+def _optional(written: str | timedelta | None) -> int | None:
+    return None if written is None else micros(written)
 
 
 @dataclass(frozen=True)
@@ -165,7 +169,8 @@ def plain_window(window: Any) -> PlainWindow:
         case "hopping":
             return PlainHopping(micros(given["size"]), micros(given["every"]), micros(given.get("offset", timedelta())))
         case "session":
-            return PlainSession(micros(given["gap"]))
+            longest = given.get("longest")
+            return PlainSession(micros(given["gap"]), None if longest is None else micros(longest))
         case "calendar":
             return PlainCalendar(given["unit"], given["zone"])
     raise ValueError(f"no twin of a window of the kind {written.kind}")

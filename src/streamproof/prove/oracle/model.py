@@ -117,8 +117,7 @@ class _Run:
 
     def __init__(self, shape: QueryShape, arrived: Mapping[str, Arrived]) -> None:
         self.shape, self.arrived = shape, arrived
-        horizon = shape.delay_us if shape.within_us is None else shape.within_us
-        self.once = Deduplication(horizon) if shape.deduplicate is not None else None
+        self.once = Deduplication(shape.horizon_us) if shape.deduplicate is not None else None
         kind = shape.entered.window
         self.windows = Windows(kind) if kind is not None else None
         self.behind = Windows(shape.window) if shape.before is not None and shape.window is not None else None

@@ -55,7 +55,7 @@ class QueryShape:
     deduplicate
         The key columns of the deduplication; None without one.
     within_us
-        How long it remembers a key behind its event time, microseconds; None for the delay of the query.
+        How long it remembers a key behind its event time, microseconds; None where that is the delay of the query.
     """
 
     query: str
@@ -76,6 +76,11 @@ class QueryShape:
     def entered(self) -> Level:
         """The windows that records come into: they decide what is late."""
         return self.before or Level(self.window, self.by, self.aggregates)
+
+    @property
+    def horizon_us(self) -> int:
+        """How long a deduplication remembers a key behind its event time."""
+        return self.delay_us if self.within_us is None else self.within_us
 
     def future_of(self, source: str) -> int | None:
         """How far an event of a source may lie in the future."""

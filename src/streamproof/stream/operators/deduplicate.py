@@ -6,13 +6,17 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.core.durations import format_duration, micros_of
+from streamproof.errors import JobDefinitionError
 from streamproof.stream.operators.operator import Mention, Stateful, typed
-from streamproof.stream.windows.window import DELAY
+from streamproof.stream.windows.window import DELAY, duration_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from streamproof.stream.doors import Doors
+
+_LONGEST = timedelta(days=36_500)
+"""Spark adds the horizon to event times in microseconds: far longer ones would not fit there."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +38,41 @@ class Deduplicate(Stateful):
         return doors.late(rows, F.unix_micros(event_time))
 
     def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
-        if self.within is None:
+        if self.within is None or DELAY not in rows.schema[event_time].metadata:  # a batch has no watermark, and forgets nothing
             return doors.once(rows, list(self.key))
         declared = dict(rows.schema[event_time].metadata)
-        if DELAY not in declared:  # a batch has no watermark
-            return doors.once(rows, list(self.key))
-        # Spark remembers a key for as long as the delay of this column says; windows behind it go by the watermark's own.
-        shorter = rows.withMetadata(event_time, {**declared, DELAY: micros_of(self.within) // 1000})
-        return doors.once(shorter, list(self.key)).withMetadata(event_time, declared)
+        # Spark remembers a key for the delay that its event time bears. What stands behind goes by the watermark's own again.
+        bearing = rows.withMetadata(event_time, {**declared, DELAY: micros_of(self.within) // 1000})
+        return doors.once(bearing, list(self.key)).withMetadata(event_time, declared)
 
     def mentioned(self) -> Sequence[Mention]:
         return (Mention("deduplicate()", self.key, exact=True),)
 
     def made_by(self, rows: "DataFrame") -> Mapping[str, str]:
-        parts = {"deduplication key": typed(rows, self.key)}
-        return parts if self.within is None else parts | {"deduplication within": format_duration(self.within)}
+        key = {"deduplication key": typed(rows, self.key)}
+        return key if self.within is None else {**key, "deduplication within": format_duration(self.within)}
+
+
+def horizon_of(text: str) -> timedelta:
+    """How long a key is remembered behind its event time.
+
+    Raises
+    ------
+    JobDefinitionError
+        If the text is not a duration above zero, of whole milliseconds and at most a hundred years.
+    """
+    call = f"deduplicate(within={text!r})"
+    within = duration_of(call, text)
+    if within <= timedelta():
+        raise JobDefinitionError(
+            f"{call}: a horizon of nothing forgets every key at once.",
+            required="How far apart two rows of a key may lie and still are one is a duration above zero.",
+            remedy='Write how long copies can come, such as within="10 minutes". Without within it is lag + allowed lateness.',
+        )
+    if within > _LONGEST:
+        raise JobDefinitionError(
+            f"{call}: the horizon is longer than a hundred years.",
+            required="Each key stays in the state for as long as the horizon.",
+            remedy='Write how long copies can come, such as within="7 days".',
+        )
+    return within

@@ -10,7 +10,9 @@ def every_window(trades: sp.Stream) -> sp.Outputs:
     """Sums the notional of each client's trades in windows of four kinds."""
     sums = {"exposure": F.sum("notional"), "trades": F.count("*")}
     hops = trades.window(sp.hopping("2 minutes", every="30 seconds"), by="client").aggregate(**sums)
-    visits = trades.window(sp.session("10 seconds"), by="client", allowed_lateness="10 seconds").aggregate(**sums)
+    visits = trades.window(sp.session("10 seconds", longest="1 minute"), by="client", allowed_lateness="10 seconds").aggregate(
+        **sums
+    )
     days = trades.window(sp.calendar("day", zone="Europe/Berlin")).aggregate(**sums)
     minutes = (
         trades.deduplicate("trade_id").window(sp.hopping("1 minute", every="30 seconds", offset="7 seconds")).aggregate(**sums)

@@ -113,6 +113,29 @@ def test_r12_a_forgotten_key_lets_no_copy_through_because_the_copy_is_late():
     assert model.account == Account(emitted=3, late=1)
 
 
+@pytest.mark.parametrize(("apart", "fate"), [(90, "duplicate"), (90.001, "emitted")])
+def test_r12_a_horizon_of_its_own_ends_with_the_watermark_at_event_time_and_horizon(apart, fate):
+    shape = replace(DEDUPLICATED, within_us=90 * SECOND)
+    bound = 10 + apart - 0.001
+    batches = [[at("e-1", 10)], [at("e-2", bound + 10)], [at("e-3", bound + 9)], [at("e-4", bound + 0.001, key="e-1")]]
+
+    model = model_of(shape, batches)
+
+    assert model.fates["e-4"] == (fate, 3)
+    assert model.account.late == 0
+    assert model.account.emitted + model.account.duplicate == 4
+
+
+def test_r12_a_horizon_of_its_own_moves_no_watermark_and_closes_no_window():
+    batches = [[at("e-1", 1)], [at("e-2", 60)], [at("e-3", 61)]]
+
+    plain, longer = model_of(ONCE, batches), model_of(replace(ONCE, within_us=3600 * SECOND), batches)
+
+    assert [outcome.emitted for outcome in longer.batches] == [outcome.emitted for outcome in plain.batches]
+    assert [outcome.predicted_ms for outcome in longer.batches] == [outcome.predicted_ms for outcome in plain.batches]
+    assert (("e-1",) in longer.remembered, ("e-1",) in plain.remembered) == (True, False)
+
+
 def test_different_events_with_one_key_in_one_batch_are_ambiguous():
     assert model_of(ONCE, [[at("e-1", 60, key="x"), at("e-2", 60, key="x")]]).ambiguous == (("x",),)
     assert model_of(ONCE, [[at("e-1", 60, key="x")], [at("e-2", 60, key="x")]]).ambiguous == ()

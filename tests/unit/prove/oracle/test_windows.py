@@ -87,6 +87,15 @@ def test_sessions_merge_whatever_comes_first():
     assert added(0, 30) == {(0, 60): 2}  # at the end of the gap: Spark takes it in
 
 
+def test_sessions_with_a_longest_length_are_cut_at_its_multiples_and_nowhere_else():
+    for order in ((40, 59, 60, 70), (70, 60, 59, 40), (59, 70, 40, 60)):
+        windows = Windows(PlainSession(30 * SECOND, 60 * SECOND))
+        for at in order:
+            windows.add(windows.pairs([Arrived(f"e-{at}", time_us=at * SECOND, by=("a",))]))
+        found = {(key[1] // SECOND, contents.end_us // SECOND): contents.count for key, contents in windows.frozen().items()}
+        assert found == {(40, 89): 2, (60, 100): 2}
+
+
 def test_sessions_of_other_keys_stay_apart_and_due_ones_go():
     windows = Windows(PlainSession(30 * SECOND))
     windows.add(windows.pairs([Arrived("e-1", time_us=0, by=("a",)), Arrived("e-2", time_us=SECOND, by=("b",))]))

@@ -1,4 +1,4 @@
-"""The twin of deduplication: keys are remembered for as long as the watermark is behind their event time + a delay (R12)."""
+"""The twin of deduplication: keys are remembered for as long as the watermark is behind their event time + horizon (R12)."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,11 +13,11 @@ Key = tuple[Any, ...]
 class Deduplication:
     """What is remembered: each key with its expiry, microseconds UTC.
 
-    `delay_us` is how long a key is remembered behind its event time. `ambiguous` are keys that different events share within one batch:
-    which of them stays is not promised.
+    `horizon_us` is how long that is behind its event time. `ambiguous` are keys that different events share within one batch: which of them
+    stays is not promised.
     """
 
-    delay_us: int
+    horizon_us: int
     remembered: dict[Key, int] = field(default_factory=dict)
     ambiguous: list[Key] = field(default_factory=list)
 
@@ -33,7 +33,7 @@ class Deduplication:
                 if key in first and not _interchangeable(first[key], record):
                     self.ambiguous.append(key)
                 continue
-            self.remembered[key] = (record.time_us or 0) + self.delay_us
+            self.remembered[key] = (record.time_us or 0) + self.horizon_us
             first[key] = record
             kept.append(record)
         return kept, tuple(duplicates)

@@ -111,7 +111,8 @@ class Windows:
     def _met(self, pair: Pair | Closed) -> tuple[WindowKey, _Open]:
         by, start, merged = pair.by, pair.start_us, _Open(pair.end_us)
         keys = [(by, begun) for begun in sorted(self._starts.get(by, ()))]
-        met = [key for key in keys if key[1] <= pair.end_us and pair.start_us <= self.open[key].end_us]
+        touched = [key for key in keys if key[1] <= pair.end_us and pair.start_us <= self.open[key].end_us]
+        met = [key for key in touched if self.kind.may_merge(key[1], start)]
         for key in reversed(met):
             window = self._taken(key)
             start, merged.end_us = min(start, key[1]), max(merged.end_us, window.end_us)

@@ -20,6 +20,10 @@ class PlainWindow(ABC):
     def last_late(self, bound_us: int, tick_us: int) -> int:
         """The last instant, in whole ticks, all of whose windows end at or below a bound."""
 
+    def may_merge(self, start_us: int, other_us: int) -> bool:
+        """Whether two windows of a key that meet become one, by their starts; asked only of a kind that merges."""
+        return self.merges
+
     @property
     def at_least_us(self) -> int:
         """How long a window is at least, microseconds: findings show the day of long ones."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from streamproof.config import JobConfig
+from streamproof.config import JobConfig, PostgresSink
 from streamproof.errors import ScenarioError
 from streamproof.prove.oracle.asked import shape_asked
 from streamproof.prove.oracle.shape import QueryShape
@@ -41,7 +41,14 @@ class JobPreparation(Preparation):
     def of(
         cls, config: JobConfig, *, seed: int | None = None, events: int | None = None, batches: int | None = None
     ) -> "JobPreparation":
-        """With the scenario beside the configuration, or another seed, number of events or of batches."""
+        """With the scenario beside the configuration, or another seed, number of events or of batches.
+
+        Raises
+        ------
+        ScenarioError
+            If the scenario cannot be read, or the job writes to a table that keeps versions, which a proof cannot judge yet.
+        """
+        _require_no_versions(config)
         return cls(config, load_scenario(config.root, seed=seed, events=events, batches=batches))
 
     @property
@@ -53,6 +60,16 @@ class JobPreparation(Preparation):
 
     def subject(self, engine: Engine, folder: Path, services: Services) -> JobSubject:
         return prepare(self.config, self.scenario, folder, engine, self._made, services)
+
+
+def _require_no_versions(config: JobConfig) -> None:
+    for name, sink in config.sink.items():
+        if isinstance(sink, PostgresSink) and sink.version:
+            raise ScenarioError(
+                f"{config.where('sink', name, 'version')}: [sink.{name}] keeps the newest version of each key, and a proof does not know versions yet.",
+                required="It would take every fact that a newer one has replaced for lost.",
+                remedy="Prove the job with that output on files: a profile with another [sink] for it, and streamproof prove --profile.",
+            )
 
 
 def prepare(

@@ -81,6 +81,13 @@ def test_the_oracle_asks_nothing_of_what_the_product_makes_of_a_call(tmp_path, m
     assert (shape.deduplicate, shape.delay_us, shape.window) == (("id", "client"), 90_000_000, PlainTumbling(60_000_000))
 
 
+def test_r12_the_horizon_of_a_deduplication_is_read_from_the_call():
+    asked = Asked("s").then("deduplicate", key=("id",), within="1 minute 30 seconds")
+
+    assert shape_asked("q", asked, AskedTime("ts", "10 seconds")).horizon_us == 90_000_000
+    assert shape_asked("q", Asked("s").then("deduplicate", key=("id",)), AskedTime("ts", "10 seconds")).horizon_us == 10_000_000
+
+
 def test_afterwards_outputs_and_windows_are_the_product_s_own_again(tmp_path):
     calls_of(config_of(tmp_path, JOB))
 
