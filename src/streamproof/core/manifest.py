@@ -211,6 +211,11 @@ class Manifest:
     def section(self, output: str) -> Section | None:
         return next((section for section in self.sections if section.output == output), None)
 
+    @property
+    def put_aside(self) -> Mapping[int, int]:
+        """How many rows the batch itself has put aside until their window is on time, by the window's end, microseconds UTC."""
+        return next((one.ends for one in self.parked if one.attempt == self.attempt and not one.folded), {})
+
     def to_json(self) -> str:
         record = asdict(self)
         if self.parked:

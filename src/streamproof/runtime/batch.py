@@ -527,6 +527,9 @@ def _differences(known: Manifest, staged: Manifest) -> list[str]:
         mine = staged.section(section.output)
         if mine is None or not mine.digest.agrees_with(section.digest):
             found.append(f"output {section.output}: {_said(section.digest)} before, {_said(mine.digest if mine else Digest())} now")
+    if known.put_aside != staged.put_aside:
+        before, now = (sum(ends.values()) for ends in (known.put_aside, staged.put_aside))
+        found.append(f"rows that wait until their window is on time: {before} before, {now} now, or of other windows")
     return found
 
 
