@@ -9,7 +9,21 @@ from pyspark.sql.types import BinaryType, StructType
 
 from streamproof import _jvm
 from streamproof.connectors.json_records import WRITTEN
-from streamproof.stream.names import ADDED, BATCH, CORRUPT, DUE, INSTANT, MADE, ORIGINAL, PROBLEM, REASON, TRACE, WHOSE, WINDOW
+from streamproof.stream.names import (
+    ADDED,
+    BATCH,
+    CORRUPT,
+    DUE,
+    INSTANT,
+    MADE,
+    ORIGINAL,
+    PROBLEM,
+    REASON,
+    TRACE,
+    WHOSE,
+    WINDOW,
+    quoted,
+)
 from streamproof.stream.outputs import SideKind
 
 _INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM, WINDOW)
@@ -110,7 +124,7 @@ def late_row(rows: DataFrame, window: tuple[Column, Column] | None) -> Column:
 
 def parked_row(rows: DataFrame, batch: Column) -> Column:
     """What is written of a row that waits (string): its columns, hidden ones too, and the batch that has put it aside."""
-    kept = [name for name in rows.columns if name not in (ORIGINAL, MADE, ADDED)]
+    kept = [F.col(quoted(name)).alias(name) for name in rows.columns if name not in (ORIGINAL, MADE, ADDED)]
     return F.to_json(F.struct(*kept, batch.alias(BATCH)), WRITTEN)
 
 
