@@ -37,8 +37,8 @@ class Around:
         The event time that the user's file declares.
     shape
         The first query of the source that keeps state; None where none does.
-    apart
-        Whether a batch takes so many files at most: else a job that starts again reads several batches as one.
+    alone
+        Whether one query reads the source: what lies in two batches of one can lie in one of another, after a crash too.
     """
 
     plan: SourceScenario
@@ -46,7 +46,7 @@ class Around:
     ddl: str = ""
     time: AskedTime | None = None
     shape: QueryShape | None = None
-    apart: bool = True
+    alone: bool = True
 
 
 def with_edges(events: Sequence[Event], around: Around) -> list[Event]:
@@ -220,7 +220,7 @@ def _same_key(board: _Board, around: Around) -> None:
     behind it, a tick more and a tick more than that. Of the first the key is remembered, of the others it is forgotten.
     """
     found = _tried(board, around)
-    if found is None or found[0].deduplicate is None or found[0].within_us is None or not around.apart:
+    if found is None or found[0].deduplicate is None or found[0].within_us is None or not around.alone:
         return  # which of different events with one key stays is not promised, where one batch has them
     (shape, batch, bound), key, tick = found, found[0].deduplicate, around.source.tick_us
     if around.plan.time_column in key or not set(key) <= set(around.plan.columns):

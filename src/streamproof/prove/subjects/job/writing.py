@@ -60,7 +60,7 @@ def add_edges(
             source.schema_ddl or "",
             time,
             stateful,
-            scenario.files_per_batch is not None,
+            len(shapes) == 1,
         )
         found[name] = with_edges(events, around)
     return found
