@@ -93,23 +93,30 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
     CannotTell
         If the state of a query with windows was not read.
     """
-    model_of, model, state = view.model, view.model.places, view.left.state
+    model = view.model.places
     if view.windowed:
         require_read(view)
-    given = {(key[0], contents.end_us) for key, contents in model_of.emitted.items() if key in view.windows}
-    held = [sums for key, sums in state.windows.items() if key not in given] if view.windowed and state is not None else []
-    held += state.windows_before.values() if view.windowed and state is not None else []
-    open_state = _sum(held)
     emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main)
     late, rejected = view.side("late"), view.side("rejected")
     return {
         "emitted": emitted,
-        "open_state": open_state,
+        "open_state": _sum(_held(view)),
         "late": model["late"] if late is None else _traces(late),
         "rejected": model["rejected"] if rejected is None else _traces(rejected),
         "duplicate": model["duplicate"],
         "filtered": model["filtered"],
     }
+
+
+def _held(view: QueryView) -> Iterator[Vector]:
+    """What windows in state hold; where a window gives several rows, without those that have given one: its last row holds the same."""
+    state = view.left.state
+    if not view.windowed or state is None:
+        return
+    emitted = view.model.emitted.items() if view.model.shape.revised else ()
+    given = {(key[0], contents.end_us) for key, contents in emitted if key in view.windows}
+    yield from (held for window, held in state.windows.items() if window not in given)
+    yield from state.windows_before.values()
 
 
 def _finding(history: History, view: QueryView, off: Vector, expected: str, found: str) -> Finding:

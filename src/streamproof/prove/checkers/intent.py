@@ -170,17 +170,3 @@ def _meant(history: History, view: QueryView) -> Iterator[Finding]:
             meant, found = ("late", "in time") if edge.late else ("in time", "late")
             what = f"was made {edge.words} and is {found} in {view.name}"
             yield Finding(Code.OTHER_SIDE_OF_EDGE, trace, what, batch, meant, found)
-        elif comparable and edge.follows and _met(history, view, edge.follows, trace):
-            fate = view.model.fates[trace][0]
-            if view.model.by_batch[batch].bound_us == edge.bound_us and edge.duplicate != (fate == "duplicate"):
-                meant, found = "a duplicate" if edge.duplicate else "an event of its own", fate.replace("_", " ")
-                what = f"was made {edge.words} and is not {meant} in {view.name}"
-                yield Finding(Code.OTHER_SIDE_OF_EDGE, trace, what, batch, meant, found, history.came_in(view, trace))
-
-
-def _met(history: History, view: QueryView, first: str, trace: str) -> bool:
-    """Whether an earlier event was kept as the generator made it, and has the deduplication key of this one."""
-    record, there = view.arrived.get(first), view.model.fates.get(first)
-    if record is None or there is None or record.time_us != history.events[first].time_us:
-        return False
-    return there[0] in _KEPT and there[1] < view.model.fates[trace][1] and record.dedup == view.arrived[trace].dedup

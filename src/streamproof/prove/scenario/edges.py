@@ -37,8 +37,6 @@ class Around:
         The event time that the user's file declares.
     shape
         The first query of the source that keeps state; None where none does.
-    alone
-        Whether one query reads the source: what lies in two batches of one can lie in one of another, after a crash too.
     """
 
     plan: SourceScenario
@@ -46,23 +44,12 @@ class Around:
     ddl: str = ""
     time: AskedTime | None = None
     shape: QueryShape | None = None
-    alone: bool = True
 
 
 def with_edges(events: Sequence[Event], around: Around) -> list[Event]:
     """The events with some ordinary ones replaced by edges; the same events give the same edges."""
     board = _Board(list(events), around)
-    for make in (
-        _late_bound,
-        _horizon,
-        _same_key,
-        _copy_in_a_later_batch,
-        _window_edges,
-        _nulls,
-        _two_records,
-        _nested,
-        _missing_time,
-    ):
+    for make in (_late_bound, _horizon, _copy_in_a_later_batch, _window_edges, _nulls, _two_records, _nested, _missing_time):
         make(board, around)
     return board.events
 
@@ -213,28 +200,6 @@ def _horizon(board: _Board, around: Around) -> None:
         original = board.put(earlier[0], Edge(f"whose copy comes {words}"), time_us=time_us)
         if original is not None:
             board.copy(original, batch, Edge(f"as a copy {words}", shape.query, late=late, bound_us=bound))
-
-
-def _same_key(board: _Board, around: Around) -> None:
-    """Where a deduplication has a horizon of its own: events in the last batch, on time, each with the key of an earlier one that lies a horizon
-    behind it, a tick more and a tick more than that. Of the first the key is remembered, of the others it is forgotten.
-    """
-    found = _tried(board, around)
-    if found is None or found[0].deduplicate is None or found[0].within_us is None or not around.alone:
-        return  # which of different events with one key stays is not promised, where one batch has them
-    (shape, batch, bound), key, tick = found, found[0].deduplicate, around.source.tick_us
-    if around.plan.time_column in key or not set(key) <= set(around.plan.columns):
-        return
-    second = bound - bound % tick + tick  # the first tick that is not late
-    gone = (bound - found[0].within_us) // tick * tick  # the last tick that is forgotten
-    for offset, words in ((tick, "exactly"), (0, "a tick more than"), (-tick, "two ticks more than")):
-        first = gone + offset
-        read = [number for number in range(batch) if board.bounds[number] < first <= board.newest.get(number, first - 1)]
-        original = board.put(read[0], Edge(f"whose key comes again {words} a horizon later"), time_us=first) if read else None
-        if original is None:
-            continue
-        edge = Edge(f"with the key of an event {words} a horizon before it", shape.query, False, bound, original.trace, offset > 0)
-        board.put(batch, edge, time_us=second, values={name: original.values[name] for name in key})
 
 
 def _copy_in_a_later_batch(board: _Board, around: Around) -> None:

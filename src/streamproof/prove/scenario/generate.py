@@ -45,15 +45,12 @@ class Edge:
     """What an event is an edge of, in words ("a microsecond above the late bound").
 
     `late` says whether it must be late in the output `query`, by a batch whose late bound is `bound_us`; None where nothing hangs on that.
-    `follows` is the trace of an earlier event that it has the deduplication key of, and `duplicate` whether that key must be remembered then.
     """
 
     words: str
     query: str = ""
     late: bool | None = None
     bound_us: int = 0
-    follows: str = ""
-    duplicate: bool = False
 
 
 @dataclass(frozen=True, slots=True)

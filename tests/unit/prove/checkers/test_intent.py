@@ -126,38 +126,6 @@ def test_where_the_bound_is_another_one_other_events_are_late(once):
     assert check("intent", moved).verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize("duplicate", [True, False])
-def test_r12_an_event_with_the_key_of_an_earlier_one_is_a_duplicate_or_its_own_as_it_was_meant(once, duplicate):
-    """e-8 has the key of e-2, which is remembered or not as the model says."""
-    (query,) = once.queries
-    bound_us = query.model.by_batch[2].bound_us
-    arrived = {**query.arrived, "e-8": replace(query.arrived["e-8"], dedup=query.arrived["e-2"].dedup)}
-    batches = tuple(
-        replace(outcome, kept=tuple(trace for trace in outcome.kept if trace != "e-8"), duplicates=("e-8",))
-        if outcome.batch == 2 and duplicate
-        else outcome
-        for outcome in query.model.batches
-    )
-    history = asking(once, query.asked, arrived=arrived, model=replace(query.model, batches=batches))
-
-    def meant(so):
-        return made(history, "e-8", Kind.OK, edge=Edge("with a key", "totals", False, bound_us, "e-2", so))
-
-    assert check("intent", meant(duplicate)).verdict is Verdict.PASS
-    finding = only_finding("intent", meant(not duplicate))
-    assert (finding.event, finding.batch) == ("e-8", 2)
-    assert finding.what == f"was made with a key and is not {'an event of its own' if duplicate else 'a duplicate'} in totals"
-
-
-def test_r12_where_the_first_event_was_not_kept_its_key_says_nothing(once):
-    (query,) = once.queries
-    bound_us = query.model.by_batch[2].bound_us
-    edge = Edge("with a key", "totals", False, bound_us, "e-2", True)
-
-    assert check("intent", made(once, "e-8", Kind.OK, edge=edge)).verdict is Verdict.PASS, "another key"
-    assert check("intent", made(once, "e-8", Kind.OK, edge=replace(edge, follows="e-4"))).verdict is Verdict.PASS, "rejected"
-
-
 def test_r14_what_another_query_rejects_by_the_clock_of_its_own_batch_is_no_mistake_of_this_one(once):
     """Both share the rejected output; the first one's batch was planned by a clock for which the event lay in the future."""
     history = rejected(once, "e-6", "event time more than 1 day in the future")

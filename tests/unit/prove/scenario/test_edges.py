@@ -1,7 +1,6 @@
 """Events at the edges: always there, the same for the same events, and at the tick that they say."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -116,36 +115,6 @@ def test_copies_come_at_the_end_of_the_horizon_and_a_tick_before_it():
         assert copy.batch == 3 > original.batch
         assert (copy.time_us <= copy.edge.bound_us) is late
     assert edges["as a copy in the next batch"].batch == 1
-
-
-def test_without_a_horizon_of_its_own_no_key_comes_again_with_another_time():
-    keys = [(event.values["id"], event.time_us) for event in made(around())[1] if event.values["id"] is not None]
-
-    assert len(set(keys)) == len({key for key, _ in keys})
-
-
-@pytest.mark.parametrize(
-    ("source", "tick"), [(MILLISECONDS, 1_000), (SourceShape("json", "ts", "microseconds"), 1), (SourceShape("json", "ts"), 1)]
-)
-def test_r12_keys_come_again_a_horizon_of_its_own_later_a_tick_more_and_two(source, tick):
-    shape = replace(ONCE, within_us=250 * SECOND)
-    edges = named(made(around(shape, source))[1])
-
-    for words, apart, duplicate in (
-        ("exactly", 0, True),
-        ("a tick more than", tick, False),
-        ("two ticks more than", 2 * tick, False),
-    ):
-        again, first = (
-            edges[f"with the key of an event {words} a horizon before it"],
-            edges[f"whose key comes again {words} a horizon later"],
-        )
-        assert (again.values["id"], again.edge.follows, again.kind) == (first.values["id"], first.trace, Kind.OK)
-        assert again.event_id != first.event_id, "it may be an event of its own"
-        assert again.time_us - first.time_us == 250 * SECOND + apart
-        assert (again.edge.late, again.edge.duplicate) == (False, duplicate)
-        assert again.batch == 3 > first.batch
-        assert again.time_us == again.edge.bound_us + tick, "as early as it can be without being late"
 
 
 def test_null_stands_in_each_column_that_may_be_null():

@@ -54,14 +54,7 @@ def add_edges(
         # Of a union the bound stands on all its sources: what lies at an edge of it cannot be told from one.
         shapes = [shape_asked(query, calls, time) for query, calls in asked.items() if calls.sources == (name,)]
         stateful = next((shape for shape in shapes if shape.stateful), None)
-        around = Around(
-            scenario.source[name],
-            shape_of_source(source),
-            source.schema_ddl or "",
-            time,
-            stateful,
-            len(shapes) == 1,
-        )
+        around = Around(scenario.source[name], shape_of_source(source), source.schema_ddl or "", time, stateful)
         found[name] = with_edges(events, around)
     return found
 
