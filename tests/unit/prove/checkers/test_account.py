@@ -24,6 +24,19 @@ def test_r15_an_event_in_two_places_is_named(once):
     assert (finding.event, finding.what) == ("e-8", "is in two places of the account of totals")
 
 
+def test_r15_a_final_window_that_is_still_in_state_counts_in_both_places(once):
+    """Only where a window gives several rows is it in state behind the first one."""
+    view = once.queries[0]
+    (by, _), contents = next(iter(view.model.emitted.items()))
+    windows = {**view.left.state.windows, (by, contents.end_us): contents.vector}
+    left = replace(view.left, state=replace(view.left.state, windows=windows))
+
+    finding = only_finding("account", with_left(once, left))
+    assert finding.what == "the account of totals has 3 records too many"
+    assert finding.found is not None
+    assert finding.found.startswith("emitted 4 + open_state 5 + ")
+
+
 def test_r15_numbers_that_add_up_by_chance_do_not_pass(once):
     rows = rows_of(once, "late")
     rows[0] = changed(rows[0], _trace="e-1")
