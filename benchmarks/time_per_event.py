@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -207,9 +207,14 @@ def measured_here(name: str, kind: str, events: int) -> list[Seconds]:
 
 def measured(name: str, kind: str, events: int) -> list[Seconds]:
     """The pairs of several processes, one after the other."""
-    command = [sys.executable, "-m", "benchmarks.time_per_event", name, kind, str(events)]
-    found = []
-    for _ in range(PROCESSES):
+    return of_processes("time_per_event", [name, kind, str(events)], PROCESSES)
+
+
+def of_processes(benchmark: str, arguments: Sequence[str], processes: int) -> list[Seconds]:
+    """The pairs that a benchmark measures in several processes, one after the other; each prints its own in its last line, as JSON."""
+    command = [sys.executable, "-m", f"benchmarks.{benchmark}", *arguments]
+    found: list[Seconds] = []
+    for _ in range(processes):
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         found += [(one, other) for one, other in json.loads(done.stdout.splitlines()[-1])]
     return found

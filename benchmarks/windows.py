@@ -11,8 +11,6 @@ is a window over the local time of the zone, with a watermark on that: right as 
 import argparse
 import json
 import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +20,19 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from benchmarks import time_per_event
-from benchmarks.time_per_event import AGGREGATED, PROCESSES, SETTINGS, Run, Seconds, by_hand, in_turns, ours, summed, written
+from benchmarks.time_per_event import (
+    AGGREGATED,
+    PROCESSES,
+    SETTINGS,
+    Run,
+    Seconds,
+    by_hand,
+    in_turns,
+    of_processes,
+    ours,
+    summed,
+    written,
+)
 from streamproof.runtime.session import start_session
 
 LIMIT = 1.05
@@ -107,12 +117,7 @@ def _looking(spark: SparkSession, run: Run, seen: set[tuple[int, int]]) -> Run:
 
 def measured(name: str, events: int, processes: int) -> list[Seconds]:
     """The pairs of several processes, one after the other."""
-    command = [sys.executable, "-m", "benchmarks.windows", name, "--events", str(events), "--here"]
-    found = []
-    for _ in range(processes):
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-        found += [(one, other) for one, other in json.loads(done.stdout.splitlines()[-1])]
-    return found
+    return of_processes("windows", [name, "--events", str(events), "--pairs", str(time_per_event.PAIRS), "--here"], processes)
 
 
 def main() -> None:

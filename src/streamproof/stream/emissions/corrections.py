@@ -3,10 +3,12 @@
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
-from streamproof.stream.emissions.emission import Emission, on_time_before
+from streamproof.core.durations import micros_of
+from streamproof.stream.emissions.emission import Emission
+from streamproof.stream.names import WINDOW
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
     from streamproof.stream.doors import Doors
 
@@ -21,8 +23,11 @@ class Corrections(Emission):
     name: ClassVar[str] = "corrections"
     parks: ClassVar[bool] = True
 
-    def gives(self, rows: "DataFrame", lateness: timedelta, doors: "Doors") -> "Column":
-        return on_time_before(lateness, doors)
+    def gives(self, lateness: timedelta, doors: "Doors") -> "Column":
+        """Whether the window has been on time before this batch."""
+        from pyspark.sql import functions as F
+
+        return F.unix_micros(WINDOW) - F.lit(micros_of(lateness)) < doors.bound()
 
     def emitted_up_to(self, watermark_us: int, lateness_us: int) -> int | None:
         return watermark_us + lateness_us

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from streamproof.stream.emissions.emission import Emission
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
     from streamproof.stream.doors import Doors
 
@@ -19,7 +19,7 @@ class Early(Emission):
 
     name: ClassVar[str] = "early"
 
-    def gives(self, rows: "DataFrame", lateness: timedelta, doors: "Doors") -> "Column":
+    def gives(self, lateness: timedelta, doors: "Doors") -> "Column":
         from pyspark.sql import functions as F
 
         return F.lit(True)

@@ -4,11 +4,8 @@ from abc import ABC, abstractmethod
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
-from streamproof.core.durations import micros_of
-from streamproof.stream.names import WINDOW
-
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
     from streamproof.stream.doors import Doors
 
@@ -28,16 +25,9 @@ class Emission(ABC):
     """Whether rows wait behind Spark's plan until their window is on time."""
 
     @abstractmethod
-    def gives(self, rows: "DataFrame", lateness: timedelta, doors: "Doors") -> "Column":
+    def gives(self, lateness: timedelta, doors: "Doors") -> "Column":
         """Whether a record, which is in its window by now, makes that give a row in this batch; else the row waits (boolean)."""
 
     @abstractmethod
     def emitted_up_to(self, watermark_us: int, lateness_us: int) -> int | None:
         """The end of windows, microseconds UTC, up to which those in state have given a row; None where none of them has."""
-
-
-def on_time_before(lateness: timedelta, doors: "Doors") -> "Column":
-    """Whether the window of a record has been on time before this batch (boolean): its end was reached by watermark + allowed lateness."""
-    from pyspark.sql import functions as F
-
-    return F.unix_micros(WINDOW) - F.lit(micros_of(lateness)) < doors.bound()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from streamproof.stream.emissions.emission import Emission
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
     from streamproof.stream.doors import Doors
 
@@ -18,7 +18,7 @@ class Final(Emission):
     output_mode: ClassVar[str] = "append"
     revised: ClassVar[bool] = False
 
-    def gives(self, rows: "DataFrame", lateness: timedelta, doors: "Doors") -> "Column":
+    def gives(self, lateness: timedelta, doors: "Doors") -> "Column":
         raise AssertionError("a final row is given by Spark, when it drops the window")
 
     def emitted_up_to(self, watermark_us: int, lateness_us: int) -> int | None:

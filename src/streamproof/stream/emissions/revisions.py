@@ -39,7 +39,7 @@ All records that one batch adds to a window make it give a row, or none does: `_
 
 def marked(rows: "DataFrame", emission: Emission, lateness: timedelta, doors: "Doors") -> "DataFrame":
     """The rows with what the count asks of each: its batch, and whether it makes its window give a row."""
-    return rows.withColumns({BATCH: doors.batch(), GIVES: emission.gives(rows, lateness, doors)})
+    return rows.withColumns({BATCH: doors.batch(), GIVES: emission.gives(lateness, doors)})
 
 
 def counted(rows: "DataFrame") -> "Column":
