@@ -52,7 +52,7 @@ def test_the_mutant_says_what_it_breaks_and_who_must_see_it(mutant: Mutant) -> N
     assert mutant.selection.folder.is_dir()
     assert mutant.selection.plan in ("standard", "quick", "full")
     assert all((mutant.selection.folder / file).read_text().count(before) == 1 for file, before, _ in mutant.selection.change)
-    assert bool(mutant.services) == bool(mutant.selection.profile or mutant.selection.job == "payments")
+    assert bool(mutant.services) == bool(mutant.selection.profile or mutant.selection.job in ("payments", "facts"))
 
 
 def test_every_rule_that_a_proof_can_see_has_a_mutant():

@@ -14,6 +14,7 @@ _LOOK_FOR = {
     "exactly-once": f"{_STATE}, or {_CLOCK}",
     "window-contents": f"{_STATE}, or {_CLOCK}",
     "revisions": f"{_STATE}, or {_CLOCK}",
+    "newest-facts": f"{_STATE}, or {_CLOCK}",
     "row-contents": f"{_STATE}, or {_CLOCK}",
     "expectations": f"{_CLOCK}, or a lag that is too short",
     "pacing": "calls that are tried again without a pause",

@@ -20,6 +20,7 @@ from streamproof.prove.scenario.offered import Mistakes, Offered, mistakes
 from streamproof.prove.oracle.arrived import Arrived, plain
 from streamproof.prove.oracle.asked import Asked, AskedTime
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, RowKey, WindowKey
+from streamproof.prove.oracle.facts import Facts, Key
 from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.scenario.scenario import Expect
 
@@ -70,6 +71,8 @@ class QueryView:
         Where windows give several rows, the aggregates of each of these by the batch query.
     keeps_last
         Whether of the rows of a window the main output holds the last one only: it is a table with a row for each window.
+    facts
+        What tells facts apart, where the main output is a table that keeps the greatest version of each key; None else.
     """
 
     left: QueryHistory
@@ -87,6 +90,7 @@ class QueryView:
     asked_times: Mapping[str, AskedTime | None] = field(default_factory=dict)
     equivalence_of_rows: Mapping[RowKey, Mapping[str, Any]] | None = None
     keeps_last: bool = False
+    facts: Facts | None = None
 
     @property
     def name(self) -> str:
@@ -143,6 +147,22 @@ class QueryView:
     def sums(self) -> Mapping[WindowKey, Vector]:
         """The hidden counts and hashes of those rows, added up."""
         return {key: total(rows) for key, rows in self.windows.items()}
+
+    @cached_property
+    def greatest_facts(self) -> Mapping[Key, frozenset[str]]:
+        """Of each key the traces of the facts that its table may hold."""
+        if self.facts is None or self.rows is None:
+            return {}
+        given = (trace for outcome in self.batches for trace in outcome.kept)
+        return self.facts.greatest({trace: self.rows[trace] for trace in given})
+
+    @cached_property
+    def replaced_facts(self) -> frozenset[str]:
+        """The traces of the facts in whose place another one is: they leave no row behind."""
+        there = {row.trace for row in self.main.rows}
+        stands = {min(traces & there or traces) for traces in self.greatest_facts.values()}
+        given = (trace for outcome in self.batches for trace in outcome.kept)
+        return frozenset(given) - stands if self.greatest_facts else frozenset()
 
     @cached_property
     def batch_of_file(self) -> Mapping[str, int]:

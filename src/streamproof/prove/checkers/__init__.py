@@ -26,6 +26,7 @@ _MODULES = (
     "publication",
     "window_contents",
     "revisions",
+    "newest_facts",
     "row_contents",
     "late_routing",
     "rejected_routing",

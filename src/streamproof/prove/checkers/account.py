@@ -85,8 +85,8 @@ def _printed(history: History, view: QueryView) -> Iterator[Finding]:
 def found_places(view: QueryView) -> Mapping[str, Vector]:
     """What lies in each of the six places, as vectors.
 
-    Emitted, late and rejected are what is published, open is what Spark's state reader found and no row holds; duplicates and filtered
-    records leave no row behind and are the model's.
+    Emitted, late and rejected are what is published, open is what Spark's state reader found and no row holds; duplicates, filtered
+    records and facts that a greater one has replaced leave no row behind and are the model's.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
     model = view.model.places
     if view.windowed:
         require_read(view)
-    emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main)
+    emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main).plus(Vector.of(view.replaced_facts))
     late, rejected = view.side("late"), view.side("rejected")
     return {
         "emitted": emitted,

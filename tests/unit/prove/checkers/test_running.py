@@ -37,6 +37,7 @@ def test_a_faultless_history_passes_every_checker(shape):
         "publication",
         "window-contents",
         "revisions",
+        "newest-facts",
         "row-contents",
         "late-routing",
         "rejected-routing",

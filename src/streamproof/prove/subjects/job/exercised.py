@@ -4,7 +4,7 @@ A checker that has nothing to look at passes. What was never exercised is theref
 scenario says that it may be so.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -27,6 +27,7 @@ class Code(StrEnum):
     FILTER = "filter-not-exercised"
     DUPLICATE = "duplicate-not-exercised"
     REVISION = "revision-not-exercised"
+    OLDER_FACT = "older-fact-not-exercised"
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,16 @@ class Exercise:
         return {"code": str(self.code), "name": self.name, "says": self.says}
 
 
-def exercises(outputs: Outputs, event_times: Mapping[str, EventTime | None]) -> list[Exercise]:
-    """What a job can do with records, query by query; `event_times` by the name of each source."""
-    return [
-        found
-        for query, recipe in outputs.main.items()
-        for found in _of_query(query, recipe, outputs.sides_of(query), event_times[recipe.source])
-    ]
+def exercises(outputs: Outputs, event_times: Mapping[str, EventTime | None], versioned: Collection[str] = ()) -> list[Exercise]:
+    """What a job can do with records, query by query; `event_times` by the name of each source, `versioned` the outputs whose table keeps
+    the greatest version of a key.
+    """
+    found: list[Exercise] = []
+    for query, recipe in outputs.main.items():
+        found += _of_query(query, recipe, outputs.sides_of(query), event_times[recipe.source])
+        if query in versioned:
+            found.append(_of_facts(query, recipe.source))
+    return found
 
 
 def not_exercised(history: History, wanted: Sequence[Exercise]) -> list[Exercise]:
@@ -132,6 +136,12 @@ def _of_query(query: str, recipe: Recipe, sides: Mapping[SideKind, str], event_t
         yield Exercise(Code.DUPLICATE, query, ("duplicate",), f"{query} deduplicates and met no duplicate.", remedy)
 
 
+def _of_facts(query: str, source: str) -> Exercise:
+    missing = f"No fact came to {query} behind a newer one of its key."
+    remedy = f"Let some come late: [source.{source}.disorder] delayed = 0.05, and few keys"
+    return Exercise(Code.OLDER_FACT, query, (f"{query}.older", "older"), missing, remedy)
+
+
 def _names(sides: Mapping[SideKind, str], kind: SideKind) -> tuple[str, ...]:
     """The name of the output that such records leave by, where there is one, and the word for them."""
     return tuple(dict.fromkeys((sides.get(kind, str(kind)), str(kind))))
@@ -146,12 +156,24 @@ def _happened(view: QueryView, one: Exercise) -> bool:
             return one.name in left_out
         case Code.REVISION:
             return any(view.model.last_rows.values())
+        case Code.OLDER_FACT:
+            return _has_older(view)
         case Code.DUPLICATE:
             return view.model.places["duplicate"].count > 0
         case Code.LATE | Code.REJECTED:
             kind = SideKind.LATE if one.code is Code.LATE else SideKind.REJECTED
             side = view.side(kind)  # of a job that loses its trace ids the model does not know who was late
             return view.model.places[kind].count > 0 or bool(side and side.rows)
+
+
+def _has_older(view: QueryView) -> bool:
+    """Whether a fact came in a later batch than one that counts more."""
+    came = {trace: outcome.batch for outcome in view.batches for trace in outcome.kept}
+    facts, rows = view.facts, view.rows or {}
+    if facts is None:
+        return False
+    newest = {key: min(came[trace] for trace in traces) for key, traces in view.greatest_facts.items()}
+    return any(batch > newest.get(facts.key_of(rows[trace]), batch) for trace, batch in came.items() if trace in rows)
 
 
 def _quoted(name: str) -> str:

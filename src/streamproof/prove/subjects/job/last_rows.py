@@ -1,8 +1,9 @@
-"""Which outputs hold the last row of a window only: tables in which a row replaces the one before."""
+"""What an output keeps of the rows that it was given, where it is a table in which a row replaces the one before."""
 
 from typing import TYPE_CHECKING
 
 from streamproof.config import PostgresSink, RedisSink
+from streamproof.prove.oracle.facts import Facts
 from streamproof.stream.emissions.emission import REVISION
 
 if TYPE_CHECKING:
@@ -15,3 +16,13 @@ def keeps_last(config: "JobConfig", output: "OutputHistory | None") -> bool:
     sink = config.sink.get(output.name) if output is not None else None
     replaces = isinstance(sink, RedisSink) or (isinstance(sink, PostgresSink) and sink.mode == "upsert")
     return replaces and REVISION not in getattr(sink, "key", ())
+
+
+def facts_in(config: "JobConfig", sink: str) -> Facts | None:
+    """What tells the facts of a sink apart, where the job's file says that it keeps the greatest version of each key; None for windows, whose
+    rows replace each other.
+    """
+    found = config.sink.get(sink)
+    if not isinstance(found, PostgresSink) or not found.version or found.version == REVISION:
+        return None
+    return Facts(found.key, found.version, found.deleted)

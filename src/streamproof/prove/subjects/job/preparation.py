@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from streamproof.config import JobConfig, PostgresSink
+from streamproof.config import JobConfig
 from streamproof.errors import ScenarioError
 from streamproof.prove.oracle.asked import shape_asked
 from streamproof.prove.oracle.shape import QueryShape
@@ -18,6 +18,7 @@ from streamproof.prove.subjects.job.as_written import event_time_asked
 from streamproof.prove.subjects.job.binding import bind_job
 from streamproof.prove.subjects.job.calls import calls_of
 from streamproof.prove.subjects.job.exercised import require_known
+from streamproof.prove.subjects.job.last_rows import facts_in
 from streamproof.prove.subjects.job.subject import JobSubject, exercises_of
 from streamproof.prove.subjects.job.writing import add_edges, data_of, make_events, write_scenario
 from streamproof.prove.subjects.subject import Preparation
@@ -46,9 +47,8 @@ class JobPreparation(Preparation):
         Raises
         ------
         ScenarioError
-            If the scenario cannot be read, or the job writes to a table that keeps versions, which a proof cannot judge yet.
+            If the scenario cannot be read.
         """
-        _require_no_versions(config)
         return cls(config, load_scenario(config.root, seed=seed, events=events, batches=batches))
 
     @property
@@ -60,16 +60,6 @@ class JobPreparation(Preparation):
 
     def subject(self, engine: Engine, folder: Path, services: Services) -> JobSubject:
         return prepare(self.config, self.scenario, folder, engine, self._made, services)
-
-
-def _require_no_versions(config: JobConfig) -> None:
-    for name, sink in config.sink.items():
-        if isinstance(sink, PostgresSink) and sink.version:
-            raise ScenarioError(
-                f"{config.where('sink', name, 'version')}: [sink.{name}] keeps the newest version of each key, and a proof does not know versions yet.",
-                required="It would take every fact that a newer one has replaced for lost.",
-                remedy="Prove the job with that output on files: a profile with another [sink] for it, and streamproof prove --profile.",
-            )
 
 
 def prepare(
@@ -92,8 +82,9 @@ def prepare(
     with in_environment(stores):
         asked = calls_of(config)
     written = write_scenario(add_edges(made, config, scenario, asked), config, scenario, folder, services)
-    query, first = next(iter(asked.items()))
-    _require_window_for_model(scenario, shape_asked(query, first, event_time_asked(config, first.source)))
+    shapes = {name: shape_asked(name, one, event_time_asked(config, one.source)) for name, one in asked.items()}
+    _require_window_for_model(scenario, next(iter(shapes.values())))
+    require_rows_for_versions(config, shapes)
     require_known(scenario.expect.may_be_unexercised, exercises_of(config, bound))
     return JobSubject(config, scenario, folder, engine, bound, asked, written, services)
 
@@ -106,3 +97,15 @@ def _require_window_for_model(scenario: Scenario, first: QueryShape) -> None:
             required="A hand-written model gives the rows of windows; other rows are compared with the job's own batch query.",
             remedy="Take the line out, or return the output with the window first.",
         )
+
+
+def require_rows_for_versions(config: JobConfig, shapes: Mapping[str, QueryShape]) -> None:
+    """ScenarioError if windows are kept by a version of somebody's own: the model does not know which of them a table holds."""
+    for query, shape in shapes.items():
+        for name in config.sinks_of(query) if shape.window is not None else ():
+            if facts_in(config, name) is not None:
+                raise ScenarioError(
+                    f"{config.where('sink', name, 'version')}: {query} has windows, and a proof does not know which of them this version keeps.",
+                    required='Of windows version = "revision", or none where the key names the window.',
+                    remedy="Prove the job with that output on files: a profile with another [sink] for it, and streamproof prove --profile.",
+                )

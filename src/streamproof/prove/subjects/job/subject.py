@@ -41,7 +41,7 @@ from streamproof.prove.subjects.job.binding import layout_of, query_layouts, ser
 from streamproof.prove.subjects.job.exercised import Exercise, exercises
 from streamproof.prove.subjects.job.future_limit import future_limit
 from streamproof.prove.subjects.job.handwritten import handwritten_fates, handwritten_rows
-from streamproof.prove.subjects.job.last_rows import keeps_last
+from streamproof.prove.subjects.job.last_rows import facts_in, keeps_last
 from streamproof.prove.subjects.job.own_sinks import harvest_own
 from streamproof.prove.subjects.job.plain_rows import plain_rows, with_records
 from streamproof.prove.subjects.job.shipped import shipped_equals_proved
@@ -235,6 +235,7 @@ class JobSubject(Subject):
             event_times_asked(self.config, asked.sources),
             of_rows,
             keeps_last(self.config, left.outputs.get(query)),
+            facts_in(self.config, left.outputs[query].name) if query in left.outputs else None,
         )
 
     @cached_property
@@ -301,4 +302,5 @@ class JobSubject(Subject):
 
 def exercises_of(config: JobConfig, bound: BoundJob) -> list[Exercise]:
     """What a job can do with records, each of which a proof must have seen."""
-    return exercises(bound.outputs, {name: source.event_time for name, source in config.source.items()})
+    versioned = [query for query in bound.outputs.main if any(facts_in(config, sink) for sink in config.sinks_of(query))]
+    return exercises(bound.outputs, {name: source.event_time for name, source in config.source.items()}, versioned)

@@ -11,6 +11,7 @@ from streamproof.config.sources import EventTime
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.prove.assembling import verdict_of
+from streamproof.prove.oracle.facts import Facts
 from streamproof.prove.subjects.job.exercised import Code, exercises, is_allowed, not_exercised, require_known
 from streamproof.stream.outputs import Outputs
 from streamproof.stream.recipe import Recipe
@@ -88,6 +89,16 @@ def test_what_a_job_cannot_do_is_not_asked_for():
         ("rejected-not-exercised", "rejected"),
         ("duplicate-not-exercised", "duplicate"),
     ]
+
+
+@pytest.mark.parametrize(("versions", "found"), [((1, 2), [("older-fact-not-exercised", "rows.older")]), ((2, 1), [])])
+def test_a_table_of_facts_must_have_seen_an_older_one_behind_a_newer(versions, found):
+    rows = {f"e-{number}": {"account": "a", "version": version} for number, version in enumerate(versions, 1)}
+    history = faultless(PLAIN, [[at("e-1", 61)], [at("e-2", 62)]])
+    view = replace(history.queries[0], facts=Facts(("account",), "version"), rows=rows)
+    asked = exercises(Outputs(rows=trades()), {"trades": None}, ["rows"])
+
+    assert missing(replace(history, queries=[view]), asked) == found
 
 
 def test_rows_of_the_late_output_count_where_the_model_knows_nobody_who_was_late():

@@ -1,13 +1,15 @@
 """What a proof of a job refuses before it starts anything."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from streamproof.config import load
+from streamproof.config import JobConfig, load
 from streamproof.errors import ScenarioError
-from streamproof.prove.subjects.job.preparation import JobPreparation
+from streamproof.prove.subjects.job.preparation import require_rows_for_versions
+from unit.prove.small import ONCE, PLAIN
 
 EXAMPLE = Path(__file__).parents[5] / "examples" / "risk_exposure"
 TABLE = """
@@ -20,16 +22,20 @@ key = ["client", "window_start"]
 """
 
 
-def test_a_table_that_keeps_versions_is_not_proved(tmp_path):
+def test_windows_that_a_table_keeps_by_a_version_of_somebodys_own_are_not_proved(tmp_path):
     job = Path(shutil.copytree(EXAMPLE, tmp_path / "job"))
     file = job / "streamproof.toml"
     head, _, rest = file.read_text().partition("[sink.exposure]")
     without = f"{head}{TABLE}\n{rest[rest.index('[') :]}"
-    for text, refused in ((without, False), (without.replace('"upsert"\n', '"upsert"\nversion = "trades"\n'), True)):
-        file.write_text(text)
-        if refused:
-            with pytest.raises(ScenarioError, match="a proof does not know versions yet") as raised:
-                JobPreparation.of(load(job))
-            assert "streamproof.toml line" in str(raised.value)
-        else:
-            assert JobPreparation.of(load(job)).config.sink["exposure"].version is None
+    windows, rows = ({"exposure": replace(shape, query="exposure")} for shape in (ONCE, PLAIN))
+
+    def bound(version: str) -> JobConfig:
+        file.write_text(without.replace('"upsert"\n', f'"upsert"\n{version}\n'))
+        return load(job)
+
+    for version in ("", 'version = "revision"'):
+        require_rows_for_versions(bound(version), windows)
+    require_rows_for_versions(bound('version = "trades"'), rows)
+    with pytest.raises(ScenarioError, match="a proof does not know which of them this version keeps") as raised:
+        require_rows_for_versions(bound('version = "trades"'), windows)
+    assert "streamproof.toml line" in str(raised.value)
