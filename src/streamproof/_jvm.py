@@ -133,6 +133,15 @@ class BatchRows:
         found: dict[str, int] = json.loads(self._rows.sums())
         return found
 
+    def reached(self) -> "list[int | None]":
+        """Of each source with a watermark, in their order, newest event time less delay, milliseconds; None where it had no event time."""
+        found: list[int | None] = json.loads(self._rows.reached())
+        return found
+
+    def lift(self, source: int, watermark_ms: int) -> None:
+        """Has a source, by its number, reach a watermark that no event of its own has led to; it counts from the next batch on."""
+        self._rows.lift(source, watermark_ms)
+
 
 class _BatchFunction:
     """Called from the JVM, in the thread of the query."""

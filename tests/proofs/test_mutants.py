@@ -87,7 +87,10 @@ ON_SERVICES = (
     # The API answers with 500 for two seconds.
     Mutant("retry-storm", "pacing", "publish/takings.call@2:after+api-broken+live", "without a pause", names_event=False),
 )
-ALL = (*SIX, *[pytest.param(mutant, marks=[pytest.mark.service, pytest.mark.slow]) for mutant in ON_SERVICES])
+_SERVICE = [pytest.mark.service, pytest.mark.slow]
+ALL = (*SIX, *[pytest.param(mutant, marks=_SERVICE) for mutant in ON_SERVICES])
+ALWAYS = (*SIX, *[pytest.param(one, marks=[*_SERVICE, *([pytest.mark.full] if one.variant else [])]) for one in ON_SERVICES])
+"""Those on stores of the job's own take a proof of minutes each: the full tables have them."""
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +99,7 @@ def mutants(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copytree(MUTANTS, tmp_path_factory.mktemp("examples") / "mutants"))
 
 
-@pytest.mark.parametrize("mutant", ALL, ids=str)
+@pytest.mark.parametrize("mutant", ALWAYS, ids=str)
 def test_p14_a_mutant_fails_by_the_checker_that_is_named(mutants: Path, mutant: Mutant):
     proof = prove(mutants / mutant.folder / "broken", only=mutant.only)
     told = findings_of(proof, mutant.checker)

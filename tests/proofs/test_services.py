@@ -69,7 +69,8 @@ def test_risk_exposure_loses_and_doubles_nothing_around_the_commits_of_its_servi
     assert outputs["exposure"]["where"] == "postgresql://localhost:5432/streamproof/exposure"
 
 
-@pytest.mark.parametrize("form", ["json_schema", pytest.param("protobuf", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("form", ["json_schema", "protobuf"])
 def test_a_job_whose_records_are_in_another_of_the_registrys_formats_is_proved_alike(job, form):
     """The example itself is proved with Avro, above."""
     copied("risk_exposure", job)
@@ -82,37 +83,41 @@ def test_a_job_whose_records_are_in_another_of_the_registrys_formats_is_proved_a
     assert proof.report["conservation"]["fault_free"]["rejected"] > 0
 
 
-FAULTS = (
+ALWAYS = ("publish/*+broker-killed+live", "publish/*+postgres-outage+live", "stage/*+two-drivers+live")
+FURTHER = (
     "publish/*+connection-lost+live",
     "publish/*+postgres-answer-lost+live",
     "publish/*+kafka-answer-lost+live",
-    "publish/*+broker-killed+live",
     "publish/*+database-restarted+live",
-    "publish/*+postgres-outage+live",
     "plan/*+kafka-partition+live",
     "plan/*+registry-partition+live",
     "plan/*+registry-killed+live",
     "publish/*+executor-killed+live",
-    "stage/*+two-drivers+live",
 )
 
 
-def test_risk_exposure_loses_and_doubles_nothing_whatever_befalls_its_services(job):
-    needs("toxiproxy")
+@pytest.mark.parametrize("faults", [ALWAYS, pytest.param(FURTHER, marks=pytest.mark.full)], ids=["always", "further"])
+def test_risk_exposure_loses_and_doubles_nothing_whatever_befalls_its_services(job, faults):
     """P4, P5: some of the faults; `make demo-services` has all of them."""
+    needs("toxiproxy")
     copied("risk_exposure", job)
 
-    proof = prove(job, profile="services", events=1_000, batches=3, brokers=3, only=",".join(FAULTS))
+    proof = prove(job, profile="services", events=1_000, batches=3, brokers=3, only=",".join(faults))
 
     assert proof.verdict == "pass", proof
     assert {scenario["fault"] for scenario in proof.report["scenarios"]} == {
         "none",
-        *(name.split("+")[1] for name in FAULTS),
+        *(name.split("+")[1] for name in faults),
     }
     assert all(scenario["fired"] for scenario in proof.report["scenarios"])
 
 
-def test_windows_in_redis_are_there_once_whatever_befalls_it(job):
+@pytest.mark.parametrize(
+    "faults",
+    [("emptied", "answer-lost"), pytest.param(("restarted", "partition"), marks=pytest.mark.full)],
+    ids=["always", "further"],
+)
+def test_windows_in_redis_are_there_once_whatever_befalls_it(job, faults):
     needs("toxiproxy")
     copied("risk_exposure", job)
     file = job / "streamproof.toml"
@@ -120,7 +125,6 @@ def test_windows_in_redis_are_there_once_whatever_befalls_it(job):
     redis = 'connector = "redis"\nurl = "redis://localhost:6379"\nkey = ["client", "window_start"]\nprefix = "exposure:"\n'
     file.write_text(f"{head}{table}{redis}{rest[rest.index('[') :]}")
     rejecting(job, "client is not null", 'trade["client"] is not None')  # a key of Redis is never null
-    faults = ("restarted", "emptied", "answer-lost", "partition")
 
     proof = prove(
         job, profile="services", events=600, batches=3, only=",".join(f"publish/*+redis-{fault}+live" for fault in faults)
@@ -131,6 +135,7 @@ def test_windows_in_redis_are_there_once_whatever_befalls_it(job):
     assert all(scenario["fired"] for scenario in proof.report["scenarios"])
 
 
+@pytest.mark.full
 def test_a_proof_on_services_that_run_already_leaves_them_as_they_were(job, tmp_path):
     needs("toxiproxy")
     copied("risk_exposure", job)
@@ -172,6 +177,7 @@ def test_payments_have_one_effect_each_wherever_their_calls_are_cut_off(job):
     assert any("calls.call" in scenario["step"] for scenario in proof.report["scenarios"])
 
 
+@pytest.mark.full
 def test_calls_without_idempotency_are_seen_to_have_two_effects(job):
     copied("payments", job, replace=("idempotent = true              #", "idempotent = false\n#"))
     text = (job / "streamproof.toml").read_text()
@@ -185,6 +191,7 @@ def test_calls_without_idempotency_are_seen_to_have_two_effects(job):
     assert any("twice" in what for what in findings(proof, "exactly-once"))
 
 
+@pytest.mark.full
 def test_a_topic_that_is_written_at_least_once_is_seen_to_hold_rows_twice(job):
     """Exactly-once over a plain sink: the claim is refused, and without the claim the proof shows what the sink keeps."""
     text = 'table = "exposure"\n'

@@ -95,6 +95,62 @@ def test_r13_each_source_has_its_watermark_and_the_least_counts_also_behind_a_re
     assert result.accounts[0].adds_up
 
 
+def test_r13_a_quiet_source_does_not_hold_the_watermark_for_ever_and_comes_back(small_job):
+    quiet = {**OTHERS["event_time"], "idle_after": "0 seconds"}
+    job = small_job(UNION.format(chain=TUMBLING), bound(event_time=quiet))
+    job.feed([event("e1", 100)])
+    feed(job, event("o1", 60))
+    job.feed([event("e2", 300)])  # others delivers nothing in this batch, nor in those behind it
+    job.feed([event("e3", 400)])
+    job.feed([event("e4", 401)])
+
+    result = job.run()
+
+    assert watermarks(job) == [0, 40, 290, 390, 391]
+    assert [note.about for note in result.notes if note.code == NoteCode.SOURCE_IDLE] == ["others"]
+    assert not [note for note in result.notes if note.code == NoteCode.SOURCE_QUIET]
+
+    job.feed([event("e5", 500)])  # a start of its own
+    job.run()
+
+    assert watermarks(job)[-1] == 490
+    job.feed([event("e6", 900)])
+    feed(job, event("late", 450), event("o2", 700))
+    result = job.run()
+
+    assert watermarks(job)[-2:] == [680, 890]  # it is back and holds the watermark, until the batch without any data
+    assert job.ids("late") == ["late"]
+    assert result.accounts[0].adds_up
+
+
+def test_r13_a_source_is_quiet_for_as_long_as_the_clocks_of_batches_say_also_over_starts(small_job):
+    quiet = {**OTHERS["event_time"], "idle_after": "1 hour"}
+    job = small_job(UNION.format(chain=TUMBLING), bound(event_time=quiet))
+    job.feed([event("e1", 100)])
+    feed(job, event("o1", 60))
+    job.feed([event("e2", 300)])
+    job.run()
+    assert watermarks(job)[-1] == 40
+
+    for log in (job.checkpoint("sums") / "offsets").glob("[0-9]*"):  # an hour ago
+        version, metadata, *ends = log.read_text().splitlines()
+        changed = {**json.loads(metadata), "batchTimestampMs": json.loads(metadata)["batchTimestampMs"] - 3_600_000}
+        log.write_text("\n".join([version, json.dumps(changed), *ends]))
+        (log.parent / f".{log.name}.crc").unlink(missing_ok=True)
+    job.feed([event("e3", 400)])
+    job.run()
+
+    assert watermarks(job)[-1] == 390
+
+
+def test_idle_after_of_a_source_that_is_in_no_union_is_refused(small_job):
+    alone = "@sp.job\ndef small(events: sp.Stream) -> sp.Outputs:\n    return sp.Outputs(sums=events.deduplicate('id'))\n"
+    job = small_job(alone, Binding(sinks={"sums": "json"}, event_time=EVENT_TIME.replace(" }", ', idle_after = "1 minute" }')))
+    job.feed([event("e1", 1)])
+
+    assert "idle_after, and events is in no union" in str(job.stopped(ConfigurationError))
+
+
 def test_windows_that_overlap_are_expanded_and_counted_in_each_source_and_in_a_batch(small_job, spark):
     job = small_job(UNION.format(chain='window(sp.hopping("20 seconds", every="10 seconds"), by="client")'), bound())
     job.feed([event("e1", 1), event("e2", 100)])

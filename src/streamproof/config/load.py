@@ -26,7 +26,6 @@ _CONNECTORS: Mapping[str, Mapping[str, type[BaseModel]]] = {"source": SOURCES, "
 _COMMON = {"source": SourceConfig.model_fields.keys() | {"schema"}, "sink": SinkConfig.model_fields.keys()}
 """What means the same for every connector."""
 _LATER_CONNECTORS = ("cdc", "delta")
-_LATER_KEYS = ("idle_after",)
 
 
 def load(target: str | Path, *, profile: str | None = None) -> JobConfig:
@@ -361,8 +360,6 @@ def _problem(model: type[BaseModel], table: KeyPath, detail: Any) -> Problem:
     lead = f"{parent} " if parent else ""
     if detail["type"] == "extra_forbidden":
         keys = _keys(model, inside[:-1])
-        if key in _LATER_KEYS:
-            return Problem(path, f'{lead}has the key "{key}", which is not there yet.', _takes(keys))
         return Problem(path, f'{lead}has no key "{key}".{did_you_mean(key, keys)}', _takes(keys))
     if detail["type"] == "missing":
         return Problem((*table, *inside[:-1]), f'{lead}needs the key "{key}".', _takes(_keys(model, inside[:-1])))

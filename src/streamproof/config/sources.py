@@ -43,6 +43,8 @@ class EventTime(Table):
     max_future
         An event further ahead of its batch's own time is rejected: it would move the watermark, and all behind it would be late. None,
         which is written "none", accepts every time.
+    idle_after
+        In a union: a source that has delivered nothing for so long, by the clock of the batches, no longer holds the watermark. None: it does.
     """
 
     column: Text
@@ -57,6 +59,7 @@ class EventTime(Table):
     format: Text | None = None
     lag: Duration = timedelta(0)
     max_future: Limit = timedelta(days=1)
+    idle_after: Duration | None = None
 
 
 RecordFormat = Annotated[Literal["json", "avro", "json_schema", "protobuf"], choice("json", "avro", "json_schema", "protobuf")]

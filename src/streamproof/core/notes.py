@@ -33,6 +33,7 @@ class NoteCode(StrEnum):
     ACCOUNT_UNKNOWN = "account-unknown"
     WATERMARK_LEAPT = "watermark-leapt"
     SOURCE_QUIET = "source-quiet"
+    SOURCE_IDLE = "source-idle"
     NOT_BOUND = "output-not-bound"
     LAG_UNKNOWN = "lag-unknown"
     SEVERAL_QUERIES = "several-queries"

@@ -35,6 +35,7 @@ from streamproof.runtime.contradictions import (
 )
 from streamproof.runtime.doors import EXPANDED, PARKED
 from streamproof.runtime.events import BatchCommitted, BatchPlanned, BatchStaged, QueryEvents, WatermarkLeapt
+from streamproof.runtime.idle import IdleSources
 from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.logs import BatchLogs, QueryLogs
 from streamproof.runtime.losses import Losses
@@ -120,6 +121,7 @@ class BatchProtocol:
     events: QueryEvents
     leaps: Leaps
     quiet: QuietSources
+    idle: IdleSources
     losses: Losses
     parking: Parking | None = None
     steps: Mapping[str, float] = field(default_factory=dict)
@@ -173,6 +175,7 @@ class BatchProtocol:
             self.parking.prune(batch)
         self.done.add(manifest)
         self.quiet.saw(batch, logs)
+        self.idle.saw(logs, rows)
         leap = self.leaps.saw(batch, logs, manifest.counts[SideKind.LATE])
         if leap is not None:
             self.events.emit(WatermarkLeapt(leap.query, leap.batch, leap.before, leap.after))

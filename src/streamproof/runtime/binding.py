@@ -1,5 +1,6 @@
 """From a configuration to a job that can run: the user's function, its outputs, and where each of them goes."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from streamproof.stream.emissions.emission import REVISION
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
+    from streamproof.stream.recipe import Recipe
 
 
 def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
@@ -42,6 +44,7 @@ def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
     for name in config.sink:
         if output_of(name) not in kinds:
             raise _unknown_output(config, name, list(kinds))
+    _require_union_for_idle(config, list(bound.outputs.main.values()))
     for query, recipe in bound.outputs.main.items():
         if recipe.emission.revised:
             _require_calls_by_revision(config, query, recipe.emission.name)
@@ -52,6 +55,18 @@ def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
         bound.places.update({name: _place(config, name, kind) for name in config.sinks_of(output) or (output,)})
     _require_places_apart(config, bound.places)
     return bound if new_output is None else _with_new_output(bound, new_output)
+
+
+def _require_union_for_idle(config: "JobConfig", recipes: "Sequence[Recipe]") -> None:
+    """ConfigurationError for an `idle_after` that would do nothing."""
+    united = {source for recipe in recipes if recipe.stateful and len(recipe.sources) > 1 for source in recipe.sources}
+    for name, source in config.source.items():
+        if source.event_time is not None and source.event_time.idle_after is not None and name not in united:
+            raise ConfigurationError(
+                f"{config.where('source', name, 'event_time')}: [source.{name}] event_time has idle_after, and {name} is in no union.",
+                required="It says when a quiet source no longer holds the watermark of a union. A source by itself moves its watermark by its own events.",
+                remedy="Take it out.",
+            )
 
 
 def _require_calls_by_revision(config: "JobConfig", query: str, emission: str) -> None:

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from streamproof.checkpoint.logs import OffsetLog, parse_offsets, parse_source_log, source_log_text
+from streamproof.checkpoint.logs import (
+    OffsetLog,
+    is_initial_positions,
+    parse_initial_positions,
+    parse_offsets,
+    parse_source_log,
+    positions_in,
+    source_log_text,
+)
 from streamproof.core.manifest import Fingerprint
 from streamproof.runtime.failures import path_of, unreadable, vanished
 
@@ -21,6 +29,16 @@ class BatchLogs:
     source_logs: dict[str, dict[str, str]]
     clock_ms: int = 0
     watermark_before_ms: int = 0
+
+    def has_read(self, source: int) -> bool:
+        """Whether the batch has read files of a source, by its number, or records between two positions."""
+        fingerprint, key = self.fingerprint, str(source)
+        if key in fingerprint.files:
+            return bool(fingerprint.files[key])
+        start = fingerprint.starts.get(key, "")
+        begins = parse_initial_positions(start) if is_initial_positions(start) else positions_in(start) if start else None
+        ends = positions_in(fingerprint.offsets[source]) if fingerprint.offsets[source] != "-" else begins
+        return ends != begins
 
 
 class QueryLogs:

@@ -1,9 +1,8 @@
 """Sources of a union that are quiet: the watermark is the least of those of all sources, so one that delivers nothing holds it (R13)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from streamproof.checkpoint.logs import is_initial_positions, parse_initial_positions, positions_in
 from streamproof.core.notes import Note, NoteCode
 from streamproof.runtime.logs import BatchLogs
 
@@ -26,17 +25,17 @@ class QuietSources:
     def saw(self, batch: int, logs: BatchLogs) -> None:
         """A batch is done."""
         for number, source in enumerate(self.sources):
-            if _has_read(logs, number):
+            if logs.has_read(number):
                 self._newest[source] = batch
 
-    def notes(self) -> Iterator[Note]:
-        """A note for each source that holds the watermark, at the end of a run."""
+    def notes(self, left_out: Collection[str]) -> Iterator[Note]:
+        """A note for each source that holds the watermark, at the end of a run; those that are left out do not."""
         if len(self.sources) < 2 or not self._newest:
             return
         latest = max(self._newest.values())
         for source in self.sources:
             since = self._newest.get(source)
-            if since != latest:
+            if since != latest and source not in left_out:
                 yield self._note(source, since)
 
     def _note(self, source: str, since: int | None) -> Note:
@@ -47,14 +46,3 @@ class QuietSources:
             f"{source} holds it. What is complete by {others} alone waits, and nothing is lost: it goes on when {source} delivers again."
         )
         return Note(NoteCode.SOURCE_QUIET, said, source)
-
-
-def _has_read(logs: BatchLogs, number: int) -> bool:
-    """Whether a batch has read files of a source, or records between two positions."""
-    fingerprint, key = logs.fingerprint, str(number)
-    if key in fingerprint.files:
-        return bool(fingerprint.files[key])
-    start = fingerprint.starts.get(key, "")
-    begins = parse_initial_positions(start) if is_initial_positions(start) else positions_in(start) if start else None
-    ends = positions_in(fingerprint.offsets[number]) if fingerprint.offsets[number] != "-" else begins
-    return ends != begins

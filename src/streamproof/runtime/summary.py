@@ -39,7 +39,9 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
     notes = [*of_run, *(note for query in queries for note in query.notes)]  # each query says what was set from outside
     leaps = [leap for query in queries if (leap := query.protocol.leaps.furthest) is not None]
     behind = [leap.note for leap in leaps]
-    behind += [note for query in queries for note in query.protocol.quiet.notes()]
+    for query in queries:
+        idle = query.protocol.idle
+        behind += [*query.protocol.quiet.notes(idle.now), *idle.notes()]
     for output in outputs:
         place = bound.places[output.name]
         if not place.bound:

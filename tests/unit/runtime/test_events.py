@@ -29,6 +29,7 @@ from streamproof.runtime.events import (
     SparkStarting,
     WatermarkLeapt,
 )
+from streamproof.runtime.idle import IdleSources
 from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.logs import BatchLogs
 from streamproof.runtime.publishing import Publisher
@@ -188,6 +189,7 @@ def protocol(store, heard) -> BatchProtocol:
         events=events,
         leaps=Leaps("kept"),
         quiet=QuietSources("kept", ()),
+        idle=IdleSources("kept", (), {}),
         losses=SimpleNamespace(earlier=lambda *_: None, written_down=lambda _: None),
     )
 

@@ -18,7 +18,7 @@ def told(sources, *batches):
     quiet = QuietSources("totals", sources)
     for number, logs in enumerate(batches):
         quiet.saw(number, logs)
-    return [(note.about, str(note)) for note in quiet.notes()]
+    return [(note.about, str(note)) for note in quiet.notes(())]
 
 
 def test_one_that_stopped_delivering_is_named_with_its_last_batch():
@@ -47,3 +47,11 @@ def test_topics_have_delivered_where_a_position_has_moved():
     assert told(("orders", "refunds"), of_topics((one, one), (two, one)))[0][0] == "refunds"
     assert told(("orders", "refunds"), of_topics((one, one), (two, two))) == []
     assert told(("orders", "refunds"), of_topics((one, ""), (two, "-")))[0][0] == "refunds"
+
+
+def test_one_that_is_left_out_does_not_hold_the_watermark():
+    quiet = QuietSources("totals", ("orders", "refunds"))
+    quiet.saw(0, of_files("a", ""))
+
+    assert [note.about for note in quiet.notes(())] == ["refunds"]
+    assert list(quiet.notes({"refunds"})) == []

@@ -88,6 +88,7 @@ class AskedTime:
     column: str
     lag: str | timedelta = timedelta()
     max_future: str | timedelta | None = None
+    idle_after: str | timedelta | None = None
 
 
 def shape_asked(
@@ -114,7 +115,7 @@ def shape_asked(
     ]
     last = levels[-1] if levels else Level()
     lateness = max((micros(window["allowed_lateness"]) for window in windows), default=0)
-    clocks = {source: Clock((micros(one.lag) if one else 0) + lateness, _future(one)) for source, one in (others or {}).items()}
+    clocks = {source: _clock(one, lateness) for source, one in (others or {}).items()}
     delay_us = (micros(time.lag) if time else 0) + lateness
     return QueryShape(
         query=query,
@@ -135,6 +136,13 @@ def shape_asked(
 
 def _names(by: Any) -> tuple[str, ...]:
     return (by,) if isinstance(by, str) else tuple(by)
+
+
+def _clock(time: AskedTime | None, lateness: int) -> Clock:
+    """What the events of one of several sources go by."""
+    if time is None:
+        return Clock(lateness)
+    return Clock(micros(time.lag) + lateness, _future(time), None if time.idle_after is None else micros(time.idle_after))
 
 
 def _future(time: AskedTime | None) -> int | None:

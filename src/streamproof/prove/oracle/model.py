@@ -15,7 +15,7 @@ from streamproof.prove.oracle.operators.window import Pair, Windows, closed
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.watermark import Watermark
 
-Boundaries = tuple[tuple[int, int, tuple[str, ...], bool, tuple[int | None, ...], str], ...]
+Boundaries = tuple[tuple[int, int, tuple[str, ...], bool, tuple[int | None, ...], str, int], ...]
 
 
 class HistoryGap(Exception):
@@ -59,7 +59,7 @@ def simulate(
         outcome = run.batch(read, traces, bound_us, watermark.predicted_ms)
         outcomes.append(outcome)
         if isinstance(watermark, AlignedWatermark):
-            watermark.saw(run.newest_of)
+            watermark.saw(run.newest_of, {arrived[trace].source for trace in traces if trace in arrived}, read.timestamp_ms)
         else:
             watermark.saw(run.newest_us)
         bound_us = read.watermark_ms * 1_000
@@ -77,7 +77,9 @@ def simulate(
 def _watermark_of(shape: QueryShape) -> Watermark | AlignedWatermark:
     """One for each source, where there are several (R13)."""
     if shape.clocks and shape.stateful:
-        return AlignedWatermark({source: clock.delay_us for source, clock in shape.clocks.items()})
+        clocks = shape.clocks.items()
+        idle_after_us = {source: clock.idle_after_us for source, clock in clocks if clock.idle_after_us is not None}
+        return AlignedWatermark({source: clock.delay_us for source, clock in clocks}, idle_after_us)
     return Watermark(shape.delay_us if shape.stateful else None)
 
 
@@ -93,12 +95,16 @@ class Model:
     def expect(self, batches: Sequence[BatchRead]) -> Expectation:
         """As `simulate`; the same batches give the same object again."""
         boundaries = tuple(
-            (read.batch, read.watermark_ms, read.files, read.effective, self._cuts(read), read.run if self.shape.clocks else "")
-            for read in batches
+            (read.batch, read.watermark_ms, read.files, read.effective, self._cuts(read), *self._of_union(read)) for read in batches
         )
         if boundaries not in self._kept:
             self._kept[boundaries] = simulate(self.shape, self.arrived, batches, self.traces_of_file)
         return self._kept[boundaries]
+
+    def _of_union(self, read: BatchRead) -> tuple[str, int]:
+        """What else tells apart the batches of a query with several sources."""
+        asks_clock = any(clock.idle_after_us is not None for clock in self.shape.clocks.values())
+        return (read.run if self.shape.clocks else "", read.timestamp_ms if asks_clock else 0)
 
     def _cuts(self, read: BatchRead) -> tuple[int | None, ...]:
         """The limits that some event lies beyond; clocks differ from run to run."""

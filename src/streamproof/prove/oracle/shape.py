@@ -11,10 +11,13 @@ Emit = Literal["final", "corrections", "early"]
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Of one of several sources the delay of its watermark, and how far its events may lie in the future, microseconds."""
+    """Of one of several sources the delay of its watermark, how far its events may lie in the future, and how long it may be quiet until the
+    watermark goes on without it, microseconds.
+    """
 
     delay_us: int
     max_future_us: int | None = None
+    idle_after_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,9 +121,9 @@ def generate(scenario: Scenario, source_name: str, source: SourceShape) -> list[
     random = _Random(scenario.seed, source_name)
     drafts = _drafts(scenario.events, plan, source, random, f"{source_name}." if len(scenario.source) > 1 else "")
     drafts.sort(key=lambda draft: (draft.arrives_us, draft.trace))
-    last = len(drafts)
+    last, batches = len(drafts), plan.batches or scenario.batches
     return [
-        _event(draft, plan, source, arrival, arrival * scenario.batches // last, arrival % scenario.files_per_batch)
+        _event(draft, plan, source, arrival, arrival * batches // last, arrival % scenario.files_per_batch)
         for arrival, draft in enumerate(drafts)
     ]
 

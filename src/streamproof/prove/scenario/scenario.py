@@ -184,8 +184,12 @@ class Rhythm(_Table):
 
 
 class SourceScenario(_Table):
-    """The events of one source: their columns, in the order they are written, and the event time they cover."""
+    """The events of one source: their columns, in the order they are written, and the event time they cover.
 
+    `batches` says in how many batches they come, where that is not all of them: behind those the source delivers nothing.
+    """
+
+    batches: Count | None = None
     start: Instant = datetime(2026, 1, 5, 9, tzinfo=UTC)
     span: Duration = timedelta(minutes=60)
     columns: Annotated[dict[str, Column], Field(min_length=1)]
@@ -271,6 +275,9 @@ class Scenario(_Table):
         files = self.batches * self.files_per_batch
         if self.events < files:
             raise _wrong(f"has {self.events} events for {files} files", "Every file of every batch must hold at least one event.")
+        for name, source in self.source.items():
+            if source.batches is not None and source.batches > self.batches:
+                raise _wrong(f"has {self.batches} batches, and [source.{name}] comes in {source.batches}", "At most as many.")
         return self
 
     @property

@@ -10,6 +10,7 @@ from streamproof.runtime import ownership
 from streamproof.runtime.batch import BatchProtocol
 from streamproof.runtime.events import QueryStarted
 from streamproof.runtime.failures import translated
+from streamproof.runtime.idle import IdleSources
 from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.parking import Parking
 from streamproof.runtime.query import RunningQuery
@@ -57,6 +58,7 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
         events=events,
         leaps=Leaps(query.name),
         quiet=QuietSources(query.name, query.recipe.sources if query.recipe.stateful else ()),
+        idle=_idle(valid),
         losses=recovered.losses,
         parking=_parking(recovered, planned),
         steps=planned.steps,
@@ -65,6 +67,16 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
     outputs = {name: query.places[name].where for name in sinks}
     events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs))
     return RunningQuery(query.name, _stream(valid, planned, protocol), protocol)
+
+
+def _idle(valid: Validated) -> IdleSources:
+    query = valid.query
+    times = {name: source.event_time for name, source in query.sources.items()}
+    after = {name: time.idle_after for name, time in times.items() if time is not None and time.idle_after is not None}
+    union = query.recipe.stateful and len(query.recipe.sources) > 1
+    idle = IdleSources(query.name, query.recipe.sources, after if union else {})
+    idle.look_back(valid.logs)
+    return idle
 
 
 def _parking(recovered: Recovered, planned: Planned) -> Parking | None:

@@ -13,14 +13,51 @@ from unit.prove.small import SECOND, WINDOW, at
 DELAYS = {"a": 10 * SECOND, "b": 20 * SECOND}
 
 
-def predicted(*batches):
-    """What is predicted for each batch, in seconds; a batch is its run, its logged watermark, and what it reads of each source."""
-    watermark, found = AlignedWatermark(DELAYS), []
+def predicted(*batches, idle_after=None):
+    """What is predicted for each batch, in seconds; a batch is its run, its logged watermark, and what it reads of each source. They are 60
+    seconds apart.
+    """
+    watermark, found = AlignedWatermark(DELAYS, idle_after or {}), []
     for number, (run, logged, newest) in enumerate(batches):
         watermark.begins(BatchRead(number, logged * 1_000, run=run))
         found.append(watermark.predicted_ms // 1_000)
-        watermark.saw({source: second * SECOND for source, second in newest.items()})
+        read = {source: second * SECOND for source, second in newest.items() if second is not None}
+        watermark.saw(read, newest.keys(), number * 60_000)
     return found
+
+
+IDLE = {"b": 120 * SECOND}
+
+
+def test_r13_a_source_that_is_quiet_for_long_enough_no_longer_holds_the_watermark():
+    batches = [("r", 0, {"a": 110, "b": 60}), ("r", 40, {"a": 900}), ("r", 40, {"a": 950}), ("r", 940, {"a": 960})]
+    assert predicted(*batches, ("r", 950, {"b": 90}), ("r", 950, {}), idle_after=IDLE) == [0, 40, 40, 940, 950, 950]
+    assert predicted(*batches, idle_after={"b": 121 * SECOND}) == [0, 40, 40, 40]
+    assert predicted(*batches, idle_after={"a": 1}) == [0, 40, 40, 40]  # a delivers, and b is no source that may be left out
+
+
+def test_r13_a_source_that_delivers_what_is_rejected_is_not_idle():
+    batches = [("r", 0, {"a": 110, "b": 60}), ("r", 40, {"a": 900, "b": None}), ("r", 40, {"a": 950}), ("r", 40, {})]
+    assert predicted(*batches, idle_after=IDLE) == [0, 40, 40, 40]
+
+
+def test_r13_a_source_that_was_never_heard_of_is_idle_from_the_first_batch_on():
+    assert predicted(("r", 0, {"a": 110}), ("r", 0, {"a": 900}), ("r", 0, {"a": 910}), ("r", 900, {}), idle_after=IDLE) == [
+        0,
+        0,
+        0,
+        900,
+    ]
+
+
+def test_r13_with_all_sources_idle_nothing_moves():
+    both = {"a": 60 * SECOND, "b": 60 * SECOND}
+    assert predicted(("r", 0, {"a": 110, "b": 60}), ("r", 40, {}), ("r", 40, {}), idle_after=both) == [0, 40, 40]
+
+
+def test_r13_behind_a_restart_an_idle_source_goes_by_those_that_are_heard_of_again():
+    batches = [("1", 0, {"a": 110, "b": 60}), ("1", 40, {"a": 200}), ("2", 40, {"a": 300}), ("2", 290, {})]
+    assert predicted(*batches, idle_after=IDLE) == [0, 40, 40, 290]
 
 
 def test_r13_the_least_of_the_sources_counts_each_with_a_delay_of_its_own():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from pydantic import ValidationError
 
 from streamproof.core.clock import from_micros
 from streamproof.errors import ScenarioError
@@ -117,6 +118,15 @@ def test_idle_stretches_hold_no_event_and_bursts_many():
 
     assert max(later - earlier for earlier, later in itertools.pairwise(times)) >= 600 * 1_000_000
     assert max(sum(begin <= time < begin + 10_000_000 for time in times) for begin in times) > 150
+
+
+def test_a_source_that_is_quiet_behind_some_batches_has_all_its_events_in_those():
+    made = generate(small(batches=2), "s", MILLISECONDS)
+
+    assert {event.batch for event in made} == {0, 1}
+    assert len(made) == 400
+    with pytest.raises(ValidationError, match=r"comes in 5"):
+        small(batches=5)
 
 
 def test_delayed_events_come_out_of_order():

@@ -63,6 +63,20 @@ public final class BatchRows {
     return JSON.writeValueAsString(sums);
   }
 
+  /** What {@link Watermarks} says of the sources once the rows are computed, as JSON. */
+  public String reached() throws JsonProcessingException {
+    return JSON.writeValueAsString(watermarks().reached());
+  }
+
+  /** Has a source reach a watermark that no event of its own has led to. */
+  public void lift(int source, long watermarkMs) {
+    watermarks().lift(source, watermarkMs);
+  }
+
+  private Watermarks watermarks() {
+    return new Watermarks(((org.apache.spark.sql.classic.Dataset<Row>) rows).queryExecution().executedPlan());
+  }
+
   private static FileFormat writer(String format) {
     return switch (format) {
       case "json" -> new JsonFileFormat();

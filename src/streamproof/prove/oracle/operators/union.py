@@ -1,6 +1,9 @@
-"""The twin of a union: one watermark for each source, the least of which counts; a restart forgets what each had seen (R13)."""
+"""The twin of a union: one watermark for each source, the least of which counts; a restart forgets what each had seen (R13).
 
-from collections.abc import Iterable, Mapping, Sequence
+A source that is idle reaches what the least of the others has reached.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamproof.prove.oracle.arrived import BatchRead
@@ -30,12 +33,17 @@ class AlignedWatermark:
     ----------
     delays_us
         By source lag + allowed lateness, microseconds.
+    idle_after_us
+        By source how long it may deliver nothing, by the clocks of the batches, until the least is taken without it.
     """
 
     delays_us: Mapping[str, int]
+    idle_after_us: Mapping[str, int] = field(default_factory=dict)
     _may_be: Sequence[_Known] = (_Known(),)
     _before: Sequence[_Known] = (_Known(),)
     _newest_us: Mapping[str, int] = field(default_factory=dict)
+    _heard_ms: dict[str, int] = field(default_factory=dict)
+    _idle: frozenset[str] = frozenset()
     _run: str | None = None
 
     @property
@@ -52,8 +60,25 @@ class AlignedWatermark:
         self._run = read.run
         self._may_be = [known for known in self._may_be if known.watermark_ms == read.watermark_ms] or self._may_be
 
-    def saw(self, newest_us: Mapping[str, int]) -> None:
-        """A batch has read event times up to these, by source; a source of which it has read none is not among them."""
+    def saw(self, newest_us: Mapping[str, int], delivered: Collection[str], clock_ms: int) -> None:
+        """A batch has read event times up to these, by source; a source of which it has read none is not among them.
+
+        Parameters
+        ----------
+        delivered
+            The sources of which it has read any record, also one that was rejected.
+        clock_ms
+            Its own clock, from the offset log.
+        """
+        for source in self.delays_us:
+            if source in delivered:
+                self._heard_ms[source] = clock_ms
+            self._heard_ms.setdefault(source, clock_ms)
+        self._idle = frozenset(
+            source
+            for source, after_us in self.idle_after_us.items()
+            if source not in delivered and (clock_ms - self._heard_ms[source]) * 1_000 >= after_us
+        )
         self._before, self._newest_us = self._may_be, newest_us
         self._may_be = _distinct(map(self._after, self._may_be))
 
@@ -63,6 +88,10 @@ class AlignedWatermark:
         for source, newest in self._newest_us.items():
             watermark_ms = newest // 1_000 - self.delays_us[source] // 1_000
             reached[source] = max(watermark_ms, reached.get(source, watermark_ms))
+        others = [source for source in self.delays_us if source not in self._idle]
+        if others and all(source in reached for source in others):
+            of_others = min(reached[source] for source in others)
+            reached |= {source: max(of_others, reached.get(source, of_others)) for source in self._idle}
         least = min(reached.get(source, 0) for source in self.delays_us)
         return _Known(max(known.watermark_ms, least), reached)
 

@@ -27,6 +27,7 @@ def event_time_asked(config: "JobConfig", source: str) -> AskedTime | None:
         declared.column,
         _duration(written.get("lag")) or declared.lag,
         _duration(written.get("max_future")) or declared.max_future,
+        _duration(written.get("idle_after")) or declared.idle_after,
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from streamproof.config import FilesSource, JobConfig, KafkaSource
 from streamproof.config.columns import sized_columns_of
+from streamproof.errors import ScenarioError
 from streamproof.prove.oracle.asked import Asked, shape_asked
 from streamproof.prove.scenario.edges import Around, never_sent, with_edges
 from streamproof.prove.scenario.event_lines import header_of, in_lines
@@ -38,7 +39,19 @@ def records_per_batch(scenario: Scenario) -> int:
 
 
 def make_events(config: JobConfig, scenario: Scenario) -> dict[str, list[Event]]:
-    """The events of every source, as the seed makes them; needs no Spark."""
+    """The events of every source, as the seed makes them; needs no Spark.
+
+    Raises
+    ------
+    ScenarioError
+        If the events of a topic shall come in fewer batches than there are: so many records of a topic are read in each.
+    """
+    for name, source in config.source.items():
+        if isinstance(source, KafkaSource) and name in scenario.source and scenario.source[name].batches is not None:
+            raise ScenarioError(
+                f"[source.{name}] of the scenario has batches, and {name} is a topic.",
+                required="Only the files of a source can come in fewer batches than there are.",
+            )
     return {name: generate(scenario, name, shape_of_source(source)) for name, source in config.source.items()}
 
 
