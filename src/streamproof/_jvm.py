@@ -103,6 +103,20 @@ class Doors:
         """False, after having taken the row out: to a side file below `directory`, or only counted where that is None."""
         return _call(self._doors.divert(door, directory), row, reason)
 
+    def dropped(self, door: str, directory: str, row: "StructType", reason: str, options: "Mapping[str, str]", zone: str) -> "Dropped":
+        """What stands on both sides of a deduplication: the rows that it drops go to side files below `directory`.
+
+        Parameters
+        ----------
+        row
+            The columns that are written of a row.
+        reason
+            What is counted of each.
+        options, zone
+            How it is written as JSON.
+        """
+        return Dropped(self._doors.dropped(door, directory, reason, row.json(), dict(options), zone))
+
     def tally(self, door: str, row_hash: "Column", records: "Column", floats: "Sequence[Column]") -> "Column":
         """True, after having added the row to the sums of its task; `records` (bigint) may not be null."""
         from pyspark.sql import Column
@@ -116,6 +130,30 @@ class Doors:
         """The reports of a batch, one per finished task attempt and door."""
         reports: list[dict[str, Any]] = json.loads(self._doors.drain(batch))
         return reports
+
+
+class Dropped:
+    """Both sides of a deduplication; between them lies nothing but Spark's operator, in the same task."""
+
+    def __init__(self, java: Any) -> None:
+        self._java = java
+
+    def before(self, row: "Column") -> "Column":
+        """True (boolean), after having remembered a row, of which the struct is what is written if it does not come out."""
+        from pyspark.sql import Column
+
+        return Column(self._java.before(row._jc))
+
+    def behind(self) -> "Column":
+        """True (boolean) of a row that has come out."""
+        from pyspark.sql import Column
+
+        return Column(self._java.behind())
+
+
+def key_of_deduplication(rows: "DataFrame") -> list[str]:
+    """By what columns `dropDuplicatesWithinWatermark`, which the rows come from, partitions its state, in its order."""
+    return list(_class(rows.sparkSession, "Doors").keyOf(rows._jdf))
 
 
 class BatchRows:

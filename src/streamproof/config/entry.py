@@ -7,7 +7,7 @@ from pathlib import Path
 from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError
 
-_SIDES = ("late", "rejected")
+_SIDES = ("late", "rejected", "duplicates")
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from streamproof.runtime.contradictions import (
     require_same,
     taken_away,
 )
-from streamproof.runtime.doors import EXPANDED, PARKED
+from streamproof.runtime.doors import EXPANDED, PARKED, require_every_copy
 from streamproof.runtime.events import BatchCommitted, BatchPlanned, BatchStaged, QueryEvents, WatermarkLeapt
 from streamproof.runtime.idle import IdleSources
 from streamproof.runtime.leaps import Leaps
@@ -243,6 +243,10 @@ class BatchProtocol:
         }
         for kind in SideKind:
             found = sums.get(str(kind), DoorSums())
+            if kind is SideKind.DUPLICATE and kind not in self.sides:
+                continue
+            if kind is SideKind.DUPLICATE:
+                require_every_copy(self.sides[kind], batch, dropped=counts["duplicate"], written=found.rows)
             counts[str(kind)] = found.rows
             counts.update({f"reason.{kind}.{reason}": count for reason, count in found.reasons.items()})
             if kind in self.sides:

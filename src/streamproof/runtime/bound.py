@@ -21,7 +21,7 @@ class OutputPlace:
     Parameters
     ----------
     kind
-        "main", "late" or "rejected".
+        "main", "late", "rejected" or "duplicate".
     path
         Where its rows are staged; for files where they are published too.
     format

@@ -9,6 +9,7 @@ from pyspark.sql.types import BinaryType, StructType
 
 from streamproof import _jvm
 from streamproof.connectors.json_records import WRITTEN
+from streamproof.errors import DivertError
 from streamproof.stream.names import (
     ADDED,
     BATCH,
@@ -30,6 +31,7 @@ _INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM, WINDOW)
 AGAIN = "\t"
 """Between the name of a door and its number, where several sources pass doors of one name."""
 _LATE = "at or behind the late bound"
+_DUPLICATE = "a row of its key was taken before"
 PARKED = "parked"
 """The door of rows that wait until their window is on time."""
 EXPANDED = "expanded"
@@ -38,7 +40,7 @@ EXPANDED = "expanded"
 
 @dataclass
 class SideDoors:
-    """Takes rejected, filtered and late rows out of the plan of one query.
+    """Takes rejected, filtered, late and, where they are asked for, duplicate rows out of the plan of one query.
 
     `directories` says below which directory the rows of a kind are staged; a kind that is missing there is only counted.
     """
@@ -93,20 +95,34 @@ class SideDoors:
         return passed.drop(MADE, DUE, WHOSE)
 
     def once(self, rows: DataFrame, key: list[str]) -> DataFrame:
-        """Spark counts what it drops, see `BatchRows.sums`."""
-        return rows.dropDuplicatesWithinWatermark(key)
+        """Spark counts what it drops, see `BatchRows.sums`; which rows these are it does not say, see `Dropped`."""
+        directory, once = self.directories.get(SideKind.DUPLICATE), rows.dropDuplicatesWithinWatermark(key)
+        if directory is None:
+            return once
+        payload = duplicate_row(rows)
+        shape = self._shaped(rows, SideKind.DUPLICATE, payload)
+        zone = rows.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
+        both = self.jvm.dropped(f"{SideKind.DUPLICATE}.0", directory, shape, _DUPLICATE, WRITTEN, zone)
+        # The exchange that the operator asks for, right below its first side: with one between, that side would be in other tasks.
+        together = rows.repartition(*map(quoted, _jvm.key_of_deduplication(once)))
+        return together.filter(both.before(payload)).dropDuplicatesWithinWatermark(key).filter(both.behind())
 
     def _divert(self, rows: DataFrame, kind: SideKind, leaves: Column, payload: Column, reason: Column) -> DataFrame:
         door = f"{kind}.{self._number}"
         self._number += 1
-        shape = rows.select(payload.alias("row")).schema["row"].dataType
-        assert isinstance(shape, StructType), "a payload is a struct of the row's columns"
-        self.shapes.setdefault(kind, []).append(shape)
+        self._shaped(rows, kind, payload)
         directory = self.directories.get(kind)
         # Rows that are only counted name no column, so that a columnar source need not read what the job does not use.
         row = F.lit(None).cast("string") if directory is None else F.to_json(payload, WRITTEN)
         out = self.jvm.divert(door, directory, row, reason)
         return rows_that_pass(rows, F.when(leaves, out).otherwise(F.lit(True)))
+
+    def _shaped(self, rows: DataFrame, kind: SideKind, payload: Column) -> StructType:
+        """What a door writes of a row, which is remembered by the kind."""
+        shape = rows.select(payload.alias("row")).schema["row"].dataType
+        assert isinstance(shape, StructType), "a payload is a struct of the row's columns"
+        self.shapes.setdefault(kind, []).append(shape)
+        return shape
 
 
 def rejected_row(rows: DataFrame, reason: Column) -> Column:
@@ -120,6 +136,22 @@ def late_row(rows: DataFrame, window: tuple[Column, Column] | None) -> Column:
     shown = [name for name in rows.columns if name not in _INTERNAL]
     bounds = [] if window is None else [window[0].alias("window_start"), window[1].alias("window_end")]
     return F.struct(*shown, *bounds, F.lit(_LATE).alias("reason"))
+
+
+def duplicate_row(rows: DataFrame) -> Column:
+    """What is written of a row that a deduplication drops (struct): its columns, and `reason`."""
+    shown = [name for name in rows.columns if name not in _INTERNAL]
+    return F.struct(*shown, F.lit(_DUPLICATE).alias("reason"))
+
+
+def require_every_copy(output: str, batch: int, *, dropped: int, written: int) -> None:
+    """DivertError unless as many rows were written as Spark's own metric says that its deduplication has dropped (R15)."""
+    if dropped != written:
+        raise DivertError(
+            f"Spark dropped {dropped} duplicates in batch {batch}, and {written} rows were written for the output {output}.",
+            required="Each row that deduplicate() drops is a row of that output.",
+            remedy="Nothing of the batch is published. Please report it; without that output duplicates are counted, and the job goes on.",
+        )
 
 
 def parked_row(rows: DataFrame, batch: Column) -> Column:

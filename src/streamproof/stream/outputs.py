@@ -18,11 +18,12 @@ class SideKind(StrEnum):
 
     LATE = "late"
     REJECTED = "rejected"
+    DUPLICATE = "duplicate"
 
 
 @dataclass(frozen=True)
 class SideOutput:
-    """The records that leave a stream by its side: `stream.late`, `stream.rejected`."""
+    """The records that leave a stream by its side: `stream.late`, `stream.rejected`, `stream.duplicates`."""
 
     kind: SideKind
     recipe: Recipe
@@ -67,8 +68,8 @@ class Outputs:
     def sides_of(self, query: str) -> dict[SideKind, str]:
         """The side outputs that the query of a main output delivers: kind to name.
 
-        Late rows belong to one query; rejected ones, which are the same for all queries with the same steps, are delivered by
-        the first query they belong to (R14).
+        Late and duplicate rows belong to one query; rejected ones, which are the same for all queries with the same steps, are delivered
+        by the first query they belong to (R14).
         """
         recipe = self.main[query]
         found: dict[SideKind, str] = {}
@@ -89,7 +90,7 @@ def _belongs(side: SideOutput, recipe: Recipe) -> bool:
         return True
     if side.recipe.source != recipe.source:
         return False
-    if side.kind is SideKind.LATE and len(side.recipe.steps) != len(recipe.steps):
+    if side.kind is not SideKind.REJECTED and len(side.recipe.steps) != len(recipe.steps):
         return False
     if len(side.recipe.steps) > len(recipe.steps):
         return False

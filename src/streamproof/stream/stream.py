@@ -208,6 +208,20 @@ class Stream:
             )
         return SideOutput(SideKind.LATE, self.recipe)
 
+    @property
+    def duplicates(self) -> SideOutput:
+        """The rows that `deduplicate` drops, with all their columns and `reason`.
+
+        Where the job does not return it they are only counted. It costs every row that is deduplicated all its columns in the exchange
+        before, also those that the job does not use, and a copy in memory until the row is known to stay; each dropped one is written.
+        """
+        if self.recipe.deduplicate is None:
+            raise JobDefinitionError(
+                "A stream without deduplicate() has no duplicates: no row is dropped for its key.",
+                remedy="Take .duplicates from the stream behind deduplicate(), the one that the job returns.",
+            )
+        return SideOutput(SideKind.DUPLICATE, self.recipe)
+
     def _before_state(self, method: str) -> None:
         if self.recipe.stateful:
             raise JobDefinitionError(

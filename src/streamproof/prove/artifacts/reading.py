@@ -57,7 +57,7 @@ class OutputLayout:
     """
 
     name: str
-    kind: Literal["main", "late", "rejected"]
+    kind: Literal["main", "late", "rejected", "duplicate"]
     path: Path
     time_columns: tuple[str, ...] = ()
     home: Path | None = None

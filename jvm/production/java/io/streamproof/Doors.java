@@ -3,11 +3,17 @@ package io.streamproof;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.List;
+import java.util.Map;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.plans.logical.DeduplicateWithinWatermark;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.expressions.UserDefinedFunction;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataTypes;
+import scala.jdk.javaapi.CollectionConverters;
 
 /** Makes the typed user-defined functions of one query and hands their reports to the driver, a batch at a time. */
 public final class Doors {
@@ -40,6 +46,25 @@ public final class Doors {
         .udf(new Divert(door, directory, run, reports), DataTypes.BooleanType)
         .asNondeterministic()
         .withName("divert_" + door);
+  }
+
+  /**
+   * What stands on both sides of a deduplication, so that the rows that it drops are written below the directory.
+   *
+   * @param columns what is written of a row, as the JSON of its type
+   * @param options how that is written, as {@code to_json} takes them
+   */
+  public Dropped dropped(String door, String directory, String reason, String columns, Map<String, String> options, String zone) {
+    return new Dropped(door, directory, run, reports, reason, columns, options, zone);
+  }
+
+  /** The columns that a deduplication tells rows apart by, in its order: its rows must be partitioned by them in that order. */
+  public static List<String> keyOf(Dataset<?> deduplicated) {
+    LogicalPlan plan = deduplicated.queryExecution().analyzed();
+    if (!(plan instanceof DeduplicateWithinWatermark once)) {
+      throw new IllegalStateException("streamproof: no deduplication: " + plan.nodeName());
+    }
+    return CollectionConverters.asJava(once.keys()).stream().map(Attribute::name).toList();
   }
 
   public Column tally(String door, Column hash, Column records, Column floats, int columns) {

@@ -66,6 +66,10 @@ class AskedStream:
     def late(self) -> "AskedSide":
         return AskedSide("late")
 
+    @property
+    def duplicates(self) -> "AskedSide":
+        return AskedSide("duplicate")
+
 
 class AskedWindow:
     """A stream cut into windows, waiting for its aggregates."""
