@@ -103,7 +103,9 @@ class Doors:
         """False, after having taken the row out: to a side file below `directory`, or only counted where that is None."""
         return _call(self._doors.divert(door, directory), row, reason)
 
-    def dropped(self, door: str, directory: str, row: "StructType", reason: str, options: "Mapping[str, str]", zone: str) -> "Dropped":
+    def dropped(
+        self, door: str, directory: str, row: "StructType", reason: str, options: "Mapping[str, str]", zone: str
+    ) -> "Dropped":
         """What stands on both sides of a deduplication: the rows that it drops go to side files below `directory`.
 
         Parameters

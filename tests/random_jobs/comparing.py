@@ -20,6 +20,7 @@ from streamproof.prove.subjects.job.calls import calls_of
 
 COUNTS = ("input", "expanded", "emitted", "late", "rejected", "duplicate", "filtered")
 NO_TIME = "no event time in ts"
+AGAIN = "a row of its key was taken before"
 LATE = "at or behind the late bound"
 _SHOWN = 3
 
@@ -107,6 +108,8 @@ def _of_query(twin: _Twin, model: Expectation, left: Remains, query: str) -> Ite
         wanted = {query: twin.emitted(outcome)}
         if "late" in sides:
             wanted[sides["late"]] = twin.late(outcome, size_us)
+        if "duplicate" in sides:
+            wanted[sides["duplicate"]] = [{**twin.rows[event], "reason": AGAIN} for event in outcome.duplicates]
         if "rejected" in sides:
             wanted[sides["rejected"]] = twin.rejected(outcome)
         for output, rows in wanted.items():
@@ -151,6 +154,12 @@ def _of_batch(twin: _Twin, shape: QueryShape, left: Remains, query: str) -> Iter
     yield from _unlike(wanted, [row.values for row in left.batch_rows[query]])
     late = left.sides[query].get("late")
     yield from _unlike([], [row.values for row in left.batch_rows[late]] if late else [])
+    again = left.sides[query].get("duplicate")
+    if again:
+        # Which of them stays is another one here than in the stream, and where different events share a key that can be seen.
+        dropped = len(left.batch_rows[again])
+        if dropped != len(passed) - len(kept):
+            yield f"{dropped} rows are in {again}, the twin has dropped {len(passed) - len(kept)}"
     expected = Account(
         emitted=emitted,
         rejected=fates[RowFate.REJECTED],

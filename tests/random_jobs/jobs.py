@@ -70,6 +70,7 @@ def random_job(number: int) -> RandomJob:
     for name, chain in chains.items():
         lines.append(f"    {name} = checked{''.join(chain.calls)}")
         given += [f"{name}={name}", *([f"{name}_late={name}.late"] if chain.stateful else [])]
+        given += [f"{name}_again={name}.duplicates"] if chain.copies else []
     outputs = [*(part.partition("=")[0] for part in given), "rejected"]
     lines.append(f"    return sp.Outputs({', '.join(given)}, rejected=checked.rejected)")
     starts = _starts(seed)

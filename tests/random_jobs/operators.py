@@ -75,6 +75,7 @@ def deduplicated(seed: Seeded, chain: Chain) -> None:
     horizon = "" if within is None else f", within={within!r}"
     chain.calls.append(f".deduplicate({', '.join(map(repr, key))}{horizon})")
     chain.stateful = True
+    chain.copies = seed.chance(0.5)
 
 
 # -- windows

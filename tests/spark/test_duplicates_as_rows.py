@@ -4,10 +4,7 @@ from collections import Counter
 
 import pytest
 
-from spark.small_job import Binding, dies, event
-from streamproof.config import load
-from streamproof.errors import JobDefinitionError
-from streamproof.replay.bounded.run import run_bounded
+from spark.small_job import Binding, event
 
 pytestmark = pytest.mark.spark
 
@@ -44,5 +41,7 @@ def test_every_dropped_row_is_in_the_output_and_no_other_one(small_job, form):
     assert (len(kept), len(again)) == (37, 363)
     assert len({row["id"] for row in kept}) == 37
     assert counted(kept) + counted(again) == counted(MANY), "each row is in one of the two, once"
-    assert {(row["id"], row["reason"]) for row in again} == {(f"e{number}", "a row of its key was taken before") for number in range(37)}
+    assert {(row["id"], row["reason"]) for row in again} == {
+        (f"e{number}", "a row of its key was taken before") for number in range(37)
+    }
     assert (found.adds_up, found.account.duplicate) == (True, 363)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from streamproof.runtime.events import PublicationWaiting, RunEvent
-    from streamproof.runtime.result import RunResult
+    from streamproof.runtime.result import QueryAccount, RunResult
 
 
 class RunProgress:
@@ -125,7 +125,10 @@ def print_result(result: "RunResult", out: "Console") -> None:
         out.print(f"  {'   '.join(cells)}{f'     {reasons}' if reasons else ''}")
     label = max(len("account"), widths[0])
     for each in result.accounts:
-        counts = " + ".join(f"{PLACES[place]} {number(count)}" for place, count in each.account.as_dict().items())
+        said = {"duplicate": _where_duplicates_are(each)}
+        counts = " + ".join(
+            f"{PLACES[place]} {number(count)}{said.get(place, '')}" for place, count in each.account.as_dict().items()
+        )
         of_query = "" if len(result.accounts) == 1 else f"{each.query}: "
         since = "" if each.input in (0, result.rows_in) else ", since the checkpoint began"
         out.print(f"  {'account':<{label}}   {of_query}{counts} = {number(each.account.total)}{since}")
@@ -143,6 +146,16 @@ def print_result(result: "RunResult", out: "Console") -> None:
         out.print(f"  {'' if number_of else 'lag':<{label}}   {line}")
     for note in result.notes:
         out.print(f"  {'note':<{label}}   {note}")
+
+
+def _where_duplicates_are(account: "QueryAccount") -> str:
+    """Behind the number of duplicates the output that has them as rows; a checkpoint that is older than it has counted more of them."""
+    from streamproof.report.words import number
+
+    if not account.duplicates_in or not account.account.duplicate:
+        return ""
+    of_them = "" if account.duplicates_written == account.account.duplicate else f"{number(account.duplicates_written)} of them "
+    return f" ({of_them}in output {account.duplicates_in})"
 
 
 def _lag(result: "RunResult") -> list[str]:

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 
 _PART = re.compile(r"part-(\d+)-")
 """How Spark names the file that a task writes, by its partition."""
+WRITTEN_COPIES = "duplicate.written"
+"""Under what a manifest counts the duplicates that are rows of an output."""
 _DIGEST_KEYS = ("input", "expanded", "emitted", "late", "rejected", "duplicate", "filtered")
 
 
@@ -240,12 +242,14 @@ class BatchProtocol:
             "emitted": digest.records if self.recipe.aggregate is not None else digest.rows,
             "duplicate": metrics.get("duplicate", 0),
             "filtered": sum(found.rows for name, found in sums.items() if name.startswith("filtered.")),
+            WRITTEN_COPIES: 0,
         }
         for kind in SideKind:
             found = sums.get(str(kind), DoorSums())
             if kind is SideKind.DUPLICATE and kind not in self.sides:
                 continue
             if kind is SideKind.DUPLICATE:
+                counts[WRITTEN_COPIES] = found.rows
                 require_every_copy(self.sides[kind], batch, dropped=counts["duplicate"], written=found.rows)
             counts[str(kind)] = found.rows
             counts.update({f"reason.{kind}.{reason}": count for reason, count in found.reasons.items()})
@@ -319,7 +323,8 @@ class BatchProtocol:
     ) -> Manifest:
         before = self._before(batch)
         totals = {
-            f"total.{key}": counts.get(key, 0) + (before.counts.get(f"total.{key}", 0) if before else 0) for key in _DIGEST_KEYS
+            f"total.{key}": counts.get(key, 0) + (before.counts.get(f"total.{key}", 0) if before else 0)
+            for key in (*_DIGEST_KEYS, WRITTEN_COPIES)
         }
         return Manifest(
             id=new_id(),

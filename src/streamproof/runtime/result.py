@@ -32,6 +32,9 @@ class QueryAccount:
 
     Where windows overlap, a record counts once for each of its windows: input + expanded is what the places add up to.
 
+    `duplicates_in` is the output that duplicates are rows of, where the job returns one, and `duplicates_written` how many are: a checkpoint can
+    be older than that output.
+
     `unknown_since` is the batch from which it is not known, since a manifest was lost or a replay accepted; None where it is known.
     """
 
@@ -40,6 +43,8 @@ class QueryAccount:
     account: Account
     unknown_since: int | None = None
     expanded: int = 0
+    duplicates_in: str = ""
+    duplicates_written: int = 0
 
     @property
     def wanted(self) -> int:

@@ -12,10 +12,12 @@ from streamproof.core.ends import End
 from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
 from streamproof.runtime import events
+from streamproof.runtime.batch import WRITTEN_COPIES
 from streamproof.runtime.events import Emitter, QueryEnded
 from streamproof.runtime.lag import lag_of
 from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
 from streamproof.runtime.several_queries import prices
+from streamproof.stream.outputs import SideKind
 
 if TYPE_CHECKING:
     from streamproof.runtime.batch import BatchProtocol
@@ -73,13 +75,16 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
     )
 
 
-def account_of(query: str, newest: Manifest | None, opened: OpenWindows) -> QueryAccount:
-    """The account of a query from the totals of its newest manifest and its window state."""
+def account_of(query: str, newest: Manifest | None, opened: OpenWindows, duplicates_in: str = "") -> QueryAccount:
+    """The account of a query from the totals of its newest manifest and its window state; `duplicates_in` is the output they are rows of."""
     counts = newest.counts if newest else {}
     totals = {place: counts.get(f"total.{place}", 0) for place in _PLACES}
     account = Account.of({**totals, "open_state": opened.records})
     since = newest.unknown_since if newest else None
-    return QueryAccount(query, counts.get("total.input", 0), account, since, counts.get("total.expanded", 0))
+    written = counts.get(f"total.{WRITTEN_COPIES}", 0) if duplicates_in else 0
+    return QueryAccount(
+        query, counts.get("total.input", 0), account, since, counts.get("total.expanded", 0), duplicates_in, written
+    )
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ def _end_of(query: "RunningQuery") -> _End:
         without_input=done.without_input,
         input=done.input,
         rows={output: done.rows[output] for output in protocol.sinks},
-        account=account_of(query.name, newest, opened),
+        account=account_of(query.name, newest, opened, protocol.sides.get(SideKind.DUPLICATE, "")),
         open_windows=opened.windows,
         closes_after=None if opened.latest_end_us is None else from_micros(opened.latest_end_us),
     )

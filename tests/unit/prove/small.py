@@ -115,6 +115,7 @@ def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) ->
     main: list[OutputRow] = []
     late: list[OutputRow] = []
     rejected: list[OutputRow] = []
+    dropped: list[OutputRow] = []
     for outcome in model.batches:
         file = f"batch={outcome.batch:06d}/part-00000-aaaa.parquet"
         for (by, start), contents in outcome.emitted.items():
@@ -126,11 +127,15 @@ def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) ->
         if shape.window is None:
             main += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5}) for trace in outcome.kept]
         late += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5, "reason": "late"}) for trace in outcome.late]
+        elsewhere = {*outcome.kept, *outcome.late, *outcome.rejected, *outcome.filtered, *outcome.unknown}
+        copies = [trace for trace in outcome.traces if trace not in elsewhere] if shape.deduplicate is not None else []
+        dropped += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5, "reason": "a copy"}) for trace in copies]
         for trace in outcome.rejected:
             original = {"reason": "total > 0", "original": events[trace].record.decode("utf-8", "replace")}
             rejected.append(OutputRow(outcome.batch, file, original))
     outputs = [OutputHistory(shape.query, "main", tuple(main)), OutputHistory("rejected", "rejected", tuple(rejected))]
     outputs += [OutputHistory("late", "late", tuple(late))] if shape.stateful else []
+    outputs += [OutputHistory("again", "duplicate", tuple(dropped))] if shape.deduplicate is not None else []
     state = StateContents(
         {(by, contents.end_us): contents.vector for (by, _), contents in model.open.items()},
         dict(model.remembered),

@@ -30,6 +30,7 @@ _MODULES = (
     "row_contents",
     "late_routing",
     "rejected_routing",
+    "duplicate_routing",
     "watermark",
     "state_contents",
     "liveness",

@@ -85,8 +85,9 @@ def _printed(history: History, view: QueryView) -> Iterator[Finding]:
 def found_places(view: QueryView) -> Mapping[str, Vector]:
     """What lies in each of the six places, as vectors.
 
-    Emitted, late and rejected are what is published, open is what Spark's state reader found and no row holds; duplicates, filtered
-    records and facts that a greater one has replaced leave no row behind and are the model's.
+    Emitted, late and rejected are what is published, and so are duplicates where the job has an output for them; open is what Spark's state
+    reader found and no row holds. Records that leave no row behind are the model's: filtered ones, facts that a greater one has replaced, and
+    else duplicates.
 
     Raises
     ------
@@ -97,13 +98,13 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
     if view.windowed:
         require_read(view)
     emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main).plus(Vector.of(view.replaced_facts))
-    late, rejected = view.side("late"), view.side("rejected")
+    late, rejected, duplicate = view.side("late"), view.side("rejected"), view.side("duplicate")
     return {
         "emitted": emitted,
         "open_state": _sum(_held(view)),
         "late": model["late"] if late is None else _traces(late),
         "rejected": model["rejected"] if rejected is None else _traces(rejected),
-        "duplicate": model["duplicate"],
+        "duplicate": model["duplicate"] if duplicate is None else _traces(duplicate),
         "filtered": model["filtered"],
     }
 

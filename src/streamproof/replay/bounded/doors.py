@@ -3,15 +3,15 @@
 from dataclasses import dataclass, field
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import Column, DataFrame, Observation, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.core.clock import now_utc, to_micros
 from streamproof.runtime.batch import merged_schema
-from streamproof.runtime.doors import late_row, rejected_row
-from streamproof.stream.names import ORIGINAL, REASON
+from streamproof.runtime.doors import duplicate_row, late_row, rejected_row
+from streamproof.stream.names import NUMBER, ORIGINAL, REASON, quoted
 from streamproof.stream.outputs import SideKind
 
 _BEFORE_ALL = -(2**63)
@@ -21,7 +21,8 @@ ONCE = "once"
 
 @dataclass
 class BatchDoors:
-    """Takes rejected and filtered rows out of the plan of one query. Nothing is late: a batch knows all events at once.
+    """Takes rejected, filtered and, where they are asked for, duplicate rows out of the plan of one query. Nothing is late: a batch knows all
+    events at once.
 
     Rows are counted in the pass that writes the main output; `counts` has them once that is done. `at_source` is true while sources are read:
     what passes their doors is the input.
@@ -29,6 +30,7 @@ class BatchDoors:
 
     asked_at_us: int = field(default_factory=lambda: to_micros(now_utc()))
     at_source: bool = True
+    copies_asked: bool = False
     _left: dict[SideKind, list[DataFrame]] = field(default_factory=dict)
     _observed: list[tuple[str, Observation]] = field(default_factory=list)
 
@@ -66,7 +68,15 @@ class BatchDoors:
 
     def once(self, rows: DataFrame, key: list[str]) -> DataFrame:
         """The rows without the copies of a key, counted on both sides."""
-        return self.counted(self.counted(rows, "copies").dropDuplicates(key), ONCE)
+        rows = self.counted(rows, "copies")
+        if not self.copies_asked:
+            return self.counted(rows.dropDuplicates(key), ONCE)
+        # Main and side output are computed apart, and must agree which row stays: the first one, as text.
+        order = Window.partitionBy(*map(quoted, key)).orderBy(F.to_json(F.struct(*map(quoted, rows.columns))))
+        numbered = rows.withColumn(NUMBER, F.row_number().over(order))
+        others = numbered.filter(F.col(NUMBER) > 1).drop(NUMBER)
+        self._leave(SideKind.DUPLICATE, others, duplicate_row(others))
+        return self.counted(numbered.filter(F.col(NUMBER) == 1).drop(NUMBER), ONCE)
 
     def counted(self, rows: DataFrame, name: str, counts: Column | None = None) -> DataFrame:
         """The rows as they are; how many pass, or what they sum up to, is counted under the name."""

@@ -126,7 +126,8 @@ class _Computing:
 
     def query(self, name: str) -> None:
         """Computes one main output, and the side outputs that its query delivers."""
-        query, doors = self.bound.query(name), BatchDoors()
+        query = self.bound.query(name)
+        doors = BatchDoors(copies_asked=SideKind.DUPLICATE in query.sides)
         read = reads(query, self.spark, doors, stream=False, trace=False)
         doors.at_source = False
         made = build(query.recipe, read, doors).rows
@@ -138,13 +139,22 @@ class _Computing:
         counts = doors.counts
         emitted = counts["records"] if windowed else counts["rows"]
         found = {"emitted": emitted, **{place: counts.get(place, 0) for place in ("rejected", "duplicate", "filtered")}}
-        self._accounts.append(QueryAccount(name, counts["input"], Account.of(found), expanded=counts.get("expanded", 0)))
+        asked = query.sides.get(SideKind.DUPLICATE, "")
+        account = QueryAccount(
+            name,
+            counts["input"],
+            Account.of(found),
+            expanded=counts.get("expanded", 0),
+            duplicates_in=asked,
+            duplicates_written=found["duplicate"] if asked else 0,
+        )
+        self._accounts.append(account)
         self._add(name, counts["rows"])
         for kind, output in query.sides.items():
             side = doors.side(kind)
             if side is not None:
                 self._write(side, output)
-                self._add(output, counts["rejected"] if kind is SideKind.REJECTED else 0)
+                self._add(output, 0 if kind is SideKind.LATE else counts.get(str(kind), 0))
 
     def result(self, seconds: float) -> RunResult:
         """What was computed, as a run has it: one batch, nothing open."""

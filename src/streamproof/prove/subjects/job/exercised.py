@@ -133,7 +133,9 @@ def _of_query(query: str, recipe: Recipe, sides: Mapping[SideKind, str], event_t
         yield Exercise(Code.REVISION, query, (f"{query}.revision", "revision"), missing, remedy)
     if recipe.deduplicate is not None:
         remedy = f"Make some: [source.{source}.faults] duplicates = 0.01"
-        yield Exercise(Code.DUPLICATE, query, ("duplicate",), f"{query} deduplicates and met no duplicate.", remedy)
+        yield Exercise(
+            Code.DUPLICATE, query, _names(sides, SideKind.DUPLICATE), f"{query} deduplicates and met no duplicate.", remedy
+        )
 
 
 def _of_facts(query: str, source: str) -> Exercise:
