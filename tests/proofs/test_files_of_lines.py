@@ -16,6 +16,7 @@ def test_a_job_of_csv_is_proved(tmp_path: Path) -> None:
 
     assert proof, repr(proof)
     outputs = {output["name"]: output for output in proof.report["outputs"]}
-    assert {name: output["format"] for name, output in outputs.items()} == {"sums": "csv", "late": "avro", "rejected": "csv"}
+    formats = {"sums": "csv", "late": "avro", "rejected": "csv", "again": "json"}
+    assert {name: output["format"] for name, output in outputs.items()} == formats
     assert outputs["rejected"]["rows"] > 20
     assert outputs["late"]["rows"] > 0

@@ -3,8 +3,12 @@
 from collections import Counter
 
 import pytest
+from pyspark.sql import functions as F
 
-from spark.small_job import Binding, event
+from spark.small_job import Binding, dies, event
+from streamproof.config import load
+from streamproof.errors import DivertError
+from streamproof.replay.bounded.run import run_bounded
 
 pytestmark = pytest.mark.spark
 
@@ -45,3 +49,105 @@ def test_every_dropped_row_is_in_the_output_and_no_other_one(small_job, form):
         (f"e{number}", "a row of its key was taken before") for number in range(37)
     }
     assert (found.adds_up, found.account.duplicate) == (True, 363)
+
+
+@pytest.mark.parametrize(
+    "key", ['"id", "client", "v", "ts"', '"ts", "id"', '"client", "ts", "v", "id", "extra", "more"'], ids=["4", "time", "6"]
+)
+def test_the_first_side_stands_in_the_tasks_of_the_operator_whatever_the_key_is(small_job, key):
+    job = small_job(
+        JOB.format(key=key).replace(
+            "    once",
+            '    events = events.transform(lambda rows: rows.withColumn("extra", F.col("v") % 3).withColumn("more", F.lit("x")))\n    once',
+        ),
+        BOUND,
+    )
+    rows = [event(f"e{number % 9}", number % 9, v=float(number % 9)) for number in range(40)]
+    job.feed(rows[:25])
+    job.feed(rows[25:])
+
+    (found,) = job.run().accounts
+
+    assert (len(job.rows("kept")), len(job.rows("again"))) == (9, 31)
+    assert (found.adds_up, found.account.duplicate, found.duplicates_written) == (True, 31, 31)
+
+
+def test_the_rows_behind_a_window_and_a_horizon_are_those_of_the_stream_that_is_returned(small_job):
+    job = small_job(SUMS.replace('"id")', '"id", within="1 minute")'), BOUND)
+    for rows in ([event("a", 0), event("a", 1)], [event("a", 50), event("b", 50)], [event("z", 200), event("b", 60)]):
+        job.feed(rows)
+
+    (found,) = job.run().accounts
+
+    assert [(row["id"], row["ts"][17:19]) for row in job.rows("again")] == [("a", "01"), ("a", "50"), ("b", "00")]
+    assert [
+        sorted(section.output for section in job.manifest(batch, "sums").sections if section.digest.rows) for batch in range(3)
+    ] == [
+        ["again"],
+        ["again"],
+        ["again", "sums"],
+    ]
+    assert (found.adds_up, found.account.duplicate, found.duplicates_in) == (True, 3, "again")
+
+
+def test_r8_dropped_rows_are_published_once_however_the_process_dies(small_job):
+    job = small_job(JOB.format(key='"id"'), BOUND)
+    for begin in range(0, 400, 100):
+        job.feed(MANY[begin : begin + 100])
+    dies(job, "rename", "/out/again/batch=000001$")
+    dies(job, "rename", "/commits/2$")
+
+    (found,) = job.run().accounts
+
+    assert counted(job.rows("kept")) + counted(job.rows("again")) == counted(MANY)
+    assert (found.adds_up, found.account.duplicate, found.duplicates_written) == (True, 363, 363)
+    assert not job.staged("again")
+
+
+def test_a_job_that_does_not_return_them_counts_them_and_writes_none(small_job):
+    job = small_job(JOB.format(key='"id"').replace(", again=once.duplicates", ""), Binding(sinks={"kept": "parquet"}))
+    job.feed(MANY[:100])
+
+    (found,) = job.run().accounts
+
+    assert (found.account.duplicate, found.duplicates_in, found.duplicates_written) == (63, "", 0)
+    assert not [path for path in job.folder.rglob("*duplicate*") if "data" not in path.parts]
+
+
+def test_an_output_that_came_later_says_how_many_of_the_duplicates_it_has(small_job):
+    job = small_job(JOB.format(key='"id"').replace(", again=once.duplicates", ""), BOUND)
+    job.feed(MANY[:100])
+    job.run()
+
+    job.text = JOB.format(key='"id"')
+    job.write()
+    job.feed(MANY[100:150])
+    (found,) = job.run().accounts
+
+    assert (found.account.duplicate, found.duplicates_in, found.duplicates_written) == (113, "again", 50)
+    assert counted(job.rows("again")) == counted(MANY[100:150])
+
+
+def test_as_a_batch_each_row_is_in_one_of_the_two_outputs(small_job, spark):
+    job = small_job(JOB.format(key='"id"'), BOUND)
+    job.feed(MANY[:200])
+    job.feed(MANY[200:])
+
+    result = run_bounded(load(job.folder), spark=spark)
+
+    rows = {output.name: spark.read.parquet(output.where).collect() for output in result.outputs}
+    assert counted(row.asDict() for row in rows["kept"]) + counted(row.asDict() for row in rows["again"]) == counted(MANY)
+    assert {output.name: output.rows for output in result.outputs if output.name in ("kept", "again")} == {"kept": 37, "again": 363}
+    assert (result.accounts[0].adds_up, result.accounts[0].duplicates_written) == (True, 363)
+
+
+def test_r15_a_row_that_spark_has_dropped_and_nobody_has_written_stops_the_batch(small_job, monkeypatch):
+    job = small_job(JOB.format(key='"id"'), BOUND)
+    job.feed(MANY[:100])
+    for side in ("before", "behind"):
+        monkeypatch.setattr(f"streamproof._jvm.Dropped.{side}", lambda *_: F.lit(True))
+
+    error = job.stopped(DivertError)
+
+    assert error.message == "Spark dropped 63 duplicates in batch 0, and 0 rows were written for the output again."
+    assert job.rows("kept") == []

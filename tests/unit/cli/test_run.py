@@ -10,8 +10,9 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from streamproof.cli.run_screen import EventLines, RunProgress
+from streamproof.cli.run_screen import EventLines, RunProgress, print_result
 from streamproof.core.account import Account
 from streamproof.core.ends import End
 from streamproof.core.notes import Note, NoteCode
@@ -113,6 +114,16 @@ def test_an_account_of_more_than_this_run_says_so(ran):
     shown, _ = ran(read=60_000)
 
     assert "= 50,000, since the checkpoint began\n" in shown.out
+
+
+@pytest.mark.parametrize(("written", "said"), [(549, "549 (in output again)"), (12, "549 (12 of them in output again)")])
+def test_the_account_says_in_which_output_the_duplicates_are(tmp_path, capsys, written, said):
+    done = result(tmp_path)
+    named = [replace(account, duplicates_in="again", duplicates_written=written) for account in done.accounts]
+
+    print_result(replace(done, accounts=named), Console(width=200))
+
+    assert f" + duplicate {said} + filtered 0 = 50,000\n" in capsys.readouterr().out
 
 
 def test_r31_an_account_that_does_not_add_up_is_exit_code_4_behind_all_that_was_done(ran):

@@ -5,8 +5,16 @@ from datetime import timedelta
 import pytest
 
 from streamproof.errors import JobDefinitionError
-from streamproof.stream import Stream
+from streamproof.stream import Outputs, SideKind, Stream, tumbling
 from streamproof.stream.recipe import Recipe
+
+
+class Aggregate:
+    """Stands for a PySpark aggregate, of which a recipe only asks that it can be named."""
+
+    def alias(self, name):
+        return self
+
 
 EVENTS = Stream(Recipe("events"))
 
@@ -44,3 +52,27 @@ def test_a_recipe_has_the_horizon_that_was_asked_for(within, horizon):
 
     assert step is not None
     assert (step.key, step.within) == (("id",), horizon)
+
+
+def test_r14_duplicates_are_those_of_the_stream_that_is_returned():
+    once = EVENTS.deduplicate("id")
+    counted = once.window(tumbling("1 minute")).aggregate(n=Aggregate())
+
+    assert Outputs(kept=once, again=once.duplicates).sides_of("kept") == {SideKind.DUPLICATE: "again"}
+    both = Outputs(kept=once, counted=counted, again=once.duplicates, counted_again=counted.duplicates)
+    assert [both.sides_of(query) for query in ("kept", "counted")] == [
+        {SideKind.DUPLICATE: "again"},
+        {SideKind.DUPLICATE: "counted_again"},
+    ]
+    with pytest.raises(JobDefinitionError, match="duplicate output of a stream that no main output is made from"):
+        Outputs(counted=counted, again=once.duplicates)
+    with pytest.raises(JobDefinitionError, match="again and twice are both the duplicate output of kept"):
+        Outputs(kept=once, again=once.duplicates, twice=once.duplicates).sides_of("kept")
+
+
+def test_a_stream_without_a_deduplication_has_no_duplicates():
+    with pytest.raises(JobDefinitionError) as refused:
+        EVENTS.window(tumbling("1 minute")).aggregate(n=Aggregate()).duplicates  # noqa: B018 -- asking is what is refused
+
+    assert refused.value.message == "A stream without deduplicate() has no duplicates: no row is dropped for its key."
+    assert "behind deduplicate()" in refused.value.remedy

@@ -12,4 +12,4 @@ def lines(trades: sp.Stream) -> sp.Outputs:
     sums = once.window(sp.tumbling("30 seconds"), by=["client", "note"]).aggregate(
         notional=F.sum("notional"), trades=F.count("*"), bought=F.bool_or("bought")
     )
-    return sp.Outputs(sums=sums, late=sums.late, rejected=sums.rejected)
+    return sp.Outputs(sums=sums, late=sums.late, rejected=sums.rejected, again=sums.duplicates)
