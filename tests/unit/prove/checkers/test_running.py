@@ -41,6 +41,7 @@ def test_a_faultless_history_passes_every_checker(shape):
         "row-contents",
         "late-routing",
         "rejected-routing",
+        "duplicate-routing",
         "watermark",
         "state-contents",
         "liveness",
