@@ -48,6 +48,8 @@ class Chain:
     aggregates: dict[str, Callable[[list[Row]], Any]] = field(default_factory=dict)
     behind: list[Callable[[Row], Row]] = field(default_factory=list)
     stateful: bool = False
+    ended: bool = False
+    """Whether nothing may stand behind it."""
     copies: bool = False
     """Whether the rows that a deduplication drops are an output."""
     revised: bool = False

@@ -13,6 +13,7 @@ from streamproof.prove.oracle.arrived import Arrived, RowFate
 from streamproof.prove.oracle.asked import shape_asked
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, WindowContents, WindowKey
 from streamproof.prove.oracle.model import simulate
+from streamproof.prove.oracle.operators.ordered import OrderedDeduplication
 from streamproof.prove.oracle.operators.window import Windows
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.subjects.job.as_written import event_time_asked
@@ -23,6 +24,7 @@ NO_TIME = "no event time in ts"
 AGAIN = "a row of its key was taken before"
 LATE = "at or behind the late bound"
 _SHOWN = 3
+_END_OF_TIME = 2**62
 
 Plain = tuple[tuple[str, Any], ...]
 
@@ -34,7 +36,7 @@ def differences(job: RandomJob, left: Remains) -> list[str]:
     for query, chain in job.chains.items():
         asked = calls[query]
         shape = shape_asked(query, asked, event_time_asked(left.config, asked.source))
-        twin = _Twin(job, chain, shape.by, shape.deduplicate or ())
+        twin = _Twin(job, chain, shape.by, shape.deduplicate or (), shape.order_by)
         model = simulate(shape, twin.arrived, left.queries[query].batches, job.events.traces)
         found += [f"{query}: {said}" for said in _of_query(twin, model, left, query)]
         if left.batch is not None:
@@ -45,7 +47,7 @@ def differences(job: RandomJob, left: Remains) -> list[str]:
 class _Twin:
     """The rows of a chain, in plain Python."""
 
-    def __init__(self, job: RandomJob, chain: Chain, by: tuple[str, ...], key: tuple[str, ...]) -> None:
+    def __init__(self, job: RandomJob, chain: Chain, by: tuple[str, ...], key: tuple[str, ...], order_by: str | None) -> None:
         self.job, self.chain, self.by = job, chain, by
         self.rows: dict[str, Row] = {}
         self.reasons: dict[str, str | None] = {}
@@ -58,7 +60,9 @@ class _Twin:
             else:
                 self.rows[trace] = found
                 of_key = tuple(found[name] for name in key) if key else None
-                self.arrived[trace] = Arrived(trace, RowFate.PASSED, None, found["ts"], tuple(found[name] for name in by), of_key)
+                order = found[order_by] if order_by is not None else None
+                of_window = tuple(found[name] for name in by)
+                self.arrived[trace] = Arrived(trace, RowFate.PASSED, None, found["ts"], of_window, of_key, order=order)
 
     def _behind(self, read: Row | None) -> Row | Left:
         """A record behind what the source and the row-wise calls do; what the source says of a torn line is its own affair."""
@@ -142,6 +146,12 @@ def _of_batch(twin: _Twin, shape: QueryShape, left: Remains, query: str) -> Iter
     assert left.batch is not None
     passed = [record for record in twin.arrived.values() if record.fate is RowFate.PASSED]
     kept = list({record.dedup: record for record in reversed(passed)}.values()) if shape.deduplicate else passed
+    if shape.order_by is not None:
+        ordered = OrderedDeduplication(shape.horizon_us, shape.keep == "last")
+        ordered.add(passed)
+        kept, _ = ordered.due(_END_OF_TIME)
+        if ordered.ambiguous:
+            return
     fates = Counter(record.fate for record in twin.arrived.values())
     emitted, expanded = len(kept), 0
     wanted: list[Row] = [twin.rows[record.trace] for record in kept]

@@ -102,7 +102,7 @@ def _goes_on(seed: Seeded, checked: Chain) -> Chain:
         seed.choice(BEFORE)(seed, chain)
     if seed.chance(0.4):
         seed.choice(ONCE)(seed, chain)
-    if seed.chance(0.85):
+    if seed.chance(0.85) and not chain.ended:
         seed.choice(_windows(chain.scale))(seed, chain)
         if seed.chance(0.2):
             seed.choice(BEHIND)(seed, chain)

@@ -78,6 +78,15 @@ def deduplicated(seed: Seeded, chain: Chain) -> None:
     chain.copies = seed.chance(0.5)
 
 
+def deduplicated_in_order(seed: Seeded, chain: Chain) -> None:
+    key = seed.choice((("id",), ("client",), ("id", "client")))
+    within = seed.choice(chain.scale.gaps)
+    # Of a client two events can have one value and one time: which of them stays the text of their rows decides.
+    order, keep = seed.choice(("v", "ts", "kind", "client") if "id" in key else ("id",)), seed.choice(("first", "last"))
+    chain.calls.append(f".deduplicate({', '.join(map(repr, key))}, within={within!r}, order_by={order!r}, keep={keep!r})")
+    chain.stateful = chain.ended = True
+
+
 # -- windows
 
 
@@ -146,7 +155,7 @@ def transformed_behind(seed: Seeded, chain: Chain) -> None:
 
 
 BEFORE: tuple[Add, ...] = (require, filtered, transformed)
-ONCE: tuple[Add, ...] = (deduplicated,)
+ONCE: tuple[Add, ...] = (deduplicated, deduplicated, deduplicated_in_order)
 WINDOWS: tuple[Add, ...] = (tumbling, hopping, session, calendar)
 BEHIND: tuple[Add, ...] = (transformed_behind,)
 """By room what can stand there: a job draws some of the first, and one or none of each other."""

@@ -244,6 +244,8 @@ class BatchProtocol:
             "filtered": sum(found.rows for name, found in sums.items() if name.startswith("filtered.")),
             WRITTEN_COPIES: 0,
         }
+        if self.recipe.ordered is not None:
+            counts["duplicate"] = digest.records - digest.rows
         for kind in SideKind:
             found = sums.get(str(kind), DoorSums())
             if kind is SideKind.DUPLICATE and kind not in self.sides:

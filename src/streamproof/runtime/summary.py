@@ -98,7 +98,8 @@ class _End:
 
 def _end_of(query: "RunningQuery") -> _End:
     newest, protocol = _newest_committed(query), query.protocol
-    opened = _opened(protocol, newest) if protocol.recipe.aggregate is not None and newest is not None else OpenWindows(0, 0, None)
+    windowed = protocol.recipe.aggregate is not None or protocol.recipe.ordered is not None
+    opened = _opened(protocol, newest) if windowed and newest is not None else OpenWindows(0, 0, None)
     done = protocol.done
     event = QueryEnded(
         query=query.name,

@@ -5,7 +5,7 @@ from datetime import timedelta
 from itertools import takewhile
 
 from streamproof.stream.emissions import Emission, Final
-from streamproof.stream.operators import Deduplicate, Operator, Transform, Union, WindowAggregate
+from streamproof.stream.operators import Deduplicate, Operator, OrderedDeduplicate, Transform, Union, WindowAggregate
 from streamproof.stream.operators.operator import Stateful
 
 
@@ -44,6 +44,11 @@ class Recipe:
     @property
     def deduplicate(self) -> Deduplicate | None:
         return next((step for step in self.steps if isinstance(step, Deduplicate)), None)
+
+    @property
+    def ordered(self) -> OrderedDeduplicate | None:
+        """The deduplication by an order; nothing stands behind it."""
+        return next((step for step in self.steps if isinstance(step, OrderedDeduplicate)), None)
 
     @property
     def aggregate(self) -> WindowAggregate | None:

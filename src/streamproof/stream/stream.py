@@ -11,6 +11,7 @@ from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.deduplicate import horizon_of
+from streamproof.stream.operators.ordered import OrderedDeduplicate, nothing_behind, require_ordered
 from streamproof.stream.operators.union import require_possible
 from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind, require_plain
 from streamproof.stream.outputs import SideKind, SideOutput
@@ -83,6 +84,8 @@ class Stream:
         JobDefinitionError
             Between `deduplicate` and `window`; when the plan is built, if the function does what is not supported.
         """
+        if self.recipe.ordered is not None:
+            raise nothing_behind("transform()")
         if self.recipe.deduplicate is not None and self.recipe.aggregate is None:
             raise JobDefinitionError(
                 "transform() stands between deduplicate() and a window.",
@@ -114,8 +117,11 @@ class Stream:
         require_possible(self.recipe, other.recipe)
         return Stream(self.recipe.then(Union(other.recipe)))
 
-    def deduplicate(self, *key: str, within: str | None = None) -> "Stream":
-        """Keeps one row per key within a horizon (R12); which copy stays is not promised.
+    def deduplicate(self, *key: str, within: str | None = None, order_by: str | None = None, keep: str | None = None) -> "Stream":
+        """Keeps one row per key within a horizon (R12); which copy stays is not promised, unless `order_by` says so.
+
+        With `order_by` a row that stays comes once no other of its key can: when the watermark is at the newest event time of its key plus
+        `within`. Until then the state has a whole row for each key. Nothing may stand behind it.
 
         Parameters
         ----------
@@ -123,13 +129,17 @@ class Stream:
             Columns that identify an event.
         within
             The horizon in event time, such as "10 minutes": two rows of a key that lie no further apart are never both kept. A row that comes
-            when the key is forgotten is an event of its own. By default lag + allowed lateness; it may be shorter than that, or longer.
+            when the key is forgotten is an event of its own. By default lag + allowed lateness; it may be shorter than that, or longer. With
+            `order_by` it is required: rows of a key that follow each other at most that far apart are one.
+        order_by, keep
+            A column, and "first" or "last": the row that is least or greatest by it stays. Rows without a value stay only where none has one;
+            of equal ones the event time decides, and then all columns as text.
 
         Raises
         ------
         JobDefinitionError
-            Without a key, behind another deduplication or a window, or if the horizon is not a duration above zero, of whole milliseconds
-            and at most a hundred years.
+            Without a key, behind another deduplication or a window, if the horizon is not a duration above zero, of whole milliseconds and
+            at most a hundred years, or if `order_by` stands without `keep` or `within`.
         """
         if not key:
             raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
@@ -138,6 +148,9 @@ class Stream:
             raise deduplicated_windows(key)
         self._before_state("deduplicate")
         horizon = None if within is None else horizon_of(within)
+        require_ordered(order_by, keep, within)
+        if order_by is not None and keep is not None and horizon is not None:
+            return Stream(self.recipe.then(OrderedDeduplicate(key, horizon, order_by, keep)))
         return Stream(self.recipe.then(Deduplicate(key, horizon)))
 
     def window(
@@ -172,6 +185,8 @@ class Stream:
             If the window, the duration or the mode is not known; behind another window, if it is no window of final rows that can be
             accounted for.
         """
+        if self.recipe.ordered is not None:
+            raise nothing_behind("window()")
         if not isinstance(window, Window):
             raise JobDefinitionError(
                 f"window() got a {type(window).__name__}.",
@@ -215,6 +230,12 @@ class Stream:
         Where the job does not return it they are only counted. It costs every row that is deduplicated all its columns in the exchange
         before, also those that the job does not use, and a copy in memory until the row is known to stay; each dropped one is written.
         """
+        if self.recipe.ordered is not None:
+            raise JobDefinitionError(
+                "deduplicate(order_by=...) has no duplicates as rows.",
+                required="Its state holds the row of each key that stays so far, and a number of the others, not these.",
+                remedy="Leave order_by out for an output of duplicates; the account counts them here.",
+            )
         if self.recipe.deduplicate is None:
             raise JobDefinitionError(
                 "A stream without deduplicate() has no duplicates: no row is dropped for its key.",

@@ -135,7 +135,9 @@ def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) ->
             rejected.append(OutputRow(outcome.batch, file, original))
     outputs = [OutputHistory(shape.query, "main", tuple(main)), OutputHistory("rejected", "rejected", tuple(rejected))]
     outputs += [OutputHistory("late", "late", tuple(late))] if shape.stateful else []
-    outputs += [OutputHistory("again", "duplicate", tuple(dropped))] if shape.deduplicate is not None else []
+    outputs += (
+        [OutputHistory("again", "duplicate", tuple(dropped))] if shape.deduplicate is not None and shape.order_by is None else []
+    )
     state = StateContents(
         {(by, contents.end_us): contents.vector for (by, _), contents in model.open.items()},
         dict(model.remembered),

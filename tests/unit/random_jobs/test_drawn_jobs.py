@@ -33,6 +33,9 @@ def test_every_operator_is_drawn_with_every_kind_of_window() -> None:
     assert any(has(job, "two=two") for job in JOBS)
     assert any(has(job, ".deduplicate(") and not has(job, ".window(") for job in JOBS)
     assert any(has(job, "within=", ".window(") for job in JOBS)
+    for order in ("order_by='v', keep='first'", "order_by='ts', keep='last'", "order_by='id', keep='last'"):
+        assert any(has(job, order) for job in JOBS), order
+    assert any(has(job, ".duplicates", ".window(") for job in JOBS)
     assert any(has(job, "within=") and not has(job, ".window(") for job in JOBS)
 
 

@@ -76,3 +76,45 @@ def test_a_stream_without_a_deduplication_has_no_duplicates():
 
     assert refused.value.message == "A stream without deduplicate() has no duplicates: no row is dropped for its key."
     assert "behind deduplicate()" in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"keep": "last"}, "deduplicate(keep='last') does not say by which column."),
+        ({"order_by": "version"}, "deduplicate(order_by='version') does not say which row stays."),
+        ({"order_by": "version", "keep": "latest", "within": "1 hour"}, "deduplicate(order_by='version') has keep='latest'."),
+        ({"order_by": "version", "keep": ["last"], "within": "1 hour"}, "deduplicate(order_by='version') has keep=['last']."),
+        ({"order_by": ("version",), "keep": "last", "within": "1 hour"}, "deduplicate(order_by=...) got a tuple."),
+        (
+            {"order_by": "version", "keep": "last"},
+            "deduplicate(order_by='version') does not say how long other rows are waited for.",
+        ),
+    ],
+)
+def test_an_order_that_is_not_whole_is_refused(given, said):
+    with pytest.raises(JobDefinitionError) as refused:
+        EVENTS.deduplicate("id", **given)
+
+    assert refused.value.message == said
+    assert refused.value.required or refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (lambda once: once.window(tumbling("1 hour")), "window() stands behind deduplicate(order_by=...)."),
+        (lambda once: once.transform(lambda rows: rows), "transform() stands behind deduplicate(order_by=...)."),
+        (lambda once: once.duplicates, "deduplicate(order_by=...) has no duplicates as rows."),
+        (lambda once: once.deduplicate("id"), "deduplicate() stands behind a stateful operator."),
+        (lambda once: once.filter("v > 0", name="small"), "filter() stands behind a stateful operator."),
+        (lambda once: once.require(v="v > 0"), "require() stands behind a stateful operator."),
+    ],
+    ids=["window", "transform", "duplicates", "deduplicate", "filter", "require"],
+)
+def test_what_cannot_stand_behind_an_order_is_refused(step, said):
+    with pytest.raises(JobDefinitionError) as refused:
+        step(EVENTS.deduplicate("id", within="1 hour", order_by="version", keep="last"))
+
+    assert refused.value.message == said
+    assert refused.value.remedy

@@ -92,10 +92,10 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
     Raises
     ------
     CannotTell
-        If the state of a query with windows was not read.
+        If the state of a query with windows, or with a deduplication by an order, was not read.
     """
     model = view.model.places
-    if view.windowed:
+    if view.windowed or view.model.shape.order_by is not None:
         require_read(view)
     emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main).plus(Vector.of(view.replaced_facts))
     late, rejected, duplicate = view.side("late"), view.side("rejected"), view.side("duplicate")
@@ -112,7 +112,7 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
 def _held(view: QueryView) -> Iterator[Vector]:
     """What windows in state hold; where a window gives several rows, without those that have given one: its last row holds the same."""
     state = view.left.state
-    if not view.windowed or state is None:
+    if state is None or (not view.windowed and view.model.shape.order_by is None):
         return
     emitted = view.model.emitted.items() if view.model.shape.revised else ()
     given = {(key[0], contents.end_us) for key, contents in emitted if key in view.windows}

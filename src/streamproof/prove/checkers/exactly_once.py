@@ -142,8 +142,9 @@ def _not_due(history: History, view: QueryView, key: WindowKey, rows: Sequence[O
 
 
 def _rows(history: History, view: QueryView) -> Iterator[Finding]:
-    """Rows without windows: traces, or event ids behind a deduplication, which does not promise which copy stays."""
-    identity = event_id if view.model.shape.deduplicate is not None else str
+    """Rows without windows: traces, or event ids behind a deduplication that does not promise which copy stays."""
+    shape = view.model.shape
+    identity = event_id if shape.deduplicate is not None and shape.order_by is None else str
     rows: dict[str, list[OutputRow]] = {}
     for row in view.main.rows:
         if row.trace is None:

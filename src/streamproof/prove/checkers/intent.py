@@ -143,10 +143,12 @@ def _copies(history: History, view: QueryView, asked: Asked) -> Iterator[Finding
                     what = f"is a duplicate in {view.name}, which does not deduplicate"
                     yield Finding(Code.WRONGLY_DUPLICATE, trace, what, batch, "it counts", fate)
         return
+    # By an order it is not decided yet which of those stays that wait together.
+    count = _KEPT if view.model.shape.order_by is None else ("emitted",)
     for copies in history.offered.copies.values():
         if len(copies) < 2:
             continue
-        kept = [trace for trace in copies if fates.get(trace, ("",))[0] in _KEPT]
+        kept = [trace for trace in copies if fates.get(trace, ("",))[0] in count]
         for trace in kept[1:]:
             what = f"is a copy of {kept[0]}, and both count in {view.name}, which deduplicates"
             how = history.came_in(view, trace)

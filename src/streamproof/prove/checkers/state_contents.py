@@ -42,7 +42,10 @@ def state_contents(history: History) -> Iterator[Finding]:
         for repeated in view.left.state.repeated:
             yield Finding(Code.HELD_TWICE, None, f"the state of {view.name} holds the {repeated} twice")
         require_decided(view)
-        yield from _windows(history, view, view.model.shape, (view.model.open, view.left.state.windows), view.model.emitted)
+        held = view.model.shape
+        if held.order_by is not None:  # the rows of a key wait in a session
+            held = replace(held, window=held.copies, by=held.deduplicate or ())
+        yield from _windows(history, view, held, (view.model.open, view.left.state.windows), view.model.emitted)
         entered, before = view.model.shape.entered, view.left.state.windows_before
         if before or view.model.open_before:
             shape = replace(view.model.shape, window=entered.window, by=entered.by, before=None)
@@ -108,7 +111,7 @@ def _window(
 
 
 def _remembered(view: QueryView, state: StateContents) -> Iterator[Finding]:
-    if view.model.shape.deduplicate is None:
+    if view.model.shape.deduplicate is None or view.model.shape.order_by is not None:
         return
     expected, last = view.model.remembered, view.batches[-1].batch if view.batches else None
     for key, expiry in expected.items():

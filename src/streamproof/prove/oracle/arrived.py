@@ -30,6 +30,8 @@ class Arrived:
         Its values of the window's key and of the deduplication's key, made plain by `plain`.
     source
         The source that it is of, where its query has several.
+    order
+        Its value of the column that a deduplication goes by.
     """
 
     trace: str
@@ -39,6 +41,7 @@ class Arrived:
     by: tuple[Any, ...] = ()
     dedup: tuple[Any, ...] | None = None
     source: str = ""
+    order: Any = None
 
 
 @dataclass(frozen=True, slots=True)

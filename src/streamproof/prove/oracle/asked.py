@@ -127,6 +127,8 @@ def shape_asked(
         before=levels[0] if len(levels) > 1 else None,
         deduplicate=tuple(deduplicate["key"]) if deduplicate else None,
         within_us=_optional((deduplicate or {}).get("within")),
+        order_by=(deduplicate or {}).get("order_by"),
+        keep=(deduplicate or {}).get("keep"),
         max_future_us=_future(time),
         clocks=clocks,
         emit=windows[-1].get("emit", "final") if windows else "final",

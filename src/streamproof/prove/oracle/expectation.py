@@ -172,7 +172,11 @@ class Expectation:
         inside_open = set(self._held)
         for outcome in self.batches:
             found |= dict.fromkeys(outcome.traces, ("duplicate", outcome.batch))
-            found |= {trace: ("open_state" if trace in inside_open else "emitted", outcome.batch) for trace in outcome.kept}
+            found |= {trace: ("open_state", outcome.batch) for trace in outcome.traces if trace in inside_open}
+            read = {
+                trace: found.get(trace, ("", outcome.batch))[1] for trace in outcome.kept
+            }  # by an order a row is kept in a later batch
+            found |= {trace: ("open_state" if trace in inside_open else "emitted", batch) for trace, batch in read.items()}
             for place in ("late", "rejected", "filtered", "unknown"):
                 found |= dict.fromkeys(getattr(outcome, place), (place, outcome.batch))
         return found

@@ -10,6 +10,7 @@ from streamproof.prove.oracle.arrived import Arrived, BatchRead
 from streamproof.prove.oracle.emissions import emission_of
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.operators.deduplicate import Deduplication
+from streamproof.prove.oracle.operators.ordered import OrderedDeduplication
 from streamproof.prove.oracle.operators.union import AlignedWatermark
 from streamproof.prove.oracle.operators.window import Pair, Windows, closed
 from streamproof.prove.oracle.shape import QueryShape
@@ -63,13 +64,14 @@ def simulate(
         else:
             watermark.saw(run.newest_us)
         bound_us = read.watermark_ms * 1_000
-    once, windows = run.once, run.behind or run.windows
+    once, windows = run.once, run.behind or run.windows or (run.ordered.waiting if run.ordered is not None else None)
+    undecided = once or run.ordered
     return Expectation(
         shape,
         tuple(outcomes),
         windows.frozen() if windows is not None else {},
         dict(once.remembered) if once is not None else {},
-        tuple(once.ambiguous) if once is not None else (),
+        tuple(undecided.ambiguous) if undecided is not None else (),
         run.windows.frozen() if run.windows is not None and run.behind is not None else {},
     )
 
@@ -123,7 +125,8 @@ class _Run:
 
     def __init__(self, shape: QueryShape, arrived: Mapping[str, Arrived]) -> None:
         self.shape, self.arrived = shape, arrived
-        self.once = Deduplication(shape.horizon_us) if shape.deduplicate is not None else None
+        self.ordered = OrderedDeduplication(shape.horizon_us, shape.keep == "last") if shape.order_by is not None else None
+        self.once = Deduplication(shape.horizon_us) if shape.deduplicate is not None and self.ordered is None else None
         kind = shape.entered.window
         self.windows = Windows(kind) if kind is not None else None
         self.behind = Windows(shape.window) if shape.before is not None and shape.window is not None else None
@@ -160,6 +163,10 @@ class _Run:
         """
         once, windows = self.once, self.windows
         found: dict[str, Any] = {}
+        if self.ordered is not None:
+            found["late"] = tuple(record.trace for record in passed if self.ordered.late(record, bound_us))
+            self.ordered.add([record for record in passed if not self.ordered.late(record, bound_us)])
+            passed, found["duplicates"] = self.ordered.due(watermark_us)
         if once is not None:
             found["late"] = tuple(record.trace for record in passed if _behind(record, bound_us))
             passed, found["duplicates"] = once.once([record for record in passed if not _behind(record, bound_us)])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from streamproof.prove.oracle.windows import PlainWindow
+from streamproof.prove.oracle.windows import PlainSession, PlainWindow
 
 Emit = Literal["final", "corrections", "early"]
 
@@ -59,6 +59,8 @@ class QueryShape:
         The key columns of the deduplication; None without one.
     within_us
         How long it remembers a key behind its event time, microseconds; None where that is the delay of the query.
+    order_by, keep
+        The column that says which row of a key stays, and whether that is the first or the last by it; None where it is not promised.
     """
 
     query: str
@@ -74,6 +76,20 @@ class QueryShape:
     lateness_us: int = 0
     clocks: Mapping[str, Clock] = field(default_factory=dict)
     before: Level | None = None
+    order_by: str | None = None
+    keep: Literal["first", "last"] | None = None
+
+    @property
+    def copies(self) -> PlainSession | None:
+        """The windows that the rows of a key wait in, where a deduplication goes by an order; it always has a horizon."""
+        return None if self.order_by is None or self.within_us is None else PlainSession(self.within_us)
+
+    @property
+    def decides(self) -> PlainWindow | None:
+        """The windows by whose end a record is late; None where its own time decides."""
+        if self.order_by is not None:
+            return self.copies
+        return None if self.deduplicate is not None else self.entered.window
 
     @property
     def entered(self) -> Level:

@@ -170,8 +170,8 @@ def _late_bound(board: _Board, around: Around) -> None:
     shape, batch, bound = found
     tick = around.source.tick_us
     after: bool | None = False
-    kind = shape.entered.window
-    if shape.deduplicate is None and kind is not None:
+    kind = shape.decides
+    if kind is not None:
         last = kind.last_late(bound, tick)
         after = None if kind.several else False  # where windows overlap it is late for all but the newest
         words = "in the last window that ends at or below the late bound"
@@ -185,7 +185,7 @@ def _late_bound(board: _Board, around: Around) -> None:
 def _horizon(board: _Board, around: Around) -> None:
     """Copies in the last batch of events in an earlier one: at the bound, where the key is forgotten, and a tick above it."""
     found = _tried(board, around)
-    if found is None or found[0].deduplicate is None:
+    if found is None or found[0].deduplicate is None or found[0].order_by is not None:
         return
     shape, batch, bound = found
     tick = around.source.tick_us

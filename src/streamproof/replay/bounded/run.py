@@ -133,12 +133,14 @@ class _Computing:
         made = build(query.recipe, read, doors).rows
         made = doors.counted(made, "rows")
         windowed = query.recipe.aggregate is not None
-        if windowed:
+        if windowed or query.recipe.ordered is not None:
             made = doors.counted(made, "records", F.sum(RECORDS))
         self._write(made.select(*map(quoted, visible(made.columns))), name)
         counts = doors.counts
         emitted = counts["records"] if windowed else counts["rows"]
         found = {"emitted": emitted, **{place: counts.get(place, 0) for place in ("rejected", "duplicate", "filtered")}}
+        if query.recipe.ordered is not None:
+            found["duplicate"] = counts["records"] - counts["rows"]
         asked = query.sides.get(SideKind.DUPLICATE, "")
         account = QueryAccount(
             name,

@@ -6,9 +6,20 @@ PySpark is imported where a plan is built, and not with the module: what a job i
 from streamproof.stream.operators.deduplicate import Deduplicate
 from streamproof.stream.operators.filter import Filter
 from streamproof.stream.operators.operator import Operator
+from streamproof.stream.operators.ordered import OrderedDeduplicate
 from streamproof.stream.operators.require import Condition, Require
 from streamproof.stream.operators.transform import Transform
 from streamproof.stream.operators.union import Union
 from streamproof.stream.operators.window import WindowAggregate
 
-__all__ = ["Condition", "Deduplicate", "Filter", "Operator", "Require", "Transform", "Union", "WindowAggregate"]
+__all__ = [
+    "Condition",
+    "Deduplicate",
+    "Filter",
+    "Operator",
+    "OrderedDeduplicate",
+    "Require",
+    "Transform",
+    "Union",
+    "WindowAggregate",
+]

@@ -110,11 +110,13 @@ class Arrivals:
         columns.append(instant.alias("_us"))
         keys = (*self.shape.entered.by, *(self.shape.deduplicate or ()))
         columns += [F.col(name).alias(f"_k{number}") for number, name in enumerate(keys)]
+        order = self.shape.order_by
+        columns.append((F.lit(None) if order is None else F.col(quoted(order))).alias("_order"))
         cut = 2 + len(self.shape.entered.by)
         for row in _in_micros(self._passed.select(*columns)).collect():
-            dedup = tuple(plain(value) for value in row[cut:]) if self.shape.deduplicate else None
+            dedup = tuple(plain(value) for value in row[cut:-1]) if self.shape.deduplicate else None
             by, source = tuple(plain(value) for value in row[2:cut]), self._source_of.get(row[0], "")
-            found[row[0]] = Arrived(row[0], RowFate.PASSED, None, row[1], by, dedup, source)
+            found[row[0]] = Arrived(row[0], RowFate.PASSED, None, row[1], by, dedup, source, plain(row[-1]))
         return found
 
     def _left_by(self, trace: str, fate: RowFate, reason: str | None = None) -> Arrived:

@@ -45,8 +45,10 @@ class AskedStream:
     def union(self, other: "AskedStream") -> "AskedStream":
         return AskedStream(self.asked.then("union", other=other.asked))
 
-    def deduplicate(self, *key: str, within: str | None = None) -> "AskedStream":
-        return AskedStream(self.asked.then("deduplicate", key=key, within=within))
+    def deduplicate(
+        self, *key: str, within: str | None = None, order_by: str | None = None, keep: str | None = None
+    ) -> "AskedStream":
+        return AskedStream(self.asked.then("deduplicate", key=key, within=within, order_by=order_by, keep=keep))
 
     def window(
         self,

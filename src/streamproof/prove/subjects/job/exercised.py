@@ -131,7 +131,7 @@ def _of_query(query: str, recipe: Recipe, sides: Mapping[SideKind, str], event_t
         remedy = f"Let some come late, and not too late: [source.{source}.disorder] delayed = 0.05"
         missing = f"No window of {query} gave a second row."
         yield Exercise(Code.REVISION, query, (f"{query}.revision", "revision"), missing, remedy)
-    if recipe.deduplicate is not None:
+    if recipe.deduplicate is not None or recipe.ordered is not None:
         remedy = f"Make some: [source.{source}.faults] duplicates = 0.01"
         yield Exercise(
             Code.DUPLICATE, query, _names(sides, SideKind.DUPLICATE), f"{query} deduplicates and met no duplicate.", remedy

@@ -1,0 +1,142 @@
+"""Deduplication by an order: which row of a key stays is known once no other can come."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, ClassVar
+
+from streamproof.core.durations import format_duration
+from streamproof.errors import JobDefinitionError
+from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH, quoted, visible
+from streamproof.stream.operators.operator import Mention, Stateful, typed
+from streamproof.stream.operators.window import trace_hash
+from streamproof.stream.windows import Session
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from streamproof.stream.doors import Doors
+
+KEEP = ("first", "last")
+_ROW = "_row"
+_TEXT = {
+    "ignoreNullFields": "false",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+
+
+@dataclass(frozen=True)
+class OrderedDeduplicate(Stateful):
+    """Of the rows of a key that follow each other within a horizon, the first or the last by a column; it comes when no other can join them.
+
+    They are a session of the key, and its one aggregate is a whole row.
+    """
+
+    name: ClassVar[str] = "ordered deduplicate"
+
+    key: tuple[str, ...]
+    within: timedelta
+    order_by: str
+    keep: str
+
+    @property
+    def session(self) -> Session:
+        return Session(self.within)
+
+    def ready(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+        return rows
+
+    def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+        return self.session.divert(rows, event_time, doors)
+
+    def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+        """The rows that stay, with the hidden number of rows that each stands for (and in proofs the sum of their trace hashes)."""
+        from pyspark.sql import functions as F
+
+        self._require_order(rows)
+        kept = [*([TRACE] if TRACE in rows.columns else []), *visible(rows.columns)]
+        # Metadata of the event time would declare a watermark to who reads the files.
+        row = F.struct(*[F.col(quoted(name)).alias(name, metadata={}) for name in kept])
+        chosen = (F.min_by if self.keep == "first" else F.max_by)(row, self._rank(rows, event_time))
+        hidden = [F.count(F.lit(1)).alias(RECORDS)]
+        if TRACE in rows.columns:
+            hidden.append(F.sum(trace_hash(F.col(TRACE))).alias(TRACE_HASH))
+        grouped = self.session.grouped(rows, event_time, [quoted(name) for name in self.key]).agg(*hidden, chosen.alias(_ROW))
+        hashed = [TRACE_HASH] if TRACE in rows.columns else []
+        return grouped.select(RECORDS, *hashed, *[F.col(f"{_ROW}.{quoted(name)}").alias(name) for name in kept])
+
+    def _rank(self, rows: "DataFrame", event_time: str) -> "Column":
+        """What is least of the row that stays, or greatest: a row without an order only where no other has one; then the event time, then the
+        text of the row, so that it does not depend on the order in which rows come.
+        """
+        from pyspark.sql import functions as F
+
+        order = F.col(quoted(self.order_by))
+        without = order.isNull() if self.keep == "first" else order.isNotNull()
+        text = F.to_json(F.struct(*map(quoted, visible(rows.columns))), _TEXT)
+        return F.struct(without, order, F.unix_micros(quoted(event_time)), text, *([F.col(TRACE)] if TRACE in rows.columns else []))
+
+    def _require_order(self, rows: "DataFrame") -> None:
+        from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType, VariantType
+
+        type_ = rows.schema[self.order_by].dataType
+        if isinstance(type_, ArrayType | BinaryType | MapType | StructType | VariantType):
+            raise JobDefinitionError(
+                f"deduplicate(order_by={self.order_by!r}): the column is {type_.simpleString()}.",
+                required="Rows are put in order by a number, a text, a date, a timestamp or a truth.",
+                remedy="Make such a column by transform() before it.",
+            )
+
+    def mentioned(self) -> Sequence[Mention]:
+        return (
+            Mention("deduplicate()", self.key, exact=True),
+            Mention("deduplicate(order_by=...)", (self.order_by,), exact=True),
+        )
+
+    def made_by(self, rows: "DataFrame") -> Mapping[str, str]:
+        """Whole rows are in state: other columns are other state."""
+        return {
+            "deduplication key": typed(rows, self.key),
+            "deduplication within": format_duration(self.within),
+            "deduplication keeps": f"the {self.keep} by {typed(rows, (self.order_by,))}",
+            "deduplicated row": typed(rows, tuple(visible(rows.columns))),
+        }
+
+
+def require_ordered(order_by: object, keep: object, within: str | None) -> None:
+    """JobDefinitionError unless `order_by` and `keep` say together which row stays, and `within` how long others are waited for."""
+    if order_by is None and keep is None:
+        return
+    if order_by is None:
+        raise JobDefinitionError(
+            f"deduplicate(keep={keep!r}) does not say by which column.",
+            required="Without an order the row that comes first stays, and which that is is not promised.",
+            remedy='Say what puts the rows in order: order_by="version".',
+        )
+    if not isinstance(order_by, str):
+        raise JobDefinitionError(
+            f"deduplicate(order_by=...) got a {type(order_by).__name__}.",
+            required='It takes the name of a column, such as "version".',
+        )
+    if keep not in KEEP:
+        said = "does not say which row stays" if keep is None else f"has keep={keep!r}"
+        raise JobDefinitionError(
+            f"deduplicate(order_by={order_by!r}) {said}.",
+            required='keep is "first" or "last": the least or the greatest by that column.',
+        )
+    if within is None:
+        raise JobDefinitionError(
+            f"deduplicate(order_by={order_by!r}) does not say how long other rows are waited for.",
+            required="Which row stays is known once no other can come: a row waits until none of its key has come for that long.",
+            remedy='Write how far apart copies can be, such as within="10 minutes".',
+        )
+
+
+def nothing_behind(step: str) -> JobDefinitionError:
+    """The error for a step behind it."""
+    return JobDefinitionError(
+        f"{step} stands behind deduplicate(order_by=...).",
+        required="A row that stays comes when the watermark is beyond its event time and the horizon: every window of that time would be over by then.",
+        remedy="Return it as an output, and read that by another job; or leave order_by out, where it does not matter which copy stays.",
+    )
