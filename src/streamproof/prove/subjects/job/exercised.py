@@ -6,6 +6,7 @@ scenario says that it may be so.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 
 from streamproof.config.problems import did_you_mean
@@ -105,14 +106,15 @@ def require_known(may_be: Sequence[str], wanted: Sequence[Exercise]) -> None:
 
 def _of_query(query: str, recipe: Recipe, sides: Mapping[SideKind, str], event_time: EventTime | None) -> Iterator[Exercise]:
     source = recipe.source
-    if recipe.aggregate is not None:
+    if recipe.aggregate is not None or recipe.ordered is not None:
         no_row = f"The output {query} has no row: no window came to its end. Make the events span more time: [source.{source}] span"
     else:
         no_row = f"The output {query} has no row. Make records that come through: [source.{source}.columns]"
     missing, _, remedy = no_row.rpartition(". ")
     yield Exercise(Code.OUTPUT, query, (query,), f"{missing}.", remedy)
     if recipe.stateful:
-        delay = format_duration((event_time.lag if event_time else recipe.allowed_lateness * 0) + recipe.allowed_lateness)
+        horizon = recipe.ordered.within if recipe.ordered is not None else timedelta()
+        delay = format_duration((event_time.lag if event_time else timedelta()) + recipe.allowed_lateness + horizon)
         late = (
             f"Let some come late: [source.{source}.disorder] delayed = 0.02, delayed_by longer than {delay}, three batches or more"
         )
