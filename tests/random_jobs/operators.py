@@ -81,7 +81,7 @@ def deduplicated(seed: Seeded, chain: Chain) -> None:
 def deduplicated_in_order(seed: Seeded, chain: Chain) -> None:
     key = seed.choice((("id",), ("client",), ("id", "client")))
     within = seed.choice(chain.scale.gaps)
-    # Of a client two events can have one value and one time: which of them stays the text of their rows decides.
+    # Of a client two events can have one value and one time: which of them stays a hash of their rows decides.
     order, keep = seed.choice(("v", "ts", "kind", "client") if "id" in key else ("id",)), seed.choice(("first", "last"))
     chain.calls.append(f".deduplicate({', '.join(map(repr, key))}, within={within!r}, order_by={order!r}, keep={keep!r})")
     chain.stateful = chain.ended = True

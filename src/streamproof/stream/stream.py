@@ -133,7 +133,7 @@ class Stream:
             `order_by` it is required: rows of a key that follow each other at most that far apart are one.
         order_by, keep
             A column, and "first" or "last": the row that is least or greatest by it stays. Rows without a value stay only where none has one;
-            of equal ones the event time decides, and then all columns as text.
+            of equal ones the event time decides, and then a hash of all columns.
 
         Raises
         ------

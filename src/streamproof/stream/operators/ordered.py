@@ -67,14 +67,14 @@ class OrderedDeduplicate(Stateful):
         return grouped.select(RECORDS, *hashed, *[F.col(f"{_ROW}.{quoted(name)}").alias(name) for name in kept])
 
     def _rank(self, rows: "DataFrame", event_time: str) -> "Column":
-        """What is least of the row that stays, or greatest: a row without an order only where no other has one; then the event time, then the
-        text of the row, so that it does not depend on the order in which rows come.
+        """What is least of the row that stays, or greatest: a row without an order only where no other has one; then the event time, then a
+        hash of the whole row, so that it does not depend on the order in which rows come.
         """
         from pyspark.sql import functions as F
 
         order = F.col(quoted(self.order_by))
         without = order.isNull() if self.keep == "first" else order.isNotNull()
-        text = F.to_json(F.struct(*map(quoted, visible(rows.columns))), _TEXT)
+        text = F.xxhash64(F.to_json(F.struct(*map(quoted, visible(rows.columns))), _TEXT))  # the text itself would be in state
         return F.struct(without, order, F.unix_micros(quoted(event_time)), text, *([F.col(TRACE)] if TRACE in rows.columns else []))
 
     def _require_order(self, rows: "DataFrame") -> None:

@@ -107,7 +107,8 @@ def require_known(may_be: Sequence[str], wanted: Sequence[Exercise]) -> None:
 def _of_query(query: str, recipe: Recipe, sides: Mapping[SideKind, str], event_time: EventTime | None) -> Iterator[Exercise]:
     source = recipe.source
     if recipe.aggregate is not None or recipe.ordered is not None:
-        no_row = f"The output {query} has no row: no window came to its end. Make the events span more time: [source.{source}] span"
+        ended = "no window came to its end" if recipe.ordered is None else "the horizon of none came to its end"
+        no_row = f"The output {query} has no row: {ended}. Make the events span more time: [source.{source}] span"
     else:
         no_row = f"The output {query} has no row. Make records that come through: [source.{source}.columns]"
     missing, _, remedy = no_row.rpartition(". ")
