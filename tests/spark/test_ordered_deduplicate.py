@@ -26,7 +26,7 @@ COPIES = [
     event("a", 0, v=2.0),
     event("a", 15, v=7.0),
     event("b", 5, v=None),
-    event("a", 30, v=7.0, client="z"),
+    event("a", 28, v=7.0, client="z"),
     event("b", 6, v=1.0),
 ]
 """Of a the last by v are two, of which one is later; one row of b has no v."""
@@ -38,7 +38,7 @@ def shown(rows):
 
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize(
-    ("keep", "stay"), [("last", [("a", 7.0, "z", 30), ("b", 1.0, "a", 6)]), ("first", [("a", 2.0, "a", 0), ("b", 1.0, "a", 6)])]
+    ("keep", "stay"), [("last", [("a", 7.0, "z", 28), ("b", 1.0, "a", 6)]), ("first", [("a", 2.0, "a", 0), ("b", 1.0, "a", 6)])]
 )
 def test_the_row_that_stays_is_by_the_column_and_not_by_what_comes_first(small_job, keep, stay, reverse):
     job = small_job(asked(keep=keep), BOUND)
@@ -71,29 +71,29 @@ def test_rows_of_a_key_a_horizon_apart_are_one_and_a_tick_more_are_two(small_job
 
 def test_r10_a_row_whose_horizon_is_over_is_late(small_job):
     job = small_job(asked(), BOUND)
-    for at in (100, 110, 69.999, 70.001):  # the bound of the third batch is 90
-        job.feed([event(f"e{at}", at)])
+    for times in ((100,), (110,), (70, 70.002)):  # the bound of the third batch is 90
+        job.feed([event(f"e{at}", at) for at in times])
 
     (found,) = job.run().accounts
 
-    assert [row["id"] for row in job.rows("late")] == ["e69.999"]
+    assert [row["id"] for row in job.rows("late")] == ["e70"]
     assert (found.adds_up, found.account.late) == (True, 1)
 
 
 def test_rows_are_whole_with_nulls_and_nested_values_and_nobody_declares_a_watermark_for_their_readers(small_job, spark):
     binding = Binding(
         sinks={"kept": "parquet", "late": "json"},
-        schema="id string, v double, ts long, deep struct<list:array<int>,map:map<string,int>>, `odd name` string",
+        schema="id string, v double, ts long, deep struct<list:array<int>>, map map<string,int>, `odd name` string",
     )
     job = small_job(asked(), binding)
-    rest = {"deep": {"list": [1, None], "map": {"k": 1}}, "odd name": None}
+    rest = {"deep": {"list": [1, None]}, "map": {"k": 1}, "odd name": None}
     job.feed([{**event("a", 0, v=1.0), **rest}, {**event("a", 1, v=0.0), "deep": None}, event("z", 100)])
     job.feed([event("y", 130)])
 
     job.run()
 
     (row,) = [row for row in job.rows("kept") if row["id"] == "a"]
-    assert (row["v"], row["deep"]["list"], dict(row["deep"]["map"]), row["odd name"]) == (1.0, [1, None], {"k": 1}, None)
+    assert (row["v"], row["deep"]["list"], dict(row["map"]), row["odd name"]) == (1.0, [1, None], {"k": 1}, None)
     files = spark.read.parquet(str(job.out("kept")))
     assert [name for name in files.columns if name.startswith("_")] == []
     assert files.schema["ts"].metadata == {}
@@ -166,6 +166,6 @@ def test_as_a_batch_the_same_rows_stay(small_job, spark):
 
     (kept,) = [output for output in result.outputs if output.name == "kept"]
     rows = [row.asDict() for row in spark.read.parquet(kept.where).collect()]
-    assert shown(rows) == [("a", 1.0, "a", 100), ("a", 7.0, "z", 30), ("b", 1.0, "a", 6)]
+    assert shown(rows) == [("a", 1.0, "a", 100), ("a", 7.0, "z", 28), ("b", 1.0, "a", 6)]
     (found,) = result.accounts
     assert (found.adds_up, found.account.emitted, found.account.duplicate) == (True, 3, 3)

@@ -56,15 +56,17 @@ class OrderedDeduplicate(Stateful):
 
         self._require_order(rows)
         kept = [*([TRACE] if TRACE in rows.columns else []), *visible(rows.columns)]
-        # Metadata of the event time would declare a watermark to who reads the files.
-        row = F.struct(*[F.col(quoted(name)).alias(name, metadata={}) for name in kept])
+        row = F.struct(*map(quoted, kept))
         chosen = (F.min_by if self.keep == "first" else F.max_by)(row, self._rank(rows, event_time))
         hidden = [F.count(F.lit(1)).alias(RECORDS)]
         if TRACE in rows.columns:
             hidden.append(F.sum(trace_hash(F.col(TRACE))).alias(TRACE_HASH))
         grouped = self.session.grouped(rows, event_time, [quoted(name) for name in self.key]).agg(*hidden, chosen.alias(_ROW))
         hashed = [TRACE_HASH] if TRACE in rows.columns else []
-        return grouped.select(RECORDS, *hashed, *[F.col(f"{_ROW}.{quoted(name)}").alias(name) for name in kept])
+        # The event time bears the delay of the watermark: who reads the files as a stream would have one that nobody declared.
+        bare = {event_time: {"metadata": {}}}
+        shown = [F.col(f"{_ROW}.{quoted(name)}").alias(name, **bare.get(name, {})) for name in kept]
+        return grouped.select(RECORDS, *hashed, *shown)
 
     def _rank(self, rows: "DataFrame", event_time: str) -> "Column":
         """What is least of the row that stays, or greatest: a row without an order only where no other has one; then the event time, then a
