@@ -64,8 +64,8 @@ class OrderedDeduplicate(Stateful):
         grouped = self.session.grouped(rows, event_time, [quoted(name) for name in self.key]).agg(*hidden, chosen.alias(_ROW))
         hashed = [TRACE_HASH] if TRACE in rows.columns else []
         # The event time bears the delay of the watermark: who reads the files as a stream would have one that nobody declared.
-        bare = {event_time: {"metadata": {}}}
-        shown = [F.col(f"{_ROW}.{quoted(name)}").alias(name, **bare.get(name, {})) for name in kept]
+        found = {name: F.col(f"{_ROW}.{quoted(name)}") for name in kept}
+        shown = [one.alias(name, metadata={}) if name == event_time else one.alias(name) for name, one in found.items()]
         return grouped.select(RECORDS, *hashed, *shown)
 
     def _rank(self, rows: "DataFrame", event_time: str) -> "Column":
