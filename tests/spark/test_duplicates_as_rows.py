@@ -1,6 +1,7 @@
 """The rows that a deduplication drops, as an output of their own, on real Spark: which they are, under crashes too, and what the account says."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from pyspark.sql import functions as F
@@ -71,6 +72,20 @@ def test_the_first_side_stands_in_the_tasks_of_the_operator_whatever_the_key_is(
 
     assert (len(job.rows("kept")), len(job.rows("again"))) == (9, 31)
     assert (found.adds_up, found.account.duplicate, found.duplicates_written) == (True, 31, 31)
+
+
+def test_the_first_side_follows_the_partitions_that_the_checkpoint_was_made_with(small_job):
+    job = small_job(JOB.format(key='"id"'), replace(BOUND, spark={"spark.sql.shuffle.partitions": "2"}))
+    job.feed(MANY[:100])
+    job.run()
+
+    job.binding = replace(BOUND, spark={"spark.sql.shuffle.partitions": "5"})
+    job.write()
+    job.feed(MANY[100:])
+    (found,) = job.run().accounts
+
+    assert counted(job.rows("kept")) + counted(job.rows("again")) == counted(MANY)
+    assert (found.adds_up, found.duplicates_written) == (True, 363)
 
 
 def test_the_rows_behind_a_window_and_a_horizon_are_those_of_the_stream_that_is_returned(small_job):
