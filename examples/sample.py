@@ -28,7 +28,9 @@ def write(example: Path) -> int:
     for number, events in enumerate(batches):
         place = folder / f"{number}.jsonl"
         place.write_text("".join(f"{line(event)}\n" for event in events))
-        written = place.stat().st_mtime - (len(batches) - number)  # Spark reads files by age: a second between two keeps their order
+        written = place.stat().st_mtime - (
+            len(batches) - number
+        )  # Spark reads files by age: a second between two keeps their order
         os.utime(place, (written, written))
     return len(batches)
 

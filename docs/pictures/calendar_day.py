@@ -42,11 +42,18 @@ def calendar_day() -> str:
         return left + (at - DAY) / HOUR * scale
 
     def day() -> Iterator[str]:
-        yield text(left, 26, "the 25th of October in Berlin has 25 hours; purchases of m1 by the time at which they happened", weight="bold")
+        yield text(left, 26, "the 25th of October in Berlin has 25 hours; below them the purchases of m1", weight="bold")
         for hour in HOURS:
             twice = hour.astimezone(BERLIN).hour == 2
             yield box(x(hour), top - 22, scale, 22, fill="#fdf3d8" if twice else BAND, stroke=LINE)
-            yield text(x(hour) + scale / 2, top - 7, f"{hour.astimezone(BERLIN):%H}", size=11, anchor="middle", colour=INK if twice else SOFT)
+            yield text(
+                x(hour) + scale / 2,
+                top - 7,
+                f"{hour.astimezone(BERLIN):%H}",
+                size=11,
+                anchor="middle",
+                colour=INK if twice else SOFT,
+            )
         yield text(x(HOURS[2]) + scale, top - 30, "comes twice", size=11, anchor="middle")
         for event, _, late in purchases():
             if event["member"] == "m1":
@@ -72,19 +79,25 @@ def calendar_day() -> str:
             (on_time, closed, "the row is there, and is corrected"),
             (closed, start + 3 * HOUR, "final"),
         ):
-            yield box(behind(begin), y - 4, behind(end) - behind(begin), 30, fill=BAND if begin == on_time else "#f5f7fa", stroke=LINE)
+            yield box(
+                behind(begin), y - 4, behind(end) - behind(begin), 30, fill=BAND if begin == on_time else "#f5f7fa", stroke=LINE
+            )
             yield text((behind(begin) + behind(end)) / 2, y + 16, said, size=12, anchor="middle", colour=INK)
         first, last = points(until=NEXT, member="m1"), points(until=closed, member="m1")
         yield line(behind(on_time), y - 18, behind(on_time), y + 46, colour=EARLY, width=2)
-        yield text(behind(on_time), y + 78, "revision 0 at 00:02", size=12, anchor="middle", colour=EARLY)
-        yield text(behind(on_time), y + 94, f"{first} points", size=12, anchor="middle")
-        middle = (behind(on_time) + behind(closed)) / 2 + 20
-        yield text(middle, y + 78, "revision 1: the purchase of 23:10 has come", size=12, anchor="middle", colour=EARLY)
-        yield text(middle, y + 94, f"{last} points", size=12, anchor="middle")
+        yield text(behind(on_time) + 14, y + 78, "revision 0 at 00:02", size=12, anchor="end", colour=EARLY)
+        yield text(behind(on_time) + 14, y + 94, f"{first} points", size=12, anchor="end")
+        right = behind(on_time) + 48
+        yield text(right, y + 78, "revision 1: the purchase of 23:10 has come", size=12, colour=EARLY)
+        yield text(right, y + 94, f"{last} points", size=12)
         yield line(behind(closed), y - 18, behind(closed), y + 46, colour=LATE, width=2)
         yield text(behind(closed) + 8, y + 78, "from 01:32 on: late", size=12, colour=LATE)
         foot = y + 124
         yield dot(left + 6, foot - 4, late=False) + text(left + 18, foot, "counted", size=12)
-        yield dot(left + 96, foot - 4, late=True) + text(left + 108, foot, "of 23:55, and came when the day was final: late", size=12)
+        yield dot(left + 96, foot - 4, late=True) + text(
+            left + 108, foot, "of 23:55, and came when the day was final: late", size=12
+        )
 
-    return page(740, 340, "A day of 25 hours, its first row at two minutes past midnight, and its correction", [*day(), *afterwards()])
+    return page(
+        740, 340, "A day of 25 hours, its first row at two minutes past midnight, and its correction", [*day(), *afterwards()]
+    )

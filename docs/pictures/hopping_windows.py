@@ -42,14 +42,18 @@ def hopping_windows() -> str:
             yield text(x(at), top + 20, f"{at:%H:%M}", colour=SOFT, size=11, anchor="middle")
         for event, _ in people:
             yield dot(x(event["at"]), top, late=False)
-            yield text(x(event["at"]), top - 12, event["user"], size=12, anchor="middle")
+            near = sum(abs(event["at"] - other["at"]) < timedelta(minutes=3) for other, _ in people) > 1
+            side = 14 if event is people[-1][0] else -14
+            yield text(x(event["at"]) + (side if near else 0), top - 12, event["user"], size=12, anchor="middle")
             if counted(ENDS[1])[1] == [event]:
                 yield text(x(event["at"]), top - 28, "arrives behind cleo", size=11, colour=LATE, anchor="middle")
         for number, end in enumerate(ENDS):
             y = top + 40 + number * row
             here, late = counted(end)
             closed = end <= watermark
-            yield box(x(end - SIZE), y, SIZE / timedelta(minutes=1) * scale, row - 12, fill=BAND if closed else "#ffffff", stroke=LINE)
+            yield box(
+                x(end - SIZE), y, SIZE / timedelta(minutes=1) * scale, row - 12, fill=BAND if closed else "#ffffff", stroke=LINE
+            )
             for event in here:
                 yield dot(x(event["at"]), y + (row - 12) / 2, late=False)
             for event in late:
@@ -59,7 +63,13 @@ def hopping_windows() -> str:
             yield text(x(ENDS[-1]) + 14, y + 27, said, size=12, colour=INK if closed else SOFT)
         foot = top + 40 + len(ENDS) * row + 18
         yield dot(left + 6, foot - 4, late=False) + text(left + 18, foot, "counted in this window", size=12)
-        yield dot(left + 190, foot - 4, late=True) + text(left + 202, foot, "too late for this window: its row was written before", size=12)
-        yield text(left, foot + 22, "Each window is an hour long and begins a minute behind the one above it.", size=12, colour=EARLY)
+        yield dot(left + 190, foot - 4, late=True) + text(
+            left + 202, foot, "too late for this window: its row was written before", size=12
+        )
+        yield text(
+            left, foot + 22, "Each window is an hour long and begins a minute behind the one above it.", size=12, colour=EARLY
+        )
 
-    return page(760, top + 40 + len(ENDS) * row + 54, "Windows of an hour, a new one every minute, over a line of visits", list(parts()))
+    return page(
+        760, top + 40 + len(ENDS) * row + 54, "Windows of an hour, a new one every minute, over a line of visits", list(parts())
+    )

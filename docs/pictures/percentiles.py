@@ -47,8 +47,9 @@ def percentiles() -> str:
             off = ERROR * len(values) + 1
             right = min(rank + off, len(values))
             yield box(x(rank - off), y(up) - 3, x(right) - x(rank - off), y(low) - y(up) + 6, fill=BAND, stroke=EARLY)
-            yield line(x(rank), top, x(rank), top + high + 6, colour=EARLY, width=1.5, dash="3 3")
-            yield text(x(rank), top + high + 22, name, size=12, anchor="middle", colour=EARLY, weight="bold")
+            yield line(x(rank), y(answer(values, share)), x(rank), top + high + 6, colour=EARLY, width=1.5, dash="3 3")
+            side = {"p50": "middle", "p95": "end", "p99": "start"}[name]
+            yield text(x(rank), top + high + 22, name, size=12, anchor=side, colour=EARLY, weight="bold")
             exact = answer(values, share)
             yield text(
                 x(rank) - 10,
@@ -64,8 +65,15 @@ def percentiles() -> str:
         yield text(left + wide, top + high + 44, "all searches →", size=12, colour=SOFT, anchor="end")
         foot = top + high + 68
         yield box(left, foot - 12, 18, 14, fill=BAND, stroke=EARLY)
-        yield text(left + 26, foot, f"what an error of {ERROR:g} allows: {ERROR:g} x {len(values)} + 1, so 2 places to either side", size=12)
+        yield text(
+            left + 26,
+            foot,
+            f"what an error of {ERROR:g} allows: {ERROR:g} x {len(values)} + 1, so 2 places to either side",
+            size=12,
+        )
         yield text(left, foot + 22, f"The slowest took {values[-1]:g} ms; the picture ends at {most} ms.", size=12, colour=SOFT)
         yield line(left, top, left, top + high, colour=LINE)
 
-    return page(720, top + high + 104, "Latencies of a minute in order, with their percentiles and the error that is allowed", list(parts()))
+    return page(
+        720, top + high + 104, "Latencies of a minute in order, with their percentiles and the error that is allowed", list(parts())
+    )

@@ -44,7 +44,14 @@ def sensor_sessions() -> str:
         return left + (at - NINE) / MINUTE * scale
 
     def parts() -> Iterator[str]:
-        yield text(24, 26, "readings by the time at which they were taken; a run ends five minutes behind its last one", weight="bold")
+        yield text(
+            24, 26, "readings by the time at which they were taken; a run ends five minutes behind its last one", weight="bold"
+        )
+        foot = top + len(lines) * row
+        for minutes in range(0, 36, 5):
+            at = NINE + minutes * MINUTE
+            yield line(x(at), top - 14, x(at), foot - 22, colour=LINE, dash="2 4")
+            yield text(x(at), foot - 6, f"{at:%H:%M}", size=11, colour=SOFT, anchor="middle")
         for number, (name, sensor, until, said) in enumerate(lines):
             y = top + number * row
             yield text(24, y + 5, name, size=13, weight="bold")
@@ -53,19 +60,17 @@ def sensor_sessions() -> str:
                 last = end - GAP
                 yield box(x(start) - 7, y - 12, x(end) - x(start) + 7, 24, stroke=EARLY)
                 yield box(x(last) + 7, y - 11, x(end) - x(last) - 8, 22, fill="#ffffff")
-                yield text((x(last) + x(end)) / 2 + 3, y + 4, "quiet", size=11, colour=SOFT, anchor="middle")
+                if not any(late and last < at < end for at, late in readings(sensor, until=until)):
+                    yield text((x(last) + x(end)) / 2 + 3, y + 4, "quiet", size=11, colour=SOFT, anchor="middle")
             before = {at for at, _ in readings(sensor, until=until - 1)}
             for at, late in readings(sensor, until=until):
                 yield dot(x(at), y, late=late)
                 if until == 3 and at not in before:
                     yield f'<circle cx="{x(at):g}" cy="{y:g}" r="9" fill="none" stroke="{INK}" stroke-width="2"/>'
-        foot = top + len(lines) * row
         yield line(left, foot - 22, x(NINE + 36 * MINUTE), foot - 22, colour=SOFT, width=1.5)
-        for minutes in range(0, 36, 5):
-            at = NINE + minutes * MINUTE
-            yield line(x(at), top - 14, x(at), foot - 22, colour=LINE, dash="2 4")
-            yield text(x(at), foot - 6, f"{at:%H:%M}", size=11, colour=SOFT, anchor="middle")
-        yield box(left - 146, foot + 14, 26, 16, fill=BAND, stroke=EARLY) + text(left - 112, foot + 27, "a session: one row, when it can no longer change", size=12)
+        yield box(left - 146, foot + 14, 26, 16, fill=BAND, stroke=EARLY) + text(
+            left - 112, foot + 27, "a session: one row, when it can no longer change", size=12
+        )
         yield dot(left + 212, foot + 23, late=True) + text(left + 224, foot + 27, "late: its time + gap was over", size=12)
 
     return page(730, top + len(lines) * row + 50, "Sessions of a sensor, and a reading that joins two of them", list(parts()))

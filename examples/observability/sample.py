@@ -9,14 +9,16 @@ NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
 def search(number: int, seconds: float, latency_ms: float, status: int = 200) -> dict[str, object]:
     path, caller = f"/p{number % 4 * number % 7}", f"u{number % 30}"
     at = (NINE + timedelta(seconds=seconds)).isoformat()
-    return dict(request_id=f"r-{number}", service="search", path=path, caller=caller, latency_ms=latency_ms, status=status, at=at)
+    asked = {"request_id": f"r-{number}", "service": "search", "path": path, "caller": caller}
+    return {**asked, "latency_ms": latency_ms, "status": status, "at": at}
 
 
 def minute() -> list[dict[str, object]]:
     """A request each 0.3 seconds; one in forty fails."""
     dice = Random(7)
     return [
-        search(number, number * 0.3, round(dice.lognormvariate(4, 0.8), 1), 500 if number % 40 == 0 else 200) for number in range(200)
+        search(number, number * 0.3, round(dice.lognormvariate(4, 0.8), 1), 500 if number % 40 == 0 else 200)
+        for number in range(200)
     ]
 
 
