@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from samples import batches
+from samples import judged, watermarks
 from shapes import BAND, EARLY, INK, LATE, LINE, SOFT, box, dot, line, page, text
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -15,24 +16,21 @@ HOUR = timedelta(hours=1)
 HOURS = tuple(DAY + number * HOUR for number in range((NEXT - DAY) // HOUR))
 
 
-def purchases() -> Iterator[tuple[dict, datetime, bool]]:
-    """Each sound purchase once, with the newest event time of the batches before its own, and whether it comes too late."""
-    newest, seen = DAY, set()
-    for events in batches("loyalty"):
-        for event in events:
-            if event["receipt"] not in seen and event["euros"] > 0:
-                seen.add(event["receipt"])
-                yield event, newest, event["at"] <= newest - LAG - LATENESS
-        newest = max(newest, *(event["at"] for event in events))
+def purchases(member: str) -> Iterator[tuple[int, dict[str, Any], bool]]:
+    """The member's purchases of the day, each with its batch and whether it is late, by its own time."""
+    seen = set()
+    for number, event, bound in judged("loyalty", LAG + LATENESS):
+        if event["member"] == member and DAY <= event["at"] < NEXT and event["receipt"] not in seen:
+            seen.add(event["receipt"])
+            yield number, event, event["at"] <= bound
 
 
-def points(*, until: datetime, member: str) -> int:
-    """What the member's day holds when the newest event was not behind `until`."""
-    return sum(
-        int(event["euros"])
-        for event, newest, late in purchases()
-        if event["member"] == member and DAY <= event["at"] < NEXT and newest <= until and not late
-    )
+def revisions(member: str) -> list[int]:
+    """The points in each row of the day: the first in the batch behind the one with which the day is over, then where a batch changes it."""
+    on_time = 1 + next(number for number, left in enumerate(watermarks("loyalty", LAG)) if left >= NEXT)
+    counts = [(number, int(event["euros"])) for number, event, late in purchases(member) if not late]
+    given = sorted({max(number, on_time) for number, _ in counts})
+    return [sum(points for number, points in counts if number <= batch) for batch in given]
 
 
 def calendar_day() -> str:
@@ -55,9 +53,8 @@ def calendar_day() -> str:
                 colour=INK if twice else SOFT,
             )
         yield text(x(HOURS[2]) + scale, top - 30, "comes twice", size=11, anchor="middle")
-        for event, _, late in purchases():
-            if event["member"] == "m1":
-                yield dot(x(event["at"]), top + 16, late=late)
+        for _, event, late in purchases("m1"):
+            yield dot(x(event["at"]), top + 16, late=late)
         yield line(x(NEXT), top - 34, x(NEXT), top + 30, colour=EARLY, width=2)
         yield text(x(NEXT) - 4, top - 38, "midnight: 23:00 UTC", size=11, colour=EARLY, anchor="end")
 
@@ -83,7 +80,7 @@ def calendar_day() -> str:
                 behind(begin), y - 4, behind(end) - behind(begin), 30, fill=BAND if begin == on_time else "#f5f7fa", stroke=LINE
             )
             yield text((behind(begin) + behind(end)) / 2, y + 16, said, size=12, anchor="middle", colour=INK)
-        first, last = points(until=NEXT, member="m1"), points(until=closed, member="m1")
+        first, last = revisions("m1")
         yield line(behind(on_time), y - 18, behind(on_time), y + 46, colour=EARLY, width=2)
         yield text(behind(on_time) + 14, y + 78, "revision 0 at 00:02", size=12, anchor="end", colour=EARLY)
         yield text(behind(on_time) + 14, y + 94, f"{first} points", size=12, anchor="end")

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from samples import batches
+from samples import judged, watermarks
 from shapes import BAND, EARLY, INK, LATE, LINE, SOFT, box, dot, line, page, text
 
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -11,24 +12,20 @@ LAG, SIZE = timedelta(seconds=30), timedelta(hours=1)
 ENDS = tuple(NINE + timedelta(minutes=minutes) for minutes in (59, 60, 61, 62, 63))
 
 
-def visits() -> Iterator[tuple[dict, datetime]]:
-    """Each visit of a person, with the watermark that the batches before its own have left."""
-    watermark = NINE - LAG
-    for events in batches("active_users"):
-        yield from ((event, watermark) for event in events if event["agent"] != "robot")
-        watermark = max(watermark, max(event["at"] for event in events) - LAG)
-    yield {"at": watermark + LAG, "user": "", "country": ""}, watermark
+def visits() -> list[tuple[dict[str, Any], datetime]]:
+    """Each visit of a person, with the late bound of its batch."""
+    return [(event, bound) for _, event, bound in judged("active_users", LAG) if event["agent"] != "robot"]
 
 
-def counted(end: datetime) -> tuple[list[dict], list[dict]]:
+def counted(end: datetime) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The visits that a window has, and those that came when it was over."""
-    inside = [(event, bound) for event, bound in visits() if event["user"] and end - SIZE <= event["at"] < end]
+    inside = [(event, bound) for event, bound in visits() if end - SIZE <= event["at"] < end]
     return [event for event, bound in inside if end > bound], [event for event, bound in inside if end <= bound]
 
 
 def hopping_windows() -> str:
     left, top, scale, row = 60, 96, 8.4, 40
-    *people, (_, watermark) = visits()
+    people, watermark = visits(), watermarks("active_users", LAG)[-1]
 
     def x(at: datetime) -> float:
         return left + (at - NINE) / timedelta(minutes=1) * scale
@@ -42,11 +39,12 @@ def hopping_windows() -> str:
             yield text(x(at), top + 20, f"{at:%H:%M}", colour=SOFT, size=11, anchor="middle")
         for event, _ in people:
             yield dot(x(event["at"]), top, late=False)
-            near = sum(abs(event["at"] - other["at"]) < timedelta(minutes=3) for other, _ in people) > 1
-            side = 14 if event is people[-1][0] else -14
-            yield text(x(event["at"]) + (side if near else 0), top - 12, event["user"], size=12, anchor="middle")
+            if event["at"] < NINE + timedelta(minutes=40):
+                yield text(x(event["at"]), top - 12, event["user"], size=12, anchor="middle")
             if counted(ENDS[1])[1] == [event]:
-                yield text(x(event["at"]), top - 28, "arrives behind cleo", size=11, colour=LATE, anchor="middle")
+                yield text(x(event["at"]), top - 28, "arrives behind all but the last", size=11, colour=LATE, anchor="middle")
+        last = sorted((event for event, _ in people if event["at"] > NINE + timedelta(minutes=40)), key=lambda event: event["at"])
+        yield text(x(last[-1]["at"]) + 5, top - 12, ", ".join(event["user"] for event in last), size=12, anchor="end")
         for number, end in enumerate(ENDS):
             y = top + 40 + number * row
             here, late = counted(end)

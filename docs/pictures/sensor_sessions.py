@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from samples import batches
+from samples import judged
 from shapes import BAND, EARLY, INK, LINE, SOFT, box, dot, line, page, text
 
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -13,12 +13,9 @@ MINUTE = timedelta(minutes=1)
 
 def readings(sensor: str, *, until: int) -> Iterator[tuple[datetime, bool]]:
     """The sound readings of the first `until` batches, each with whether it is late by its own time + gap."""
-    bound = NINE - LAG - LATENESS
-    for events in batches("sensor_sessions")[:until]:
-        for event in events:
-            if event["sensor"] == sensor and -60 <= event["celsius"] <= 400:
-                yield event["at"], event["at"] + GAP <= bound
-        bound = max(bound, max(event["at"] for event in events) - LAG - LATENESS)
+    for number, event, bound in judged("sensor_sessions", LAG + LATENESS):
+        if number < until and event["sensor"] == sensor and -60 <= event["celsius"] <= 400:
+            yield event["at"], event["at"] + GAP <= bound
 
 
 def sessions(sensor: str, *, until: int) -> list[tuple[datetime, datetime]]:
@@ -36,8 +33,8 @@ def sensor_sessions() -> str:
     lines = (
         ("s1, at first", "s1", 2, "two runs, as far as one can see"),
         ("s1, a batch later", "s1", 3, "the reading of 09:10 joins them"),
-        ("s1, at the end", "s1", 5, "the run is written; 09:16 is late"),
-        ("s2", "s2", 5, "a run of its own"),
+        ("s1, at the end", "s1", 6, "the run is written; 09:16 is late"),
+        ("s2", "s2", 6, "a run of its own"),
     )
 
     def x(at: datetime) -> float:
@@ -67,7 +64,7 @@ def sensor_sessions() -> str:
                 yield dot(x(at), y, late=late)
                 if until == 3 and at not in before:
                     yield f'<circle cx="{x(at):g}" cy="{y:g}" r="9" fill="none" stroke="{INK}" stroke-width="2"/>'
-        yield line(left, foot - 22, x(NINE + 36 * MINUTE), foot - 22, colour=SOFT, width=1.5)
+        yield line(left, foot - 22, x(NINE + 37 * MINUTE), foot - 22, colour=SOFT, width=1.5)
         yield box(left - 146, foot + 14, 26, 16, fill=BAND, stroke=EARLY) + text(
             left - 112, foot + 27, "a session: one row, when it can no longer change", size=12
         )

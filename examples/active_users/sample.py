@@ -11,6 +11,7 @@ BATCHES = [
         {"user": "cleo", "country": "DE", "agent": "browser", "at": "2026-01-05T10:00:40Z"},
         '{"user": "dan", "country": "DE", "ag',
     ],
-    [{"user": "eve", "country": "DE", "agent": "browser", "at": "2026-01-05T09:30:00Z"}],  # half an hour behind cleo
+    [{"user": "ada", "country": "DE", "agent": "browser", "at": "2026-01-05T10:01:10Z"}],
+    [{"user": "eve", "country": "DE", "agent": "browser", "at": "2026-01-05T09:30:00Z"}],  # half an hour behind the others
     [{"user": "bob", "country": "DE", "agent": "browser", "at": "2026-01-05T10:02:40Z"}],
 ]

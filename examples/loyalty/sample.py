@@ -14,7 +14,9 @@ BATCHES = [
         '{"receipt": "r-7", "member"',
     ],
     [{"receipt": "r-8", "member": "m2", "euros": 9.50, "at": "2026-10-26T00:05:00+01:00"}],
-    [{"receipt": "r-9", "member": "m1", "euros": 50.00, "at": "2026-10-25T23:10:00+01:00"}],  # of a shop that was offline
-    [{"receipt": "r-10", "member": "m2", "euros": 3.00, "at": "2026-10-26T01:40:00+01:00"}],
-    [{"receipt": "r-11", "member": "m1", "euros": 80.00, "at": "2026-10-25T23:55:00+01:00"}],  # of a shop that was offline too long
+    [{"receipt": "r-9", "member": "m2", "euros": 2.00, "at": "2026-10-26T00:20:00+01:00"}],
+    [{"receipt": "r-10", "member": "m1", "euros": 50.00, "at": "2026-10-25T23:10:00+01:00"}],  # of a shop that was offline
+    [{"receipt": "r-11", "member": "m2", "euros": 3.00, "at": "2026-10-26T01:40:00+01:00"}],
+    [{"receipt": "r-12", "member": "m2", "euros": 4.00, "at": "2026-10-26T01:45:00+01:00"}],
+    [{"receipt": "r-13", "member": "m1", "euros": 80.00, "at": "2026-10-25T23:55:00+01:00"}],  # of a shop that was offline too long
 ]

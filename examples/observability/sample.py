@@ -31,5 +31,6 @@ BATCHES = [
         search(202, 69.0, -1.0),
     ],
     [search(203, 110.0, 41.2)],
-    [search(204, 58.0, 77.0)],  # 52 seconds behind: late
+    [search(204, 111.0, 38.9)],
+    [search(205, 58.0, 77.0)],  # 53 seconds behind: late
 ]

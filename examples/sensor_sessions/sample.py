@@ -15,5 +15,6 @@ BATCHES = [
     ],
     [{"sensor": "s1", "celsius": 70.0, "at": "2026-01-05T09:10:00Z"}],  # it joins what seemed to be two runs
     [{"sensor": "s1", "celsius": 20.0, "at": "2026-01-05T09:30:00Z"}],
+    [{"sensor": "s1", "celsius": 35.0, "at": "2026-01-05T09:32:00Z"}],
     [{"sensor": "s1", "celsius": 66.0, "at": "2026-01-05T09:16:00Z"}],  # too late: the run has been written
 ]
