@@ -106,7 +106,7 @@ benchmarks: setup
 	@$(RUN) python -m benchmarks
 
 docs: setup
-	@$(RUN) python docs/explanations/pictures/draw.py
+	@$(RUN) python docs/pictures/draw.py
 	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict
 	@echo "build/site/index.html"
 

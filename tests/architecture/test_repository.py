@@ -14,7 +14,7 @@ TEXTS = sorted(
     for path in (ROOT / folder).rglob("*")
     if path.suffix in (".py", ".java", ".toml", ".md", ".html", ".css", ".js", ".sh", "")
     and path.is_file()
-    and ".streamproof" not in path.parts
+    and not {".streamproof", "checkpoints"} & set(path.parts)
     and "__pycache__" not in path.parts
 ) + [path for path in (ROOT / "Makefile", ROOT / "pyproject.toml", ROOT / "hatch_build.py") if path.is_file()]
 # Written apart, so that this file does not find itself.

@@ -1,11 +1,12 @@
 """The code blocks of a page: which of them can be executed, and what they must print.
 
-A fence in docs/tutorials, docs/guides and docs/explanations that is marked `console` or `python` says in the same line what is done with it:
+A fence in docs/tutorials, docs/guides, docs/explanations and docs/examples that is marked `console` or `python` says in the same line what is done with it:
 
     exec              it is executed, in the order of the page and in one folder for the page; `exec spark` starts a JVM, `exec proof` proves,
                       `exec proof full` does so with FULL=1 only
     exits="1"         with exec: the exit code of its command, 0 unless it is said
     file="job.py"     it is saved under this name, as the reader would do
+    of="examples/…"   it is this file, word for word; the folder gets the example, and the script that writes its events
     needs="services"  it is not executed, and why
 
 In a console block a line that begins with "$ " is a command. The lines below it must be printed in this order; others may stand between
@@ -14,6 +15,7 @@ them, and "…" stands for anything.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("tutorials", "guides", "explanations")
+FOLDERS = ("tutorials", "guides", "explanations", "examples")
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]+)\n(?P<code>.*?)^(?P=indent)```$", re.DOTALL | re.MULTILINE)
 MARK = re.compile(r'(\w+)(?:="([^"]*)")?')
 EXECUTED, SPARK, PROOF, FULL = "exec", "spark", "proof", "full"
@@ -40,7 +42,7 @@ class Block:
     @property
     def decided(self) -> bool:
         """Whether it says what is done with it."""
-        return bool({EXECUTED, "file", "needs"} & set(self.marks))
+        return bool({EXECUTED, "file", "of", "needs"} & set(self.marks))
 
 
 def pages() -> list[Path]:
@@ -82,6 +84,8 @@ def execute(blocks: list[Block], folder: Path) -> None:
             place = folder / block.marks["file"]
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(block.code, encoding="utf-8")
+        elif "of" in block.marks:
+            _copy_example(Path(block.marks["of"]).parent, folder)
         elif EXECUTED in block.marks and block.language == "python":
             code, printed = _run([sys.executable, "-c", block.code], folder)
             assert code == 0, f"line {block.line}: {printed}"
@@ -91,6 +95,12 @@ def execute(blocks: list[Block], folder: Path) -> None:
                 assert code == int(block.marks.get("exits") or 0), f"line {block.line}: {command} ended with {code}:\n{printed}"
                 missing = missing_line(wanted, printed)
                 assert missing is None, f"line {block.line}: {command} did not print {missing!r}:\n{printed}"
+
+
+def _copy_example(example: Path, folder: Path) -> None:
+    written = shutil.ignore_patterns("data", "out", "checkpoints", ".streamproof", "__pycache__")
+    shutil.copytree(ROOT / example, folder / example, ignore=written)
+    shutil.copy2(ROOT / "examples" / "sample.py", folder / "examples")
 
 
 def _run(command: list[str], folder: Path) -> tuple[int, str]:

@@ -1,8 +1,10 @@
 """Every code block of the tutorials, guides and explanations does what the page says, or says why it is not executed."""
 
+from typing import Any
+
 import pytest
 
-from docs.blocks import EXECUTED, FULL, PROOF, SPARK, Block, blocks_of, commands_of, execute, missing_line, pages
+from docs.blocks import EXECUTED, FULL, PROOF, ROOT, SPARK, Block, blocks_of, commands_of, execute, missing_line, pages
 
 PAGES = {path: blocks_of(path.read_text(encoding="utf-8")) for path in pages()}
 
@@ -27,9 +29,34 @@ def test_every_block_says_whether_it_is_executed(path):
     assert undecided == []
 
 
-@pytest.mark.parametrize(
-    "blocks", [pytest.param(blocks, id=path.stem, marks=marks_of(blocks)) for path, blocks in PAGES.items() if blocks]
-)
+def examples_shown() -> list[tuple[str, str]]:
+    return [(block.marks["of"], block.code) for blocks in PAGES.values() for block in blocks if "of" in block.marks]
+
+
+@pytest.mark.parametrize(("file", "code"), examples_shown(), ids=lambda value: value if value.endswith(".py") else "")
+def test_a_file_on_a_page_is_the_file_of_the_repository(file, code):
+    assert code == (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_every_example_with_a_sample_has_a_page_with_its_job():
+    samples = (ROOT / "examples").glob("*/sample.py")
+
+    assert {f"examples/{path.parent.name}/job.py" for path in samples} == {file for file, _ in examples_shown()}
+
+
+def runs() -> list[Any]:
+    """Each page as it is, and without its proofs of the full tables where it has such: the rest of it is executed by every change."""
+    found = []
+    for path, blocks in PAGES.items():
+        everyday = [block for block in blocks if not {FULL, PROOF} <= set(block.marks)]
+        if len(everyday) < len(blocks) and any(EXECUTED in block.marks for block in everyday):
+            found.append(pytest.param(everyday, id=f"{path.stem}-without-its-proof", marks=marks_of(everyday)))
+        if blocks:
+            found.append(pytest.param(blocks, id=path.stem, marks=marks_of(blocks)))
+    return found
+
+
+@pytest.mark.parametrize("blocks", runs())
 def test_the_blocks_of_a_page_do_what_they_say(blocks, tmp_path):
     execute(blocks, tmp_path)
 

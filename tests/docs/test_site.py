@@ -1,9 +1,10 @@
 """The documentation site: it builds strictly, without network, and every page is where a reader finds it; pictures are as they are drawn."""
 
-import importlib.util
+import importlib
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -11,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PICTURES = DOCS / "explanations" / "pictures"
+PICTURES = DOCS / "pictures"
 OUTSIDE = re.compile(r'<(?:script|link|img)[^>]+(?:src|href)="(https?://[^"]+)"')
 """What a browser would fetch by itself."""
 
@@ -66,25 +67,34 @@ def test_every_page_is_in_the_navigation():
     assert pages - set(re.findall(r"[\w/-]+\.md", navigation)) == set()
 
 
-def drawing() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("pictures_of_the_docs", PICTURES / "draw.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def drawing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
+    """A module of the pictures, as the script imports it."""
+    monkeypatch.syspath_prepend(str(PICTURES))
+    return importlib.import_module
 
 
-def test_the_pictures_are_what_the_script_draws():
-    drawn = {name: draw() for name, draw in drawing().PICTURES.items()}
+def test_the_pictures_are_what_the_script_draws(drawing):
+    drawn = {name: draw() for name, draw in drawing("draw").PICTURES.items()}
 
-    assert {path.name: path.read_text(encoding="utf-8") for path in PICTURES.glob("*.svg")} == drawn
+    assert {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in DOCS.rglob("*.svg")} == drawn
 
 
-def test_the_watermark_of_the_picture_is_the_model_s():
+def test_the_allowed_percentiles_of_the_picture_are_the_oracle_s(drawing):
+    from streamproof.prove.oracle.sketches import ExactPercentile
+
+    module = drawing("percentiles")
+    values = module.latencies()
+    for share in module.SHARES.values():
+        exact = ExactPercentile(values, share, module.ERROR)
+        low, up = module.allowed(values, share)
+        assert [value for value in values if exact.takes(value)] == [value for value in values if low <= value <= up]
+
+
+def test_the_watermark_of_the_picture_is_the_model_s(drawing):
     from streamproof.prove.oracle.watermark import Watermark
 
-    module = drawing()
+    module = drawing("explanations")
     model, found = Watermark(module.LAG * 1_000_000), []
     for events in module.BATCHES:
         model.saw(max(events) * 1_000_000)

@@ -1,14 +1,9 @@
-"""Draws the pictures of the explanations: `python docs/explanations/pictures/draw.py` writes them beside itself.
+"""The pictures of the explanations. The watermark is computed and not drawn by hand, so that a picture cannot say something else than the text."""
 
-Plain SVG, without a library. The watermark in them is computed and not drawn by hand, so that a picture cannot say something else than the text.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
-from pathlib import Path
 
-INK, SOFT, LINE, EARLY, LATE, BAND = "#1f2933", "#616e7c", "#cbd2d9", "#2b6cb0", "#c53030", "#e8f1fa"
+from shapes import EARLY, INK, LATE, LINE, SOFT, box, dot, line, page, text
 
 LAG = 10
 WINDOW = 30
@@ -37,42 +32,6 @@ def batches() -> list[Batch]:
         watermark = max(max(events) - LAG, bound if bound is not None else max(events) - LAG)
         found.append(Batch(events, bound, watermark))
     return found
-
-
-def text(x: float, y: float, said: str, *, colour: str = INK, size: int = 13, anchor: str = "start", weight: str = "normal") -> str:
-    return (
-        f'<text x="{x:g}" y="{y:g}" fill="{colour}" font-size="{size}" text-anchor="{anchor}" font-weight="{weight}">'
-        f"{escape(said)}</text>"
-    )
-
-
-def line(x1: float, y1: float, x2: float, y2: float, *, colour: str = LINE, width: float = 1, dash: str = "") -> str:
-    dashed = f' stroke-dasharray="{dash}"' if dash else ""
-    return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{colour}" stroke-width="{width:g}"{dashed}/>'
-
-
-def box(x: float, y: float, width: float, height: float, *, fill: str = BAND, stroke: str = "none") -> str:
-    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" fill="{fill}" stroke="{stroke}"/>'
-
-
-def dot(x: float, y: float, *, late: bool) -> str:
-    """A filled circle; a late event is a cross, so that colour does not carry the meaning alone."""
-    if not late:
-        return f'<circle cx="{x:g}" cy="{y:g}" r="5" fill="{EARLY}"/>'
-    arm = 5
-    return line(x - arm, y - arm, x + arm, y + arm, colour=LATE, width=3) + line(
-        x - arm, y + arm, x + arm, y - arm, colour=LATE, width=3
-    )
-
-
-def page(width: int, height: int, title: str, parts: Sequence[str]) -> str:
-    """A whole SVG file with a title for those who do not see it."""
-    body = "\n".join(parts)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}" '
-        f'font-family="system-ui, sans-serif">\n<title>{escape(title)}</title>\n'
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>\n{body}\n</svg>\n'
-    )
 
 
 def clock(seconds: int) -> str:
@@ -183,15 +142,3 @@ def batch() -> str:
         yield text(left, top + 152, "A cross is a crash behind a phase. Below it: what the next start does.", size=12, colour=SOFT)
 
     return page(830, 220, "The phases of a batch, and what a start does after a crash behind each", list(parts()))
-
-
-PICTURES = {"watermark.svg": watermark, "window.svg": window, "batch.svg": batch}
-
-
-def main() -> None:
-    for name, drawn in PICTURES.items():
-        (Path(__file__).parent / name).write_text(drawn(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,31 @@
+"""Draws the pictures of the documentation: `python docs/pictures/draw.py` writes each to the pages that show it."""
+
+from pathlib import Path
+
+from calendar_day import calendar_day
+from explanations import batch, watermark, window
+from hopping_windows import hopping_windows
+from percentiles import percentiles
+from sensor_sessions import sensor_sessions
+
+DOCS = Path(__file__).parents[1]
+PICTURES = {
+    "explanations/pictures/watermark.svg": watermark,
+    "explanations/pictures/window.svg": window,
+    "explanations/pictures/batch.svg": batch,
+    "examples/pictures/active_users.svg": hopping_windows,
+    "examples/pictures/loyalty.svg": calendar_day,
+    "examples/pictures/observability.svg": percentiles,
+    "examples/pictures/sensor_sessions.svg": sensor_sessions,
+}
+
+
+def main() -> None:
+    for name, drawn in PICTURES.items():
+        place = DOCS / name
+        place.parent.mkdir(exist_ok=True, parents=True)
+        place.write_text(drawn(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
