@@ -74,6 +74,8 @@ def _why(view: QueryView, trace: str) -> str:
     happened = f"its event time is {full_instant(record.time_us)}"
     kind = shape.entered.window
     if shape.deduplicate is None and kind is not None:
+        if kind.late_by_time:
+            return f"{happened}, the bound of batch {fate[1]} is {full_instant(bound_us)}"
         ends = [full_instant(end) for _, end in kind.assign(record.time_us)]
         happened = f"its window ends at {ends[0]}" if len(ends) == 1 else f"its windows end from {ends[0]} to {ends[-1]}"
     return f"{happened}, the bound of batch {fate[1]} is {full_instant(bound_us)}"

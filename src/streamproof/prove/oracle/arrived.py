@@ -30,6 +30,8 @@ class Arrived:
         Its values of the window's key and of the deduplication's key, made plain by `plain`.
     source
         The source that it is of, where its query has several.
+    gap_us
+        The gap that it brings to its session, microseconds, where events bring one.
     """
 
     trace: str
@@ -39,6 +41,7 @@ class Arrived:
     by: tuple[Any, ...] = ()
     dedup: tuple[Any, ...] | None = None
     source: str = ""
+    gap_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

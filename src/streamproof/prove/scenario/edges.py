@@ -171,7 +171,7 @@ def _late_bound(board: _Board, around: Around) -> None:
     tick = around.source.tick_us
     after: bool | None = False
     kind = shape.entered.window
-    if shape.deduplicate is None and kind is not None:
+    if shape.deduplicate is None and kind is not None and not kind.late_by_time:
         last = kind.last_late(bound, tick)
         after = None if kind.several else False  # where windows overlap it is late for all but the newest
         words = "in the last window that ends at or below the late bound"

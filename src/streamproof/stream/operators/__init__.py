@@ -7,8 +7,9 @@ from streamproof.stream.operators.deduplicate import Deduplicate
 from streamproof.stream.operators.filter import Filter
 from streamproof.stream.operators.operator import Operator
 from streamproof.stream.operators.require import Condition, Require
+from streamproof.stream.operators.require_gap import RequireGap
 from streamproof.stream.operators.transform import Transform
 from streamproof.stream.operators.union import Union
 from streamproof.stream.operators.window import WindowAggregate
 
-__all__ = ["Condition", "Deduplicate", "Filter", "Operator", "Require", "Transform", "Union", "WindowAggregate"]
+__all__ = ["Condition", "Deduplicate", "Filter", "Operator", "Require", "RequireGap", "Transform", "Union", "WindowAggregate"]

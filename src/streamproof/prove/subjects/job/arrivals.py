@@ -110,11 +110,20 @@ class Arrivals:
         columns.append(instant.alias("_us"))
         keys = (*self.shape.entered.by, *(self.shape.deduplicate or ()))
         columns += [F.col(name).alias(f"_k{number}") for number, name in enumerate(keys)]
-        cut = 2 + len(self.shape.entered.by)
+        cut, gap = 2 + len(self.shape.entered.by), self.asked.gap
+        columns += [F.col(quoted(gap.column)).alias("_gap")] if gap is not None else []
+        without = []
         for row in _in_micros(self._passed.select(*columns)).collect():
-            dedup = tuple(plain(value) for value in row[cut:]) if self.shape.deduplicate else None
+            own = gap.judged(row["_gap"]) if gap is not None else None
+            if isinstance(own, str):
+                found[row[0]] = self._left_by(row[0], RowFate.REJECTED, own)
+                without.append(row[0])
+                continue
+            dedup = tuple(plain(value) for value in row[cut : 2 + len(keys)]) if self.shape.deduplicate else None
             by, source = tuple(plain(value) for value in row[2:cut]), self._source_of.get(row[0], "")
-            found[row[0]] = Arrived(row[0], RowFate.PASSED, None, row[1], by, dedup, source)
+            found[row[0]] = Arrived(row[0], RowFate.PASSED, None, row[1], by, dedup, source, own)
+        if without:
+            self._passed = self._passed.filter(~F.col(TRACE).isin(without))
         return found
 
     def _left_by(self, trace: str, fate: RowFate, reason: str | None = None) -> Arrived:
