@@ -15,6 +15,7 @@ from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, Wind
 from streamproof.prove.oracle.model import simulate
 from streamproof.prove.oracle.operators.window import Windows
 from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.windows import PlainGap
 from streamproof.prove.subjects.job.as_written import event_time_asked
 from streamproof.prove.subjects.job.calls import calls_of
 
@@ -33,7 +34,7 @@ def differences(job: RandomJob, left: Remains) -> list[str]:
     for query, chain in job.chains.items():
         asked = calls[query]
         shape = shape_asked(query, asked, event_time_asked(left.config, asked.source))
-        twin = _Twin(job, chain, shape.by, shape.deduplicate or ())
+        twin = _Twin(job, chain, shape.by, shape.deduplicate or (), asked.gap)
         model = simulate(shape, twin.arrived, left.queries[query].batches, job.events.traces)
         found += [f"{query}: {said}" for said in _of_query(twin, model, left, query)]
         if left.batch is not None:
@@ -44,7 +45,9 @@ def differences(job: RandomJob, left: Remains) -> list[str]:
 class _Twin:
     """The rows of a chain, in plain Python."""
 
-    def __init__(self, job: RandomJob, chain: Chain, by: tuple[str, ...], key: tuple[str, ...]) -> None:
+    def __init__(
+        self, job: RandomJob, chain: Chain, by: tuple[str, ...], key: tuple[str, ...], gap: PlainGap | None = None
+    ) -> None:
         self.job, self.chain, self.by = job, chain, by
         self.rows: dict[str, Row] = {}
         self.reasons: dict[str, str | None] = {}
@@ -57,7 +60,10 @@ class _Twin:
             else:
                 self.rows[trace] = found
                 of_key = tuple(found[name] for name in key) if key else None
-                self.arrived[trace] = Arrived(trace, RowFate.PASSED, None, found["ts"], tuple(found[name] for name in by), of_key)
+                own = gap.judged(found[gap.column]) if gap is not None else None
+                assert not isinstance(own, str), f"the chain lets a row through: {own}"
+                of_window = tuple(found[name] for name in by)
+                self.arrived[trace] = Arrived(trace, RowFate.PASSED, None, found["ts"], of_window, of_key, gap_us=own)
 
     def _behind(self, read: Row | None) -> Row | Left:
         """A record behind what the source and the row-wise calls do; what the source says of a torn line is its own affair."""

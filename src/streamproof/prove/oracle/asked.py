@@ -81,7 +81,7 @@ class Asked:
     @property
     def gap(self) -> PlainGap | None:
         """The gap that events bring to their sessions in a column; None where they bring none."""
-        kinds = [plain_window(window["window"]) for window in self.every("window")]
+        kinds = [plain_window(window["window"]) for window in self.every("window") if "window" in window]
         return next((kind.own for kind in kinds if isinstance(kind, PlainSession) and kind.own is not None), None)
 
 
