@@ -24,7 +24,7 @@ from streamproof.stream.recipe import Recipe
         (lambda: sp.session("0 seconds"), "a session needs a gap greater than zero"),
         (lambda: sp.session("1 minute", longest="soon"), '"soon" is not a duration'),
         (lambda: sp.session("1 minute", longest="1 minute"), "the longest session is not longer than the gap"),
-        (lambda: sp.session(30), "a gap is a text, and this is a int"),
+        (lambda: sp.session(30), "got a int"),
         (
             lambda: sp.session(sp.gap_of("idle", at_most="1 hour"), longest="1 hour"),
             "the longest session is not longer than the gap",

@@ -28,7 +28,7 @@ class Gap:
     @property
     def call(self) -> str:
         """As errors name it."""
-        return f"session(gap_of({self.column!r}, at_most={format_duration(self.at_most)!r}))"
+        return f"gap_of({self.column!r}, at_most={format_duration(self.at_most)!r})"
 
     def micros(self, rows: "DataFrame") -> "Column":
         """The gap of each row (bigint, microseconds); null where it is none, see `refused`."""

@@ -96,13 +96,13 @@ def session(gap: str | Gap, *, longest: str | None = None) -> Session:
     JobDefinitionError
         If one of them is not a duration, or not longer than zero, or `longest` is not longer than the gap, or the longest that it may be.
     """
-    written = f"gap_of({gap.column!r}, at_most={format_duration(gap.at_most)!r})" if isinstance(gap, Gap) else repr(gap)
-    call = f"session({written})" if longest is None else f"session({written}, longest={longest!r})"
     if not isinstance(gap, str | Gap):
         raise JobDefinitionError(
-            f"{call}: a gap is a text, and this is a {type(gap).__name__}.",
+            f"session() got a {type(gap).__name__}.",
             required='A gap is a duration such as "30 minutes", or that of a column: gap_of("idle_seconds", at_most="2 hours").',
         )
+    written = gap.call if isinstance(gap, Gap) else repr(gap)
+    call = f"session({written})" if longest is None else f"session({written}, longest={longest!r})"
     quiet = gap if isinstance(gap, Gap) else positive_duration(call, gap, "a session needs a gap")
     if longest is None:
         return Session(quiet)
