@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from streamproof.errors import StreamproofError
     from streamproof.proof import Proof, prove
     from streamproof.runtime.target import run
-    from streamproof.stream import Outputs, Stream, calendar, hopping, session, tumbling
+    from streamproof.stream import Outputs, Stream, calendar, gap_of, hopping, session, tumbling
     from streamproof.stream.aggregates import accumulator, sketch
     from streamproof.stream.job import job
 
@@ -21,6 +21,7 @@ __all__ = [
     "__version__",
     "accumulator",
     "calendar",
+    "gap_of",
     "hopping",
     "job",
     "prove",
@@ -38,6 +39,7 @@ _HOMES = {
     "StreamproofError": "streamproof.errors",
     "accumulator": "streamproof.stream.aggregates",
     "calendar": "streamproof.stream",
+    "gap_of": "streamproof.stream",
     "hopping": "streamproof.stream",
     "job": "streamproof.stream",
     "run": "streamproof.runtime.target",

@@ -16,6 +16,7 @@ from streamproof.prove.oracle.model import simulate
 from streamproof.prove.oracle.operators.ordered import OrderedDeduplication
 from streamproof.prove.oracle.operators.window import Windows
 from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.windows import PlainGap
 from streamproof.prove.subjects.job.as_written import event_time_asked
 from streamproof.prove.subjects.job.calls import calls_of
 
@@ -36,7 +37,7 @@ def differences(job: RandomJob, left: Remains) -> list[str]:
     for query, chain in job.chains.items():
         asked = calls[query]
         shape = shape_asked(query, asked, event_time_asked(left.config, asked.source))
-        twin = _Twin(job, chain, shape.by, shape.deduplicate or (), shape.order_by)
+        twin = _Twin(job, chain, shape, asked.gap)
         model = simulate(shape, twin.arrived, left.queries[query].batches, job.events.traces)
         found += [f"{query}: {said}" for said in _of_query(twin, model, left, query)]
         if left.batch is not None:
@@ -47,7 +48,8 @@ def differences(job: RandomJob, left: Remains) -> list[str]:
 class _Twin:
     """The rows of a chain, in plain Python."""
 
-    def __init__(self, job: RandomJob, chain: Chain, by: tuple[str, ...], key: tuple[str, ...], order_by: str | None) -> None:
+    def __init__(self, job: RandomJob, chain: Chain, shape: QueryShape, gap: PlainGap | None) -> None:
+        by, key, order_by = shape.by, shape.deduplicate or (), shape.order_by
         self.job, self.chain, self.by = job, chain, by
         self.rows: dict[str, Row] = {}
         self.reasons: dict[str, str | None] = {}
@@ -61,8 +63,10 @@ class _Twin:
                 self.rows[trace] = found
                 of_key = tuple(found[name] for name in key) if key else None
                 order = found[order_by] if order_by is not None else None
+                own = gap.judged(found[gap.column]) if gap is not None else None
+                assert not isinstance(own, str), f"the chain lets a row through: {own}"
                 of_window = tuple(found[name] for name in by)
-                self.arrived[trace] = Arrived(trace, RowFate.PASSED, None, found["ts"], of_window, of_key, order=order)
+                self.arrived[trace] = Arrived(trace, RowFate.PASSED, None, found["ts"], of_window, of_key, order=order, gap_us=own)
 
     def _behind(self, read: Row | None) -> Row | Left:
         """A record behind what the source and the row-wise calls do; what the source says of a torn line is its own affair."""

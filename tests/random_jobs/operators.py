@@ -9,6 +9,7 @@ from typing import Any
 
 from random_jobs.chain import Chain, Left, Row
 from streamproof.core.randomness import Seeded
+from streamproof.prove.oracle.durations import micros
 
 Add = Callable[[Seeded, Chain], None]
 
@@ -103,9 +104,31 @@ def hopping(seed: Seeded, chain: Chain) -> None:
 
 
 def session(seed: Seeded, chain: Chain) -> None:
-    gap = seed.choice(chain.scale.gaps)
+    gap = _own_gap(seed, chain) if seed.chance(0.5) else repr(seed.choice(chain.scale.gaps))
     longest = seed.choice((None, chain.scale.longest))
-    _windowed(seed, chain, f"sp.session({gap!r}{'' if longest is None else f', longest={longest!r}'})", keyed=True)
+    _windowed(seed, chain, f"sp.session({gap}{'' if longest is None else f', longest={longest!r}'})", keyed=True)
+
+
+def _own_gap(seed: Seeded, chain: Chain) -> str:
+    """A gap that is a column's: one that a transform makes, or before a deduplication one that is there."""
+    seconds, longest = chain.scale.own_gaps
+    at_most = seed.choice(longest)
+    column = seed.choice(("v", "kind")) if chain.stateful else "idle"
+    if column == "idle":
+        chain.calls.append(f'.transform(lambda rows: rows.withColumn("idle", F.col("v") * {seconds}))')
+        chain.steps.append(lambda row: {**row, "idle": None if row["v"] is None else row["v"] * seconds})
+    most = micros(at_most)
+
+    def judged(row: Row) -> Row | Left:
+        gap = row[column]
+        if gap is None:
+            return Left("rejected", f"session gap {column} (is null)")
+        if gap <= 0:
+            return Left("rejected", f"session gap {column} (is not above zero)")
+        return Left("rejected", f"session gap {column} (is above {at_most})") if gap * 1_000_000 > most else row
+
+    chain.steps.append(judged)
+    return f"sp.gap_of({column!r}, at_most={at_most!r})"
 
 
 def calendar(seed: Seeded, chain: Chain) -> None:

@@ -25,6 +25,8 @@ class Scale:
         From there to the last.
     step_ms
         Where windows begin and end: some events lie there exactly.
+    own_gaps
+        By what a value is multiplied to be a gap in seconds, and the longest that may be.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Scale:
     hops: tuple[tuple[str, str], ...]
     gaps: tuple[str, ...]
     longest: str
+    own_gaps: tuple[float, tuple[str, ...]]
     lateness: tuple[str, ...]
 
 
@@ -51,6 +54,7 @@ MINUTES = Scale(
     hops=(("1 minute", "20 seconds"), ("30 seconds", "10 seconds"), ("50 seconds", "20 seconds"), ("30 seconds", "30 seconds")),
     gaps=("4 seconds", "10 seconds", "25 seconds"),
     longest="40 seconds",
+    own_gaps=(1.5, ("12 seconds", "25 seconds")),
     lateness=("0 seconds", "10 seconds", "45 seconds"),
 )
 DAYS = Scale(
@@ -64,6 +68,7 @@ DAYS = Scale(
     hops=(("1 day", "6 hours"), ("2 days", "1 day"), ("30 hours", "12 hours")),
     gaps=("2 hours", "9 hours", "1 day"),
     longest="2 days",
+    own_gaps=(3600.0, ("9 hours", "1 day")),
     lateness=("0 seconds", "6 hours", "2 days"),
 )
 SCALES = (MINUTES, DAYS)

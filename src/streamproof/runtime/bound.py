@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.config import ServiceSink, output_of
 from streamproof.connectors import services
-from streamproof.stream.operators import Require
+from streamproof.stream.operators import Operator, Require, RequireGap
 from streamproof.stream.outputs import Outputs, SideKind
 from streamproof.stream.recipe import Recipe
 
@@ -159,6 +159,11 @@ def _rejects_all_of(other: Recipe, recipe: Recipe) -> bool:
 
 
 def _has_requirements_of(other: Recipe, recipe: Recipe) -> bool:
-    requirements = [number for number, step in enumerate(recipe.steps) if isinstance(step, Require)]
+    requirements = [number for number, step in enumerate(recipe.steps) if isinstance(step, Require | RequireGap)]
     shared = recipe.steps[: requirements[-1] + 1] if requirements else ()
-    return len(shared) <= len(other.steps) and all(mine is theirs for mine, theirs in zip(shared, other.steps, strict=False))
+    return len(shared) <= len(other.steps) and all(map(_is_same, shared, other.steps))
+
+
+def _is_same(one: Operator, other: Operator) -> bool:
+    """By identity, since comparing PySpark columns with == builds an expression; what windows require is made anew each time."""
+    return one is other or (isinstance(one, RequireGap) and one == other)

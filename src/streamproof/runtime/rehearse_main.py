@@ -57,7 +57,7 @@ def require_possible_of_sources(recipe: "Recipe", sources: "Mapping[str, SourceC
     from streamproof.stream.operators import Transform
     from streamproof.stream.operators.union import require_alike, require_one_event_time
 
-    steps = recipe.steps[len(recipe.row_wise) :]
+    steps = recipe.steps[len(recipe.before_state) :]
     for branch in recipe.branches:
         require_possible(replace(branch, steps=(*branch.steps, *steps)), sources[branch.source])
     if len(recipe.sources) == 1:

@@ -3,10 +3,23 @@
 from streamproof.stream.job import Job, job
 from streamproof.stream.outputs import Outputs, SideKind, SideOutput
 from streamproof.stream.stream import Stream, WindowedStream
-from streamproof.stream.windows import Calendar, Hopping, Session, Tumbling, Window, calendar, hopping, session, tumbling
+from streamproof.stream.windows import (
+    Calendar,
+    Gap,
+    Hopping,
+    Session,
+    Tumbling,
+    Window,
+    calendar,
+    gap_of,
+    hopping,
+    session,
+    tumbling,
+)
 
 __all__ = [
     "Calendar",
+    "Gap",
     "Hopping",
     "Job",
     "Outputs",
@@ -18,6 +31,7 @@ __all__ = [
     "Window",
     "WindowedStream",
     "calendar",
+    "gap_of",
     "hopping",
     "job",
     "session",

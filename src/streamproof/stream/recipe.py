@@ -5,8 +5,17 @@ from datetime import timedelta
 from itertools import takewhile
 
 from streamproof.stream.emissions import Emission, Final
-from streamproof.stream.operators import Deduplicate, Operator, OrderedDeduplicate, Transform, Union, WindowAggregate
+from streamproof.stream.operators import (
+    Deduplicate,
+    Operator,
+    OrderedDeduplicate,
+    RequireGap,
+    Transform,
+    Union,
+    WindowAggregate,
+)
 from streamproof.stream.operators.operator import Stateful
+from streamproof.stream.windows import Gap, Session
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,13 @@ class Recipe:
 
     @property
     def row_wise(self) -> tuple[Operator, ...]:
-        """The steps before the first stateful one."""
+        """The steps before the first stateful one, and what the windows behind them require there: what is rejected has changed no state."""
+        gaps = [window.window.gap for window in self.windows if isinstance(window.window, Session)]
+        return (*self.before_state, *[RequireGap(gap) for gap in gaps if isinstance(gap, Gap)])
+
+    @property
+    def before_state(self) -> tuple[Operator, ...]:
+        """The steps that were asked for before the first stateful one."""
         return tuple(takewhile(lambda step: not step.keeps_state, self.steps))
 
     @property

@@ -169,7 +169,7 @@ class Stream:
         ----------
         window
             `sp.tumbling("30 seconds")`, `sp.hopping("10 minutes", every="1 minute")`, `sp.session("30 minutes")` or
-            `sp.calendar("day", zone="Europe/Berlin")`.
+            `sp.calendar("day", zone="Europe/Berlin")`. A session may have the gap of a column, `sp.gap_of("idle_seconds", at_most="2 hours")`.
         by
             The key: a column, or several.
         allowed_lateness
@@ -210,7 +210,7 @@ class Stream:
 
     @property
     def rejected(self) -> SideOutput:
-        """The rows that could not be parsed, had no usable event time, or failed a requirement, with `reason` and `original`."""
+        """The rows that could not be parsed, had no usable event time or gap, or failed a requirement, with `reason` and `original`."""
         return SideOutput(SideKind.REJECTED, self.recipe)
 
     @property

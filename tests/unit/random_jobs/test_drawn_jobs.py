@@ -30,6 +30,8 @@ def test_every_operator_is_drawn_with_every_kind_of_window() -> None:
         for window in ("sp.tumbling(", "sp.hopping(", "sp.session(", "sp.calendar("):
             assert any(has(job, call, window) for job in JOBS), (call, window)
     assert any(has(job, "offset=", "sp.hopping(") for job in JOBS)
+    assert any(has(job, "sp.gap_of('idle'", "longest=") for job in JOBS)
+    assert any(has(job, "sp.gap_of('v'", ".deduplicate(") for job in JOBS)
     assert any(has(job, "two=two") for job in JOBS)
     assert any(has(job, ".deduplicate(") and not has(job, ".window(") for job in JOBS)
     assert any(has(job, "within=", ".window(") for job in JOBS)

@@ -5,6 +5,7 @@ import pytest
 import streamproof as sp
 from streamproof.errors import JobDefinitionError
 from streamproof.stream import Stream
+from streamproof.stream.operators import RequireGap
 from streamproof.stream.recipe import Recipe
 
 
@@ -23,6 +24,17 @@ from streamproof.stream.recipe import Recipe
         (lambda: sp.session("0 seconds"), "a session needs a gap greater than zero"),
         (lambda: sp.session("1 minute", longest="soon"), '"soon" is not a duration'),
         (lambda: sp.session("1 minute", longest="1 minute"), "the longest session is not longer than the gap"),
+        (lambda: sp.session(30), "got a int"),
+        (
+            lambda: sp.session(sp.gap_of("idle", at_most="1 hour"), longest="1 hour"),
+            "the longest session is not longer than the gap",
+        ),
+        (lambda: sp.gap_of("idle"), "has no at_most"),
+        (lambda: sp.gap_of("idle", at_most="0 seconds"), "the longest gap is greater than zero"),
+        (lambda: sp.gap_of("idle", at_most="-1 hour"), "is not a duration"),
+        (lambda: sp.gap_of("idle", at_most="soon"), '"soon" is not a duration'),
+        (lambda: sp.gap_of(""), "got an empty name"),
+        (lambda: sp.gap_of(30, at_most="1 hour"), "got a int"),
         (lambda: sp.calendar("year", zone="UTC"), "no such unit"),
         (lambda: sp.calendar("day", zone="Europe/Berln"), 'no such time zone. Did you mean "Europe/Berlin"?'),
         (lambda: sp.calendar("day", zone=""), "no such time zone"),
@@ -34,7 +46,7 @@ def test_a_window_that_makes_no_sense_is_refused_with_its_call(make, said):
         make()
 
     assert said in refused.value.message
-    assert refused.value.message.startswith(("tumbling(", "hopping(", "session(", "calendar("))
+    assert refused.value.message.startswith(("tumbling(", "hopping(", "session(", "calendar(", "gap_of("))
 
 
 def test_sessions_are_those_of_a_key():
@@ -57,6 +69,8 @@ def test_r25_a_checkpoint_is_bound_to_every_part_of_a_window():
             sp.hopping("10 minutes", every="1 minute", offset="7 seconds"),
             sp.session("30 minutes"),
             sp.session("30 minutes", longest="8 hours"),
+            sp.session(sp.gap_of("idle", at_most="2 hours")),
+            sp.session(sp.gap_of("idle", at_most="120 minutes"), longest="8 hours"),
             sp.calendar("day", zone="Europe/Berlin"),
         )
     ]
@@ -68,5 +82,32 @@ def test_r25_a_checkpoint_is_bound_to_every_part_of_a_window():
         "hopping 10 minutes every 1 minute offset 7 seconds",
         "session 30 minutes",
         "session 30 minutes cut every 8 hours",
+        "session gap of idle at most 2 hours",
+        "session gap of idle at most 2 hours cut every 8 hours",
         "calendar day Europe/Berlin",
     ]
+
+
+GAP = sp.gap_of("idle", at_most="2 hours")
+
+
+def test_what_a_gap_by_a_column_requires_stands_before_any_state_and_leaves_the_steps_as_they_are():
+    once = Stream(Recipe("visits")).deduplicate("id")
+    visits = once.window(sp.session(GAP), by="user").aggregate(n=sp.sketch.distinct("id"))
+
+    assert visits.recipe.row_wise == (RequireGap(GAP),)
+    assert [branch.steps for branch in visits.recipe.branches] == [(RequireGap(GAP),)]
+    assert [step.name for step in visits.recipe.steps] == ["deduplicate", "window"]
+    assert sp.Outputs(visits=visits, rejected=once.rejected).sides_of("visits")  # what stands before the window rejects it too
+
+
+@pytest.mark.parametrize("emit", ["early", "corrections"])
+def test_sessions_with_gaps_of_their_own_are_final_and_not_behind_a_window(emit):
+    stream = Stream(Recipe("visits"))
+
+    with pytest.raises(JobDefinitionError, match="sessions have no rows before they are final"):
+        stream.window(sp.session(GAP), by="user", emit=emit)
+    with pytest.raises(JobDefinitionError, match="A session stands behind another window"):
+        stream.window(sp.tumbling("1 minute"), by="user").aggregate(n=sp.sketch.distinct("id")).window(sp.session(GAP), by="user")
+    with pytest.raises(JobDefinitionError, match="without a key"):
+        stream.window(sp.session(GAP))

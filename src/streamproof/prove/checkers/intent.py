@@ -97,13 +97,13 @@ def _faulty_or_rejected(history: History, rejected: Mapping[str, OutputRow]) -> 
 
 
 def _has_conditions(asked: Asked) -> bool:
-    return any(call.method in ("require", "filter") for branch in asked.branches for call in branch.calls)
+    return asked.gap is not None or any(call.method in ("require", "filter") for branch in asked.branches for call in branch.calls)
 
 
 def _admitted(history: History, reason: str) -> bool:
     """Whether a condition of some query of the job says so: they share the rejected output."""
     said = {one for view in history.queries if view.asked is not None for one in view.asked.requirements}
-    return reason.removesuffix(_NULL) in said
+    return reason in said or reason.removesuffix(_NULL) in said
 
 
 def _of_unreadable(event: Event, reason: str | None, admits: set[str]) -> Wrong | None:

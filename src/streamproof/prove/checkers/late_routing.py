@@ -73,6 +73,8 @@ def _why(view: QueryView, trace: str) -> str:
     shape, bound_us = view.model.shape, view.model.by_batch[fate[1]].bound_us
     happened = f"its event time is {full_instant(record.time_us)}"
     kind = shape.decides
+    if kind is not None and kind.late_by_time:
+        return f"{happened}, the bound of batch {fate[1]} is {full_instant(bound_us)}"
     if kind is not None:
         ends = [full_instant(end) for _, end in kind.assign(record.time_us)]
         happened = f"its window ends at {ends[0]}" if len(ends) == 1 else f"its windows end from {ends[0]} to {ends[-1]}"

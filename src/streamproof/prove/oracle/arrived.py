@@ -32,6 +32,8 @@ class Arrived:
         The source that it is of, where its query has several.
     order
         Its value of the column that a deduplication goes by.
+    gap_us
+        The gap that it brings to its session, microseconds, where events bring one.
     """
 
     trace: str
@@ -42,6 +44,7 @@ class Arrived:
     dedup: tuple[Any, ...] | None = None
     source: str = ""
     order: Any = None
+    gap_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

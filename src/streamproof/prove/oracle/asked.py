@@ -11,7 +11,7 @@ from typing import Any
 
 from streamproof.prove.oracle.durations import micros
 from streamproof.prove.oracle.shape import Clock, Level, QueryShape
-from streamproof.prove.oracle.windows import PlainCalendar, PlainHopping, PlainSession, PlainTumbling, PlainWindow
+from streamproof.prove.oracle.windows import PlainCalendar, PlainGap, PlainHopping, PlainSession, PlainTumbling, PlainWindow
 
 _STATEFUL = ("deduplicate", "window")
 
@@ -71,9 +71,18 @@ class Asked:
 
     @property
     def requirements(self) -> Sequence[str]:
-        """Every condition that rows must fulfil, as a rejected row names it: its text, or the name of one that is a Column."""
+        """Every condition that rows must fulfil, as a rejected row names it: its text, or the name of one that is a Column; and what is said of
+        gaps that are none.
+        """
         required = [call.given["conditions"] for branch in self.branches for call in branch.calls if call.method == "require"]
-        return [reason_of(name, condition) for conditions in required for name, condition in conditions.items()]
+        gaps = [] if (gap := self.gap) is None else gap.refusals
+        return [*[reason_of(name, condition) for conditions in required for name, condition in conditions.items()], *gaps]
+
+    @property
+    def gap(self) -> PlainGap | None:
+        """The gap that events bring to their sessions in a column; None where they bring none."""
+        kinds = [plain_window(window["window"]) for window in self.every("window") if "window" in window]
+        return next((kind.own for kind in kinds if isinstance(kind, PlainSession) and kind.own is not None), None)
 
 
 def reason_of(name: str, condition: Any) -> str:
@@ -179,8 +188,16 @@ def plain_window(window: Any) -> PlainWindow:
         case "hopping":
             return PlainHopping(micros(given["size"]), micros(given["every"]), micros(given.get("offset", timedelta())))
         case "session":
-            longest = given.get("longest")
-            return PlainSession(micros(given["gap"]), None if longest is None else micros(longest))
+            longest, gap = given.get("longest"), given["gap"]
+            own = None if isinstance(gap, str | timedelta) else _plain_gap(gap)
+            return PlainSession(own.at_most_us if own else micros(gap), None if longest is None else micros(longest), own)
         case "calendar":
             return PlainCalendar(given["unit"], given["zone"])
     raise ValueError(f"no twin of a window of the kind {written.kind}")
+
+
+def _plain_gap(gap: Any) -> PlainGap:
+    """The twin of a gap by a column, from what was written."""
+    written = getattr(gap, "written", None)
+    given = written.given if written is not None else vars(gap)
+    return PlainGap(given["column"], micros(given["at_most"]))

@@ -174,10 +174,10 @@ class _Run:
             pairs = windows.pairs(passed)
             found["expanded"] = _further(pairs) if windows.kind.several else ()
             if once is None:
-                late_pairs = [pair for pair in pairs if pair.end_us <= bound_us]
+                late_pairs = [pair for pair in pairs if windows.is_late(pair, bound_us)]
                 found["late"] = tuple(pair.record.trace for pair in late_pairs)
                 found["late_ends"] = tuple(pair.end_us for pair in late_pairs) if windows.kind.several else ()
-                pairs = [pair for pair in pairs if pair.end_us > bound_us]
+                pairs = [pair for pair in pairs if not windows.is_late(pair, bound_us)]
                 within = {pair.record.trace for pair in pairs}
                 passed = [record for record in passed if record.trace in within or record.time_us is None]
             given = self.emission.give(windows, windows.add(pairs), watermark_us)

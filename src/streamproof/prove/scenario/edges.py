@@ -15,7 +15,7 @@ from typing import Any
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.watermark import Watermark
-from streamproof.prove.oracle.windows import PlainWindow
+from streamproof.prove.oracle.windows import PlainGap, PlainSession, PlainWindow
 from streamproof.prove.scenario.generate import Edge, Event, Kind, record_of, without_trace
 from streamproof.prove.scenario.intents import refused
 from streamproof.prove.scenario.scenario import ChoiceColumn, EventTimeColumn, IdColumn, SourceScenario
@@ -171,7 +171,7 @@ def _late_bound(board: _Board, around: Around) -> None:
     tick = around.source.tick_us
     after: bool | None = False
     kind = shape.decides
-    if kind is not None:
+    if kind is not None and not kind.late_by_time:
         last = kind.last_late(bound, tick)
         after = None if kind.several else False  # where windows overlap it is late for all but the newest
         words = "in the last window that ends at or below the late bound"
@@ -224,17 +224,36 @@ def _window_edges(board: _Board, around: Around) -> None:
 
 def _gaps(board: _Board, around: Around, kind: PlainWindow) -> None:
     """Two events of one key a gap apart, a tick less and a tick more: in one session, in one, in two."""
-    tick, gap = around.source.tick_us, kind.at_least_us
+    tick, gap, own = around.source.tick_us, kind.at_least_us, {}
+    if isinstance(kind, PlainSession) and kind.own is not None:
+        seconds = _own_gaps(board, around, kind.own)
+        if seconds is None:
+            return
+        gap, own = seconds * 1_000_000, {kind.own.column: seconds}
     by = around.shape.entered.by if around.shape is not None else ()
     for number, (offset, words) in enumerate(
         ((0, "exactly a gap"), (-tick, "a tick less than a gap"), (tick, "a tick more than a gap"))
     ):
         newest = board.newest.get(0, 0)
         at = newest - newest % tick - (3 * number + 2) * (gap - gap % tick + tick)
-        first = board.put(0, Edge(f"that another follows by {words}"), time_us=at)
+        first = board.put(0, Edge(f"that another follows by {words}"), time_us=at, values=own)
         if first is not None:
             keys = {name: first.values[name] for name in by if name in first.values}
             board.put(0, Edge(f"{words} behind another of its key"), time_us=at + gap + offset, values=keys)
+
+
+def _own_gaps(board: _Board, around: Around, gap: PlainGap) -> int | None:
+    """Events whose own gap is none, just below what is too long, and just that; gives seconds that are a gap, where the column can have them."""
+    found = re.search(rf"(?<!\w){re.escape(gap.column)}(?!\w)[\s:]+(\w+)", around.ddl, re.IGNORECASE)
+    longest = gap.at_most_us // 1_000_000
+    can = found is not None and found[1].lower() in ("int", "integer", "bigint", "long", "float", "real", "double")
+    if gap.column not in around.plan.columns or not can or not 0 < longest < 2**24:
+        return None  # a column that a transform makes, or one that could not hold them
+    for number, (value, words) in enumerate(
+        ((0, "of zero"), (-1, "below zero"), (longest, "as long as it may be"), (longest + 1, "that is too long"))
+    ):
+        board.put(number % board.batches, Edge(f"with a gap {words}"), values={gap.column: value})
+    return max(1, min(longest // 2, 10))
 
 
 def _nulls(board: _Board, around: Around) -> None:

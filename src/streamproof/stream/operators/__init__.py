@@ -8,6 +8,7 @@ from streamproof.stream.operators.filter import Filter
 from streamproof.stream.operators.operator import Operator
 from streamproof.stream.operators.ordered import OrderedDeduplicate
 from streamproof.stream.operators.require import Condition, Require
+from streamproof.stream.operators.require_gap import RequireGap
 from streamproof.stream.operators.transform import Transform
 from streamproof.stream.operators.union import Union
 from streamproof.stream.operators.window import WindowAggregate
@@ -19,6 +20,7 @@ __all__ = [
     "Operator",
     "OrderedDeduplicate",
     "Require",
+    "RequireGap",
     "Transform",
     "Union",
     "WindowAggregate",

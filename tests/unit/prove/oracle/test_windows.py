@@ -1,13 +1,15 @@
 """The twins of the kinds of windows: which windows an instant lies in, and what sessions become."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import permutations
 
 import pytest
 
 from streamproof.core.clock import to_micros
 from streamproof.prove.oracle.arrived import Arrived
 from streamproof.prove.oracle.operators.window import Windows
-from streamproof.prove.oracle.windows import PlainCalendar, PlainHopping, PlainSession, PlainTumbling
+from streamproof.prove.oracle.windows import PlainCalendar, PlainGap, PlainHopping, PlainSession, PlainTumbling
 
 SECOND = 1_000_000
 HOUR = 3_600 * SECOND
@@ -104,3 +106,55 @@ def test_sessions_of_other_keys_stay_apart_and_due_ones_go():
 
     assert {key: contents.end_us for key, contents in due.items()} == {(("a",), 0): 30 * SECOND}
     assert list(windows.frozen()) == [(("b",), SECOND)]
+
+
+OWN = PlainGap("idle", 60 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("value", "gap"),
+    [
+        (1, SECOND),
+        (0.5, 500_000),
+        (Decimal("60"), 60 * SECOND),
+        (timedelta(seconds=1.5), 1_500_000),
+        (0.000001, 1),
+        (None, "session gap idle (is null)"),
+        (float("nan"), "session gap idle (is not a number)"),
+        (0, "session gap idle (is not above zero)"),
+        (timedelta(seconds=-1), "session gap idle (is not above zero)"),
+        (float("-inf"), "session gap idle (is not above zero)"),
+        (60.000001, "session gap idle (is above 1 minute)"),
+        (float("inf"), "session gap idle (is above 1 minute)"),
+    ],
+    ids=str,
+)
+def test_a_value_is_a_gap_or_says_why_it_is_none(value, gap):
+    assert OWN.judged(value) == gap
+
+
+def own_sessions(*events, longest=None):
+    """The sessions of events, each (second, gap)."""
+    windows = Windows(PlainSession(60 * SECOND, longest, OWN))
+    for number, (at, gap) in enumerate(events):
+        windows.add(windows.pairs([Arrived(f"e-{number}", time_us=at * SECOND, by=("a",), gap_us=gap * SECOND)]))
+    return {(key[1] // SECOND, contents.end_us // SECOND): contents.count for key, contents in windows.frozen().items()}
+
+
+def test_a_session_ends_when_the_last_of_its_own_gaps_is_over_whatever_comes_first():
+    events = [(0, 50), (10, 5), (50, 1), (52, 3)]
+
+    for order in permutations(events):
+        assert own_sessions(*order) == {(0, 51): 3, (52, 55): 1}
+    assert own_sessions((0, 5), (6, 5), (4, 2)) == {(0, 11): 3}
+    assert own_sessions((50, 30), (65, 5), longest=60 * SECOND) == {(50, 80): 1, (65, 70): 1}
+
+
+def test_an_event_with_a_gap_of_its_own_is_late_by_its_own_time():
+    windows = Windows(PlainSession(60 * SECOND, None, OWN))
+    at, above = windows.pairs(
+        [Arrived(trace, time_us=us, gap_us=60 * SECOND) for trace, us in (("e-1", SECOND), ("e-2", SECOND + 1))]
+    )
+
+    assert (windows.is_late(at, SECOND), windows.is_late(above, SECOND)) == (True, False)
+    assert windows.kind.last_late(SECOND + 1_500, 1_000) == SECOND + 1_000

@@ -6,7 +6,7 @@ import pytest
 
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.shape import QueryShape
-from streamproof.prove.oracle.windows import PlainTumbling
+from streamproof.prove.oracle.windows import PlainGap, PlainSession, PlainTumbling
 from streamproof.prove.scenario.edges import Around, never_sent, with_edges
 from streamproof.prove.scenario.generate import Kind, generate, without_trace
 from streamproof.prove.scenario.scenario import Scenario
@@ -181,3 +181,26 @@ def test_what_is_aborted_is_no_event_of_the_scenario():
     assert not {event.trace for event in aborted} & {event.trace for event in events}
     assert not {event.values["id"] for event in aborted} & {event.values["id"] for event in events}
     assert all(json.loads(event.record)["_trace"] == event.trace for event in aborted)
+
+
+def test_sessions_whose_gap_is_a_column_have_events_at_their_own_gap_and_gaps_that_are_none():
+    shape = QueryShape("visits", "ts", 10 * SECOND, PlainSession(40 * SECOND, None, PlainGap("amount", 40 * SECOND)), ("client",))
+
+    edges = named(made(around(shape, ddl="id string, client string, amount double, ts long"))[1])
+
+    for words, apart in (("exactly a gap", 0), ("a tick less than a gap", -1_000), ("a tick more than a gap", 1_000)):
+        first, second = edges[f"that another follows by {words}"], edges[f"{words} behind another of its key"]
+        assert second.time_us - first.time_us == first.values["amount"] * SECOND + apart
+        assert second.values["client"] == first.values["client"]
+    gaps = {
+        words: edges[f"with a gap {words}"].values["amount"]
+        for words in ("of zero", "below zero", "as long as it may be", "that is too long")
+    }
+    assert list(gaps.values()) == [0, -1, 40, 41]
+
+
+def test_a_column_that_a_transform_makes_or_that_is_too_narrow_has_no_gaps_at_edges():
+    for column, ddl in (("made", "amount double"), ("amount", "amount tinyint")):
+        shape = QueryShape("visits", "ts", 10 * SECOND, PlainSession(40 * SECOND, None, PlainGap(column, 40 * SECOND)), ("client",))
+
+        assert not [words for words in named(made(around(shape, ddl=ddl))[1]) if "gap" in words]

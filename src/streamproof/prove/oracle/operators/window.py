@@ -76,8 +76,12 @@ class Windows:
             Pair(record, start, end)
             for record in records
             if record.time_us is not None
-            for start, end in self.kind.assign(record.time_us)
+            for start, end in self.kind.of_event(record.time_us, record.gap_us)
         ]
+
+    def is_late(self, pair: Pair, bound_us: int) -> bool:
+        """Whether a record comes too late for one of its windows."""
+        return (pair.record.time_us or 0 if self.kind.late_by_time else pair.end_us) <= bound_us
 
     def add(self, pairs: Iterable[Pair | Closed]) -> set[WindowKey]:
         """Puts the records of a batch into their windows, and gives these; of a kind that merges, windows of a key that meet become one."""

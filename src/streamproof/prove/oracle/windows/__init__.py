@@ -2,8 +2,8 @@
 
 from streamproof.prove.oracle.windows.calendar import PlainCalendar
 from streamproof.prove.oracle.windows.hopping import PlainHopping
-from streamproof.prove.oracle.windows.session import PlainSession
+from streamproof.prove.oracle.windows.session import PlainGap, PlainSession
 from streamproof.prove.oracle.windows.tumbling import PlainTumbling
 from streamproof.prove.oracle.windows.window import PlainWindow
 
-__all__ = ["PlainCalendar", "PlainHopping", "PlainSession", "PlainTumbling", "PlainWindow"]
+__all__ = ["PlainCalendar", "PlainGap", "PlainHopping", "PlainSession", "PlainTumbling", "PlainWindow"]

@@ -16,9 +16,18 @@ class PlainWindow(ABC):
     def assign(self, instant_us: int) -> list[tuple[int, int]]:
         """The windows that an instant lies in, as (start, end), the earliest first."""
 
+    def of_event(self, instant_us: int, gap_us: int | None) -> list[tuple[int, int]]:
+        """The windows of an event; `gap_us` is the gap that it brings, where it brings one."""
+        return self.assign(instant_us)
+
+    @property
+    def late_by_time(self) -> bool:
+        """Whether an event is late by its own time, and not by the end of its window."""
+        return False
+
     @abstractmethod
     def last_late(self, bound_us: int, tick_us: int) -> int:
-        """The last instant, in whole ticks, all of whose windows end at or below a bound."""
+        """The last instant, in whole ticks, that is late for all its windows by a bound."""
 
     def may_merge(self, start_us: int, other_us: int) -> bool:
         """Whether two windows of a key that meet become one, by their starts; asked only of a kind that merges."""

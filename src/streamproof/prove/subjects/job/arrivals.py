@@ -110,13 +110,21 @@ class Arrivals:
         columns.append(instant.alias("_us"))
         keys = (*self.shape.entered.by, *(self.shape.deduplicate or ()))
         columns += [F.col(name).alias(f"_k{number}") for number, name in enumerate(keys)]
-        order = self.shape.order_by
+        order, gap = self.shape.order_by, self.asked.gap
         columns.append((F.lit(None) if order is None else F.col(quoted(order))).alias("_order"))
-        cut = 2 + len(self.shape.entered.by)
+        columns.append((F.lit(None) if gap is None else F.col(quoted(gap.column))).alias("_gap"))
+        cut, without = 2 + len(self.shape.entered.by), []
         for row in _in_micros(self._passed.select(*columns)).collect():
-            dedup = tuple(plain(value) for value in row[cut:-1]) if self.shape.deduplicate else None
+            own = gap.judged(row["_gap"]) if gap is not None else None
+            if isinstance(own, str):
+                found[row[0]] = self._left_by(row[0], RowFate.REJECTED, own)
+                without.append(row[0])
+                continue
+            dedup = tuple(plain(value) for value in row[cut : 2 + len(keys)]) if self.shape.deduplicate else None
             by, source = tuple(plain(value) for value in row[2:cut]), self._source_of.get(row[0], "")
-            found[row[0]] = Arrived(row[0], RowFate.PASSED, None, row[1], by, dedup, source, plain(row[-1]))
+            found[row[0]] = Arrived(row[0], RowFate.PASSED, None, row[1], by, dedup, source, plain(row["_order"]), own)
+        if without:
+            self._passed = self._passed.filter(~F.col(TRACE).isin(without))
         return found
 
     def _left_by(self, trace: str, fate: RowFate, reason: str | None = None) -> Arrived:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamproof
 from streamproof import stream
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
     from streamproof.config import JobConfig
 
-KINDS = ("tumbling", "hopping", "session", "calendar")
-"""The makers of windows."""
+KINDS = ("tumbling", "hopping", "session", "calendar", "gap_of")
+"""The makers of windows, and of the gap of a session."""
+
+
+Made = TypeVar("Made")
 
 
 class AskedStream:
@@ -138,11 +141,11 @@ def _written_down() -> Iterator[None]:
                 setattr(place, name, value)
 
 
-def _writing_down(make: Callable[..., Window]) -> Callable[..., Window]:
-    """A maker of windows whose windows know how they were written; the job may ask them for all else as ever."""
+def _writing_down(make: Callable[..., Made]) -> Callable[..., Made]:
+    """A maker whose windows, or gaps, know how they were written; the job may ask them for all else as ever."""
     parameters = signature(make)
 
-    def made(*args: Any, **kwargs: Any) -> Window:
+    def made(*args: Any, **kwargs: Any) -> Made:
         window = make(*args, **kwargs)
         given = WrittenWindow(make.__name__, parameters.bind(*args, **kwargs).arguments)
         object.__setattr__(window, "written", given)

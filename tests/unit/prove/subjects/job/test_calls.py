@@ -12,7 +12,7 @@ from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
 from streamproof.prove.oracle.asked import Asked, AskedTime, Call, shape_asked
 from streamproof.prove.oracle.durations import micros
-from streamproof.prove.oracle.windows import PlainTumbling
+from streamproof.prove.oracle.windows import PlainGap, PlainSession, PlainTumbling
 from streamproof.prove.subjects.job.calls import KINDS, AskedStream, AskedWindow, calls_of
 from streamproof.stream import Stream, windows
 from streamproof.stream.stream import WindowedStream
@@ -123,3 +123,16 @@ def test_durations_are_read_as_people_write_them(text, expected):
 def test_other_texts_are_no_durations(text):
     with pytest.raises(ValueError, match="is not a duration"):
         micros(text)
+
+
+def test_r28_the_gap_of_a_column_is_read_as_it_was_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("streamproof.stream.windows.window.parse_duration", lambda text: 2 * parse_duration(text))
+    text = JOB.replace("MINUTE = tumbling", 'GAP = sp.gap_of("idle", at_most="1 minute")\nMINUTE = tumbling').replace(
+        "window(MINUTE", "window(sp.session(GAP)"
+    )
+
+    totals = calls_of(config_of(tmp_path, text))["totals"]
+
+    assert totals.gap == PlainGap("idle", 60_000_000)
+    assert totals.requirements[1:] == list(PlainGap("idle", 60_000_000).refusals)
+    assert shape_asked("totals", totals, AskedTime("ts")).window == PlainSession(60_000_000, None, PlainGap("idle", 60_000_000))
