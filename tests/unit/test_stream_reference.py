@@ -66,4 +66,4 @@ def test_the_examples_are_a_job(tmp_path):
     answer = tmp_path / "answer.json"
     subprocess.run([sys.executable, "-m", "streamproof.runtime.rehearse_main", str(answer), str(folder), ""], check=True)
 
-    assert Rehearsed.from_json(answer.read_text()) == Rehearsed(("exposure", "late", "rejected"))
+    assert Rehearsed.from_json(answer.read_text()) == Rehearsed(("exposure", "late", "rejected", "again"))

@@ -1,0 +1,59 @@
+"""The bridge to the JVM: the only room that touches py4j."""
+
+from streamproof._jvm.batches import BatchRows, Doors, Dropped, check_doors, for_each_batch
+from streamproof._jvm.java import causes_of, is_gone, is_of_spark, java_call, java_causes, java_class, plain
+from streamproof._jvm.kafka import KafkaOffsets, KafkaTopic, kafka_offsets, kafka_topics
+from streamproof._jvm.plans import (
+    accumulator_column,
+    aggregates_in_python,
+    float_steps,
+    key_of_deduplication,
+    operators_of_stream,
+    unfit_for_a_buffer,
+)
+from streamproof._jvm.records import Refused, avro_record, avro_schema, avro_value, json_record, text_behind_record
+from streamproof._jvm.session import PRODUCTION_JAR, PROOF_JAR, default_session, has_class, jars, launch, live_settings
+from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error
+
+__all__ = [
+    "PRODUCTION_JAR",
+    "PROOF_JAR",
+    "BatchRows",
+    "Doors",
+    "Dropped",
+    "KafkaOffsets",
+    "KafkaTopic",
+    "Numbered",
+    "Refused",
+    "Storage",
+    "accumulator_column",
+    "aggregates_in_python",
+    "avro_record",
+    "avro_schema",
+    "avro_value",
+    "causes_of",
+    "check_doors",
+    "default_session",
+    "float_steps",
+    "for_each_batch",
+    "gone_file",
+    "has_class",
+    "is_gone",
+    "is_of_spark",
+    "is_own",
+    "jars",
+    "java_call",
+    "java_causes",
+    "java_class",
+    "json_record",
+    "kafka_offsets",
+    "kafka_topics",
+    "key_of_deduplication",
+    "launch",
+    "live_settings",
+    "operators_of_stream",
+    "plain",
+    "storage_error",
+    "text_behind_record",
+    "unfit_for_a_buffer",
+]

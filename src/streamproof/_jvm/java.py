@@ -1,0 +1,90 @@
+"""What every part of the bridge stands on: our Java classes by name, and what exceptions of the JVM say."""
+
+import re
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamproof._jvm.session import PRODUCTION_JAR
+from streamproof.errors import EnvironmentProblem
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, SparkSession
+
+
+def java_class(spark: "SparkSession", name: str) -> Any:
+    """A Java class of the production jar. By its full name: part by part, py4j would look for a class `io` in every jar first."""
+    from py4j.java_gateway import JavaPackage
+
+    found = getattr(spark._jvm, f"io.streamproof.{name}")
+    if isinstance(found, JavaPackage):  # what py4j gives for a class that is not there
+        raise EnvironmentProblem(
+            "The Spark session that is running does not have Streamproof's Java classes.",
+            required=f"{PRODUCTION_JAR.name} on the driver's class path and among spark.jars before the session starts.",
+            remedy="Let Streamproof start the session, or stop that session first.",
+        )
+    return found
+
+
+def java_call(udf: Any, *arguments: "Column") -> "Column":
+    from pyspark import SparkContext
+    from pyspark.sql import Column
+    from pyspark.sql.classic.column import _to_java_column, _to_seq
+
+    context = SparkContext._active_spark_context
+    assert context is not None, "a session is running"
+    sequence = _to_seq(context, arguments, _to_java_column)
+    return Column(udf.apply(sequence))
+
+
+_CLASS_NAMES = re.compile(r"^(?:Caused by: )?(?:[a-z]\w*\.)+[A-Z][\w$]*(?:: |$)")
+
+
+def plain(cause: str) -> str:
+    """What a cause says, in its first line, without the names of Java classes before it."""
+    said = cause.strip().splitlines()[0] if cause.strip() else ""
+    while (shorter := _CLASS_NAMES.sub("", said)) != said:
+        said = shorter
+    return said or "no reason given"
+
+
+def is_of_spark(problem: BaseException) -> bool:
+    """Whether PySpark or py4j raised it."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    return isinstance(problem, PySparkException | Py4JError)
+
+
+def is_gone(problem: BaseException | None) -> bool:
+    """Whether an error, or one that it comes from, says that there is no JVM any more; connections to others are not asked about."""
+    from py4j.protocol import Py4JNetworkError
+
+    while problem is not None:
+        places = traceback.extract_tb(problem.__traceback__)
+        if isinstance(problem, Py4JNetworkError) or (
+            isinstance(problem, ConnectionError) and places and "py4j" in Path(places[-1].filename).parts
+        ):
+            return True
+        problem = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
+    return False
+
+
+def causes_of(problem: BaseException) -> list[str]:
+    """The messages of what PySpark or py4j raised and of its causes in the JVM, outermost first."""
+    java = getattr(problem, "java_exception", None) or getattr(problem, "_origin", None)
+    if java is None:
+        return [str(problem)]
+    try:
+        return java_causes(java)
+    except Exception:  # noqa: BLE001 -- the gateway may be gone; what Python knows is better than nothing
+        return [str(problem)]
+
+
+def java_causes(exception: Any) -> list[str]:
+    """The messages of a Java exception and its causes, outermost first."""
+    messages: list[str] = []
+    while exception is not None and len(messages) < 20:
+        messages.append(f"{exception.getClass().getName()}: {exception.getMessage()}")
+        exception = exception.getCause()
+    return messages

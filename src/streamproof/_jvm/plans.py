@@ -1,0 +1,47 @@
+"""What Spark's plans and expressions say of themselves, and aggregates of our own in them."""
+
+from typing import TYPE_CHECKING
+
+from streamproof._jvm.java import java_class
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def key_of_deduplication(rows: "DataFrame") -> list[str]:
+    """By what columns `dropDuplicatesWithinWatermark`, which the rows come from, partitions its state, in its order."""
+    return list(java_class(rows.sparkSession, "Doors").keyOf(rows._jdf))
+
+
+def float_steps(rows: "DataFrame") -> dict[str, float]:
+    """Which columns depend on the order in which an aggregation adds floats, and how far two right values of one may be apart.
+
+    0 is in the last digits only, infinity anything; else it is the step of the rounding that the column is made by.
+    """
+    return dict(java_class(rows.sparkSession, "FloatOrder").steps(rows._jdf))
+
+
+def accumulator_column(zero: "DataFrame", add: "DataFrame", merge: "DataFrame", result: "DataFrame") -> "Column":
+    """An aggregate of its expressions, each a column of an analysed projection (`Accumulator`)."""
+    from pyspark.sql import Column
+
+    return Column(java_class(zero.sparkSession, "Accumulator").column(zero._jdf, add._jdf, merge._jdf, result._jdf))
+
+
+def unfit_for_a_buffer(rows: "DataFrame") -> str:
+    """Why the one column of an analysed projection cannot stand in an accumulator, in a word or two; empty where it can."""
+    return str(java_class(rows.sparkSession, "Accumulator").unfit(rows._jdf))
+
+
+def aggregates_in_python(rows: "DataFrame") -> bool:
+    """Whether an aggregation calls a function of Python."""
+    return bool(java_class(rows.sparkSession, "Operators").aggregatesInPython(rows._jdf))
+
+
+def operators_of_stream(rows: "DataFrame") -> list[str]:
+    """The operators of the logical plan of a streaming DataFrame, from the top, by the names of Spark's classes; none of a batch one.
+
+    A table that the stream is joined with is left out; "Generate explode" names its function, "Join of streams" has a stream on both sides.
+    """
+    found: str = java_class(rows.sparkSession, "Operators").ofStream(rows._jdf)
+    return found.splitlines()
