@@ -5,11 +5,14 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamproof._jvm.session import PRODUCTION_JAR
 from streamproof.errors import EnvironmentProblem
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
+
+_JARS = Path(__file__).parents[1] / "_jars"
+PRODUCTION_JAR = _JARS / "streamproof-production.jar"
+PROOF_JAR = _JARS / "streamproof-proof.jar"
 
 
 def java_class(spark: "SparkSession", name: str) -> Any:

@@ -6,15 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamproof._jvm.java import java_class
+from streamproof._jvm.java import PRODUCTION_JAR, PROOF_JAR, java_class
 from streamproof.errors import EnvironmentProblem
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-_JARS = Path(__file__).parents[1] / "_jars"
-PRODUCTION_JAR = _JARS / "streamproof-production.jar"
-PROOF_JAR = _JARS / "streamproof-proof.jar"
 
 
 def jars(*, proof: bool = False) -> list[str]:
