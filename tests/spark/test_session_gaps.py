@@ -2,7 +2,6 @@
 
 import random
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +17,6 @@ from streamproof.config import load
 from streamproof.core.account import Account
 from streamproof.core.clock import to_micros
 from streamproof.errors import JobDefinitionError, PlanChanged
-from streamproof.prove.artifacts.row_files import rows_of
 from streamproof.prove.oracle.arrived import Arrived
 from streamproof.prove.oracle.asked import plain_window
 from streamproof.prove.oracle.operators.window import Windows
@@ -46,12 +44,8 @@ def shown(rows: list[dict[str, Any]]) -> list[tuple[float, float, tuple[str, ...
     )
 
 
-def published(folder: Path) -> list[dict[str, Any]]:
-    return [row for file in sorted(folder.rglob("part-*.parquet")) for row in pq.ParquetFile(file).read().to_pylist()]
-
-
-def said(folder: Path) -> dict[str, str]:
-    return {row["id"]: row["reason"] for file in sorted(folder.rglob("part-*.json")) for row in rows_of(file)}
+def said(rows: list[dict[str, Any]]) -> dict[str, str]:
+    return {row["id"]: row["reason"] for row in rows}
 
 
 @pytest.mark.parametrize(
@@ -118,8 +112,8 @@ def test_each_event_holds_its_session_open_for_its_own_gap_and_the_account_adds_
 
     assert result.accounts[0].adds_up
     assert (result.account.late, result.account.rejected) == (1, 4)
-    assert shown(published(job.folder / "out" / "sums")) == [(0.0, 41.0, ("a", "b", "c", "d"))]
-    assert said(job.folder / "out" / "rejected") == {
+    assert shown(job.rows("sums")) == [(0.0, 41.0, ("a", "b", "c", "d"))]
+    assert said(job.rows("rejected")) == {
         "x": "session gap v (is not above zero)",
         "y": "session gap v (is null)",
         "z": "session gap v (is above 1 minute)",
@@ -138,8 +132,8 @@ def test_an_event_is_late_by_its_own_time_so_that_no_two_sessions_of_a_key_begin
     result = job.run()
 
     assert result.accounts[0].adds_up
-    assert said(job.folder / "out" / "late").keys() == {"again", "at"}
-    assert shown(published(job.folder / "out" / "sums")) == [
+    assert said(job.rows("late")).keys() == {"again", "at"}
+    assert shown(job.rows("sums")) == [
         (0.0, 5.0, ("a",)),
         (90.001, 91.001, ("above",)),
         (100.0, 105.0, ("b", "c")),
@@ -194,7 +188,7 @@ def test_an_interval_is_a_gap_also_in_a_late_row(small_job) -> None:
     result = job.run()
 
     assert result.account == Account(emitted=2, open_state=1, late=1, rejected=1)
-    assert shown(published(job.folder / "out" / "sums")) == [(0.0, 32.0, ("a", "b"))]
+    assert shown(job.rows("sums")) == [(0.0, 32.0, ("a", "b"))]
 
 
 @pytest.mark.parametrize(
