@@ -1,7 +1,17 @@
 """The bridge to the JVM: the only room that touches py4j."""
 
 from streamproof._jvm.batches import BatchRows, Doors, Dropped, check_doors, for_each_batch
-from streamproof._jvm.java import causes_of, is_gone, is_of_spark, java_call, java_causes, java_class, plain
+from streamproof._jvm.java import (
+    PRODUCTION_JAR,
+    PROOF_JAR,
+    causes_of,
+    is_gone,
+    is_of_spark,
+    java_call,
+    java_causes,
+    java_class,
+    plain,
+)
 from streamproof._jvm.kafka import KafkaOffsets, KafkaTopic, kafka_offsets, kafka_topics
 from streamproof._jvm.plans import (
     accumulator_column,
@@ -12,7 +22,7 @@ from streamproof._jvm.plans import (
     unfit_for_a_buffer,
 )
 from streamproof._jvm.records import Refused, avro_record, avro_schema, avro_value, json_record, text_behind_record
-from streamproof._jvm.session import PRODUCTION_JAR, PROOF_JAR, default_session, has_class, jars, launch, live_settings
+from streamproof._jvm.session import default_session, has_class, jars, launch, live_settings
 from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error
 
 __all__ = [
