@@ -12,7 +12,7 @@ from streamproof._jvm import Storage
 from streamproof.core.account import Account
 from streamproof.core.manifest import Manifest
 from streamproof.errors import DiskFull, SinkError, StreamproofError, TwoDrivers
-from streamproof.runtime.batch import BatchProtocol
+from streamproof.runtime.deciding import Deciding
 from streamproof.runtime.manifests import ManifestStore
 
 pytestmark = pytest.mark.spark
@@ -57,16 +57,16 @@ def test_a_full_disk_stops_cleanly_and_with_room_a_restart_finishes(small_job, s
 @contextmanager
 def at_publish(monkeypatch: pytest.MonkeyPatch, do: Callable[[], None]) -> Any:
     """Does something else at the moment when the first batch of a run is staged and not yet decided."""
-    decide, done = BatchProtocol._decide, []
+    decide, done = Deciding.decide, []
 
-    def decided(self: BatchProtocol, staged: Any) -> Any:
+    def decided(self: Deciding, staged: Any) -> Any:
         if not done:
             done.append(True)
             do()
         return decide(self, staged)
 
     with monkeypatch.context() as patched:
-        patched.setattr(BatchProtocol, "_decide", decided)
+        patched.setattr(Deciding, "decide", decided)
         yield
 
 

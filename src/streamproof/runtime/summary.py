@@ -12,11 +12,11 @@ from streamproof.core.ends import End
 from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
 from streamproof.runtime import events
-from streamproof.runtime.batch import WRITTEN_COPIES
 from streamproof.runtime.events import Emitter, QueryEnded
 from streamproof.runtime.lag import lag_of
 from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
 from streamproof.runtime.several_queries import prices
+from streamproof.runtime.staging import WRITTEN_COPIES
 from streamproof.stream.outputs import SideKind
 
 if TYPE_CHECKING:

@@ -15,12 +15,13 @@ from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
 from streamproof.core.notes import Note, NoteCode
 from streamproof.runtime import plans
-from streamproof.runtime.batch import Identity, merged_schema
+from streamproof.runtime.batch import Identity
 from streamproof.runtime.bound import BoundQuery
 from streamproof.runtime.doors import SideDoors
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.parking import require_writable
 from streamproof.runtime.session import weaker_state
+from streamproof.runtime.staging import merged_schema
 from streamproof.runtime.start.validate import Validated
 from streamproof.runtime.tally import tallied
 from streamproof.stream.graph import Read, build

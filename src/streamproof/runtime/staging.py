@@ -1,0 +1,178 @@
+"""The rows of a batch, staged where no reader sees them, with what they add up to (PROTOCOL R3, R5)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DataType, StringType, StructField, StructType
+
+from streamproof import _jvm
+from streamproof.connectors.files.formats import SPARK_NAME, write_options
+from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
+from streamproof.connectors.sink import Sink, SinkPlace
+from streamproof.core.manifest import Digest, Parked, Section, StagedFile
+from streamproof.runtime.contradictions import already_staged
+from streamproof.runtime.doors import EXPANDED, PARKED, require_every_copy
+from streamproof.runtime.logs import BatchLogs
+from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.parking import Parking
+from streamproof.runtime.reports import DoorSums, sums_by_output
+from streamproof.runtime.tally import tallied, tally_door
+from streamproof.stream.outputs import SideKind
+from streamproof.stream.recipe import Recipe
+
+if TYPE_CHECKING:
+    from streamproof._jvm import Doors, Storage
+
+_PART = re.compile(r"part-(\d+)-")
+"""How Spark names the file that a task writes, by its partition."""
+WRITTEN_COPIES = "duplicate.written"
+"""Under what a manifest counts the duplicates that are rows of an output."""
+
+
+@dataclass(frozen=True)
+class Staged:
+    """What an attempt has staged: a section for each sink, how many records went where, and the rows that wait."""
+
+    sections: tuple[Section, ...]
+    counts: Mapping[str, int]
+    parked: tuple[Parked, ...]
+
+
+@dataclass
+class Staging:
+    """Stages the batches of one query; what its parts mean says `BatchProtocol`."""
+
+    query: str
+    spark: SparkSession
+    storage: "Storage"
+    doors: "Doors"
+    manifests: ManifestStore
+    sinks: Mapping[str, Sink]
+    targets: Mapping[str, Sequence[str]]
+    sides: Mapping[SideKind, str]
+    columns: Mapping[str, StructType]
+    floats: Mapping[str, float]
+    recipe: Recipe
+    parking: Parking | None = None
+    steps: Mapping[str, float] = field(default_factory=dict)
+    _doors_checked: bool = False
+
+    def stage(self, rows: _jvm.BatchRows, batch: int, attempt: str, logs: BatchLogs) -> Staged:
+        """Computes the rows, once, and writes them; side rows have left inside the tasks.
+
+        Raises
+        ------
+        StreamproofError
+            If another driver has staged this attempt, or rows went where they may not.
+        """
+        output = self.query
+        place = self._place(output)
+        directory = f"_staging/{attempt}"
+        staged = f"{place.staged_in}/{directory}"
+        if self.storage.exists(staged):
+            raise already_staged(staged, batch)
+        rows.write(place.format, staged, {**write_options(place.format), **NO_MARKER})
+        sums = sums_by_output(self.doors.drain(batch))
+        metrics = rows.sums()
+        if not self._doors_checked:
+            _jvm.check_doors(metrics)
+            self._doors_checked = metrics.get("input", 0) > 0  # without input the optimiser leaves the doors out
+        main = sums.get(tally_door(output), DoorSums())
+        digest, files, parked = main.digest(self.floats), self._files_of_main(staged, main), tuple[Parked, ...]()
+        if not digest.rows:
+            self.storage.delete(staged)
+        if self.parking is not None:
+            parked, on_time = self._park(batch, attempt, logs, sums.get(PARKED, DoorSums()), staged)
+            digest, files = digest + on_time.digest(self.floats), (*files, *self._files_of_main(staged, on_time, files))
+        sections = self._sections(output, "main", directory, files, digest)
+        counts = {
+            "input": metrics.get("input", 0),
+            "expanded": sums.get(EXPANDED, DoorSums()).rows,
+            "emitted": digest.records if self.recipe.aggregate is not None else digest.rows,
+            "duplicate": metrics.get("duplicate", 0),
+            "filtered": sum(found.rows for name, found in sums.items() if name.startswith("filtered.")),
+            WRITTEN_COPIES: 0,
+        }
+        if self.recipe.ordered is not None:
+            counts["duplicate"] = digest.records - digest.rows
+        for kind in SideKind:
+            found = sums.get(str(kind), DoorSums())
+            if kind is SideKind.DUPLICATE and kind not in self.sides:
+                continue
+            if kind is SideKind.DUPLICATE:
+                counts[WRITTEN_COPIES] = found.rows
+                require_every_copy(self.sides[kind], batch, dropped=counts["duplicate"], written=found.rows)
+            counts[str(kind)] = found.rows
+            counts.update({f"reason.{kind}.{reason}": count for reason, count in found.reasons.items()})
+            if kind in self.sides:
+                sections += self._side_sections(kind, found, attempt)
+        counts.update({name: found.rows for name, found in sums.items() if name.startswith("filtered.")})
+        return Staged(tuple(sections), counts, parked)
+
+    def _files_of_main(self, staged: str, sums: DoorSums, known: Sequence[StagedFile] = ()) -> tuple[StagedFile, ...]:
+        """The files that were just written, beside the known ones; where a sink publishes by shards, with what the rows of each sum up to."""
+        names = {file.name for file in known}
+        files = tuple(file for file in files_of_rows(self.storage, staged) if file.name not in names) if sums.rows else ()
+        if any(self.sinks[name].shards > 1 for name in self.targets[self.query]):
+            return tuple(replace(file, digest=self._digest_of(file, sums)) for file in files)
+        return files
+
+    def _park(self, batch: int, attempt: str, logs: BatchLogs, aside: DoorSums, staged: str) -> tuple[tuple[Parked, ...], DoorSums]:
+        """What waits once the batch has put its own rows aside; and the sums of what is on time by now, which it has staged."""
+        assert self.parking is not None, "the rows of this query do not wait"
+        before, now = logs.watermark_before_ms, logs.fingerprint.watermark_ms
+        waiting = (*self.parking.before(batch), *self.parking.put_aside(batch, attempt, aside))
+        due = self.parking.due(waiting, before, now)
+        parked = (*waiting, *self.parking.folded(waiting, batch, attempt, now))
+        if due is None:
+            return parked, DoorSums()
+        output, place = self.query, self._place(self.query)
+        summed = tallied(due, self.doors, output, stateful=True, steps=self.steps).rows
+        typed = summed if place.shared else self.sinks[place.output].encoded(summed)
+        options = {**write_options(place.format), **NO_MARKER}
+        typed.write.format(SPARK_NAME[place.format]).options(**options).mode("append").save(staged)
+        return parked, sums_by_output(self.doors.drain(batch)).get(tally_door(output), DoorSums())
+
+    def _side_sections(self, kind: SideKind, found: DoorSums, attempt: str) -> list[Section]:
+        output = self.sides[kind]
+        place, directory = self._place(output), f"_staging/{attempt}"
+        files = tuple(sorted(found.files, key=lambda file: file.name))
+        if found.rows and place.format != "json":
+            raw = [f"{self.manifests.side_directory(output)}/{attempt}/{file.name}" for file in files]
+            rows = self.spark.read.schema(self.columns[output]).json(raw)
+            typed = rows if place.shared else self.sinks[place.output].encoded(rows)
+            typed.write.format(SPARK_NAME[place.format]).options(**write_options(place.format), **NO_MARKER).save(
+                f"{place.staged_in}/{directory}"
+            )
+            files = files_of_rows(self.storage, f"{place.staged_in}/{directory}")
+        return self._sections(output, str(kind), directory, files, found.digest())
+
+    def _place(self, output: str) -> SinkPlace:
+        """Where the rows of an output are staged: several sinks of one have it in common."""
+        return self.sinks[self.targets[output][0]].place
+
+    def _sections(self, output: str, kind: str, directory: str, files: tuple[StagedFile, ...], digest: Digest) -> list[Section]:
+        """A section for each sink of an output, all of the same staged rows; no more shards than there are files."""
+        return [
+            Section(name, kind, directory, files, digest, min(self.sinks[name].shards, len(files) or 1))
+            for name in self.targets[output]
+        ]
+
+    def _digest_of(self, file: StagedFile, sums: DoorSums) -> Digest | None:
+        """What the rows of a file sum up to, by the task that wrote it."""
+        named = _PART.match(file.name)
+        return None if named is None else sums.by_partition.get(int(named[1]), DoorSums()).digest(self.floats)
+
+
+def merged_schema(shapes: Sequence[StructType]) -> StructType:
+    """One schema for side rows of several doors: columns by name; where types differ, string."""
+    types: dict[str, DataType] = {}
+    for shape in shapes:
+        for column in shape.fields:
+            known = types.setdefault(column.name, column.dataType)
+            if known != column.dataType:
+                types[column.name] = StringType()
+    return StructType([StructField(name, type_) for name, type_ in types.items()])
