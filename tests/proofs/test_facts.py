@@ -4,13 +4,16 @@ from pathlib import Path
 
 import pytest
 
+from services.conftest import needs
 from streamproof.proof import prove
 
 pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "facts"
 
 
-def test_s20_the_newest_fact_of_each_key_is_in_the_table_around_the_publication(postgres) -> None:
+def test_s20_the_newest_fact_of_each_key_is_in_the_table_around_the_publication() -> None:
+    needs("postgres")
+
     proof = prove(JOB, only="publish/accounts@1:after+live")
 
     assert proof.verdict == "pass", repr(proof)
