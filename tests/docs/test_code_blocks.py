@@ -45,11 +45,14 @@ def test_every_example_with_a_sample_has_a_page_with_its_job():
 
 
 def runs() -> list[Any]:
-    """Each page as it is, and without its proofs of the full tables where it has such: the rest of it is executed by every change."""
+    """Each page as it is, and without its proofs of the full tables where it has such: the rest of it is executed by every change.
+
+    Each command of a page of an example starts a JVM of its own: of those the full tables have the whole page alone.
+    """
     found = []
     for path, blocks in PAGES.items():
         everyday = [block for block in blocks if not {FULL, PROOF} <= set(block.marks)]
-        if len(everyday) < len(blocks) and any(EXECUTED in block.marks for block in everyday):
+        if path.parent.name != "examples" and len(everyday) < len(blocks) and any(EXECUTED in block.marks for block in everyday):
             found.append(pytest.param(everyday, id=f"{path.stem}-without-its-proof", marks=marks_of(everyday)))
         if blocks:
             found.append(pytest.param(blocks, id=path.stem, marks=marks_of(blocks)))
