@@ -1,7 +1,8 @@
 """What all tests share: one warm JVM, which can read Kafka wherever tests with services are among those that run."""
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -12,10 +13,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leaves out the full tables: what they cost is not paid by every change. `make test FULL=1` runs them."""
     if os.environ.get("FULL"):
         return
-    left_out = [item for item in items if item.get_closest_marker("full")]
+    left_out = {*_beyond_the_first(items), *(item for item in items if item.get_closest_marker("full"))}
     if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]
-        config.hook.pytest_deselected(items=left_out)
+
+
+def _beyond_the_first(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Of tests with many cases those behind the first ones that always run: `@pytest.mark.always(2)`."""
+    met: Counter[str] = Counter()
+    for item in items:
+        mark = item.get_closest_marker("always")
+        if mark is not None:
+            test = item.nodeid.partition("[")[0]
+            met[test] += 1
+            if met[test] > mark.args[0]:
+                yield item
 
 
 @pytest.fixture(scope="session")

@@ -95,6 +95,7 @@ def read(spark: SparkSession, lines, *, lenient: bool = False):
     return [(json.loads(row.made), row._corrupt) for row in sorted(found.collect())]
 
 
+@pytest.mark.full
 def test_a_record_that_would_be_altered_does_not_fit_and_says_why(spark: SparkSession):
     lines = [line for line, _ in REFUSED] + MISFITS + list(TAKEN)
 

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.mark.parametrize("lost", [["commits"], ["offsets"], ["offsets", "commits"]], ids=["the commit", "the offset", "both"])
+@pytest.mark.always(1)
 def test_the_newest_log_files_lost(small_job, lost):
     job = small_job(SUMS, WINDOWED)
     job.feed([event("e1", 1), event("e2", 2)])
@@ -31,6 +32,7 @@ def test_the_newest_log_files_lost(small_job, lost):
 
 @pytest.mark.parametrize(("keep", "checksum"), [(0, False), (2, False), (-5, False), (-5, True)])
 @pytest.mark.parametrize("name", ["offsets/1", "commits/1", "_streamproof/manifests/1", "sources/0/1"])
+@pytest.mark.always(6)
 def test_a_torn_file_of_the_checkpoint_is_mended(small_job, name, keep, checksum):
     """As a machine's death leaves them: the newest files, before the batch was committed."""
     job = small_job(KEPT)

@@ -63,6 +63,7 @@ def test_wrong_types_are_rejected_with_the_line_as_it_was(small_job):
 @pytest.mark.parametrize(
     "behind", [',{"id":"x"}', ' x {"id":"x"}', json.dumps(event("e3", 3)), '{"id":"x', " x", "}", "{}", "\t[1]"]
 )
+@pytest.mark.always(3)
 def test_a_line_that_goes_on_behind_its_record_is_rejected_whole(small_job, behind):
     job = small_job(KEPT)
     line = json.dumps(event("e1", 1)) + behind
@@ -73,6 +74,7 @@ def test_a_line_that_goes_on_behind_its_record_is_rejected_whole(small_job, behi
 
 
 @pytest.mark.parametrize("text", [r"\frac{a}{}", "}{", '} {"a":', "} \t", "e}{1", 'e} {"2":', "e3}{"])
+@pytest.mark.always(3)
 def test_braces_in_a_text_do_not_make_a_second_record(small_job, text):
     job = small_job(KEPT)
     job.feed([event(text, 1), json.dumps(event("e2", 2)) + " \t"])

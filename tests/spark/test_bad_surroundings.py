@@ -37,6 +37,7 @@ def test_no_permission(small_job, what):
 @pytest.mark.parametrize(
     "step", ["/out/kept/_staging/.*parquet", "/out/rejected/_staging/", "/manifests/", "/_ledger.json$", "/offsets/", "/commits/"]
 )
+@pytest.mark.always(3)
 def test_a_full_disk_stops_cleanly_and_with_room_a_restart_finishes(small_job, step):
     job = small_job(KEPT)
     job.feed([event("e1", 1), event("bad", 1, v=-1)])

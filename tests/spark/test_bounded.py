@@ -88,6 +88,7 @@ def test_a_batch_counts_all_events_and_the_stream_stays_as_it_is(small_job, spar
     assert (pair.only_a, pair.only_b, pair.different) == (0, 2, 2), "a late event, and two windows that are open"
 
 
+@pytest.mark.full
 def test_a_second_run_replaces_the_first_and_no_other_folder(small_job, spark) -> None:
     job = small_job(JOB, WINDOWED)
     (job.folder / "data").mkdir(exist_ok=True)

@@ -38,6 +38,7 @@ ONCE = SUMS.replace('checked.window(sp.tumbling("30 seconds"), by="client")', 'c
         "lateness",
     ],
 )
+@pytest.mark.always(4)
 def test_r25_a_changed_job_is_refused_with_the_difference(small_job, change, what):
     job = small_job(ONCE, WINDOWED)
     job.feed([event("e1", 1)])

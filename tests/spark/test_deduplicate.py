@@ -50,6 +50,7 @@ def accounts_of(result):
         (', within="2 minutes"', ["a", "b", "c"]),
     ],
 )
+@pytest.mark.always(2)
 def test_r12_a_key_is_remembered_for_as_long_as_the_job_says(small_job, within, kept):
     # what the last batch takes for late, and what was forgotten before it, goes by the watermark of the batch before: 90
     job = fed(small_job, within, [event("a", 0)], [event("b", 100)], [event("c", 99)], [event("a", 101), event("b", 100)])
@@ -61,6 +62,7 @@ def test_r12_a_key_is_remembered_for_as_long_as_the_job_says(small_job, within, 
 
 
 @pytest.mark.parametrize(("apart", "kept"), [(89_999, "ayz"), (90_000, "ayz"), (90_001, "aayz")])
+@pytest.mark.always(1)
 def test_r12_rows_of_a_key_that_lie_a_horizon_apart_are_one_and_a_tick_more_are_two(small_job, apart, kept):
     second = 10_000 + apart
     bound = second - 1  # the highest at which the second row is not late
@@ -89,6 +91,7 @@ def test_r12_copies_with_one_event_time_never_pass_however_short_the_horizon_is(
 
 
 @pytest.mark.parametrize("within", ["", ', within="1 second"', ', within="1 hour"'])
+@pytest.mark.always(1)
 def test_a_window_behind_goes_by_the_delay_of_the_watermark(small_job, within):
     job = fed(small_job, within, [at("a", 0)], [at("b", 39_998)], [at("c", 39_999)])
 

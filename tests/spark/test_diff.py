@@ -102,6 +102,7 @@ def test_what_differs_is_found_by_key_with_its_columns_sums_and_rows(sides):
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.always(1)
 def test_without_a_key_rows_are_compared_as_often_as_they_are_there(seed, sides):
     dice = random.Random(seed)
     a, b = ([row(dice.choice("abc"), n=dice.randrange(2), at=dice.randrange(2)) for _ in range(40)] for _ in range(2))
@@ -127,6 +128,7 @@ def test_keys_with_several_rows_are_counted_and_equal_ones_cancel_out(sides):
     assert sorted(one.a["n"] for one in found.shown) == [1, 2]
 
 
+@pytest.mark.full
 def test_the_tolerance_is_a_share_of_the_larger_number_or_absolute(sides):
     a, b = [row("k", n=1_000, v=1_000.0, m="0.10")], [row("k", n=1_004, v=1_004.0, m="0.103".rstrip("3"))]
 
@@ -138,6 +140,7 @@ def test_the_tolerance_is_a_share_of_the_larger_number_or_absolute(sides):
     assert sides(*last_digits, key=["k"], tolerance=0).outputs[0].different == 1
 
 
+@pytest.mark.full
 def test_the_newest_of_several_rows_is_taken_where_it_is_asked(sides):
     a = [row("k", n=0, v=1.0), row("k", n=2, v=3.0), row("k", n=1, v=2.0), row("j", n=0)]
     b = [row("k", n=9, v=3.0), row("j", n=5)]
@@ -146,6 +149,7 @@ def test_the_newest_of_several_rows_is_taken_where_it_is_asked(sides):
     assert not sides(a, b, key=["k"]).is_same
 
 
+@pytest.mark.full
 def test_other_columns_and_other_types_are_said_and_the_rest_is_compared(sides, tmp_path):
     others = tmp_path / "others"
     others.mkdir()
@@ -181,6 +185,7 @@ def test_csv_json_and_parquet_of_the_same_rows_are_the_same(sides, tmp_path):
     assert [(one.name, one.types) for one in noon.apart] == [("at", ("timestamp", "string"))]
 
 
+@pytest.mark.full
 def test_fields_of_csv_are_texts_with_quotes_and_line_ends(sides, tmp_path):
     """As the sink writes them; an account number keeps its zeros, a decimal the digits that the other side has no room for."""
     for name, text in {
@@ -211,6 +216,7 @@ def test_fields_of_csv_are_texts_with_quotes_and_line_ends(sides, tmp_path):
 
 
 @pytest.mark.parametrize("form", ["parquet", "avro"])
+@pytest.mark.full
 def test_a_column_that_came_later_is_compared(form, spark, sides, tmp_path):
     """Of a plain folder and of one file; the files of Avro are read by the class that Spark has for them."""
     for side, later in (("old", 1), ("new", 2)):
@@ -229,6 +235,7 @@ def test_a_column_that_came_later_is_compared(form, spark, sides, tmp_path):
     assert sides(tmp_path / "old", tmp_path / "old" / f"part 0.{form}").outputs[0].rows == (2, 1)
 
 
+@pytest.mark.full
 def test_no_more_rows_are_collected_than_are_shown(sides):
     a, b = [row(f"a{place}") for place in range(50)], [row(f"b{place}") for place in range(30)]
 

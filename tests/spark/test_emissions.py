@@ -100,6 +100,7 @@ def test_corrections_come_on_time_and_once_more_for_each_batch_that_changes_a_wi
     assert parked == ["000003"], "what neither the newest batch needs nor the one before it is gone"
 
 
+@pytest.mark.full
 def test_rows_that_wait_are_put_together_where_they_lie_in_many_files(small_job, monkeypatch):
     monkeypatch.setattr(parking, "MOST", 1)
     job = small_job(job_of("corrections"), BOUND)
@@ -117,6 +118,7 @@ def test_rows_that_wait_are_put_together_where_they_lie_in_many_files(small_job,
 
 
 @pytest.mark.parametrize("lost", ["commits/{}", "commits/{} _streamproof/manifests/{}"])
+@pytest.mark.always(1)
 def test_r4_a_batch_that_runs_again_gives_the_same_rows_and_waits_for_the_same(small_job, lost):
     job = small_job(job_of("corrections"), BOUND)
     for number, rows in enumerate(CORRECTED):

@@ -144,6 +144,7 @@ def test_r27_a_corrupt_file_stops_the_run_whatever_spark_defaults_say(small_job,
     assert {identity.split()[0] for identity in job.ids()} == {"first"}, "what comes behind it waits"
 
 
+@pytest.mark.full
 def test_r27_a_run_with_every_setting_from_outside_ends_like_one_without(small_job, tmp_path):
     job = small_job(SUMS, Binding(**{**vars(WINDOWED), "spark": {"spark.master": "local[1]", "spark.sql.shuffle.partitions": "2"}}))
     job.feed([event("a", 0), event("b", 100)])
@@ -160,6 +161,7 @@ def test_r27_a_run_with_every_setting_from_outside_ends_like_one_without(small_j
     assert noted == {setting.key for setting in SETTINGS if setting.forced and setting.key not in STREAMING}
 
 
+@pytest.mark.full
 def test_the_names_of_files_do_not_depend_on_the_locale(small_job):
     job = small_job(KEPT, Binding(spark={"spark.master": "local[1]"}))
     job.feed([event("a", 0), event("refused", 1, v=-1.0)])

@@ -72,6 +72,7 @@ def test_an_emptied_output_is_told_when_no_manifest_of_its_rows_is_kept(small_jo
     assert "has none of the 2 batches that were published there" in job.stopped(StoreEmptied).message
 
 
+@pytest.mark.full
 def test_windows_that_stay_open_for_longer_than_manifests_are_kept(small_job):
     job = small_job(SUMS, WINDOWED)
     for batch in range(6):

@@ -26,6 +26,7 @@ def batches(seed: int) -> list[list[dict[str, object]]]:
     return [events[start : start + IN_A_BATCH] for start in range(0, len(events), IN_A_BATCH)]
 
 
+@pytest.mark.full
 def test_a_lag_loses_on_spark_what_was_measured(small_job, capsys, monkeypatch):
     """With a pause behind each batch Spark judges by all batches before, as the measure does; without one by one less, and loses no more."""
     binding = Binding(sinks={"kept": "json", "late": "json"})

@@ -28,6 +28,7 @@ def stages_run_again(event_log: Path) -> int:
     return sum(stage["Stage Attempt ID"] > 0 for stage in begun)
 
 
+@pytest.mark.full
 def test_r15_what_a_stage_counts_that_runs_again_is_counted_once(small_job, tmp_path):
     event_log = tmp_path / "events"
     event_log.mkdir()

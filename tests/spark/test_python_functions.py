@@ -44,6 +44,7 @@ def test_python_functions_of_the_job_and_of_modules_beside_it_run_in_workers(sma
     assert [(row["id"], row["client"], row["v"]) for row in job.rows("kept")] == [("e1", "A", 10.0), ("e2", "B", 20.0)]
 
 
+@pytest.mark.full
 def test_a_function_that_no_worker_can_import_is_named_with_the_way_out(small_job):
     wrapped = """
 from functools import lru_cache

@@ -63,6 +63,7 @@ def one_batch_more(folder: Path, made_by: ModuleType) -> None:
     [(), ("commits/3",), ("commits/3", "_streamproof/manifests/3"), ("_streamproof/incarnation.json",)],
     ids=["whole", "interrupted behind its manifest", "published, its manifest lost", "without an incarnation"],
 )
+@pytest.mark.always(2)
 def test_r30_the_new_code_goes_on_where_the_release_before_has_stopped(spark, left_behind, made_by, gone):
     assert sums(left_behind) == SUMS
     lost(left_behind, *gone)

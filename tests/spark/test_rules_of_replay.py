@@ -214,6 +214,7 @@ def test_r31_an_account_that_a_lost_manifest_has_made_unknown_is_a_note_of_every
         job.feed([event("more", 4)] if replay_last else [])
 
 
+@pytest.mark.full
 def test_r31_an_account_that_an_accepted_replay_has_made_unknown_is_a_note_of_every_later_run(small_job):
     job = small_job(SUMS, WINDOWED)
     for number in range(3):

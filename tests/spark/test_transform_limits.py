@@ -135,6 +135,7 @@ CLIENTS = "values ('a', 1), ('b', 2) as clients(client, number)"
         ),
     ],
 )
+@pytest.mark.always(12)
 def test_what_no_transform_may_hold(events, function, does, operator, instead):
     error = refused(function, events)
 
