@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from streamproof.errors import StreamproofError
     from streamproof.proof import Proof, prove
     from streamproof.runtime.target import run
-    from streamproof.stream import Outputs, Stream, calendar, gap_of, hopping, session, tumbling
+    from streamproof.stream import Outputs, Stream, calendar, gap_of, hopping, session, shifts, tumbling
     from streamproof.stream.aggregates import accumulator, sketch
     from streamproof.stream.job import job
 
@@ -27,6 +27,7 @@ __all__ = [
     "prove",
     "run",
     "session",
+    "shifts",
     "sketch",
     "tumbling",
 ]
@@ -44,6 +45,7 @@ _HOMES = {
     "job": "streamproof.stream",
     "run": "streamproof.runtime.target",
     "session": "streamproof.stream",
+    "shifts": "streamproof.stream",
     "sketch": "streamproof.stream.aggregates",
     "tumbling": "streamproof.stream",
 }

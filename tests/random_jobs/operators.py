@@ -137,6 +137,12 @@ def calendar(seed: Seeded, chain: Chain) -> None:
     _windowed(seed, chain, f"sp.calendar({unit!r}, zone={zone!r})")
 
 
+def shifts(seed: Seeded, chain: Chain) -> None:
+    times = seed.choice((("06:00", "14:00", "22:00"), ("02:30", "14:30"), ("00:00", "02:00", "03:00", "18:00"), ("12:00",)))
+    zone = seed.choice(("UTC", "Europe/Berlin", "Europe/Berlin", "Asia/Kathmandu"))
+    _windowed(seed, chain, f"sp.shifts({', '.join(map(repr, times))}, zone={zone!r})")
+
+
 EMISSIONS = ("final", "early", "corrections", "corrections")
 """A session has final rows only."""
 AGGREGATES: dict[str, tuple[str, Callable[[list[Row]], Any]]] = {
@@ -179,6 +185,6 @@ def transformed_behind(seed: Seeded, chain: Chain) -> None:
 
 BEFORE: tuple[Add, ...] = (require, filtered, transformed)
 ONCE: tuple[Add, ...] = (deduplicated, deduplicated, deduplicated_in_order)
-WINDOWS: tuple[Add, ...] = (tumbling, hopping, session, calendar)
+WINDOWS: tuple[Add, ...] = (tumbling, hopping, session, calendar, shifts)
 BEHIND: tuple[Add, ...] = (transformed_behind,)
 """By room what can stand there: a job draws some of the first, and one or none of each other."""

@@ -24,6 +24,13 @@ KINDS = [
     sp.session("5 minutes"),
     sp.session("5 minutes", longest="1 hour"),
     *(sp.calendar(unit, zone=zone) for zone in ZONES for unit in ("day", "week", "month")),
+    sp.shifts("06:00", "14:00", "22:00", zone="Europe/Berlin"),
+    sp.shifts("02:00", "02:30", "03:00", zone="Europe/Berlin"),
+    sp.shifts("00:00", "00:30", zone="America/Havana"),
+    sp.shifts("12:00", zone="UTC"),
+    sp.shifts("00:15", "18:00", zone="Pacific/Apia"),
+    sp.shifts("00:00", "00:30", "12:00", zone="America/St_Johns"),
+    sp.shifts(*(f"{hour:02}:{minute}" for hour in range(24) for minute in ("00", "30")), zone="Africa/Cairo"),
 ]
 
 
@@ -43,6 +50,7 @@ def instants() -> Iterator[datetime]:
         "1965-05-31T23:59:59.999999",
         "1969-12-31T23:59:59.999999",
         "1970-01-01",
+        "2006-10-29T02:31",  # back over midnight in Newfoundland
         "2011-12-30T09:59:59",  # Samoa left a day out
         "2018-11-04T02:59:59",  # midnight left out in Brazil
         "2024-02-29",

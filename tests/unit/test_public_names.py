@@ -8,7 +8,7 @@ import streamproof as sp
 
 
 def test_the_names_are_few_and_known():
-    windows = ["calendar", "gap_of", "hopping", "session", "tumbling"]
+    windows = ["calendar", "gap_of", "hopping", "session", "shifts", "tumbling"]
     aggregates = ["accumulator", "sketch"]
     assert sorted(sp.__all__) == sorted(
         ["Outputs", "Proof", "Stream", "StreamproofError", "__version__", "job", "prove", "run", *windows, *aggregates]

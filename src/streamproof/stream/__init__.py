@@ -8,12 +8,14 @@ from streamproof.stream.windows import (
     Gap,
     Hopping,
     Session,
+    Shifts,
     Tumbling,
     Window,
     calendar,
     gap_of,
     hopping,
     session,
+    shifts,
     tumbling,
 )
 
@@ -24,6 +26,7 @@ __all__ = [
     "Job",
     "Outputs",
     "Session",
+    "Shifts",
     "SideKind",
     "SideOutput",
     "Stream",
@@ -35,5 +38,6 @@ __all__ = [
     "hopping",
     "job",
     "session",
+    "shifts",
     "tumbling",
 ]

@@ -168,8 +168,9 @@ class Stream:
         Parameters
         ----------
         window
-            `sp.tumbling("30 seconds")`, `sp.hopping("10 minutes", every="1 minute")`, `sp.session("30 minutes")` or
-            `sp.calendar("day", zone="Europe/Berlin")`. A session may have the gap of a column, `sp.gap_of("idle_seconds", at_most="2 hours")`.
+            `sp.tumbling("30 seconds")`, `sp.hopping("10 minutes", every="1 minute")`, `sp.session("30 minutes")`,
+            `sp.calendar("day", zone="Europe/Berlin")` or `sp.shifts("06:00", "14:00", "22:00", zone="Europe/Berlin")`. A session may have
+            the gap of a column, `sp.gap_of("idle_seconds", at_most="2 hours")`.
         by
             The key: a column, or several.
         allowed_lateness
@@ -190,7 +191,7 @@ class Stream:
         if not isinstance(window, Window):
             raise JobDefinitionError(
                 f"window() got a {type(window).__name__}.",
-                required='It takes sp.tumbling("30 seconds"), sp.hopping(...), sp.session(...) or sp.calendar(...).',
+                required='It takes sp.tumbling("30 seconds"), sp.hopping(...), sp.session(...), sp.calendar(...) or sp.shifts(...).',
             )
         emission = emission_named(emit, window)
         try:

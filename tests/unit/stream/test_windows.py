@@ -39,6 +39,21 @@ from streamproof.stream.recipe import Recipe
         (lambda: sp.calendar("day", zone="Europe/Berln"), 'no such time zone. Did you mean "Europe/Berlin"?'),
         (lambda: sp.calendar("day", zone=""), "no such time zone"),
         (lambda: sp.calendar("day", zone="../etc/passwd"), "no such time zone"),
+        (lambda: sp.shifts(zone="Europe/Berlin"), "no time is given"),
+        (lambda: sp.shifts("06:00", "14:00", "06:00", zone="UTC"), '"06:00" stands there twice'),
+        (lambda: sp.shifts("22:00", "06:00", zone="UTC"), '"06:00" stands behind "22:00"'),
+        (lambda: sp.shifts("early", zone="UTC"), '"early" is no time of day'),
+        (lambda: sp.shifts("6:00", zone="UTC"), '"6:00" is no time of day'),
+        (lambda: sp.shifts("00:00", "24:00", zone="UTC"), '"24:00" is no time of day'),
+        (lambda: sp.shifts("12:60", zone="UTC"), '"12:60" is no time of day'),
+        (lambda: sp.shifts("06:00\n", zone="UTC"), "is no time of day"),
+        (lambda: sp.shifts("٠٦:٠٠", zone="UTC"), "is no time of day"),
+        (lambda: sp.shifts(6, zone="UTC"), "a int is no time of day"),
+        (lambda: sp.shifts(("06:00", "14:00"), zone="UTC"), "a tuple is no time of day"),
+        (lambda: sp.shifts("06:00", "Europe/Berlin"), '"Europe/Berlin" is no time of day'),
+        (lambda: sp.shifts("06:00"), "has no zone"),
+        (lambda: sp.shifts("06:00", zone="Europe/Berln"), 'no such time zone. Did you mean "Europe/Berlin"?'),
+        (lambda: sp.shifts(*[f"{hour:02}:{minute}0" for hour in range(24) for minute in (0, 2, 4)], zone="UTC"), "72 times"),
     ],
 )
 def test_a_window_that_makes_no_sense_is_refused_with_its_call(make, said):
@@ -46,7 +61,7 @@ def test_a_window_that_makes_no_sense_is_refused_with_its_call(make, said):
         make()
 
     assert said in refused.value.message
-    assert refused.value.message.startswith(("tumbling(", "hopping(", "session(", "calendar(", "gap_of("))
+    assert refused.value.message.startswith(("tumbling(", "hopping(", "session(", "calendar(", "shifts(", "gap_of("))
 
 
 def test_sessions_are_those_of_a_key():
@@ -72,6 +87,7 @@ def test_r25_a_checkpoint_is_bound_to_every_part_of_a_window():
             sp.session(sp.gap_of("idle", at_most="2 hours")),
             sp.session(sp.gap_of("idle", at_most="120 minutes"), longest="8 hours"),
             sp.calendar("day", zone="Europe/Berlin"),
+            sp.shifts("06:00", "22:00", zone="Europe/Berlin"),
         )
     ]
 
@@ -85,6 +101,7 @@ def test_r25_a_checkpoint_is_bound_to_every_part_of_a_window():
         "session gap of idle at most 2 hours",
         "session gap of idle at most 2 hours cut every 8 hours",
         "calendar day Europe/Berlin",
+        "shifts 06:00 22:00 Europe/Berlin",
     ]
 
 

@@ -11,7 +11,15 @@ from typing import Any
 
 from streamproof.prove.oracle.durations import micros
 from streamproof.prove.oracle.shape import Clock, Level, QueryShape
-from streamproof.prove.oracle.windows import PlainCalendar, PlainGap, PlainHopping, PlainSession, PlainTumbling, PlainWindow
+from streamproof.prove.oracle.windows import (
+    PlainCalendar,
+    PlainGap,
+    PlainHopping,
+    PlainSession,
+    PlainShifts,
+    PlainTumbling,
+    PlainWindow,
+)
 
 _STATEFUL = ("deduplicate", "window")
 
@@ -193,6 +201,8 @@ def plain_window(window: Any) -> PlainWindow:
             return PlainSession(own.at_most_us if own else micros(gap), None if longest is None else micros(longest), own)
         case "calendar":
             return PlainCalendar(given["unit"], given["zone"])
+        case "shifts":
+            return PlainShifts(tuple(given["times"]), given["zone"])
     raise ValueError(f"no twin of a window of the kind {written.kind}")
 
 

@@ -4,7 +4,22 @@ from streamproof.stream.windows.calendar import Calendar, calendar
 from streamproof.stream.windows.gap import Gap, gap_of
 from streamproof.stream.windows.hopping import Hopping, hopping
 from streamproof.stream.windows.session import Session, session
+from streamproof.stream.windows.shifts import Shifts, shifts
 from streamproof.stream.windows.tumbling import Tumbling, tumbling
 from streamproof.stream.windows.window import Window
 
-__all__ = ["Calendar", "Gap", "Hopping", "Session", "Tumbling", "Window", "calendar", "gap_of", "hopping", "session", "tumbling"]
+__all__ = [
+    "Calendar",
+    "Gap",
+    "Hopping",
+    "Session",
+    "Shifts",
+    "Tumbling",
+    "Window",
+    "calendar",
+    "gap_of",
+    "hopping",
+    "session",
+    "shifts",
+    "tumbling",
+]

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.names import WINDOW
 from streamproof.stream.windows.window import Window, with_end
+from streamproof.stream.windows.zone import require_zone
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -85,15 +85,5 @@ def calendar(unit: str, *, zone: str) -> Calendar:
         raise JobDefinitionError(
             f"calendar({unit!r}): no such unit.", required=f"It is {', '.join(map(repr, UNITS[:-1]))} or {UNITS[-1]!r}."
         )
-    try:
-        ZoneInfo(zone)
-    except (ZoneInfoNotFoundError, ValueError, OSError, TypeError) as problem:
-        import difflib
-
-        near = difflib.get_close_matches(str(zone), available_timezones(), n=1)
-        hint = f' Did you mean "{near[0]}"?' if near else ""
-        raise JobDefinitionError(
-            f"calendar({unit!r}, zone={zone!r}): no such time zone.{hint}",
-            required='A zone is a name of the IANA database, such as "Europe/Berlin"; an abbreviation such as "CET" has no daylight saving rule of a place.',
-        ) from problem
+    require_zone(f"calendar({unit!r}, zone={zone!r})", zone)
     return Calendar(unit, zone)

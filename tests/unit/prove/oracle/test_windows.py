@@ -9,7 +9,7 @@ import pytest
 from streamproof.core.clock import to_micros
 from streamproof.prove.oracle.arrived import Arrived
 from streamproof.prove.oracle.operators.window import Windows
-from streamproof.prove.oracle.windows import PlainCalendar, PlainGap, PlainHopping, PlainSession, PlainTumbling
+from streamproof.prove.oracle.windows import PlainCalendar, PlainGap, PlainHopping, PlainSession, PlainShifts, PlainTumbling
 
 SECOND = 1_000_000
 HOUR = 3_600 * SECOND
@@ -20,6 +20,8 @@ KINDS = [
     PlainSession(30 * SECOND),
     PlainCalendar("day", "Europe/Berlin"),
     PlainCalendar("month", "America/Havana"),
+    PlainShifts(("06:00", "14:00", "22:00"), "Europe/Berlin"),
+    PlainShifts(("02:00", "02:30", "03:00"), "Europe/Berlin"),
 ]
 
 
@@ -61,6 +63,52 @@ def test_hopping_windows_overlap_and_none_is_missing():
 )
 def test_days_weeks_and_months_are_those_of_the_zone(unit, zone, instant, start, hours):
     assert PlainCalendar(unit, zone).assign(utc(instant)) == [(utc(start), utc(start) + hours * HOUR)]
+
+
+THREE, NIGHT = ("06:00", "14:00", "22:00"), ("02:00", "02:30", "03:00")
+
+
+@pytest.mark.parametrize(
+    ("times", "zone", "instant", "start", "end"),
+    [
+        (THREE, "Europe/Berlin", "2026-06-01T04:00", "2026-06-01T04:00", "2026-06-01T12:00"),
+        (THREE, "Europe/Berlin", "2026-06-01T03:59:59", "2026-05-31T20:00", "2026-06-01T04:00"),  # it began the evening before
+        (THREE, "Europe/Berlin", "2026-03-29T00:30", "2026-03-28T21:00", "2026-03-29T04:00"),  # clocks go on: seven hours
+        (THREE, "Europe/Berlin", "2026-10-25T00:30", "2026-10-24T20:00", "2026-10-25T05:00"),  # clocks go back: nine hours
+        (("12:00",), "Asia/Kathmandu", "2026-01-01T06:15", "2026-01-01T06:15", "2026-01-02T06:15"),
+        (
+            ("02:30", "14:00"),
+            "Europe/Berlin",
+            "2026-03-29T00:59:59",
+            "2026-03-28T13:00",
+            "2026-03-29T01:00",
+        ),  # half past two is left out
+        (NIGHT, "Europe/Berlin", "2026-03-29T01:00", "2026-03-29T01:00", "2026-03-30T00:00"),  # all three are at once
+        (NIGHT, "Europe/Berlin", "2026-10-25T00:29", "2026-10-25T00:00", "2026-10-25T00:30"),
+        (
+            NIGHT,
+            "Europe/Berlin",
+            "2026-10-25T01:15",
+            "2026-10-25T00:30",
+            "2026-10-25T02:00",
+        ),  # a quarter past two for the second time
+        (
+            ("00:00", "00:30", "12:00"),
+            "America/St_Johns",
+            "2006-10-29T03:00",
+            "2006-10-29T02:30",
+            "2006-10-29T04:00",
+        ),  # back over midnight
+        (("06:00", "18:00"), "Pacific/Apia", "2011-12-30T10:30", "2011-12-30T10:00", "2011-12-30T16:00"),  # a day is left out
+    ],
+)
+def test_shifts_begin_at_times_of_the_zone_and_last_until_the_next(times, zone, instant, start, end):
+    assert PlainShifts(times, zone).assign(utc(instant)) == [(utc(start), utc(end))]
+
+
+def test_shifts_are_at_least_as_long_as_the_shortest_of_a_usual_day():
+    assert PlainShifts(("06:00", "14:00", "22:30"), "Europe/Berlin").at_least_us == 7.5 * HOUR
+    assert PlainShifts(("06:00",), "Europe/Berlin").at_least_us == 24 * HOUR
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from streamproof.config import JobConfig
 
-KINDS = ("tumbling", "hopping", "session", "calendar", "gap_of")
+KINDS = ("tumbling", "hopping", "session", "calendar", "shifts", "gap_of")
 """The makers of windows, and of the gap of a session."""
 
 
