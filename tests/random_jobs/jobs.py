@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from random_jobs.chain import Chain
-from random_jobs.operators import BEFORE, BEHIND, ONCE, WINDOWS, Add, calendar
+from random_jobs.operators import BEFORE, BEHIND, OF_DAYS, ONCE, WINDOWS, Add
 from random_jobs.sample import DAYS, FILES, SCALES, Sample, Scale, sample, with_keys_again
 from streamproof.core.randomness import Seeded
 
@@ -110,7 +110,7 @@ def _goes_on(seed: Seeded, checked: Chain) -> Chain:
 
 
 def _windows(scale: Scale) -> tuple[Add, ...]:
-    return WINDOWS if scale is DAYS else tuple(add for add in WINDOWS if add is not calendar)
+    return WINDOWS if scale is DAYS else tuple(add for add in WINDOWS if add not in OF_DAYS)
 
 
 def _starts(seed: Seeded) -> tuple[int, ...]:

@@ -188,3 +188,5 @@ ONCE: tuple[Add, ...] = (deduplicated, deduplicated, deduplicated_in_order)
 WINDOWS: tuple[Add, ...] = (tumbling, hopping, session, calendar, shifts)
 BEHIND: tuple[Add, ...] = (transformed_behind,)
 """By room what can stand there: a job draws some of the first, and one or none of each other."""
+OF_DAYS: tuple[Add, ...] = (calendar, shifts)
+"""Windows that are hours long: only jobs whose events go over days have them."""

@@ -27,7 +27,7 @@ def test_every_job_is_python_and_every_event_is_read_at_some_start() -> None:
 
 def test_every_operator_is_drawn_with_every_kind_of_window() -> None:
     for call in (".require(", ".filter(", ".transform(", ".deduplicate(", "allowed_lateness=", "held"):
-        for window in ("sp.tumbling(", "sp.hopping(", "sp.session(", "sp.calendar("):
+        for window in ("sp.tumbling(", "sp.hopping(", "sp.session(", "sp.calendar(", "sp.shifts("):
             assert any(has(job, call, window) for job in JOBS), (call, window)
     assert any(has(job, "offset=", "sp.hopping(") for job in JOBS)
     assert any(has(job, "sp.gap_of('idle'", "longest=") for job in JOBS)

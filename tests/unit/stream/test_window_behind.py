@@ -34,6 +34,7 @@ def test_hours_of_minutes_wait_for_the_longer_lateness_and_the_second_gives_the_
     assert [str(window.window) for window in recipe.windows] == ["tumbling 1 minute", "tumbling 1 hour"]
     assert len(hours.transform(lambda rows: rows).recipe.afterwards) == 1
     assert minutes(sp.session("1 minute")).window(sp.calendar("day", zone="UTC")).aggregate(n=Aggregate()).recipe.stateful
+    assert minutes().window(sp.shifts("06:00", zone="UTC"), by="client").aggregate(n=Aggregate()).recipe.stateful
 
 
 @pytest.mark.parametrize(

@@ -47,13 +47,13 @@ def require_behind(recipe: "Recipe", window: "Window", by: tuple[str, ...], emis
         raise JobDefinitionError(
             "A window that overlaps stands behind another window.",
             required="A row of the first window holds many records, and each would count again in every window of the second.",
-            remedy="Let the first one overlap, or take sp.tumbling(...) or sp.calendar(...) for the second.",
+            remedy="Let the first one overlap, or take sp.tumbling(...), sp.calendar(...) or sp.shifts(...) for the second.",
         )
     if isinstance(window, Session):
         raise JobDefinitionError(
             "A session stands behind another window.",
             required="A session goes by the gaps between events, and a row of a window has no instant of its own.",
-            remedy="Take sp.tumbling(...) or sp.calendar(...) for the second, or let the first one be the session.",
+            remedy="Take sp.tumbling(...), sp.calendar(...) or sp.shifts(...) for the second, or let the first one be the session.",
         )
     others = [name for name in by if name not in first.by]
     if others:
