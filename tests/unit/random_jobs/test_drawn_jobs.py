@@ -3,7 +3,9 @@
 import ast
 
 from random_jobs.jobs import RandomJob, random_job
+from random_jobs.operators import WINDOWS
 from random_jobs.sample import EVENTS_OF_FILE, FILES
+from streamproof.stream import windows
 
 JOBS = [random_job(number) for number in range(300)]
 
@@ -27,8 +29,9 @@ def test_every_job_is_python_and_every_event_is_read_at_some_start() -> None:
 
 def test_every_operator_is_drawn_with_every_kind_of_window() -> None:
     for call in (".require(", ".filter(", ".transform(", ".deduplicate(", "allowed_lateness=", "held"):
-        for window in ("sp.tumbling(", "sp.hopping(", "sp.session(", "sp.calendar(", "sp.shifts("):
+        for window in (f"sp.{add.__name__}(" for add in WINDOWS):
             assert any(has(job, call, window) for job in JOBS), (call, window)
+    assert {add.__name__ for add in WINDOWS} | {"gap_of"} == {name for name in windows.__all__ if name.islower()}
     assert any(has(job, "offset=", "sp.hopping(") for job in JOBS)
     assert any(has(job, "sp.gap_of('idle'", "longest=") for job in JOBS)
     assert any(has(job, "sp.gap_of('v'", ".deduplicate(") for job in JOBS)

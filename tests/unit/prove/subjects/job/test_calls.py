@@ -10,9 +10,9 @@ import pytest
 import streamproof as sp
 from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
-from streamproof.prove.oracle.asked import Asked, AskedTime, Call, shape_asked
+from streamproof.prove.oracle.asked import Asked, AskedTime, Call, plain_window, shape_asked
 from streamproof.prove.oracle.durations import micros
-from streamproof.prove.oracle.windows import PlainGap, PlainSession, PlainTumbling
+from streamproof.prove.oracle.windows import PlainCalendar, PlainGap, PlainHopping, PlainSession, PlainShifts, PlainTumbling
 from streamproof.prove.subjects.job.calls import KINDS, AskedStream, AskedWindow, calls_of
 from streamproof.stream import Stream, windows
 from streamproof.stream.stream import WindowedStream
@@ -103,6 +103,28 @@ def test_a_function_that_needs_more_than_a_stream_is_told_so(tmp_path):
 
 def test_every_maker_of_windows_is_written_down():
     assert sorted(KINDS) == sorted(name for name in windows.__all__ if name.islower())
+
+
+TWINS = {
+    'sp.tumbling("1 minute", offset="7 s")': PlainTumbling(60_000_000, 7_000_000),
+    'sp.hopping("1 minute", every="20 s")': PlainHopping(60_000_000, 20_000_000),
+    'sp.session("1 minute")': PlainSession(60_000_000),
+    'sp.session(sp.gap_of("idle", at_most="1 minute"))': PlainSession(60_000_000, None, PlainGap("idle", 60_000_000)),
+    'sp.calendar("week", zone="Europe/Berlin")': PlainCalendar("week", "Europe/Berlin"),
+    'sp.shifts("06:00", "22:00", zone="Europe/Berlin")': PlainShifts(("06:00", "22:00"), "Europe/Berlin"),
+}
+
+
+@pytest.mark.parametrize(("text", "twin"), TWINS.items(), ids=str)
+def test_r28_every_kind_of_window_has_a_twin_as_it_was_written_and_ready_made(text, twin, tmp_path):
+    asked = calls_of(config_of(tmp_path, JOB.replace('tumbling("1 minute")', text)))["totals"]
+
+    assert shape_asked("totals", asked, None).window == twin
+    assert plain_window(eval(text, {"sp": sp})) == twin
+
+
+def test_no_kind_of_window_is_left_out():
+    assert all(any(f"sp.{kind}(" in text for text in TWINS) for kind in KINDS)
 
 
 def test_a_window_of_a_module_that_was_imported_before_is_as_long_as_it_says():
