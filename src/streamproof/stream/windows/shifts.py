@@ -1,7 +1,6 @@
 """Windows that begin at times of day of a time zone."""
 
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -49,40 +48,68 @@ class Shifts(Window):
     def _end_of(self, event_time: str) -> "Column":
         """The first beginning behind an instant (bigint, microseconds).
 
-        Times of the day before have all begun. Those of the next day may have too, if clocks went back across midnight.
+        That of the next time on the clock, unless clocks have gone back: then it may lie before the instant.
         """
         from pyspark.sql import functions as F
 
         at = F.unix_micros(event_time)
-        times = [*self._of_day(0), *self._of_day(1), *self._of_day(2)[:1]]
-        return _first(times, self._midnight(at), lambda begun: begun > at, self.zone)
+        clock = _shown(at, self.zone)
+        following = _begins(self._next(clock), self.zone)
+        return F.when(following > at, following).otherwise(F.array_min(F.filter(self._around(clock), lambda begun: begun > at)))
 
     @property
     def start(self) -> "Column":
-        """The last beginning before the end of a window, looked for from the newest on."""
+        """The last beginning before the end of a window."""
         from pyspark.sql import functions as F
 
         end = F.unix_micros(WINDOW)
-        times = [*self._of_day(-1)[-1:], *self._of_day(0), *self._of_day(1)]
-        return F.timestamp_micros(_first(times[::-1], self._midnight(end - 1), lambda begun: begun < end, self.zone))
+        clock = _shown(end - 1, self.zone)
+        usual = _begins(self._next(clock), self.zone) == end
+        last = F.array_max(F.filter(self._around(clock), lambda begun: begun < end))
+        return F.timestamp_micros(F.when(usual, _begins(self._last(clock), self.zone)).otherwise(last))
+
+    def _next(self, clock: "Column") -> "Column":
+        """The first of the times behind one on the clock; all of them bigint, microseconds."""
+        from pyspark.sql import functions as F
+
+        midnight, since = _day_of(clock)
+        return midnight + F.coalesce(
+            *[F.when(since < time, _micros(time)) for time in self._of_day(0)], _micros(self._of_day(1)[0])
+        )
+
+    def _last(self, clock: "Column") -> "Column":
+        """The last of the times up to one on the clock."""
+        from pyspark.sql import functions as F
+
+        midnight, since = _day_of(clock)
+        times = self._of_day(0)[::-1]
+        return midnight + F.coalesce(*[F.when(since >= time, _micros(time)) for time in times], _micros(self._of_day(-1)[-1]))
+
+    def _around(self, clock: "Column") -> "Column":
+        """When the times begin from the last one of the day before on (array). Clocks go back by less than a day: no further one is asked for."""
+        from pyspark.sql import functions as F
+
+        midnight, _ = _day_of(clock)
+        times = [*self._of_day(-1)[-1:], *self._of_day(0), *self._of_day(1), *self._of_day(2)[:1]]
+        return F.transform(F.array(*map(_micros, times)), lambda time: _begins(midnight + time, self.zone))
 
     def _of_day(self, further: int) -> list[int]:
         """The times of a day so many days on, microseconds behind midnight on the clock."""
         return [further * _DAY_US + _minutes(time) * _MINUTE_US for time in self.times]
 
-    def _midnight(self, at: "Column") -> "Column":
-        """Midnight of the day that an instant lies in, as the clock shows it (bigint, microseconds)."""
-        from pyspark.sql import functions as F
 
-        clock = _shown(at, self.zone)
-        return clock - F.pmod(clock, F.lit(_DAY_US))
-
-
-def _first(times: Iterable[int], midnight: "Column", holds: "Callable[[Column], Column]", zone: str) -> "Column":
-    """When the first of some times begins of which something holds; the others are not worked out."""
+def _day_of(clock: "Column") -> "tuple[Column, Column]":
+    """Midnight on the clock, and how long ago that is."""
     from pyspark.sql import functions as F
 
-    return F.coalesce(*[F.when(holds(begun), begun) for begun in (_begins(midnight + time, zone) for time in times)])
+    since = F.pmod(clock, _micros(_DAY_US))
+    return clock - since, since
+
+
+def _micros(number: int) -> "Column":
+    from pyspark.sql import functions as F
+
+    return F.lit(number).cast("bigint")
 
 
 def _begins(clock: "Column", zone: str) -> "Column":
@@ -95,7 +122,7 @@ def _begins(clock: "Column", zone: str) -> "Column":
 
     moved = F.unix_micros(F.to_utc_timestamp(F.timestamp_micros(clock), zone))
     by = _shown(moved, zone) - clock
-    steps = F.array(*[F.lit(step).cast("bigint") for step in _HALVES])
+    steps = F.array(*map(_micros, _HALVES))
     before = F.aggregate(
         steps, moved - by, lambda found, step: F.when(_shown(found + step, zone) < clock, found + step).otherwise(found)
     )
