@@ -26,6 +26,7 @@ KINDS = [
     *(sp.calendar(unit, zone=zone) for zone in ZONES for unit in ("day", "week", "month")),
     sp.shifts("06:00", "14:00", "22:00", zone="Europe/Berlin"),
     sp.shifts("02:00", "02:30", "03:00", zone="Europe/Berlin"),
+    sp.shifts("02:30", "14:00", zone="Europe/Berlin"),
     sp.shifts("00:00", "00:30", zone="America/Havana"),
     sp.shifts("12:00", zone="UTC"),
     sp.shifts("00:15", "18:00", zone="Pacific/Apia"),
