@@ -198,6 +198,7 @@ def test_without_either_the_repetition_is_seen(job, api):
 
 
 @pytest.mark.parametrize("mode", ["429", "500", "hangs-before-work", "hangs-after-work"])
+@pytest.mark.always(1)
 def test_what_passes_is_tried_again_under_the_same_key(job, api, mode):
     small = job(attempts=3, concurrency=1)
     small.feed([event("a", 0), event("b", 1)])

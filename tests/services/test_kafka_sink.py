@@ -451,6 +451,7 @@ def test_a_message_that_is_too_large_is_said_also_while_rows_behind_it_are_writt
         ({"options": {"security.protocol": "SSL"}, "servers": None}, SinkError, "cannot be written"),
     ],
 )
+@pytest.mark.always(2)
 def test_what_cannot_be_written_is_refused_before_the_first_batch(job, kafka, monkeypatch, sink, kind, said):
     monkeypatch.setattr(run, "_PATIENCE_SECONDS", 0)
     monkeypatch.setattr("streamproof.connectors.kafka.client.SECONDS", 3)

@@ -109,6 +109,7 @@ def test_a_trigger_that_refuses_a_row_is_said_without_its_words(job, rows, schem
         ("delete", {"mode": "upsert", "key": ["id"], "delete": "v = 0"}, "deleted 0 of 1 rows"),
     ],
 )
+@pytest.mark.always(2)
 def test_rows_that_a_trigger_swallows_stop_the_batch_and_are_counted(job, rows, operation, sink, said):
     rows(f"create table kept ({TABLE})")
     rows("insert into kept values ('old', 'swallowed', 7, now())" if sink else "select 1")

@@ -310,6 +310,7 @@ class Emptying(Steps):
 
 
 @pytest.mark.parametrize("at", ["publish/kept@0:after", "publish/kept.begun@1:after", "publish/kept@1:before"])
+@pytest.mark.always(1)
 def test_a_server_that_is_emptied_while_the_job_runs_stops_it(job, server, at, monkeypatch):
     """What older batches have written is gone: going on would hide it."""
     monkeypatch.setattr(run, "Start", partial(Start, steps=Emptying(server.url, at)))

@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.service, pytest.mark.spark]
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "deploying.md"
 
 
+@pytest.mark.full
 def test_a_job_runs_on_a_cluster_as_the_guide_says(tmp_path: Path) -> None:
     write_templates(tmp_path / "my_job")
     (program,) = re.findall(r"```python[^\n]*\n(# submit\.py\n.*?)```", GUIDE.read_text(), re.DOTALL)
