@@ -21,7 +21,7 @@ from streamproof.prove.oracle.arrived import Arrived, plain
 from streamproof.prove.oracle.asked import Asked, AskedTime
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, RowKey, WindowKey
 from streamproof.prove.oracle.facts import Facts, Key
-from streamproof.prove.oracle.trace import Vector
+from streamproof.prove.oracle.trace import Vector, event_id
 from streamproof.prove.scenario.scenario import Expect
 
 __all__ = [
@@ -148,21 +148,29 @@ class QueryView:
         """The hidden counts and hashes of those rows, added up."""
         return {key: total(rows) for key, rows in self.windows.items()}
 
+    def identity(self, trace: str) -> str:
+        """What a row is known by: its trace, or behind a deduplication, which does not promise which copy stays, its event."""
+        shape = self.model.shape
+        return event_id(trace) if shape.deduplicate is not None and shape.order_by is None else trace
+
+    @cached_property
+    def given_facts(self) -> Mapping[str, tuple[str, int]]:
+        """The trace of each fact, and the batch that has given it, by identity."""
+        return {self.identity(trace): (trace, outcome.batch) for outcome in self.batches for trace in outcome.kept}
+
     @cached_property
     def greatest_facts(self) -> Mapping[Key, frozenset[str]]:
-        """Of each key the traces of the facts that its table may hold."""
+        """Of each key the identities of the facts that its table may hold."""
         if self.facts is None or self.rows is None:
             return {}
-        given = (trace for outcome in self.batches for trace in outcome.kept)
-        return self.facts.greatest({trace: self.rows[trace] for trace in given})
+        return self.facts.greatest({name: self.rows[trace] for name, (trace, _) in self.given_facts.items()})
 
     @cached_property
     def replaced_facts(self) -> frozenset[str]:
-        """The traces of the facts in whose place another one is: they leave no row behind."""
-        there = {row.trace for row in self.main.rows}
-        stands = {min(traces & there or traces) for traces in self.greatest_facts.values()}
-        given = (trace for outcome in self.batches for trace in outcome.kept)
-        return frozenset(given) - stands if self.greatest_facts else frozenset()
+        """The identities of the facts in whose place another one is: they leave no row behind."""
+        there = {self.identity(row.trace) for row in self.main.rows if row.trace is not None}
+        stands = {min(facts & there or facts) for facts in self.greatest_facts.values()}
+        return frozenset(self.given_facts) - stands if self.greatest_facts else frozenset()
 
     @cached_property
     def batch_of_file(self) -> Mapping[str, int]:

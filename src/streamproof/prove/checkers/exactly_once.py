@@ -143,8 +143,7 @@ def _not_due(history: History, view: QueryView, key: WindowKey, rows: Sequence[O
 
 def _rows(history: History, view: QueryView) -> Iterator[Finding]:
     """Rows without windows: traces, or event ids behind a deduplication that does not promise which copy stays."""
-    shape = view.model.shape
-    identity = event_id if shape.deduplicate is not None and shape.order_by is None else str
+    identity = view.identity
     rows: dict[str, list[OutputRow]] = {}
     for row in view.main.rows:
         if row.trace is None:

@@ -31,23 +31,24 @@ def newest_facts(history: History) -> Iterator[Finding]:
 
 
 def _compared(history: History, view: QueryView, facts: Facts, rows: Mapping[str, Mapping[str, object]]) -> Iterator[Finding]:
-    greatest, batch_of = view.greatest_facts, {trace: outcome.batch for outcome in view.batches for trace in outcome.kept}
     there: dict[Key, list[OutputRow]] = {}
     for row in view.main.rows:
-        there.setdefault(facts.key_of(rows[row.trace]) if row.trace in batch_of else (), []).append(row)
+        given = row.trace is not None and row.trace in rows and view.identity(row.trace) in view.given_facts
+        there.setdefault(facts.key_of(rows[row.trace or ""]) if given else (), []).append(row)
     for row in there.pop((), ()):
         yield Finding(Code.UNEXPECTED, row.trace, f"is in {view.main.name}, and the job has given no such fact", row.batch)
-    for key, traces in greatest.items():
-        found, trace = there.get(key, []), min(traces)
+    for key, names in view.greatest_facts.items():
+        trace, batch = view.given_facts[min(names)]
+        found = there.get(key, [])
         wanted = _said(facts, rows[trace])
         how = f"the event {history.came_in(view, trace)}"
         if not found:
             what = f"is lost: {view.main.name} has no fact of its key"
-            yield Finding(Code.LOST, trace, what, batch_of[trace], wanted, "no row of the key", how, _named(facts, key))
+            yield Finding(Code.LOST, trace, what, batch, wanted, "no row of the key", how, _named(facts, key))
         elif len(found) > 1:
             what = f"{view.main.name} has {len(found)} facts of one key"
             yield Finding(Code.SEVERAL, None, what, found[-1].batch, "one row", published(found), how, _named(facts, key))
-        elif found[0].trace not in traces:
+        elif view.identity(found[0].trace or "") not in names:
             yield _older(view, facts, key, found, (trace, wanted, how))
 
 

@@ -9,7 +9,7 @@ import pytest
 from streamproof.core.verdict import Verdict
 from streamproof.prove.artifacts.history import History, OutputRow
 from streamproof.prove.oracle.facts import Facts
-from unit.prove.small import PLAIN, at, check, faultless, only_finding, rows_of, with_rows
+from unit.prove.small import DEDUPLICATED, PLAIN, at, check, faultless, only_finding, rows_of, with_rows
 
 FACTS = Facts(("account",), "version", "gone")
 RECORDS = [[at("e-1", 61), at("e-2", 62)], [at("e-3", 7), at("e-4", 131)], [at("e-4+1", 131), at("e-5", 8)]]
@@ -99,3 +99,16 @@ def test_a_tombstone_counts_more_than_a_row_of_its_version() -> None:
 
     assert FACTS.greatest(rows) == {("a",): {"e-1"}, (None,): {"e-4"}}
     assert Facts(("account",), "version").greatest(rows)["a",] == {"e-1", "e-2"}
+
+
+def test_behind_a_deduplication_either_copy_may_be_there() -> None:
+    given = faultless(DEDUPLICATED, [[at("e-1", 61), at("e-1+1", 61)], [at("e-2", 62, "b")]])
+    rows = {name: {"account": name[:3], "version": 1, "gone": False} for name in ("e-1", "e-1+1", "e-2")}
+    view = replace(given.queries[0], facts=FACTS, rows=rows)
+    name = view.main.name
+    other = [replace(row, values={**row.values, "_trace": "e-1+1"}) if row.trace == "e-1" else row for row in view.main.rows]
+    history = with_rows(History([view], given.offered), name, other)
+
+    assert {row.trace for row in other} == {"e-1+1", "e-2"}
+    assert check("newest-facts", history).verdict is Verdict.PASS
+    assert check("account", history).verdict is Verdict.PASS

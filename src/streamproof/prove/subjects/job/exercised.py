@@ -173,12 +173,11 @@ def _happened(view: QueryView, one: Exercise) -> bool:
 
 def _has_older(view: QueryView) -> bool:
     """Whether a fact came in a later batch than one that counts more."""
-    came = {trace: outcome.batch for outcome in view.batches for trace in outcome.kept}
-    facts, rows = view.facts, view.rows or {}
+    facts, rows, given = view.facts, view.rows or {}, view.given_facts
     if facts is None:
         return False
-    newest = {key: min(came[trace] for trace in traces) for key, traces in view.greatest_facts.items()}
-    return any(batch > newest.get(facts.key_of(rows[trace]), batch) for trace, batch in came.items() if trace in rows)
+    newest = {key: min(given[name][1] for name in names) for key, names in view.greatest_facts.items()}
+    return any(batch > newest.get(facts.key_of(rows[trace]), batch) for trace, batch in given.values() if trace in rows)
 
 
 def _quoted(name: str) -> str:
