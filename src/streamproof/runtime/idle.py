@@ -41,27 +41,23 @@ class IdleSources:
     """By source the watermark that it has reached since this start, as Spark keeps it."""
 
     def look_back(self, logs: QueryLogs) -> None:
-        """Finds in the logs of earlier starts when each source was heard of."""
-        if not self.after:
-            return
-        later = None
-        for batch in reversed(logs.batches("offsets")):
-            read = logs.offsets(batch)
-            if read is None:
+        """Finds in the logs of earlier starts when each source was heard of: the newest batch whose offset is another than the one before."""
+        later: OffsetLog | None = None
+        for batch in reversed(logs.batches("offsets") if self.after else ()):
+            found = logs.offsets(batch)
+            if found is None or len(self._heard_ms) == len(self.sources):
                 break
-            _, log = read
+            _, log = found
             if later is not None:
-                self._note_heard(
-                    later, [was != now for was, now in zip(_padded(log.sources, later.sources), later.sources, strict=True)]
-                )
+                self._hear(later, before=log)
             later = log
         if later is not None:
             for source in self.sources:
                 self._heard_ms.setdefault(source, later.timestamp_ms)
 
-    def _note_heard(self, log: OffsetLog, delivered: Sequence[bool]) -> None:
-        for source, has in zip(self.sources, delivered, strict=False):
-            if has:
+    def _hear(self, log: OffsetLog, before: OffsetLog) -> None:
+        for number, source in enumerate(self.sources):
+            if _end(log, number) != _end(before, number):
                 self._heard_ms.setdefault(source, log.timestamp_ms)
 
     def saw(self, logs: BatchLogs, rows: "BatchRows") -> None:
@@ -108,6 +104,6 @@ class IdleSources:
                 yield Note(NoteCode.SOURCE_IDLE, said, source)
 
 
-def _padded(sources: Sequence[str | None], like: Sequence[str | None]) -> Sequence[str | None]:
-    """The offsets of an earlier batch: a source without data yet may not be in its log."""
-    return [*sources, *[None] * (len(like) - len(sources))]
+def _end(log: OffsetLog, source: int) -> str | None:
+    """The offset of a source; one without data yet may not be in the log."""
+    return log.sources[source] if source < len(log.sources) else None
