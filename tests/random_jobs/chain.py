@@ -33,6 +33,10 @@ class Chain:
         The calls as they stand in the job: `.filter("v > 2", name="small")`.
     steps
         What each row-wise call does with a row, instants in microseconds.
+    before_union
+        By source the steps that its rows alone take, where several are put together.
+    filters
+        What the names of its filters begin with.
     keys
         Columns that windows may be grouped by.
     aggregates
@@ -44,6 +48,8 @@ class Chain:
     scale: Scale
     calls: list[str] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    before_union: Mapping[str, list[Step]] = field(default_factory=dict)
+    filters: str = "kept"
     keys: list[str] = field(default_factory=lambda: ["client", "kind"])
     aggregates: dict[str, Callable[[list[Row]], Any]] = field(default_factory=dict)
     behind: list[Callable[[Row], Row]] = field(default_factory=list)
@@ -57,11 +63,11 @@ class Chain:
 
     def copied(self) -> "Chain":
         """A chain that goes on from here by itself; the calls so far are those of this one."""
-        return Chain(self.scale, [], list(self.steps), list(self.keys))
+        return Chain(self.scale, [], list(self.steps), self.before_union, keys=list(self.keys))
 
-    def row_wise(self, row: Row) -> "Row | Left":
-        """The row behind the calls before the first state, or how it left."""
-        for step in self.steps:
+    def row_wise(self, row: Row, source: str) -> "Row | Left":
+        """The row of a source behind the calls before the first state, or how it left."""
+        for step in (*self.before_union.get(source, ()), *self.steps):
             found = step(row)
             if isinstance(found, Left):
                 return found

@@ -17,7 +17,7 @@ from streamproof.prove.oracle.operators.ordered import OrderedDeduplication
 from streamproof.prove.oracle.operators.window import Windows
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.windows import PlainGap
-from streamproof.prove.subjects.job.as_written import event_time_asked
+from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
 from streamproof.prove.subjects.job.calls import calls_of
 
 COUNTS = ("input", "expanded", "emitted", "late", "rejected", "duplicate", "filtered")
@@ -36,9 +36,10 @@ def differences(job: RandomJob, left: Remains) -> list[str]:
     calls = calls_of(left.config)
     for query, chain in job.chains.items():
         asked = calls[query]
-        shape = shape_asked(query, asked, event_time_asked(left.config, asked.source))
+        times = event_times_asked(left.config, asked.sources)
+        shape = shape_asked(query, asked, event_time_asked(left.config, asked.source), times)
         twin = _Twin(job, chain, shape, asked.gap)
-        model = simulate(shape, twin.arrived, left.queries[query].batches, job.events.traces)
+        model = simulate(shape, twin.arrived, left.queries[query].batches, twin.traces_of_file)
         found += [f"{query}: {said}" for said in _of_query(twin, model, left, query)]
         if left.batch is not None:
             found += [f"{query}, as a batch: {said}" for said in _of_batch(twin, shape, left, query)]
@@ -54,11 +55,14 @@ class _Twin:
         self.rows: dict[str, Row] = {}
         self.reasons: dict[str, str | None] = {}
         self.arrived: dict[str, Arrived] = {}
-        for trace, read in job.events.rows.items():
-            found = self._behind(read)
+        self.lines = {trace: line for events in job.samples.values() for trace, line in events.lines.items()}
+        self.traces_of_file = {name: traces for events in job.samples.values() for name, traces in events.traces.items()}
+        of_source = [(source, *read) for source, events in job.samples.items() for read in events.rows.items()]
+        for source, trace, read in of_source:
+            found = self._behind(read, source)
             if isinstance(found, Left):
                 self.reasons[trace] = found.reason or None
-                self.arrived[trace] = Arrived(trace, RowFate(found.fate), found.reason)
+                self.arrived[trace] = Arrived(trace, RowFate(found.fate), found.reason, source=source)
             else:
                 self.rows[trace] = found
                 of_key = tuple(found[name] for name in key) if key else None
@@ -66,13 +70,13 @@ class _Twin:
                 own = gap.judged(found[gap.column]) if gap is not None else None
                 assert not isinstance(own, str), f"the chain lets a row through: {own}"
                 of_window = tuple(found[name] for name in by)
-                self.arrived[trace] = Arrived(trace, RowFate.PASSED, None, found["ts"], of_window, of_key, order=order, gap_us=own)
+                self.arrived[trace] = Arrived(trace, RowFate.PASSED, None, found["ts"], of_window, of_key, source, order, own)
 
-    def _behind(self, read: Row | None) -> Row | Left:
+    def _behind(self, read: Row | None, source: str) -> Row | Left:
         """A record behind what the source and the row-wise calls do; what the source says of a torn line is its own affair."""
         if read is None:
             return Left("rejected", "")
-        return Left("rejected", NO_TIME) if read["ts"] is None else self.chain.row_wise(read)
+        return Left("rejected", NO_TIME) if read["ts"] is None else self.chain.row_wise(read, source)
 
     def emitted(self, outcome: BatchOutcome) -> list[Row]:
         """The rows that a batch publishes."""
@@ -101,7 +105,7 @@ class _Twin:
 
     def rejected(self, outcome: BatchOutcome) -> list[Row]:
         """The rejected lines of a batch with their reasons, where these are ours to know."""
-        return [{"original": self.job.events.lines[trace], "reason": self.reasons[trace]} for trace in outcome.rejected]
+        return [{"original": self.lines[trace], "reason": self.reasons[trace]} for trace in outcome.rejected]
 
 
 def _of_query(twin: _Twin, model: Expectation, left: Remains, query: str) -> Iterator[str]:

@@ -4,9 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from random_jobs.chain import Chain
-from random_jobs.operators import BEFORE, BEHIND, OF_DAYS, ONCE, WINDOWS, Add
+from random_jobs.operators import BEFORE, BEHIND, OF_DAYS, ONCE, WINDOWS, Add, put_together
 from random_jobs.sample import DAYS, FILES, SCALES, Sample, Scale, sample, with_keys_again
 from streamproof.core.randomness import Seeded
+
+
+@dataclass(frozen=True)
+class Others:
+    """A second source, which the first is put together with; its files arrive with those of the first, as long as there are some."""
+
+    events: Sample
+    event_time: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,8 @@ class RandomJob:
         Before which starts the newest commit is lost, so that the batch is done again.
     bounded
         Whether it is computed as a batch too.
+    others
+        The second source of a union; None without one.
     """
 
     seed: int
@@ -43,6 +53,12 @@ class RandomJob:
     starts: tuple[int, ...]
     lost: frozenset[int]
     bounded: bool
+    others: Others | None = None
+
+    @property
+    def samples(self) -> Mapping[str, Sample]:
+        """By source its events."""
+        return {"events": self.events, **({"others": self.others.events} if self.others is not None else {})}
 
     @property
     def described(self) -> str:
@@ -51,8 +67,11 @@ class RandomJob:
             f", the newest commit lost before start {', '.join(str(start + 1) for start in sorted(self.lost))}" if self.lost else ""
         )
         formats = ", ".join(f"{name} {kind}" for name, kind in self.formats.items())
+        others = (
+            f"\n# others: {dict(self.others.event_time)}, {len(self.others.events.files)} files" if self.others is not None else ""
+        )
         return (
-            f"{self.text}\n# {self.event_time}\n# files_per_batch {self.files_per_batch}, files at each start {self.starts}{lost}; "
+            f"{self.text}\n# {self.event_time}{others}\n# files_per_batch {self.files_per_batch}, files at each start {self.starts}{lost}; "
             f"formats {formats}{'; as a batch too' if self.bounded else ''}\n"
         )
 
@@ -62,6 +81,10 @@ def random_job(number: int) -> RandomJob:
     seed = Seeded(number, "random jobs")
     scale = seed.choice(SCALES)
     checked = Chain(scale)
+    union = Seeded(number, "union")
+    several = union.chance(0.2)
+    if several:
+        put_together(union, checked)
     for _ in range(seed.below(4)):
         seed.choice(BEFORE)(seed, checked)
     chains = {name: _goes_on(seed, checked) for name in ("one", "two")[: 2 if seed.chance(0.25) else 1]}
@@ -79,11 +102,16 @@ def random_job(number: int) -> RandomJob:
     files_per_batch = seed.choice((1, 1, 1, 2, None))
     bounded = Seeded(number, "bounded").chance(0.25)
     events = sample(Seeded(number, "events"), scale)
-    if files_per_batch == 1 and not bounded:  # of several events with one key in a batch, it is not promised which stays
+    others = _others(union, number, scale, events) if several else None
+    if (
+        files_per_batch == 1 and not bounded and not several
+    ):  # of several events with one key in a batch, it is not promised which stays
         events = with_keys_again(Seeded(number, "keys again"), events)
     return RandomJob(
         seed=number,
-        text="@sp.job\ndef small(events: sp.Stream) -> sp.Outputs:\n" + "\n".join(lines) + "\n",
+        text=f"@sp.job\ndef small(events: sp.Stream{', others: sp.Stream' if several else ''}) -> sp.Outputs:\n"
+        + "\n".join(lines)
+        + "\n",
         chains=chains,
         events=events,
         event_time=event_time,
@@ -92,7 +120,15 @@ def random_job(number: int) -> RandomJob:
         starts=starts,
         lost=frozenset(start for start in range(1, len(starts)) if seed.chance(0.4)),
         bounded=bounded,
+        others=others,
     )
+
+
+def _others(seed: Seeded, number: int, scale: Scale, events: Sample) -> Others:
+    time = {"column": "ts", "unit": "milliseconds", "lag": seed.choice(scale.lags)}
+    if seed.chance(0.5):
+        time["idle_after"] = "0 seconds"
+    return Others(sample(Seeded(number, "others"), scale, "o", seed.choice((1, 2, 3, FILES, FILES)), events), time)
 
 
 def _goes_on(seed: Seeded, checked: Chain) -> Chain:

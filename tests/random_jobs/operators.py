@@ -42,7 +42,7 @@ def require(seed: Seeded, chain: Chain) -> None:
 
 def filtered(seed: Seeded, chain: Chain) -> None:
     text, holds = seed.choice(CONDITIONS)
-    name = f"kept_{len(chain.steps)}"
+    name = f"{chain.filters}_{len(chain.steps)}"
     chain.calls.append(f".filter({text!r}, name={name!r})")
     chain.steps.append(lambda row: row if holds(row) else Left("filtered", name))
 
@@ -65,6 +65,17 @@ def transformed(seed: Seeded, chain: Chain) -> None:
         case _:
             chain.calls.append(".transform(lambda rows: rows.withColumn(\"client\", F.coalesce('client', F.lit('none'))))")
             chain.steps.append(lambda row: {**row, "client": "none" if row["client"] is None else row["client"]})
+
+
+def put_together(seed: Seeded, chain: Chain) -> None:
+    """A union right behind the sources. What each side takes by itself changes no row: an event and its copy in the other source stay alike."""
+    sides = {source: Chain(chain.scale, filters=source) for source in ("events", "others")}
+    for side in sides.values():
+        for _ in range(seed.below(3)):
+            seed.choice((require, filtered))(seed, side)
+    mine, theirs = ("".join(side.calls) for side in sides.values())
+    chain.calls.append(f"{mine}.union(others{theirs})")
+    chain.before_union = {source: side.steps for source, side in sides.items()}
 
 
 # -- once
@@ -152,9 +163,19 @@ AGGREGATES: dict[str, tuple[str, Callable[[list[Row]], Any]]] = {
     "least": ('F.min("v")', lambda rows: min(_values(rows), default=None)),
     "mean": ('F.avg("v")', lambda rows: sum(_values(rows)) / len(_values(rows)) if _values(rows) else None),
     "newest": ('F.max("ts")', lambda rows: max(row["ts"] for row in rows)),
+    "squares": (
+        'sp.accumulator(zero={"s": "0L"}, add={"s": "s + coalesce(v * v, 0L)"}, merge={"s": "left.s + right.s"}, result="s")',
+        lambda rows: sum(value * value for value in _values(rows)),
+    ),
+    "spread": (
+        'sp.accumulator(zero={"low": "CAST(NULL AS BIGINT)", "high": "CAST(NULL AS BIGINT)"}, '
+        'add={"low": "least(low, v)", "high": "greatest(high, v)"}, '
+        'merge={"low": "least(left.low, right.low)", "high": "greatest(left.high, right.high)"}, result="high - low")',
+        lambda rows: max(_values(rows)) - min(_values(rows)) if _values(rows) else None,
+    ),
     "ids": ('F.sort_array(F.collect_list("id"))', lambda rows: tuple(sorted(row["id"] for row in rows))),
 }
-"""Spark's aggregates, and what each is over the rows of a window. Every job has `ids`: which events are in a window, copies too."""
+"""Spark's aggregates and declared ones, and what each is over the rows of a window. Every job has `ids`: which events are in a window, copies too."""
 
 
 def _values(rows: list[Row]) -> list[int]:

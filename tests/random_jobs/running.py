@@ -1,12 +1,15 @@
 """Runs a random job on Spark: its files arrive, it runs to its end, is started again, and what it has left is read."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
-from random_jobs.jobs import RandomJob
+from random_jobs.jobs import Others, RandomJob
 from random_jobs.sample import SCHEMA
 from spark.small_job import Binding, SmallJob
 from streamproof.config import JobConfig, load
@@ -16,6 +19,7 @@ from streamproof.runtime.binding import bind
 from streamproof.runtime.result import RunResult
 
 TIMES = ("ts", "newest")
+OTHERS = "others"
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,20 @@ class Left:
 
 def ran(job: RandomJob, spark: SparkSession, folder: Path) -> Left:
     """The job in a folder of its own, at each start with more files."""
-    binding = Binding(schema=SCHEMA, event_time=job.event_time, sinks=job.formats, files_per_batch=job.files_per_batch)
+    binding = Binding(
+        schema=SCHEMA,
+        event_time=job.event_time,
+        sinks=job.formats,
+        files_per_batch=job.files_per_batch,
+        tables={"source.others": _source(job.others, job.files_per_batch)} if job.others is not None else {},
+    )
     small = SmallJob(spark, folder, job.text, binding)
     lines = iter(job.events.files.values())
+    others = iter(job.others.events.files.items() if job.others is not None else ())
     for start, files in enumerate(job.starts):
         for _ in range(files):
             small.feed(next(lines))
+            _feed(folder / OTHERS, others)
         if start in job.lost:
             for query in job.chains:
                 newest = max(int(path.name) for path in (small.checkpoint(query) / "commits").iterdir() if path.name.isdigit())
@@ -58,6 +70,22 @@ def ran(job: RandomJob, spark: SparkSession, folder: Path) -> Left:
         {each.name: read_rows(OutputLayout(each.name, "main", Path(each.where), TIMES)) for each in batch.outputs} if batch else {}
     )
     return Left(config, queries, sides, result, rows, batch)
+
+
+def _source(others: Others, files_per_batch: int | None) -> Mapping[str, Any]:
+    """The configuration of the second source; its columns stand in another order."""
+    backwards = ", ".join(reversed(SCHEMA.split(", ")))
+    found = {"connector": "files", "path": OTHERS, "format": "json", "schema": backwards, "event_time": others.event_time}
+    return found if files_per_batch is None else {**found, "files_per_batch": files_per_batch}
+
+
+def _feed(folder: Path, files: Iterator[tuple[str, tuple[str, ...]]]) -> None:
+    """The next file of the second source, if there is one."""
+    for name, lines in islice(files, 1):
+        folder.mkdir(exist_ok=True)
+        path = folder / name
+        path.write_text("".join(f"{line}\n" for line in lines))
+        os.utime(path, (1_700_000_000 + len(list(folder.iterdir())),) * 2)
 
 
 def read_rows(layout: OutputLayout) -> tuple[OutputRow, ...]:

@@ -94,16 +94,26 @@ class Sample:
     traces: Mapping[str, tuple[str, ...]]
 
 
-def sample(seed: Seeded, scale: Scale) -> Sample:
-    """Files of events, each a bit later than the one before."""
+def sample(seed: Seeded, scale: Scale, stem: str = "", count: int = FILES, copied: Sample | None = None) -> Sample:
+    """Files of events, each a bit later than the one before.
+
+    Parameters
+    ----------
+    stem
+        What the names of the files begin with.
+    count
+        How many files there are: with fewer than `FILES` a source runs dry early.
+    copied
+        The events of another source: some of these are copies of them.
+    """
     files: dict[str, tuple[str, ...]] = {}
     traces: dict[str, tuple[str, ...]] = {}
-    lines: dict[str, str] = {}
-    rows: dict[str, Mapping[str, Any] | None] = {}
-    for number in range(FILES):
+    lines: dict[str, str] = dict(copied.lines) if copied is not None else {}
+    rows: dict[str, Mapping[str, Any] | None] = dict(copied.rows) if copied is not None else {}
+    for number in range(count):
         of_file: list[str] = []
         for place in range(EVENTS_OF_FILE):
-            trace = f"e-{number * EVENTS_OF_FILE + place:06d}"
+            trace = f"{stem or 'e'}-{number * EVENTS_OF_FILE + place:06d}"
             again = seed.choice([*lines, trace]) if seed.chance(0.2) else trace
             if again != trace:  # a copy of an event, line for line
                 event = again.partition("+")[0]
@@ -112,9 +122,10 @@ def sample(seed: Seeded, scale: Scale) -> Sample:
             else:
                 lines[trace], rows[trace] = _event(seed, scale, trace, number, place)
             of_file.append(trace)
-        name = f"{number + 1:03d}.json"
+        name = f"{stem}{number + 1:03d}.json"
         files[name], traces[name] = tuple(lines[trace] for trace in of_file), tuple(of_file)
-    return Sample(files, rows, lines, traces)
+    own = [trace for of_file in traces.values() for trace in of_file]
+    return Sample(files, {trace: rows[trace] for trace in own}, {trace: lines[trace] for trace in own}, traces)
 
 
 def with_keys_again(seed: Seeded, events: Sample) -> Sample:

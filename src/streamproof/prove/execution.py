@@ -157,6 +157,8 @@ class Executor:
                     yield self._judged(ran)
                     self._close(ran.folder.name)
                     shutil.rmtree(ran.folder, ignore_errors=True)
+                with suppress(Exception):  # it keeps memory and open files bounded, and no verdict hangs on it
+                    self.subject.engine.close_ended_stores()
                 if stop():
                     pending = []
 

@@ -44,6 +44,27 @@ def test_every_operator_is_drawn_with_every_kind_of_window() -> None:
     assert any(has(job, "within=") and not has(job, ".window(") for job in JOBS)
 
 
+def test_two_sources_are_put_together_with_every_kind_of_state() -> None:
+    unions = [job for job in JOBS if job.others is not None]
+
+    assert all(has(job, ".union(others") == (job in unions) for job in JOBS)
+    for call in (
+        ".require(",
+        ".filter(",
+        ".deduplicate(",
+        "order_by=",
+        "sp.hopping(",
+        "sp.session(",
+        "emit='corrections'",
+        "accumulator(",
+    ):
+        assert any(has(job, call) for job in unions), call
+    others = [job.others for job in unions if job.others is not None]
+    assert {len(one.events.files) for one in others} == {1, 2, 3, FILES}
+    assert {"idle_after" in one.event_time for one in others} == {True, False}
+    assert any(trace.startswith("e-") for one in others for trace in one.events.rows), "copies of events in the other source"
+
+
 def test_jobs_are_started_again_also_after_their_newest_commit_is_lost() -> None:
     assert sum(len(job.starts) > 1 for job in JOBS) > 150
     assert sum(bool(job.lost) for job in JOBS) > 75

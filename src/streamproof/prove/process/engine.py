@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 _END_SECONDS, _LOOK_SECONDS, _LAST_SECONDS = 60.0, 0.02, 1.0
+_STORES_SECONDS = 3.0
+"""Tasks of a query that was stopped may go on for a moment, with its state stores."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,11 @@ class Engine:
         for query in list(running.values()):
             if query is not None and folder in str(query.resolvedCheckpointRoot()):
                 threading.Thread(target=query.stop, name="stop-query", daemon=True).start()
+
+    def close_ended_stores(self, after_seconds: float = _STORES_SECONDS) -> int:
+        """Closes the state stores of queries that had ended by an earlier call, so long ago, in the background; how many."""
+        active = self.spark._jsparkSession.sharedState().activeStreamingQueries()
+        return int(getattr(self._jvm, "io.streamproof.proof.EndedStores").close(active, int(after_seconds * 1_000)))
 
     def restart_maintenance(self) -> None:
         """Ends the maintenance of state stores; the next query that loads one starts it with its own interval.
