@@ -5,7 +5,7 @@
 
 As in `time_per_event`: the same columns of the same Parquet files in the same batches, RocksDB, the time of all micro-batches by Spark's own account
 of them, pairs from three processes. Both sides must write the same number of rows with the same counts, or it stops. By hand a calendar day
-is a window over the local time of the zone, with a watermark on that: right as long as no clock changes, as here.
+or a shift is a window over the local time of the zone, with a watermark on that: right as long as no clock changes, as here.
 """
 
 import argparse
@@ -38,6 +38,7 @@ from streamproof.runtime.session import start_session
 LIMIT = 1.05
 _HOUR = 3_600_000
 _ZONE = "Europe/Berlin"
+_IDLE = "1 + pmod(hash(client), 3)"
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,14 @@ class Kind:
     by_hand: Callable[[DataFrame], DataFrame]
     events: int
     span_ms: int = _HOUR
+    before: str = ""
+    """What stands in front of the window."""
 
     @property
     def job(self) -> str:
         return (
             "from pyspark.sql import functions as F\nimport streamproof as sp\n\n@sp.job\ndef windows(trades: sp.Stream) -> sp.Outputs:\n"
-            f'    out = trades.window({self.window}, by="client", allowed_lateness="1 minute").aggregate(\n'
+            f'    out = trades{self.before}.window({self.window}, by="client", allowed_lateness="1 minute").aggregate(\n'
             '        exposure=F.sum("notional"), trades=F.count("*"))\n    return sp.Outputs(out=out)\n'
         )
 
@@ -74,6 +77,18 @@ def _calendar(rows: DataFrame) -> DataFrame:
     return days.select("client", *bounds, "exposure", "trades")
 
 
+def _shifts(rows: DataFrame) -> DataFrame:
+    local = rows.withColumn("local", F.from_utc_timestamp("ts", _ZONE)).withWatermark("local", "70 seconds")
+    found = _of(local.groupBy(F.window("local", "8 hours", "8 hours", "6 hours"), "client"))
+    bounds = [F.to_utc_timestamp(f"window.{bound}", _ZONE).alias(bound) for bound in ("start", "end")]
+    return found.select("client", *bounds, "exposure", "trades")
+
+
+def _own_gaps(rows: DataFrame) -> DataFrame:
+    own = rows.withColumn("idle", F.expr(_IDLE)).withWatermark("ts", "70 seconds")
+    return _of(own.groupBy(F.session_window("ts", F.make_interval(secs=F.col("idle"))), "client"))
+
+
 def _of(grouped) -> DataFrame:  # type: ignore[no-untyped-def]
     return grouped.agg(F.sum("notional").alias("exposure"), F.count("*").alias("trades"))
 
@@ -82,7 +97,14 @@ KINDS = {
     "tumbling": Kind('sp.tumbling("30 seconds")', lambda rows: summed(rows.withWatermark("ts", "70 seconds")), 48_000_000),
     "hopping": Kind('sp.hopping("1 minute", every="20 seconds")', _hopping, 16_000_000),
     "session": Kind('sp.session("2 seconds")', _session, 3_000_000),
+    "own gaps": Kind(
+        'sp.session(sp.gap_of("idle", at_most="10 seconds"))',
+        _own_gaps,
+        3_000_000,
+        before=f'.transform(lambda rows: rows.withColumn("idle", F.expr("{_IDLE}")))',
+    ),
     "calendar": Kind(f'sp.calendar("day", zone="{_ZONE}")', _calendar, 48_000_000, span_ms=240 * _HOUR),
+    "shifts": Kind(f'sp.shifts("06:00", "14:00", "22:00", zone="{_ZONE}")', _shifts, 48_000_000, span_ms=240 * _HOUR),
 }
 
 

@@ -15,7 +15,16 @@ from streamproof.prove.oracle.windows import PlainWindow
 from streamproof.stream.windows import Window
 
 pytestmark = pytest.mark.spark
-ZONES = ("UTC", "Europe/Berlin", "America/Havana", "Africa/Cairo", "Asia/Kathmandu", "Pacific/Apia", "America/Sao_Paulo")
+ZONES = (
+    "UTC",
+    "Europe/Berlin",
+    "America/Havana",
+    "Africa/Cairo",
+    "Asia/Kathmandu",
+    "Pacific/Apia",
+    "America/Sao_Paulo",
+    "America/St_Johns",
+)
 KINDS = [
     sp.tumbling("90 seconds"),
     sp.tumbling("1 day", offset="6 hours"),

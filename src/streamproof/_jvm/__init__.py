@@ -24,6 +24,7 @@ from streamproof._jvm.plans import (
 from streamproof._jvm.records import Refused, avro_record, avro_schema, avro_value, json_record, text_behind_record
 from streamproof._jvm.session import default_session, has_class, jars, launch, live_settings
 from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error
+from streamproof._jvm.zone_windows import ZoneWindows
 
 __all__ = [
     "PRODUCTION_JAR",
@@ -36,6 +37,7 @@ __all__ = [
     "Numbered",
     "Refused",
     "Storage",
+    "ZoneWindows",
     "accumulator_column",
     "aggregates_in_python",
     "avro_record",

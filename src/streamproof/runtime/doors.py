@@ -78,9 +78,8 @@ class SideDoors:
         return self._divert(rows.drop(ORIGINAL), SideKind.LATE, decides < self.jvm.late_before(window_us), payload, F.lit(_LATE))
 
     def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
-        trace = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
-        counted = self.jvm.divert(self._once_more(EXPANDED), None, trace, F.lit(None).cast("string"))
-        return rows_that_pass(rows, F.when(further, ~counted).otherwise(F.lit(True)))
+        counted = self.jvm.passing(self._once_more(EXPANDED))
+        return rows_that_pass(rows, F.when(further, counted).otherwise(F.lit(True)))
 
     def _once_more(self, door: str) -> str:
         """The name of a door that every source of a union has: a door occurs once in a plan, and its sums are added up by its name."""

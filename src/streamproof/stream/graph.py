@@ -116,9 +116,13 @@ def _kept(
     for source, part in parts.items():
         event_time = times[source]
         delay = event_time.lag + recipe.allowed_lateness
+        clock = event_time.column, f"{micros_of(delay) // 1000} milliseconds"
+        # Spark's watermark takes rows one by one, out of a compiled loop. It stands behind the late door, so that the steps up to there are one
+        # loop; but before windows that overlap, which make several rows of each. No late row is the newest: the watermark is the same.
+        if first.multiplies:
+            part = part.withWatermark(*clock)
         rows = first.divert(first.ready(part, event_time.column, doors), event_time.column, doors).drop(MADE)
-        # Behind the door: no late row is the newest, and Spark compiles the steps up to its watermark into one loop.
-        behind.append(rows.withWatermark(event_time.column, f"{micros_of(delay) // 1000} milliseconds"))
+        behind.append(rows if first.multiplies else rows.withWatermark(*clock))
         delays.append(micros_of(delay) // 1000)
     rows = behind[0]
     if len(behind) > 1:

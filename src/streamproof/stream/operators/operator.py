@@ -57,6 +57,11 @@ class Stateful(Operator):
     name: ClassVar[str]
     keeps_state: ClassVar[bool] = True
 
+    @property
+    def multiplies(self) -> bool:
+        """Whether `ready` makes several rows of one."""
+        return False
+
     @abstractmethod
     def ready(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """The rows as the operator takes them, one for each thing that it holds; called before `divert`, or behind an earlier operator."""

@@ -31,6 +31,10 @@ class WindowAggregate(Stateful):
     aggregates: "Mapping[str, Column | Declared]"
     emission: Emission = field(default_factory=Final)
 
+    @property
+    def multiplies(self) -> bool:
+        return self.window.several
+
     def ready(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         return self.window.assigned(rows, event_time, doors)
 

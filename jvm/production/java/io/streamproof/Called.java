@@ -24,19 +24,24 @@ final class Called {
 
   /** The call as a column, not deterministic: Spark neither copies it nor moves it. */
   static Column column(Object target, String method, DataType returns, Column... arguments) {
-    return call(target, method, returns, false, arguments);
+    return call(target, method, returns, false, false, arguments);
+  }
+
+  /** The same of a method that gives the same for the same arguments: Spark may copy and move it. */
+  static Column pure(Object target, String method, DataType returns, Column... arguments) {
+    return call(target, method, returns, false, true, arguments);
   }
 
   /** The same of a method that can return null. */
   static Column nullable(Object target, String method, DataType returns, Column... arguments) {
-    return call(target, method, returns, true, arguments);
+    return call(target, method, returns, true, false, arguments);
   }
 
-  private static Column call(Object target, String method, DataType returns, boolean nullable, Column... arguments) {
+  private static Column call(Object target, String method, DataType returns, boolean nullable, boolean pure, Column... arguments) {
     List<Expression> given = List.of(arguments).stream().map(ExpressionUtils::expression).toList();
     Seq<Expression> expressions = CollectionConverters.asScala(given).toSeq();
     Literal self = new Literal(target, new ObjectType(target.getClass()));
-    return ExpressionUtils.column(new Invoke(self, method, returns, expressions, none(), false, nullable, false));
+    return ExpressionUtils.column(new Invoke(self, method, returns, expressions, none(), false, nullable, pure));
   }
 
   @SuppressWarnings("unchecked")

@@ -13,7 +13,7 @@ import scala.collection.Iterator;
 
 /** What the executed plan of a batch says of it, from here to its close: rows read, duplicates dropped, doors in the plan. */
 final class Execution implements AutoCloseable {
-  private static final Pattern DOOR = Pattern.compile("divert_([^(]+)\\(");
+  private static final Pattern DOOR = Pattern.compile("divert_([^(]+)\\(|passing_([^.]+)\\.pass");
 
   private final Map<String, List<CountedByTask>> counted = new TreeMap<>();
   private final Map<String, Long> doors = new TreeMap<>();
@@ -22,7 +22,7 @@ final class Execution implements AutoCloseable {
     visit(plan);
   }
 
-  /** Sums by name: {@code input} and {@code duplicate}; and {@code door:NAME}, how often each divert occurs. */
+  /** Sums by name: {@code input} and {@code duplicate}; and {@code door:NAME}, how often each door occurs. */
   Map<String, Long> sums() {
     Map<String, Long> found = new TreeMap<>(doors);
     counted.forEach((name, metrics) -> found.put(name, metrics.stream().mapToLong(CountedByTask::count).sum()));
@@ -41,7 +41,7 @@ final class Execution implements AutoCloseable {
     count("duplicate", plan, "numDroppedDuplicateRows");
     Matcher found = DOOR.matcher(plan.expressions().toString());
     while (found.find()) {
-      doors.merge("door:" + found.group(1), 1L, Long::sum);
+      doors.merge("door:" + (found.group(1) != null ? found.group(1) : found.group(2)), 1L, Long::sum);
     }
     Iterator<SparkPlan> children = plan.children().iterator();
     while (children.hasNext()) {

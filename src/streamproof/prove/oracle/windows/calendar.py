@@ -1,12 +1,12 @@
 """The twin of calendar windows."""
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from streamproof.core.clock import from_micros, to_micros
 from streamproof.prove.oracle.windows.window import PlainWindow
+from streamproof.prove.oracle.windows.zone import around, begins, shown
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,8 @@ class PlainCalendar(PlainWindow):
     zone: str
 
     def assign(self, instant_us: int) -> list[tuple[int, int]]:
-        local = from_micros(instant_us).astimezone(ZoneInfo(self.zone)).date()
-        first = _first(local, self.unit)
-        return [(_midnight(first, self.zone), _midnight(_next(first, self.unit), self.zone))]
+        day = shown(instant_us, ZoneInfo(self.zone)).date()
+        return [around(instant_us, _midnights(_first(day, self.unit), self.unit, self.zone))]
 
     def last_late(self, bound_us: int, tick_us: int) -> int:
         last = self.assign(bound_us)[0][0] - 1
@@ -39,6 +38,9 @@ def _next(first: date, unit: str) -> date:
 
 
 @lru_cache(maxsize=4096)
-def _midnight(day: date, zone: str) -> int:
-    """The first instant of a day: where midnight is left out, the instant at which the clocks go on."""
-    return to_micros(datetime.combine(day, time(), ZoneInfo(zone)).astimezone(UTC))
+def _midnights(first: date, unit: str, zone: str) -> tuple[int, ...]:
+    """When the windows around one begin: clocks that go back across midnight show the date before again."""
+    found = [_first(first - timedelta(days=1), unit), first]
+    for _ in range(2):
+        found.append(_next(found[-1], unit))
+    return tuple(begins(datetime.combine(day, time()), ZoneInfo(zone)) for day in found)
