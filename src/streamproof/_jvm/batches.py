@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from streamproof._jvm.java import java_call, java_class
+from streamproof._jvm.java import java_call, java_class, whole_text
 from streamproof.core.ids import new_id
 from streamproof.errors import DivertError
 
@@ -76,7 +76,7 @@ class Doors:
 
     def drain(self, batch: int) -> list[dict[str, Any]]:
         """The reports of a batch, one per finished task attempt and door."""
-        reports: list[dict[str, Any]] = json.loads(self._doors.drain(batch))
+        reports: list[dict[str, Any]] = json.loads(whole_text(self._doors.drain(batch)))
         return reports
 
 

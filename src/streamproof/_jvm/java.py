@@ -40,6 +40,13 @@ def java_call(udf: Any, *arguments: "Column") -> "Column":
     return Column(udf.apply(sequence))
 
 
+def whole_text(answer: Any) -> Any:
+    """What Java answered: a long text comes in pieces, see `LongText`."""
+    if answer is None or isinstance(answer, str):
+        return answer
+    return "".join(answer.piece(number) for number in range(answer.count()))
+
+
 _CLASS_NAMES = re.compile(r"^(?:Caused by: )?(?:[a-z]\w*\.)+[A-Z][\w$]*(?:: |$)")
 
 

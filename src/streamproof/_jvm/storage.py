@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from streamproof._jvm.java import java_causes, java_class, plain
+from streamproof._jvm.java import java_causes, java_class, plain, whole_text
 from streamproof.errors import DiskFull, SinkError, StreamproofError, TwoDrivers
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Storage:
 
     def read(self, path: str) -> str | None:
         """The text of a file; empty where its checksum says that it is torn, None where there is none."""
-        text: str | None = self._try(self._storage.read, path)
+        text: str | None = whole_text(self._try(self._storage.read, path))
         return text
 
     def create_atomic(self, path: str, text: str) -> bool:
@@ -46,13 +46,13 @@ class Storage:
 
     def list(self, path: str) -> dict[str, int]:
         """Names in a directory and their bytes (-1 for a directory), sorted; empty where there is no such directory."""
-        listing: str = self._try(self._storage.list, path)
+        listing: str = whole_text(self._try(self._storage.list, path))
         entries = (entry.rsplit("\t", 1) for entry in listing.splitlines())
         return {name: int(size) for name, size in entries}
 
     def names(self, path: str) -> Sequence[str]:
         """Names in a directory, in no order; empty where there is no such directory. Cheap also where they are many."""
-        names: str = self._try(self._storage.names, path)
+        names: str = whole_text(self._try(self._storage.names, path))
         return names.splitlines()
 
     def numbered(self, path: str, prefix: str, last: int) -> "Numbered":
@@ -62,7 +62,7 @@ class Storage:
 
     def sizes(self, uris: "Sequence[str]") -> dict[str, int]:
         """The bytes of files given by their URIs, -1 where there is none."""
-        sizes: str = self._try(self._storage.sizes, list(uris))
+        sizes: str = whole_text(self._try(self._storage.sizes, list(uris)))
         return dict(zip(uris, map(int, sizes.split()), strict=True))
 
     def exists(self, path: str) -> bool:

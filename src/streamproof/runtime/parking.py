@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     DataType,
@@ -36,6 +36,9 @@ FOLDED = "folded"
 MOST = 32
 """So many batches may have rows that wait; then one puts them together, and drops those that are not the newest of their window."""
 _UNFIT = ("void", "variant", "interval", "udt")
+_ONE_TASK = 50_000
+"""So many rows are read and sorted by one task: sending them to others would take longer."""
+_NEVER = 2**63 - 1
 _KEPT = 2
 """Of so many newest batches what they need is kept: the newest can be computed again."""
 
@@ -102,7 +105,7 @@ class Parking:
         named = [one for one in waiting if any(after < end <= up_to for end in one.ends)]
         if not named:
             return None
-        due = self._newest(named, F.col(DUE).between(after + 1, up_to))
+        due = self._newest(named, after, up_to)
         return due.drop(DUE, WHOSE, BATCH)
 
     def folded(self, waiting: Sequence[Parked], batch: int, attempt: str, watermark_ms: int) -> tuple[Parked, ...]:
@@ -111,7 +114,7 @@ class Parking:
             return ()
         path, on_time = f"{self._path(attempt)}/{FOLDED}", self.on_time(watermark_ms)
         self._there.setdefault(batch, set()).add(attempt)
-        self._newest(waiting, F.col(DUE) > on_time).write.options(**WRITTEN, **NO_MARKER).json(path)
+        self._newest(waiting, on_time, _NEVER).write.options(**WRITTEN, **NO_MARKER).json(path)
         files = tuple(replace(file, name=f"{FOLDED}/{file.name}") for file in files_of_rows(self.storage, path))
         ends: dict[int, int] = {}
         for one in waiting:
@@ -179,10 +182,12 @@ class Parking:
         inner = self.storage.list(f"{path}/{FOLDED}") if FOLDED in found else {}
         return found | {f"{FOLDED}/{name}": size for name, size in inner.items()}
 
-    def _newest(self, named: Sequence[Parked], chosen: Column) -> DataFrame:
-        """Of the rows in these files that are chosen the newest of each window."""
+    def _newest(self, named: Sequence[Parked], above: int, up_to: int) -> DataFrame:
+        """Of the rows in these files whose windows end above one instant and up to another, microseconds UTC, the newest of each window."""
         files = [f"{self._path(one.attempt)}/{file.name}" for one in named for file in one.files]
-        rows = self.spark.read.schema(self._written).json(files).filter(chosen)
+        rows = self.spark.read.schema(self._written).json(files).filter((F.col(DUE) > above) & (F.col(DUE) <= up_to))
+        if sum(sum(one.ends.values()) for one in named) <= _ONE_TASK:
+            rows = rows.coalesce(1)
         newest = Window.partitionBy(WHOSE, DUE).orderBy(F.col(BATCH).desc())
         return rows.withColumn("_place", F.row_number().over(newest)).filter("_place = 1").drop("_place")
 

@@ -84,6 +84,7 @@ class Engine:
     def gateway(self) -> Gateway:
         server = self._jvm.org.apache.spark.api.python.Py4JServer(self.spark.sparkContext._jsc.sc().conf())
         server.start()
+        getattr(self._jvm, "io.streamproof.proof.NoDelay").on(server)
         return Gateway(server.getListeningPort(), server.secret(), server)
 
     def open_recording(self, identity: str, folder: Path) -> None:

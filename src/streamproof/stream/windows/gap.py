@@ -31,10 +31,8 @@ class Gap:
         return f"gap_of({self.column!r}, at_most={format_duration(self.at_most)!r})"
 
     def micros(self, rows: "DataFrame") -> "Column":
-        """The gap of each row (bigint, microseconds); null where it is none, see `refused`."""
-        from pyspark.sql import functions as F
-
-        return F.when(self.refused(rows).isNull(), self._rounded(rows).try_cast("bigint"))
+        """The gap of each row (double, whole microseconds), once those that have none are gone, see `refused`."""
+        return self._rounded(rows)
 
     def refused(self, rows: "DataFrame") -> "Column":
         """Why the gap of a row is none (string); null where it is one.
@@ -66,9 +64,9 @@ class Gap:
         if isinstance(type_, DayTimeIntervalType):
             whole = value.cast("interval day to second")
             parts = [F.extract(F.lit(part), whole).cast("double") * float(seconds) for part, seconds in _PARTS]
-            return F.round((parts[0] + parts[1] + parts[2] + parts[3]) * 1e6)
+            return F.rint((parts[0] + parts[1] + parts[2] + parts[3]) * 1e6)
         if isinstance(type_, NumericType):
-            return F.round(value.cast("double") * 1e6)
+            return F.rint(value.cast("double") * 1e6)
         raise JobDefinitionError(
             f'{self.call}: the column "{self.column}" is {type_.simpleString()}.',
             required="A gap is a number of seconds, or an interval of days to seconds; a month has no fixed length.",

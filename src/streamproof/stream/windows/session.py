@@ -63,7 +63,8 @@ class Session(Window):
         from pyspark.sql import functions as F
 
         if isinstance(self.gap, Gap):
-            return F.make_interval(secs=(self.gap.micros(rows) / F.lit(1_000_000).cast("decimal(7,0)")).cast("decimal(18,6)"))
+            microsecond = F.make_interval(secs=F.lit("0.000001").cast("decimal(18,6)"))
+            return microsecond * self.gap.micros(rows)
         return f"{micros_of(self.gap)} microseconds"
 
     @property

@@ -76,8 +76,8 @@ public final class Doors {
   }
 
   /** The reports of a batch as a JSON list, one entry per task and door; earlier ones are forgotten. */
-  public String drain(long batch) throws JsonProcessingException {
+  public Object drain(long batch) throws JsonProcessingException {
     List<Report> taken = reports.drain(batch);
-    return JSON.writeValueAsString(taken);
+    return LongText.of(JSON.writeValueAsString(taken));
   }
 }

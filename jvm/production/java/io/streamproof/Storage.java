@@ -25,14 +25,14 @@ public final class Storage {
   }
 
   /** The text of a file, or null where there is none; empty where its checksum says that it is torn. */
-  public String read(String path) throws IOException {
+  public Object read(String path) throws IOException {
     Path file = new Path(path);
     FileSystem files = file.getFileSystem(configuration);
     if (!files.exists(file)) {
       return null;
     }
     try (FSDataInputStream in = files.open(file)) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+      return LongText.of(new String(in.readAllBytes(), StandardCharsets.UTF_8));
     } catch (ChecksumException torn) {
       return ""; // as good as nothing: whoever reads it knows how to mend an empty file
     }
@@ -75,7 +75,7 @@ public final class Storage {
   }
 
   /** The entries of a directory, a line "name\tbytes" each (bytes -1 for a directory), sorted; empty where there is none. */
-  public String list(String path) throws IOException {
+  public Object list(String path) throws IOException {
     Path folder = new Path(path);
     FileSystem files = folder.getFileSystem(configuration);
     List<String> names = new ArrayList<>();
@@ -85,16 +85,20 @@ public final class Storage {
       }
     }
     names.sort(null);
-    return String.join("\n", names);
+    return LongText.of(String.join("\n", names));
   }
 
   /** The names in a directory, a line each, in no order; empty where there is none. A local disk is not asked about each of them. */
-  public String names(String path) throws IOException {
+  public Object names(String path) throws IOException {
+    return LongText.of(String.join("\n", namesIn(path)));
+  }
+
+  private List<String> namesIn(String path) throws IOException {
     Path folder = new Path(path);
     FileSystem files = folder.getFileSystem(configuration);
     if ("file".equals(files.getUri().getScheme())) {
       String[] found = new java.io.File(files.makeQualified(folder).toUri().getPath()).list();
-      return found == null ? "" : String.join("\n", found);
+      return found == null ? List.of() : List.of(found);
     }
     List<String> names = new ArrayList<>();
     if (files.exists(folder)) {
@@ -102,7 +106,7 @@ public final class Storage {
         names.add(status.getPath().getName());
       }
     }
-    return String.join("\n", names);
+    return names;
   }
 
   /** Of the names in a directory that are a prefix and a number up to `last`: how many, their sum, the smallest and the largest, -1 without one. */
@@ -111,7 +115,7 @@ public final class Storage {
     long sum = 0;
     long oldest = -1;
     long newest = -1;
-    for (String name : names(path).split("\n")) {
+    for (String name : namesIn(path)) {
       if (!name.startsWith(prefix) || !NUMBER.matcher(name).region(prefix.length(), name.length()).matches()) {
         continue;
       }
@@ -127,7 +131,7 @@ public final class Storage {
   }
 
   /** The bytes of files given by their URIs, a line each; -1 where there is none. */
-  public String sizes(List<String> uris) throws IOException {
+  public Object sizes(List<String> uris) throws IOException {
     List<String> sizes = new ArrayList<>();
     for (String uri : uris) {
       Path file = new Path(java.net.URI.create(uri));
@@ -137,7 +141,7 @@ public final class Storage {
         sizes.add("-1");
       }
     }
-    return String.join("\n", sizes);
+    return LongText.of(String.join("\n", sizes));
   }
 
   public boolean exists(String path) throws IOException {

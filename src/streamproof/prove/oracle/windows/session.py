@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
-from math import floor, isinf, isnan
+from math import isinf, isnan
 from typing import Any, ClassVar
 
 from streamproof.core.durations import format_duration
@@ -34,7 +33,7 @@ class PlainGap:
             return no_number
         if isinf(seconds):
             return too_long if seconds > 0 else not_above_zero
-        gap_us = floor(Decimal(seconds * 1e6) + Decimal("0.5"))
+        gap_us = round(seconds * 1e6)
         if gap_us <= 0:
             return not_above_zero
         return too_long if gap_us > self.at_most_us else gap_us
