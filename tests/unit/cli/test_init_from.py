@@ -261,7 +261,7 @@ def test_a_bad_sample_leaves_nothing_behind(streamproof):
     result = streamproof("init", "my_job", "--from", "bad.csv")
 
     assert result.code == 2
-    assert result.err.startswith("error  bad.csv line 3 has one field: 3")
+    assert result.err.startswith("error  bad.csv line 3 has one field.\n")
     assert not Path("my_job").exists()
 
 

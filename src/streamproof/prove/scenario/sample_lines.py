@@ -24,7 +24,6 @@ from streamproof.prove.scenario.sample_types import (
 
 _LONGEST = 16 * 1024 * 1024
 """Bytes of a line: where one is longer, the file is not text in lines."""
-_SHOWN = 60
 _BOM = b"\xef\xbb\xbf"
 _NO_TEXT = {
     b"PAR1": "Parquet",
@@ -77,7 +76,7 @@ def csv_lines(path: Path, most: int) -> Found:
         fields = fields_of(path, number, text)
         if len(fields) != len(names):
             raise ScenarioError(
-                f"{display(path)} line {number} has {_counted(len(fields))}: {_start(text)}",
+                f"{display(path)} line {number} has {_counted(len(fields))}.",
                 required=f"The header has {len(names)}: {', '.join(names)}.",
                 remedy="Mend the line, or leave it out.",
             )
@@ -150,17 +149,24 @@ def _to_utf8(encoding: str) -> str:
     return f"Convert it, from {encoding} by: iconv -f {encoding} -t UTF-8 old > new"
 
 
+_KINDS = {list: "an array", str: "a text", int: "a number", float: "a number", bool: "true or false", type(None): "null"}
+
+
 def object_in(path: Path, number: int, text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
+    except json.JSONDecodeError as problem:
+        value, why = None, f"{problem.msg}, in place {problem.colno}"  # what stands there may be somebody's data: it is not shown
     except (ValueError, RecursionError):
-        value = None
+        value, why = None, "a number or a depth that no reader takes"
+    else:
+        why = f"it is {_KINDS.get(type(value), 'something else')}"
     if isinstance(value, dict):
         return value
     whole = number == 1 and text.strip() in ("[", "{")
     is_array = whole or isinstance(value, list)
     raise ScenarioError(
-        f"{display(path)} line {number} is no object of JSON: {_start(text)}",
+        f"{display(path)} line {number} is no object of JSON: {why}.",
         required="JSON is one object a line.",
         remedy="Put each object on a line of its own: jq -c '.[]' old > new (for one object over several lines: jq -c . old > new)"
         if is_array
@@ -174,7 +180,7 @@ def header_of(path: Path, text: str) -> list[str]:
         for separator, what in _OTHER_SEPARATORS.items():
             if separator in text:
                 raise ScenarioError(
-                    f"{display(path)} has {what} between its columns: {_start(text)}",
+                    f"{display(path)} has {what} between its columns.",
                     required="The columns of CSV are separated by commas.",
                 )
     names = [field or f"_c{place}" for place, field in enumerate(fields)]  # as Spark calls them
@@ -189,7 +195,7 @@ def fields_of(path: Path, number: int, text: str) -> list[str]:
         return next(csv.reader([text], strict=True))
     except csv.Error:
         raise ScenarioError(
-            f"{display(path)} line {number} has a quote that does not end in it: {_start(text)}",
+            f"{display(path)} line {number} has a quote that does not end in it.",
             required="A sample is one record a line, in CSV too: a proof moves, repeats and cuts lines. (The source of a job does take line ends in quotes.)",
             remedy="Put something else in the place of the line end, such as a blank, or leave the record out.",
         ) from None
@@ -197,10 +203,6 @@ def fields_of(path: Path, number: int, text: str) -> list[str]:
 
 def _counted(fields: int) -> str:
     return "one field" if fields == 1 else f"{fields} fields"
-
-
-def _start(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def _lost_zeros(names: Sequence[str], types: Sequence[ColumnType], rows: Sequence[Sequence[str]]) -> Iterator[str]:
