@@ -58,8 +58,9 @@ class _Twin:
         self.lines = {trace: line for events in job.samples.values() for trace, line in events.lines.items()}
         self.traces_of_file = {name: traces for events in job.samples.values() for name, traces in events.traces.items()}
         of_source = [(source, *read) for source, events in job.samples.items() for read in events.rows.items()]
-        for source, trace, read in of_source:
-            found = self._behind(read, source)
+        for read_from, trace, read in of_source:
+            found = self._behind(read, read_from)
+            source = read_from if job.others is not None else ""
             if isinstance(found, Left):
                 self.reasons[trace] = found.reason or None
                 self.arrived[trace] = Arrived(trace, RowFate(found.fate), found.reason, source=source)
