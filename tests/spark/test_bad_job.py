@@ -161,3 +161,23 @@ def test_a_setting_that_the_guarantees_stand_on_is_not_switched_off(small_job, s
 
     assert setting in error.message
     assert why in str(error)
+
+
+def test_filters_may_have_any_name_also_on_both_sides_of_a_union(small_job):
+    text = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    kept = events.filter("v > 1", name="small (EU)").filter("v > 2", name="small (US)").filter("v > 3", name="divert_x(%) ü")
+    return sp.Outputs(kept=kept)
+"""
+    job = small_job(text, Binding(sinks={"kept": "json"}))
+    job.feed([event(str(number), number, v=float(number)) for number in range(6)])
+
+    result = job.run()
+
+    assert (result.accounts[0].adds_up, result.account.filtered, result.account.emitted) == (True, 4, 2)
+    assert {key: count for key, count in job.manifest(0).counts.items() if key.startswith("filtered.")} == {
+        "filtered.small (EU)": 2,
+        "filtered.small (US)": 1,
+        "filtered.divert_x(%) ü": 1,
+    }

@@ -211,3 +211,17 @@ def test_calls_need_the_revision_in_their_key(small_job):
     assert small_job(job_of("final"), bound, folder="final").run().accounts[0].adds_up
     with_revision = replace(bound, tables={"sink.sums": {**called, "key": [*called["key"], "revision"]}})
     assert small_job(job_of("corrections"), with_revision, folder="revised").run().accounts[0].adds_up
+
+
+def test_rows_of_keys_that_differ_by_a_microsecond_wait_each_by_itself(small_job):
+    text = job_of(
+        "corrections", chain='.transform(lambda rows: rows.withColumn("at", F.timestamp_micros(F.col("v").cast("bigint"))))'
+    )
+    job = small_job(text.replace('by="client"', 'by="at"'), BOUND)
+    job.feed([event("a", 1, v=1.0), event("b", 2, v=2.0), event("c", 3, v=1.0)])
+    job.feed([event("d", 200, v=5.0)])
+
+    result = job.run()
+
+    assert sorted((row["at"].microsecond, row["n"]) for row in job.rows("sums")) == [(1, 2), (2, 1)]
+    assert (account(result).emitted, account(result).open_state) == (3, 1)

@@ -192,3 +192,43 @@ def test_r21_checkpoint_format_1_works_and_is_said_to_be_weaker(small_job):
     assert sum("checkpoint format 1" in note for note in result.notes) == 1
     job.feed([event("e2", 100), event("e3", 200)])
     assert job.run().account == Account(emitted=2, open_state=1)
+
+
+MADE_TIMES = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    timed = events.transform(lambda rows: rows.withColumn("ts", F.expr(
+        "CASE client WHEN 'none' THEN null WHEN 'far' THEN timestamp_micros(-9223372036854775807) ELSE ts END")))
+    {kept}
+    return sp.Outputs(sums=sums, rejected=timed.rejected)
+"""
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        f'sums = timed.window({window}, by="client"{emit}).aggregate(n=F.count("*"))'
+        for window in (
+            'sp.tumbling("30 seconds")',
+            'sp.hopping("20 seconds", every="10 seconds")',
+            'sp.calendar("day", zone="Asia/Kathmandu")',
+        )
+        for emit in ("", ', emit="corrections"')
+    ]
+    + ['sums = timed.window(sp.session("5 seconds"), by="client").aggregate(n=F.count("*"))', 'sums = timed.deduplicate("id")'],
+)
+def test_r15_an_event_whose_time_a_transform_has_lost_is_rejected_in_front_of_every_state(small_job, kept):
+    job = small_job(MADE_TIMES.format(kept=kept), Binding(sinks={"sums": "json", "rejected": "json"}))
+    job.feed([event("a", 1), event("b", 2, client="none"), event("c", 3, client="far"), event("d", 4)])
+    job.feed([event("e", 500_000), event("f", 2, client="none")])
+
+    result = job.run()
+
+    assert sorted((row["client"], row["reason"]) for row in job.rows("rejected")) == [
+        ("far", "no event time in ts"),
+        ("none", "no event time in ts"),
+        ("none", "no event time in ts"),
+    ]
+    found = result.accounts[0]
+    assert (found.adds_up, found.account.rejected) == (True, 3)
+    assert {row["client"] for row in job.rows("sums")} == {"a"}

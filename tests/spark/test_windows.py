@@ -10,6 +10,8 @@ from pyspark.sql import functions as F
 
 import streamproof as sp
 from streamproof.core.clock import to_micros
+from streamproof.core.randomness import Seeded
+from streamproof.errors import JobDefinitionError
 from streamproof.prove.oracle.asked import plain_window
 from streamproof.prove.oracle.windows import PlainWindow
 from streamproof.stream.windows import Window
@@ -88,7 +90,8 @@ def shown(window: Window, rows: DataFrame) -> list[tuple[int, int, int, int]]:
 @pytest.mark.parametrize("window", KINDS, ids=str)
 def test_spark_and_the_twin_cut_time_alike(spark: SparkSession, window: Window) -> None:
     times = sorted({to_micros(instant) for instant in instants()})
-    table = pa.table({"id": pa.array(range(len(times)), pa.int64()), "us": pa.array(times, pa.int64())})
+    mixed = Seeded(7, "instants").shuffled(times)  # the window of the row before is seldom the right one
+    table = pa.table({"id": pa.array(range(len(mixed)), pa.int64()), "us": pa.array(mixed, pa.int64())})
     rows = spark.createDataFrame(table).select("id", F.timestamp_micros("us").alias("ts"))
     twin: PlainWindow = plain_window(window)
     tumbles = (
@@ -111,3 +114,25 @@ def test_r11_all_but_the_newest_window_of_an_event_are_counted_as_further_ones(s
     )
 
     assert pairs.filter("first <> 1 or n not between 3 and 4").count() == 0
+
+
+def test_an_instant_at_the_edge_of_time_does_not_move_the_windows_of_others(spark: SparkSession) -> None:
+    day = sp.calendar("day", zone="Europe/Berlin")
+    times = [-(2**63), -(2**63) + 1, 1_767_603_600_000_000, 2**63 - 1, 1_767_603_600_000_001, -(2**63) + 10**12, 0]
+    rows = spark.createDataFrame([(number, time) for number, time in enumerate(times)], "id long, us long").coalesce(1)
+
+    found = day.assigned(rows.withColumn("ts", F.timestamp_micros("us")), "ts", Pass()).select("us", F.unix_micros("_window_end"))
+
+    twin = plain_window(day)
+    ends = {row[0]: row[1] for row in found.collect()}
+    assert {time: ends[time] for time in times if abs(time) < 2**62} == {
+        time: twin.assign(time)[0][1] for time in times if abs(time) < 2**62
+    }
+    assert all(end >= time for time, end in ends.items())
+
+
+def test_a_zone_that_java_does_not_have_is_told_when_the_plan_is_built(spark: SparkSession) -> None:
+    rows = spark.range(1).select(F.timestamp_micros("id").alias("ts"))
+
+    with pytest.raises(JobDefinitionError, match='no time zone "right/Europe/Berlin"'):
+        sp.stream.Calendar("day", "right/Europe/Berlin").assigned(rows, "ts", Pass())

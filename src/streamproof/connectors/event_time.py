@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DateType, NumericType, StringType, TimestampNTZType, TimestampType
 
 from streamproof import _jvm
+from streamproof.core.clock import LAST_MICROS
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import ConfigurationError
 from streamproof.stream.doors import Doors
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from streamproof.config import EventTime, SourceConfig
 
 _TOMBSTONE = "no value (a tombstone)"
-_LAST_MICROS = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z, the last instant that Spark can print
 _LAST_BIGINT = 2**63 - 2_000  # far enough from the end to be rounded down to whole microseconds
 _ZONE_LETTERS = "VzOXxZ"
 """Of Spark's patterns for times, the letters of a zone or an offset."""
@@ -76,7 +76,7 @@ def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
                 required="A number needs a unit: seconds, milliseconds, microseconds or nanoseconds.",
                 remedy=f'event_time = {{ column = "{declared.column}", unit = "milliseconds", ... }}',
             )
-        last = min(_LAST_MICROS // 1_000_000 * _TICKS[declared.unit], _LAST_BIGINT)
+        last = min(LAST_MICROS // 1_000_000 * _TICKS[declared.unit], _LAST_BIGINT)
         usable = column.between(F.lit(-last), F.lit(last))
         return F.when(usable, _from_number(column, declared.unit))
     raise ConfigurationError(
@@ -87,7 +87,7 @@ def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
 
 def _printable(instant: Column) -> Column:
     """Null in place of a time whose year has more than four digits."""
-    return F.when(F.unix_micros(instant).between(F.lit(-_LAST_MICROS), F.lit(_LAST_MICROS)), instant)
+    return F.when(F.unix_micros(instant).between(F.lit(-LAST_MICROS), F.lit(LAST_MICROS)), instant)
 
 
 def _says_its_zone(text: Column, pattern: str | None) -> Column:

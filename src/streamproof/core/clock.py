@@ -3,6 +3,9 @@
 import time
 from datetime import UTC, datetime
 
+LAST_MICROS = 253_402_300_799_999_999
+"""9999-12-31T23:59:59.999999Z, the last instant that Spark can print."""
+
 
 def now_utc() -> datetime:
     """The present instant in UTC."""

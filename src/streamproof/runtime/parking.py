@@ -185,7 +185,12 @@ class Parking:
     def _newest(self, named: Sequence[Parked], above: int, up_to: int) -> DataFrame:
         """Of the rows in these files whose windows end above one instant and up to another, microseconds UTC, the newest of each window."""
         files = [f"{self._path(one.attempt)}/{file.name}" for one in named for file in one.files]
-        rows = self.spark.read.schema(self._written).json(files).filter((F.col(DUE) > above) & (F.col(DUE) <= up_to))
+        rows = (
+            self.spark.read.schema(self._written)
+            .option("mode", "FAILFAST")
+            .json(files)
+            .filter((F.col(DUE) > above) & (F.col(DUE) <= up_to))
+        )
         if sum(sum(one.ends.values()) for one in named) <= _ONE_TASK:
             rows = rows.coalesce(1)
         newest = Window.partitionBy(WHOSE, DUE).orderBy(F.col(BATCH).desc())

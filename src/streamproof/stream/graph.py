@@ -3,8 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import TimestampType
 
+from streamproof.core.clock import LAST_MICROS
 from streamproof.core.durations import micros_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.doors import Doors
@@ -95,6 +98,12 @@ def _event_time(source: str, read: Read, rows: DataFrame) -> EventTimeColumn:
     return read.event_time
 
 
+def _no_time(column: str) -> Column:
+    """Why a row has no usable event time behind a transform (string); null where it has one. Spark would drop it, or keep it for ever."""
+    usable = F.unix_micros(column).between(F.lit(-LAST_MICROS), F.lit(LAST_MICROS))
+    return F.when(~F.coalesce(usable, F.lit(False)), F.lit(f"no event time in {column}"))
+
+
 def _types(rows: DataFrame) -> dict[str, str]:
     return {name: rows.schema[name].dataType.simpleString() for name in visible(rows.columns)}
 
@@ -117,6 +126,8 @@ def _kept(
         event_time = times[source]
         delay = event_time.lag + recipe.allowed_lateness
         clock = event_time.column, f"{micros_of(delay) // 1000} milliseconds"
+        if MADE in part.columns and isinstance(part.schema[event_time.column].dataType, TimestampType):
+            part = doors.reject(part, _no_time(event_time.column))
         # Spark's watermark takes rows one by one, out of a compiled loop. It stands behind the late door, so that the steps up to there are one
         # loop; but before windows that overlap, which make several rows of each. No late row is the newest: the watermark is the same.
         if first.multiplies:

@@ -34,6 +34,13 @@ NUMBER = "_number"
 HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, ADDED, DUE, WHOSE, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
 _OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, PIECE, NUMBER, BATCH, GIVES, REVISIONS})
 
+WHOLE_TEXT = {
+    "ignoreNullFields": "false",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+"""How values are written as JSON by which they are told apart: Spark's own formats cut instants to milliseconds."""
+
 
 def own_name(names: Iterable[str]) -> str | None:
     """The first of the names that is one of Streamproof's own columns, in whatever case: Spark takes `_Reason` for `_reason`."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.stream.aggregates.accumulator import Accumulator
 from streamproof.stream.emissions.emission import REVISION, Emission
-from streamproof.stream.names import ADDED, BATCH, DUE, GIVES, REVISIONS, WHOSE, WINDOW
+from streamproof.stream.names import ADDED, BATCH, DUE, GIVES, REVISIONS, WHOLE_TEXT, WHOSE, WINDOW
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -59,5 +59,5 @@ def shown(emission: Emission, by: "Sequence[str]") -> "tuple[list[Column], list[
     hidden = [counts.getField("new").alias(ADDED)]
     if emission.parks:
         hidden.append(F.when(counts.getField("given") == 0, F.unix_micros(WINDOW)).alias(DUE))
-        hidden.append(F.to_json(F.struct(F.lit(0).alias("_"), *by), {"ignoreNullFields": "false"}).alias(WHOSE))
+        hidden.append(F.to_json(F.struct(F.lit(0).alias("_"), *by), WHOLE_TEXT).alias(WHOSE))
     return hidden, [counts.getField("revision").alias(REVISION)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.core.durations import format_duration
 from streamproof.errors import JobDefinitionError
-from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH, quoted, visible
+from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH, WHOLE_TEXT, quoted, visible
 from streamproof.stream.operators.operator import Mention, Stateful, typed
 from streamproof.stream.operators.window import trace_hash
 from streamproof.stream.windows import Session
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 
 KEEP = ("first", "last")
 _ROW = "_row"
-_TEXT = {
-    "ignoreNullFields": "false",
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-}
 
 
 @dataclass(frozen=True)
@@ -76,7 +71,7 @@ class OrderedDeduplicate(Stateful):
 
         order = F.col(quoted(self.order_by))
         without = order.isNull() if self.keep == "first" else order.isNotNull()
-        text = F.xxhash64(F.to_json(F.struct(*map(quoted, visible(rows.columns))), _TEXT))  # the text itself would be in state
+        text = F.xxhash64(F.to_json(F.struct(*map(quoted, visible(rows.columns))), WHOLE_TEXT))  # the text itself would be in state
         return F.struct(without, order, F.unix_micros(quoted(event_time)), text, *([F.col(TRACE)] if TRACE in rows.columns else []))
 
     def _require_order(self, rows: "DataFrame") -> None:

@@ -45,7 +45,7 @@ public final class Doors {
     return functions
         .udf(new Divert(door, directory, run, reports), DataTypes.BooleanType)
         .asNondeterministic()
-        .withName("divert_" + door);
+        .withName("divert_" + Execution.plain(door));
   }
 
   /**

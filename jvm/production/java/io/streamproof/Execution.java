@@ -1,5 +1,8 @@
 package io.streamproof;
 
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -41,12 +44,21 @@ final class Execution implements AutoCloseable {
     count("duplicate", plan, "numDroppedDuplicateRows");
     Matcher found = DOOR.matcher(plan.expressions().toString());
     while (found.find()) {
-      doors.merge("door:" + (found.group(1) != null ? found.group(1) : found.group(2)), 1L, Long::sum);
+      doors.merge("door:" + name(found), 1L, Long::sum);
     }
     Iterator<SparkPlan> children = plan.children().iterator();
     while (children.hasNext()) {
       visit(children.next());
     }
+  }
+
+  /** A door as the plan names it: its name has what a user has written, brackets too. */
+  static String plain(String door) {
+    return URLEncoder.encode(door, StandardCharsets.UTF_8);
+  }
+
+  private static String name(Matcher found) {
+    return URLDecoder.decode(found.group(1) != null ? found.group(1) : found.group(2), StandardCharsets.UTF_8);
   }
 
   private void count(String name, SparkPlan plan, String metric) {

@@ -36,7 +36,7 @@ public final class Passing implements Serializable {
   /** As the plan shows it: {@link Execution} finds the door by it. */
   @Override
   public String toString() {
-    return "passing_" + door;
+    return "passing_" + Execution.plain(door);
   }
 
   private final class Count implements TaskCompletionListener, TaskFailureListener {

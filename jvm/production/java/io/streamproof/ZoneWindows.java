@@ -37,6 +37,7 @@ public final class ZoneWindows implements Serializable {
     this.unit = unit;
     this.minutes = minutes.clone();
     this.zone = zone;
+    rules(); // a zone that Java does not have is told on the driver
   }
 
   /** When the window of an instant ends, as a column (bigint); both in microseconds. */
@@ -61,27 +62,31 @@ public final class ZoneWindows implements Serializable {
     long[] known = last;
     if (known == null || instant < known[0] || instant >= known[1]) {
       known = found(instant);
-      last = known;
+      last = known[0] == Long.MIN_VALUE ? null : known; // at the beginning of Spark's time nothing is known of the window before
     }
     return known;
   }
 
   private long[] found(long instant) {
-    if (rules == null) {
-      rules = ZoneId.of(zone, ZoneId.SHORT_IDS).getRules();
-    }
-    long seconds = Math.floorDiv(instant, MICROS);
-    LocalDate shown = Instant.ofEpochSecond(seconds).atOffset(rules.getOffset(Instant.ofEpochSecond(seconds))).toLocalDate();
+    Instant second = Instant.ofEpochSecond(Math.floorDiv(instant, MICROS));
+    LocalDate shown = second.atOffset(rules().getOffset(second)).toLocalDate();
     long begin = Long.MIN_VALUE;
     for (LocalDate day = plus(first(shown), -1); ; day = plus(day, 1)) {
       for (int minute : minutes) {
         long next = micros(begins(day.atStartOfDay().plusMinutes(minute)));
-        if (next > instant) {
+        if (next > instant || next == Long.MAX_VALUE) {
           return new long[] {begin, next};
         }
         begin = next;
       }
     }
+  }
+
+  private ZoneRules rules() {
+    if (rules == null) {
+      rules = ZoneId.of(zone, ZoneId.SHORT_IDS).getRules();
+    }
+    return rules;
   }
 
   private LocalDate first(LocalDate day) {
@@ -101,13 +106,16 @@ public final class ZoneWindows implements Serializable {
   }
 
   private Instant begins(LocalDateTime clock) {
-    ZoneOffsetTransition change = rules.getTransition(clock);
-    return change != null && change.isGap() ? change.getInstant() : clock.toInstant(rules.getValidOffsets(clock).get(0));
+    ZoneOffsetTransition change = rules().getTransition(clock);
+    return change != null && change.isGap() ? change.getInstant() : clock.toInstant(rules().getValidOffsets(clock).get(0));
   }
 
-  /** At the end of Spark's time the last instant that it has. */
+  /** Beyond Spark's time the first or the last instant that it has. */
   private static long micros(Instant instant) {
     long seconds = instant.getEpochSecond();
+    if (seconds <= Long.MIN_VALUE / MICROS) {
+      return Long.MIN_VALUE;
+    }
     return seconds >= Long.MAX_VALUE / MICROS ? Long.MAX_VALUE : seconds * MICROS;
   }
 

@@ -5,6 +5,7 @@ decide about each record alone, so they give the same answer in a batch query as
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cached_property, reduce
 from typing import Any
 
@@ -14,6 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
 from streamproof._jvm import float_steps
+from streamproof.core.clock import to_micros
 from streamproof.prove.artifacts.float_order import Steps
 from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
 from streamproof.prove.oracle.asked import Asked, Call, reason_of
@@ -28,6 +30,7 @@ from streamproof.stream.names import quoted
 _START, _END = "_window_start_us", "_window_end_us"
 _OUTER = ("_outer_start_us", "_outer_end_us")
 """Of the window whose row comes out; where it stands behind another, the first two are those of that one."""
+_LAST_US = to_micros(datetime.max.replace(tzinfo=UTC))
 _REVISION = "_revision"
 _BOUNDS = (_START, _END, *_OUTER, _REVISION)
 _SHOWN = ("window_start", "window_end")
@@ -113,11 +116,16 @@ class Arrivals:
         order, gap = self.shape.order_by, self.asked.gap
         columns.append((F.lit(None) if order is None else F.col(quoted(order))).alias("_order"))
         columns.append((F.lit(None) if gap is None else F.col(quoted(gap.column))).alias("_gap"))
+        made = self.shape.stateful and any(call.method == "transform" for branch in self.asked.branches for call in branch.calls)
         cut, without = 2 + len(self.shape.entered.by), []
         for row in _in_micros(self._passed.select(*columns)).collect():
             own = gap.judged(row["_gap"]) if gap is not None else None
             if isinstance(own, str):
                 found[row[0]] = self._left_by(row[0], RowFate.REJECTED, own)
+                without.append(row[0])
+                continue
+            if made and not _usable(row[1]):
+                found[row[0]] = self._left_by(row[0], RowFate.REJECTED, f"no event time in {time}")
                 without.append(row[0])
                 continue
             dedup = tuple(plain(value) for value in row[cut : 2 + len(keys)]) if self.shape.deduplicate else None
@@ -223,6 +231,10 @@ class Arrivals:
 
 def _column(condition: Any) -> Column:
     return F.expr(condition) if isinstance(condition, str) else condition
+
+
+def _usable(time_us: int | None) -> bool:
+    return time_us is not None and -_LAST_US <= time_us <= _LAST_US
 
 
 def _in_micros(rows: DataFrame) -> DataFrame:
