@@ -22,7 +22,7 @@ from streamproof.prove.faults.injection_on_files import FileFaultInjector
 from streamproof.prove.faults.on_files import NotMet
 from streamproof.prove.judging import Outcome
 from streamproof.prove.plan.planning import Mode, ScenarioPlan
-from streamproof.prove.process.child import ChildResult
+from streamproof.prove.process.child import NOT_REACHED, ChildResult
 from streamproof.prove.process.children import STEPS, Children
 from streamproof.prove.process.zygote import ChildDied, ChildHung, Zygote
 from streamproof.prove.record import journal as journals
@@ -199,6 +199,10 @@ class Executor:
                 shutil.rmtree(binding.folder, ignore_errors=True)
                 return self._run(plan, recordings, tries - 1)
             result = self._children.start(name, restarted, recording=recording).result()
+            if result.code == NOT_REACHED and tries > 1:
+                self._close(name)
+                shutil.rmtree(binding.folder, ignore_errors=True)
+                return self._run(plan, recordings, tries - 1)
             if plan.fault == "machine-death" and result.action in _REPLAYS:
                 result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
                 if result.action in _REPLAYS and _moved_away(plan, binding.folder):
@@ -231,6 +235,8 @@ class Executor:
             return judging.not_met(ran.plan, ran.not_met, ran.seconds)
         if ran.result is None:
             return judging.broken(ran.plan, ran.why, ran.problem, ran.seconds)
+        if ran.result.code == NOT_REACHED:
+            return judging.broken(ran.plan, Undecided.HARNESS_FAILED, ran.result.message, ran.seconds)
         if ran.result.code == DiskFull.code:  # a proof's own disk: a job writes to no other in it
             return judging.broken(ran.plan, Undecided.DISK_FULL, ran.result.message, ran.seconds)
         if ran.result.code:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from streamproof import _jvm
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
-from streamproof.prove.process.child import JOB_RAISED, ChildResult, ChildTask
+from streamproof.prove.process.child import JOB_RAISED, NOT_REACHED, ChildResult, ChildTask
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told, placed
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 DELTA_CLASS = "io.delta.sql.DeltaSparkSessionExtension"
 _LOOK_SECONDS, _GRACE_SECONDS = 0.5, 5.0
+_NOT_CALLED = "Error while obtaining a new communication channel"
+"""What py4j says in the JVM when it cannot open a connection to Python."""
 
 
 def spark_of(task: ChildTask) -> "tuple[Mapping[str, str], Sequence[str]]":
@@ -70,6 +72,9 @@ def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
     if isinstance(problem, StreamproofError):
         return ChildResult(problem.code, problem.message, problem.remedy, problem.action, tuple(notes))
     of_spark = type(problem).__module__.startswith(("pyspark", "py4j"))
+    causes = _jvm.causes_of(problem) if of_spark else []
+    if any(_NOT_CALLED in cause for cause in causes):
+        return ChildResult(NOT_REACHED, f"the JVM of the proof could not call the job's process: {_jvm.plain(causes[-1])}")
     if place_of(problem) is None and not of_spark:
         raise problem
     return (_in_spark(problem, notes) if of_spark else None) or ChildResult(

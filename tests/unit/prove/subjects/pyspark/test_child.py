@@ -4,7 +4,7 @@ import pytest
 from pyspark.errors import AnalysisException, PythonException, StreamingQueryException
 
 from streamproof.errors import DiskFull, ScenarioError
-from streamproof.prove.process.child import JOB_RAISED
+from streamproof.prove.process.child import JOB_RAISED, NOT_REACHED
 from streamproof.prove.subjects.pyspark.child import _stopped
 
 TASK = """[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred. Return Message: Traceback (most recent call last):
@@ -45,3 +45,9 @@ def test_what_a_proof_refuses_keeps_its_remedy():
 def test_a_fault_of_the_proof_is_not_put_down_to_the_job():
     with pytest.raises(ZeroDivisionError):
         _stopped(ZeroDivisionError(), [])
+
+
+def test_a_process_that_the_jvm_cannot_call_is_no_fault_of_the_job():
+    said = "[FOREACH_BATCH_USER_FUNCTION_ERROR] Reason: Error while obtaining a new communication channel"
+
+    assert _stopped(StreamingQueryException(said), []).code == NOT_REACHED
