@@ -1,6 +1,6 @@
 """The bridge to the JVM: the only room that touches py4j."""
 
-from streamproof._jvm.batches import BatchRows, Doors, Dropped, check_doors, for_each_batch
+from streamproof._jvm.batches import BatchRows, Doors, Dropped, check_doors, for_each_batch, listen_to_jvm
 from streamproof._jvm.java import (
     PRODUCTION_JAR,
     PROOF_JAR,
@@ -62,6 +62,7 @@ __all__ = [
     "kafka_topics",
     "key_of_deduplication",
     "launch",
+    "listen_to_jvm",
     "live_settings",
     "operators_of_stream",
     "plain",

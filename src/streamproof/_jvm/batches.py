@@ -137,14 +137,23 @@ class _BatchFunction:
         implements = ("io.streamproof.BatchFunction",)
 
 
+def listen_to_jvm(gateway: Any) -> None:
+    """Has this process listen to calls from the JVM, before anything asks for one.
+
+    py4j begins to listen in a thread that it starts for it. Where the machine is busy that can come too late: the JVM finds nobody there.
+    """
+    from pyspark.java_gateway import ensure_callback_server_started
+
+    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    gateway._callback_server.server_socket.listen()  # a second call, of either side, changes nothing
+
+
 def for_each_batch(
     spark: "SparkSession", writer: "DataStreamWriter", function: "Callable[[BatchRows, int], None]"
 ) -> "DataStreamWriter":
     """Binds a query to a function that is called once per micro-batch; what it raises stops the query."""
-    from pyspark.java_gateway import ensure_callback_server_started
-
     name = new_id()
-    ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
+    listen_to_jvm(spark.sparkContext._gateway)
     java_class(spark, "BatchSink").register(name, _BatchFunction(function))
     return writer.format("io.streamproof.BatchSink").option("function", name)
 

@@ -23,6 +23,7 @@ def attach(port: int, secret: str) -> "SparkSession":
     gateway: Any = launch_gateway()  # type: ignore[no-untyped-call]
     # A child lives for seconds: what it holds in the JVM goes with its gateway, not object by object.
     gateway._gateway_client.gateway_property.enable_memory_management = False
+    _jvm.listen_to_jvm(gateway)
     session = _jvm.default_session(gateway.jvm)
     java_context = getattr(gateway.jvm, "org.apache.spark.api.java.JavaSparkContext")(session.sparkContext())
     context = SparkContext(gateway=gateway, jsc=java_context, conf=SparkConf(_jconf=java_context.getConf()))
