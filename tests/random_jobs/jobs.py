@@ -102,7 +102,7 @@ def random_job(number: int) -> RandomJob:
     files_per_batch = seed.choice((1, 1, 1, 2, None))
     bounded = Seeded(number, "bounded").chance(0.25)
     events = sample(Seeded(number, "events"), scale)
-    others = _others(union, number, scale, events) if several else None
+    others = _others(union, number, scale, events, stateful=any(chain.stateful for chain in chains.values())) if several else None
     if (
         files_per_batch == 1 and not bounded and not several
     ):  # of several events with one key in a batch, it is not promised which stays
@@ -124,9 +124,9 @@ def random_job(number: int) -> RandomJob:
     )
 
 
-def _others(seed: Seeded, number: int, scale: Scale, events: Sample) -> Others:
+def _others(seed: Seeded, number: int, scale: Scale, events: Sample, *, stateful: bool) -> Others:
     time = {"column": "ts", "unit": "milliseconds", "lag": seed.choice(scale.lags)}
-    if seed.chance(0.5):
+    if seed.chance(0.5) and stateful:  # without state there is no watermark to hold
         time["idle_after"] = "0 seconds"
     return Others(sample(Seeded(number, "others"), scale, "o", seed.choice((1, 2, 3, FILES, FILES)), events), time)
 
