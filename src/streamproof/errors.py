@@ -6,6 +6,7 @@ StreamproofError                [error]
 ├── ConfigurationError          [configuration]            the configuration file, the command line or the job's definition; exit code 2
 │   ├── JobDefinitionError      [job-definition]           the job function asks for something that cannot be, or not yet
 │   ├── EnvironmentProblem      [environment]              Java, Spark or a permission is missing or too old
+│   │   └── TooManyOpenFiles    [too-many-open-files]      the process may open no further file
 │   └── MissingExtra            [missing-extra]            a library that an extra installs is not there
 ├── DataError                   [data]                     the input cannot be read: a file vanished, is no Parquet, is not readable
 │   └── SourceUnavailable       [source-unavailable]       the system of a source does not answer; exit code 75
@@ -90,6 +91,12 @@ class EnvironmentProblem(ConfigurationError):
     """Java, Spark or a permission is missing or too old."""
 
     code = "environment"
+
+
+class TooManyOpenFiles(EnvironmentProblem):
+    """The process may open no further file."""
+
+    code = "too-many-open-files"
 
 
 class MissingExtra(ConfigurationError):

@@ -8,7 +8,7 @@ import json
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
 
@@ -16,6 +16,9 @@ from random_jobs.comparing import differences
 from random_jobs.jobs import random_job
 from random_jobs.running import ran
 from streamproof.core.clock import monotonic_seconds
+
+if TYPE_CHECKING:
+    from streamproof.prove.process.engine import Engine
 
 KEPT = Path(__file__).parents[2] / "reports" / "random_jobs.jsonl"
 
@@ -42,7 +45,8 @@ def main() -> int:
         for number in numbers:
             print(f"# seed {number}\n{random_job(number).described}")
         return 0
-    spark = _spark()
+    engine = _engine()
+    spark = engine.spark
     if wanted.seed is not None:
         folder = Path(tempfile.mkdtemp(prefix=f"streamproof-random-job-{wanted.seed}-"))
         return _say([_done(wanted.seed, spark, folder)], 1, kept_in=folder)
@@ -57,6 +61,7 @@ def main() -> int:
             if number in known:
                 continue
             done.append(_done(number, spark, Path(base) / str(number)))
+            engine.close_ended_stores()
             kept.write(json.dumps(done[-1]) + "\n")
             kept.flush()
             print(
@@ -86,10 +91,10 @@ def _say(done: list[dict[str, Any]], wanted: int, kept_in: Path | None = None) -
     return 1 if wrong else 0
 
 
-def _spark() -> SparkSession:
+def _engine() -> "Engine":
     from streamproof.prove.process.engine import Engine
 
-    return Engine("random jobs", {}).spark
+    return Engine("random jobs", {})
 
 
 if __name__ == "__main__":

@@ -103,9 +103,8 @@ def random_job(number: int) -> RandomJob:
     bounded = Seeded(number, "bounded").chance(0.25)
     events = sample(Seeded(number, "events"), scale)
     others = _others(union, number, scale, events, stateful=any(chain.stateful for chain in chains.values())) if several else None
-    if (
-        files_per_batch == 1 and not bounded and not several
-    ):  # of several events with one key in a batch, it is not promised which stays
+    # Of several events with one key in a batch it is not promised which stays.
+    if files_per_batch == 1 and not bounded and not several:
         events = with_keys_again(Seeded(number, "keys again"), events)
     return RandomJob(
         seed=number,

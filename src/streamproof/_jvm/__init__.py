@@ -23,7 +23,7 @@ from streamproof._jvm.plans import (
 )
 from streamproof._jvm.records import Refused, avro_record, avro_schema, avro_value, json_record, text_behind_record
 from streamproof._jvm.session import default_session, has_class, jars, launch, live_settings
-from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error
+from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error, too_many_open_files
 from streamproof._jvm.zone_windows import ZoneWindows
 
 __all__ = [
@@ -68,5 +68,6 @@ __all__ = [
     "plain",
     "storage_error",
     "text_behind_record",
+    "too_many_open_files",
     "unfit_for_a_buffer",
 ]

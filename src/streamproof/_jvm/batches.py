@@ -59,12 +59,6 @@ class Doors:
         """
         return Dropped(self._doors.dropped(door, directory, reason, row.json(), dict(options), zone))
 
-    def passing(self, door: str) -> "Column":
-        """True, after having counted the row."""
-        from pyspark.sql import Column
-
-        return Column(self._doors.passing(door))
-
     def tally(self, door: str, row_hash: "Column", records: "Column", floats: "Sequence[Column]") -> "Column":
         """True, after having added the row to the sums of its task; `records` (bigint) may not be null."""
         from pyspark.sql import Column

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from streamproof._jvm.java import java_causes, java_class, plain, whole_text
-from streamproof.errors import DiskFull, SinkError, StreamproofError, TwoDrivers
+from streamproof.errors import DiskFull, SinkError, StreamproofError, TooManyOpenFiles, TwoDrivers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -98,9 +98,22 @@ def gone_file(path: str) -> TwoDrivers:
     )
 
 
+def too_many_open_files(causes: Sequence[str]) -> TooManyOpenFiles | None:
+    """The error where that is the reason, in one place: Java says it of a file as if that were not there. None where it is not."""
+    if not any("Too many open files" in cause for cause in causes):
+        return None
+    return TooManyOpenFiles(
+        "The system lets this process open no further file.",
+        required="Nothing is lost: what was not committed is done again at the next start.",
+        remedy="Raise the limit (ulimit -n) before the start. Each partition of an operator with state holds some six files open.",
+    )
+
+
 def storage_error(path: str, causes: Sequence[str]) -> StreamproofError:
     """The error for a failed file operation, in one place: disk full, no permission, or what the store said."""
     text = " <- ".join(causes)
+    if (many := too_many_open_files(causes)) is not None:
+        return many
     if "No space left" in text or "ENOSPC" in text or "Disk quota" in text:
         return DiskFull(
             f"The disk is full: {path} could not be written.",

@@ -13,7 +13,7 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id, short
 from streamproof.core.phases import StepName
 from streamproof.core.verdict import Verdict
-from streamproof.errors import DiskFull, RemedyAction, StreamproofError
+from streamproof.errors import DiskFull, RemedyAction, StreamproofError, TooManyOpenFiles
 from streamproof.prove import judging
 from streamproof.prove.checkers import CheckResult, Finding, Undecided
 from streamproof.prove.faults.fault import ALONE
@@ -235,7 +235,7 @@ class Executor:
             return judging.not_met(ran.plan, ran.not_met, ran.seconds)
         if ran.result is None:
             return judging.broken(ran.plan, ran.why, ran.problem, ran.seconds)
-        if ran.result.code == NOT_REACHED:
+        if ran.result.code in (NOT_REACHED, TooManyOpenFiles.code):
             return judging.broken(ran.plan, Undecided.HARNESS_FAILED, ran.result.message, ran.seconds)
         if ran.result.code == DiskFull.code:  # a proof's own disk: a job writes to no other in it
             return judging.broken(ran.plan, Undecided.DISK_FULL, ran.result.message, ran.seconds)

@@ -78,7 +78,10 @@ class SideDoors:
         return self._divert(rows.drop(ORIGINAL), SideKind.LATE, decides < self.jvm.late_before(window_us), payload, F.lit(_LATE))
 
     def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
-        counted = self.jvm.passing(self._once_more(EXPANDED))
+        nothing = F.lit(0).cast("bigint")
+        counted = self.jvm.tally(
+            self._once_more(EXPANDED), nothing, nothing, []
+        )  # a divert would be called through boxed arguments
         return rows_that_pass(rows, F.when(further, counted).otherwise(F.lit(True)))
 
     def _once_more(self, door: str) -> str:

@@ -45,6 +45,7 @@ def translated(problem: BaseException) -> StreamproofError:
         return _in_users_code(problem)
     causes = _jvm.causes_of(problem)
     for known in (
+        _jvm.too_many_open_files,  # the others would take the file for one that is gone
         _registry,
         _row,
         _offsets_lost,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from streamproof.errors import TooManyOpenFiles
 from streamproof.prove.execution import Executor
 from streamproof.prove.plan.planning import Mode
 from streamproof.prove.process.child import NOT_REACHED, ChildResult
@@ -61,8 +62,11 @@ def test_it_is_run_again_on_another_disk(tmp_path: Path, monkeypatch: pytest.Mon
     assert [path.name for path in tmp_path.iterdir()] == ["s00002"], "what the first left is removed"
 
 
-def test_three_times_in_vain_is_unknown_and_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = executor(monkeypatch, Scenarios(tmp_path, LOST, LOST, LOST))
+@pytest.mark.parametrize("results", [(LOST, LOST, LOST), (ChildResult(TooManyOpenFiles.code, "no further file"),)])
+def test_three_times_in_vain_and_a_limit_of_files_are_unknown_and_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, results: tuple[ChildResult, ...]
+) -> None:
+    made = executor(monkeypatch, Scenarios(tmp_path, *results))
 
     ran = made._run(PLAN, {"default": SimpleNamespace(name="default")})  # type: ignore[dict-item]
 

@@ -16,6 +16,7 @@ from streamproof.errors import (
     SinkError,
     SourceUnavailable,
     StreamproofError,
+    TooManyOpenFiles,
     TornCheckpoint,
     TwoDrivers,
 )
@@ -32,6 +33,11 @@ WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\
             "java.io.FileNotFoundException: File file:/in/a.json does not exist",
             DataError,
             "vanished after it was listed: /in/a.json",
+        ),
+        (
+            "java.io.FileNotFoundException: /in/a.json (Too many open files)",
+            TooManyOpenFiles,
+            "The system lets this process open no further file.",
         ),
         ("java.lang.RuntimeException: file:/in/a.parquet is not a Parquet file", DataError, "as Parquet: /in/a.parquet"),
         (
@@ -203,3 +209,9 @@ def test_a_failed_file_operation_says_what_to_do():
 )
 def test_a_local_uri_is_shown_as_a_path(uri, path):
     assert path_of(uri) == path
+
+
+def test_a_file_of_our_own_that_cannot_be_opened_for_want_of_handles_is_no_sign_of_another_driver():
+    said = ["java.io.FileNotFoundException: /c/_streamproof/incarnation.json (Too many open files)"]
+
+    assert type(storage_error("/c/_streamproof/incarnation.json", said)) is TooManyOpenFiles

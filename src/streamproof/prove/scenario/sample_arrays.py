@@ -8,11 +8,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from streamproof.core.clock import LAST_MICROS
 from streamproof.prove.scenario.sample_time import MICROS_PER, instant_us
 
 NOTHING = "(none)"
-_LAST = 253_402_300_799_999_999
-"""9999-12-31T23:59:59.999999Z, the last instant that Spark can print."""
 _NONE = -(2**62)
 
 Instants = tuple[NDArray[np.int64], NDArray[np.bool_]]
@@ -38,7 +37,7 @@ def texts(values: Any) -> Iterable[str]:
 
 
 def _usable(found: NDArray[np.int64]) -> Instants:
-    return found, (found >= -_LAST) & (found <= _LAST)
+    return found, (found >= -LAST_MICROS) & (found <= LAST_MICROS)
 
 
 def _of_arrow(values: Any, unit: str | None) -> NDArray[np.int64]:
@@ -72,7 +71,7 @@ def _scaled(numbers: NDArray[np.int64], unit: str) -> NDArray[np.int64]:
     factor = MICROS_PER[unit]
     if factor < 1:
         return numbers // factor.denominator
-    most = _LAST // int(factor)
+    most = LAST_MICROS // int(factor)
     return np.where((numbers >= -most) & (numbers <= most), np.clip(numbers, -most, most) * int(factor), _NONE)
 
 
@@ -93,7 +92,7 @@ def _micros(value: Any, unit: str | None) -> int:
         found = instant_us(value, unit)
     except (OverflowError, ValueError, ArithmeticError):
         found = None
-    return _NONE if found is None or abs(found) > _LAST else found
+    return _NONE if found is None or abs(found) > LAST_MICROS else found
 
 
 def is_number(value: Any) -> bool:

@@ -30,10 +30,6 @@ class Gap:
         """As errors name it."""
         return f"gap_of({self.column!r}, at_most={format_duration(self.at_most)!r})"
 
-    def micros(self, rows: "DataFrame") -> "Column":
-        """The gap of each row (double, whole microseconds), once those that have none are gone, see `refused`."""
-        return self._rounded(rows)
-
     def refused(self, rows: "DataFrame") -> "Column":
         """Why the gap of a row is none (string); null where it is one.
 
@@ -41,7 +37,7 @@ class Gap:
         """
         from pyspark.sql import functions as F
 
-        gap, said = self._rounded(rows), f"session gap {self.column}"
+        gap, said = self.micros(rows), f"session gap {self.column}"
         return (
             F.when(gap.isNull(), F.lit(f"{said} (is null)"))
             .when(F.isnan(gap), F.lit(f"{said} (is not a number)"))
@@ -49,8 +45,8 @@ class Gap:
             .when(gap > micros_of(self.at_most), F.lit(f"{said} (is above {format_duration(self.at_most)})"))
         )
 
-    def _rounded(self, rows: "DataFrame") -> "Column":
-        """The gap in whole microseconds (double, which is exact for hundreds of years).
+    def micros(self, rows: "DataFrame") -> "Column":
+        """The gap of each row in whole microseconds (double, which is exact for hundreds of years), also of rows that are refused.
 
         Raises
         ------

@@ -67,10 +67,6 @@ public final class Doors {
     return CollectionConverters.asJava(once.keys()).stream().map(Attribute::name).toList();
   }
 
-  public Column passing(String door) {
-    return new Passing(door, reports).column();
-  }
-
   public Column tally(String door, Column hash, Column records, Column floats, int columns) {
     return new Tally(door, columns, reports).column(hash, records, floats);
   }

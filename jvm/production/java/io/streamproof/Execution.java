@@ -16,7 +16,7 @@ import scala.collection.Iterator;
 
 /** What the executed plan of a batch says of it, from here to its close: rows read, duplicates dropped, doors in the plan. */
 final class Execution implements AutoCloseable {
-  private static final Pattern DOOR = Pattern.compile("divert_([^(]+)\\(|passing_([^.]+)\\.pass");
+  private static final Pattern DOOR = Pattern.compile("divert_([^(]+)\\(|tally_([^.]+)\\.add");
 
   private final Map<String, List<CountedByTask>> counted = new TreeMap<>();
   private final Map<String, Long> doors = new TreeMap<>();

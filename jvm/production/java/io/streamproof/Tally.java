@@ -40,9 +40,10 @@ public final class Tally implements Serializable {
     return true;
   }
 
+  /** As the plan shows it: {@link Execution} finds the door by it. */
   @Override
   public String toString() {
-    return "tally";
+    return "tally_" + Execution.plain(door);
   }
 
   private final class Sums implements TaskCompletionListener, TaskFailureListener {

@@ -5,7 +5,6 @@ decide about each record alone, so they give the same answer in a batch query as
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from functools import cached_property, reduce
 from typing import Any
 
@@ -15,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
 from streamproof._jvm import float_steps
-from streamproof.core.clock import to_micros
+from streamproof.core.clock import LAST_MICROS
 from streamproof.prove.artifacts.float_order import Steps
 from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
 from streamproof.prove.oracle.asked import Asked, Call, reason_of
@@ -30,7 +29,6 @@ from streamproof.stream.names import quoted
 _START, _END = "_window_start_us", "_window_end_us"
 _OUTER = ("_outer_start_us", "_outer_end_us")
 """Of the window whose row comes out; where it stands behind another, the first two are those of that one."""
-_LAST_US = to_micros(datetime.max.replace(tzinfo=UTC))
 _REVISION = "_revision"
 _BOUNDS = (_START, _END, *_OUTER, _REVISION)
 _SHOWN = ("window_start", "window_end")
@@ -234,7 +232,7 @@ def _column(condition: Any) -> Column:
 
 
 def _usable(time_us: int | None) -> bool:
-    return time_us is not None and -_LAST_US <= time_us <= _LAST_US
+    return time_us is not None and -LAST_MICROS <= time_us <= LAST_MICROS
 
 
 def _in_micros(rows: DataFrame) -> DataFrame:

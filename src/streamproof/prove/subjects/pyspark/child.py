@@ -88,7 +88,7 @@ def _in_spark(problem: Exception, notes: "list[Note]") -> "ChildResult | None":
     from streamproof.runtime.task_failures import of_a_task
 
     causes = _jvm.causes_of(problem)
-    if any("No space left" in cause for cause in causes):
+    if any("No space left" in cause or "Too many open files" in cause for cause in causes):
         full = _jvm.storage_error("a file of the proof", causes)
         return ChildResult(full.code, full.message, full.remedy, None, tuple(notes))
     task = of_a_task(causes)

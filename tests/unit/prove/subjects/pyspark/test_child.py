@@ -3,7 +3,7 @@
 import pytest
 from pyspark.errors import AnalysisException, PythonException, StreamingQueryException
 
-from streamproof.errors import DiskFull, ScenarioError
+from streamproof.errors import DiskFull, ScenarioError, TooManyOpenFiles
 from streamproof.prove.process.child import JOB_RAISED, NOT_REACHED
 from streamproof.prove.subjects.pyspark.child import _stopped
 
@@ -28,6 +28,12 @@ def test_a_full_disk_is_no_fault_of_the_job():
     result = _stopped(StreamingQueryException("java.io.IOException: No space left on device"), [])
 
     assert result.code == DiskFull.code
+
+
+def test_a_limit_of_open_files_is_no_fault_of_the_job():
+    result = _stopped(StreamingQueryException("java.io.FileNotFoundException: /x (Too many open files)"), [])
+
+    assert result.code == TooManyOpenFiles.code
 
 
 def test_what_spark_says_itself_is_said_in_its_first_line():
