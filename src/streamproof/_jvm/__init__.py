@@ -1,6 +1,6 @@
 """The bridge to the JVM: the only room that touches py4j."""
 
-from streamproof._jvm.batches import BatchRows, Doors, Dropped, check_doors, for_each_batch, listen_to_jvm
+from streamproof._jvm.batches import BatchRows, Doors, Dropped, check_doors, doors_of, for_each_batch, listen_to_jvm
 from streamproof._jvm.java import (
     PRODUCTION_JAR,
     PROOF_JAR,
@@ -46,6 +46,7 @@ __all__ = [
     "causes_of",
     "check_doors",
     "default_session",
+    "doors_of",
     "float_steps",
     "for_each_batch",
     "gone_file",

@@ -10,6 +10,7 @@ from streamproof.errors import DivertError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
 
@@ -150,6 +151,13 @@ def for_each_batch(
     listen_to_jvm(spark.sparkContext._gateway)
     java_class(spark, "BatchSink").register(name, _BatchFunction(function))
     return writer.format("io.streamproof.BatchSink").option("function", name)
+
+
+def doors_of(spark: "SparkSession", stream: "StreamingQuery") -> dict[str, int]:
+    """How often each door occurs in the plan of a query's newest batch, as in `BatchRows.sums`."""
+    plan = stream._jsq.streamingQuery().lastExecution().executedPlan()
+    found: dict[str, int] = json.loads(java_class(spark, "Doors").inPlan(plan))
+    return found
 
 
 def check_doors(metrics: dict[str, int]) -> None:

@@ -18,31 +18,46 @@ from streamproof.core.durations import format_duration, parse_duration
 
 ENTRY = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[A-Za-z_]\w*)")
 AVAILABLE_NOW = "available-now"
+REAL_TIME = "real-time"
+_REAL_TIME_BATCH = timedelta(minutes=5)
+_SHORTEST_REAL_TIME_BATCH = timedelta(seconds=5)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:")
 
 
 def _trigger(value: object) -> "Trigger":
     if isinstance(value, Trigger):
         return value
-    required = f'It must be "{AVAILABLE_NOW}" (work through what is there, then end) or an interval such as "10 seconds".'
+    required = (
+        f'It must be "{AVAILABLE_NOW}" (work through what is there, then end), an interval such as "10 seconds", or "{REAL_TIME}" '
+        "(from topic to topic in milliseconds, at least once)."
+    )
     if not isinstance(value, str):
         raise wrong(f"is {shown(value)}", required)
     if value == AVAILABLE_NOW:
         return Trigger()
-    if value in ("real-time", "realtime"):
-        raise wrong(
-            f"is {shown(value)}: Spark's real-time trigger hands rows out while their batch still runs, to Kafka, at least once, and nothing "
-            "could publish them exactly once",
-            required,
-            'Take a short interval, such as "1 second".',
-        )
+    if value == REAL_TIME or value.startswith(f"{REAL_TIME} "):
+        return Trigger(interval=_real_time_batch(value.removeprefix(REAL_TIME).strip()), real_time=True)
     try:
         interval = parse_duration(value)
     except ValueError:
-        raise wrong(f"is {shown(value)}.{did_you_mean(value, (AVAILABLE_NOW,))}".rstrip("."), required) from None
+        raise wrong(f"is {shown(value)}.{did_you_mean(value, (AVAILABLE_NOW, REAL_TIME))}".rstrip("."), required) from None
     if not interval:
         raise wrong("is an interval of no length", required)
     return Trigger(interval=interval)
+
+
+def _real_time_batch(written: str) -> timedelta:
+    """How long a batch of the real-time trigger lasts, as it is written behind its name."""
+    required = f'Behind "{REAL_TIME}" may stand how long a batch lasts, from 5 seconds on: "{REAL_TIME} 1 minute". Without it that is 5 minutes.'
+    if not written:
+        return _REAL_TIME_BATCH
+    try:
+        batch = parse_duration(written)
+    except ValueError:
+        raise wrong(f"is {shown(f'{REAL_TIME} {written}')}", required) from None
+    if batch < _SHORTEST_REAL_TIME_BATCH:
+        raise wrong(f"has batches of {format_duration(batch)}", required)
+    return batch
 
 
 def _entry(value: object) -> str:
@@ -53,16 +68,28 @@ def _entry(value: object) -> str:
 
 
 class Trigger(Table):
-    """When a batch starts: `interval` is None for "available-now", which works through what is there and ends."""
+    """When a batch starts.
+
+    Parameters
+    ----------
+    interval
+        None for "available-now", which works through what is there and ends. Else how long after one batch the next begins; with `real_time`
+        how long a batch lasts.
+    real_time
+        Whether rows go out while their batch still runs.
+    """
 
     interval: timedelta | None = None
+    real_time: bool = False
 
     @property
     def available_now(self) -> bool:
         return self.interval is None
 
     def __str__(self) -> str:
-        return AVAILABLE_NOW if self.interval is None else format_duration(self.interval)
+        if self.interval is None:
+            return AVAILABLE_NOW
+        return f"{REAL_TIME} {format_duration(self.interval)}" if self.real_time else format_duration(self.interval)
 
 
 class JobTable(Table):

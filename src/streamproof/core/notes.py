@@ -52,6 +52,7 @@ class NoteCode(StrEnum):
     NOT_SEEN = "connections-not-seen"
     SAMPLE = "of-the-sample"
     SETTING_LEFT_OUT = "setting-left-out"
+    NOT_IN_REAL_TIME = "not-in-real-time"
 
 
 class Note(str):

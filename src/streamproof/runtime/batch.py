@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
@@ -88,6 +88,10 @@ class RunEnds(Exception):
 class BatchProtocol:
     """Called by Spark once per batch, in the thread of the query; one object per query and start."""
 
+    said_under_way: ClassVar[str] = "the next start does it again, and doubles nothing."
+    """What becomes of a batch that the end of a run interrupts."""
+    ends_between_batches: ClassVar[bool] = True
+    """Whether there is a moment between two batches that is worth waiting for."""
     spark: SparkSession
     storage: "Storage"
     identity: Identity
@@ -159,7 +163,7 @@ class BatchProtocol:
         staged = self._manifest(batch, attempt, logs, self._staging.stage(rows, batch, attempt, logs))
         manifest = self._deciding.decide(staged)
         standing = monotonic_seconds()
-        counts = {key: manifest.counts.get(key, 0) for key in _DIGEST_KEYS}
+        counts = self._counts(manifest)
         written = {section.output: section.digest.rows for section in manifest.sections}
         replayed = manifest is not staged
         self.events.emit(BatchStaged(self.identity.query, batch, counts, written, replayed, standing - planned))
@@ -212,6 +216,11 @@ class BatchProtocol:
             self.publisher.drop_published(number)
 
     # -- manifest
+
+    @staticmethod
+    def _counts(manifest: Manifest) -> dict[str, int]:
+        """Where the records of a batch are, as events say it."""
+        return {key: manifest.counts.get(key, 0) for key in _DIGEST_KEYS}
 
     def _manifest(
         self,

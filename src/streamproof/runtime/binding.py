@@ -9,6 +9,7 @@ from streamproof.connectors import services
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.bound import BoundJob, OutputPlace
 from streamproof.runtime.loading import load_job
+from streamproof.runtime.real_time.possible import require_possible
 from streamproof.runtime.settings import refuse_settings
 from streamproof.runtime.sinks import cannot_keep
 from streamproof.stream.emissions.emission import REVISION
@@ -44,6 +45,8 @@ def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
     for name in config.sink:
         if output_of(name) not in kinds:
             raise _unknown_output(config, name, list(kinds))
+    if config.trigger.real_time:
+        require_possible(config, outputs)
     _require_union_for_idle(config, list(bound.outputs.main.values()))
     for query, recipe in bound.outputs.main.items():
         if recipe.emission.revised:

@@ -32,6 +32,10 @@ _SILENT = "silent:"
 _NO_BROKER = re.compile(
     r"org\.apache\.kafka\.common\.errors\.(?:Timeout|Disconnect|Network|BrokerNotAvailable|CoordinatorNotAvailable|LeaderNotAvailable)Exception"
 )
+_REAL_TIME = re.compile(
+    r"\[STREAMING_REAL_TIME_MODE\.\w+\] Streaming real-time mode has the following limitation: (?P<said>[^\n]*)"
+)
+_CLASS = re.compile(r"\borg\.apache\.spark(?:\.\w+)+")
 _NO_WRITE = re.compile(r"No space|Permission|Access|Mkdirs|quota|not a directory")
 
 
@@ -59,6 +63,7 @@ def translated(problem: BaseException) -> StreamproofError:
         _damaged,
         _not_in_workers,
         _divert,
+        _not_in_real_time,
         of_a_task,
     ):
         found = known(causes)
@@ -112,6 +117,21 @@ def _row(causes: Sequence[str]) -> StreamproofError | None:
         f"An output cannot be written: {found.partition(_ROW)[2].strip().splitlines()[0].rstrip('.')}.",
         required="Nothing of its batch is published, and nothing is lost.",
         remedy="Mend schema_file, or the job's columns, and run again.",
+    )
+
+
+def _not_in_real_time(causes: Sequence[str]) -> StreamproofError | None:
+    """What Spark's real-time trigger does not run, and only Spark's plan shows: a function over batches of rows, say."""
+    found = next((match for cause in causes if (match := _REAL_TIME.search(cause))), None)
+    if found is None:
+        return None
+    operators = ", ".join(name.rpartition(".")[2].removesuffix("Exec") for name in _CLASS.findall(found["said"]))
+    what = f"has {operators} in its plan" if operators else f"is not possible: {found['said'].partition('. ')[0].strip()}"
+    return JobDefinitionError(
+        f"[job] trigger is real-time, and the job {what}.",
+        required="Spark's real-time trigger takes columns and conditions of SQL; no Python functions over batches of rows, and of joins those with a "
+        "small table only.",
+        remedy='Write the transform with the columns of PySpark, or take a short interval, such as trigger = "1 second".',
     )
 
 

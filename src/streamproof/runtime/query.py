@@ -57,7 +57,7 @@ class RunningQuery:
         """
         deadline = monotonic_seconds() + patience_seconds
         between = not self.stream.status["isTriggerActive"]
-        while not between and monotonic_seconds() < deadline:
+        while not between and self.protocol.ends_between_batches and monotonic_seconds() < deadline:
             between = not self.stream.status["isTriggerActive"] or self.wait(_LOOK_EVERY_SECONDS)
         if self.stream.exception() is not None:  # it has died by itself: at our asking, or of what `wait` raises
             self.wait(_LOOK_EVERY_SECONDS)

@@ -18,6 +18,7 @@ from streamproof.runtime.events import Emitter, Fetching, Listener, QueryFinishi
 from streamproof.runtime.failures import jvm_gone, translated
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.query import RunningQuery
+from streamproof.runtime.real_time.slots import require_slots
 from streamproof.runtime.result import RunResult
 from streamproof.runtime.session import start_session
 from streamproof.runtime.sinks import sink_of
@@ -104,6 +105,8 @@ def run_job(
         session = spark or _session(config, emitter, log)
         _require_wanted(end)
         bound = bind(config, new_output=new_output)
+        if config.trigger.real_time:
+            require_slots(bound, session)
         if replace_output:
             delete_outputs(bound, session)
         started = monotonic_seconds()
@@ -178,7 +181,7 @@ def _end(queries: list[RunningQuery], emitter: Emitter) -> None:
         emitter.emit(QueryFinishing(running.name, asked_to_end=True))
         protocol = running.protocol
         if not running.end(deadline - monotonic_seconds()):
-            said = f"A batch of {running.name} was under way; the next start does it again, and doubles nothing."
+            said = f"A batch of {running.name} was under way: {protocol.said_under_way}"
             protocol.events.note(Note(NoteCode.UNDER_WAY, said))
         protocol.look_for_commit()
         waits = [f"{waiting.says} The next start publishes them first." for waiting in protocol.publisher.behind]

@@ -88,6 +88,32 @@ class Staging:
             parked, on_time = self._park(batch, attempt, logs, sums.get(PARKED, DoorSums()), staged)
             digest, files = digest + on_time.digest(self.floats), (*files, *self._files_of_main(staged, on_time, files))
         sections = self._sections(output, "main", directory, files, digest)
+        of_sides, counts = self._accounted(batch, attempt, sums, metrics, digest)
+        return Staged((*sections, *of_sides), counts, parked)
+
+    def written_by_spark(self, batch: int, attempt: str, records: int) -> Staged:
+        """The same of a batch whose rows Spark itself has written to their topic, and which has read so many records."""
+        sums = sums_by_output(self.doors.drain(batch))
+        digest = sums.get(tally_door(self.query), DoorSums()).digest(self.floats)
+        sections = self._sections(self.query, "main", f"_staging/{attempt}", (), digest)
+        of_sides, counts = self._accounted(batch, attempt, sums, {"input": records}, digest)
+        return Staged((*sections, *of_sides), counts, ())
+
+    def _accounted(
+        self, batch: int, attempt: str, sums: Mapping[str, DoorSums], metrics: Mapping[str, int], digest: Digest
+    ) -> tuple[list[Section], dict[str, int]]:
+        """The sections of the side outputs, which this stages, and how many records went where.
+
+        Parameters
+        ----------
+        sums
+            What the tasks have reported, by door.
+        metrics
+            What Spark has counted: "input", "duplicate".
+        digest
+            Of the rows of the main output.
+        """
+        sections: list[Section] = []
         counts = {
             "input": metrics.get("input", 0),
             "expanded": sums.get(EXPANDED, DoorSums()).rows,
@@ -110,7 +136,7 @@ class Staging:
             if kind in self.sides:
                 sections += self._side_sections(kind, found, attempt)
         counts.update({name: found.rows for name, found in sums.items() if name.startswith("filtered.")})
-        return Staged(tuple(sections), counts, parked)
+        return sections, counts
 
     def _files_of_main(self, staged: str, sums: DoorSums, known: Sequence[StagedFile] = ()) -> tuple[StagedFile, ...]:
         """The files that were just written, beside the known ones; where a sink publishes by shards, with what the rows of each sum up to."""

@@ -28,8 +28,13 @@ def test_a_misspelt_key_as_ux_shows_it(loaded):
         ('"10 seconds"\n[', '"available-nwo"\n[', 'line 4: [job] trigger is "available-nwo". Did you mean "available-now"?'),
         (
             '"10 seconds"\n[',
-            '"real-time"\n[',
-            'line 4: [job] trigger is "real-time": Spark\'s real-time trigger hands rows out while their batch still runs',
+            '"real-time 3 seconds"\n[',
+            "line 4: [job] trigger has batches of 3 seconds",
+        ),
+        (
+            '"10 seconds"\n[',
+            '"real-time soon"\n[',
+            'line 4: [job] trigger is "real-time soon"',
         ),
         ('"files"', '"delta"', 'line 6: [source.trades] connector is "delta", which is not there yet.'),
         ('"files"', '"file"', 'line 6: [source.trades] connector is "file", which is no connector. Did you mean "files"?'),

@@ -94,6 +94,18 @@ WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\
         (f"{WORKER}No module named 'helpers'", JobDefinitionError, "cannot import the module helpers"),
         (f"{WORKER}No module named 'streamproof_job_job'", JobDefinitionError, "a function of the job's file that is wrapped"),
         ('relation "positions" does not exist', StreamproofError, 'The query stopped: relation "positions" does not exist'),
+        (
+            "[STREAMING_REAL_TIME_MODE.OPERATOR_OR_SINK_NOT_IN_ALLOWLIST] Streaming real-time mode has the following limitation: The "
+            "operator(s): org.apache.spark.sql.execution.python.MapInPandasExec is not in the operator allowlist for Real-Time Mode. To bypass",
+            JobDefinitionError,
+            "[job] trigger is real-time, and the job has MapInPandas in its plan.",
+        ),
+        (
+            "[STREAMING_REAL_TIME_MODE.IDENTICAL_SOURCES_IN_UNION_NOT_SUPPORTED] Streaming real-time mode has the following limitation: "
+            "Real-time mode does not support union on two identical sources. This includes",
+            JobDefinitionError,
+            "and the job is not possible: Real-time mode does not support union on two identical sources",
+        ),
         ("No module named 'psycopg'", StreamproofError, "The query stopped: No module named 'psycopg'"),  # in a sink, on the driver
         (
             "org.apache.spark.SparkException: java.lang.IllegalStateException: why\n\tat x",

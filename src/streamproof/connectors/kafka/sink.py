@@ -39,6 +39,8 @@ from streamproof.errors import ConfigurationError
 from streamproof.stream.names import HIDDEN, quoted
 
 if TYPE_CHECKING:
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
     from streamproof.config import KafkaSink
     from streamproof.connectors.registry.values import Values
 
@@ -235,23 +237,35 @@ class PlainTopicSink(_Topic):
         return True
 
     def publish(self, manifest: Manifest, section: Section) -> None:
-        records = self.staged(section)
-        headers = records.columns[2:]
-        if headers:
-            pairs = [F.struct(F.lit(_header_name(name)).alias("key"), F.col(f"`{name}`").alias("value")) for name in headers]
-            has_value = F.filter(F.array(*pairs), lambda pair: pair["value"].isNotNull())
-            records = records.withColumn("headers", has_value).drop(*headers)
-        own = {f"kafka.{key}": value for key, value in {"acks": "all", **self._config.options}.items()}
-        to = {**own, "kafka.bootstrap.servers": self._config.servers, "topic": self._config.topic}
+        records = _with_headers(self.staged(section))
         self.place.steps.before(self.place.output, manifest.batch)
         try:
-            records.write.format("kafka").options(**to).save()
+            records.write.format("kafka").options(**self._options).save()
         except Exception as problem:  # what Spark raises over a task has no common type
             raise refused(
                 f"[sink.{self.place.output}]", self._config.topic, self._config.servers, _jvm.causes_of(problem)[-1]
             ) from problem
         self.place.steps.after(self.place.output, manifest.batch)
         self.abort(section.directory)
+
+    def streamed(self, rows: DataFrame) -> "DataStreamWriter":
+        """The writer of a stream whose rows go to the topic as they come (the real-time trigger)."""
+        return _with_headers(self.encoded(rows)).writeStream.format("kafka").options(**self._options)
+
+    @property
+    def _options(self) -> dict[str, str]:
+        own = {f"kafka.{key}": value for key, value in {"acks": "all", **self._config.options}.items()}
+        return {**own, "kafka.bootstrap.servers": self._config.servers, "topic": self._config.topic}
+
+
+def _with_headers(records: DataFrame) -> DataFrame:
+    """Records as Spark's own sink takes them: the columns behind `key` and `value` are one, `headers`; without a value they are left out."""
+    names = records.columns[2:]
+    if not names:
+        return records
+    pairs = [F.struct(F.lit(_header_name(name)).alias("key"), F.col(f"`{name}`").alias("value")) for name in names]
+    has_value = F.filter(F.array(*pairs), lambda pair: pair["value"].isNotNull())
+    return records.withColumn("headers", has_value).drop(*names)
 
 
 def _is_header(column: str) -> bool:

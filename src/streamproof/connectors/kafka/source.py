@@ -77,13 +77,22 @@ def require(spark: SparkSession, name: str, source: "KafkaSource") -> dict[str, 
     DataError
         If no broker answers.
     """
+    return {topic: found.id for topic, found in _topics(spark, name, source).items()}
+
+
+def partitions(spark: SparkSession, name: str, source: "KafkaSource") -> int:
+    """How many partitions the topics of a source have; raises what `require` does."""
+    return sum(found.partitions for found in _topics(spark, name, source).values())
+
+
+def _topics(spark: SparkSession, name: str, source: "KafkaSource") -> dict[str, _jvm.KafkaTopic]:
     settings = {**_TIMEOUTS, **source.options, "bootstrap.servers": source.servers}
-    ids: dict[str, str] = {}
+    topics: dict[str, _jvm.KafkaTopic] = {}
     for topic, found in told(spark, settings, source.topic).items():
         if isinstance(found, str):
             raise refused(f"[source.{name}]", topic, source.servers, found)
-        ids[topic] = found.id
-    return ids
+        topics[topic] = found
+    return topics
 
 
 def told(spark: SparkSession, settings: Mapping[str, str], names: Sequence[str]) -> dict[str, _jvm.KafkaTopic | str]:

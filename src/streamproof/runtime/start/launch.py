@@ -1,6 +1,7 @@
-"""Last step of a start: what waits is published, and Spark's stream runs the protocol batch by batch."""
+"""Last step of a start: what waits is published, and Spark's stream begins: it runs the protocol batch by batch, or is looked at by it."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
@@ -15,14 +16,13 @@ from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.parking import Parking
 from streamproof.runtime.query import RunningQuery
 from streamproof.runtime.quiet import QuietSources
+from streamproof.runtime.real_time.protocol import RealTimeProtocol
 from streamproof.runtime.start.plan import Planned
 from streamproof.runtime.start.recover import Recovered
 from streamproof.runtime.start.validate import Validated
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
-
-    from streamproof.runtime.bound import BoundQuery
 
 
 def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQuery:
@@ -40,7 +40,7 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
         return ownership.check_owner([sinks[output]], valid.incarnation, query.job, valid.manifests)
 
     recovered.publisher.begin(admit)
-    protocol = BatchProtocol(
+    protocol = (RealTimeProtocol if query.config.trigger.real_time else BatchProtocol)(
         spark=valid.spark,
         storage=valid.storage,
         identity=planned.identity,
@@ -66,7 +66,10 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
     )
     outputs = {name: query.places[name].where for name in sinks}
     events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs))
-    return RunningQuery(query.name, _stream(valid, planned, protocol), protocol)
+    stream = _started(valid, planned, protocol)
+    if isinstance(protocol, RealTimeProtocol):
+        protocol.follow(stream)
+    return RunningQuery(query.name, stream, protocol)
 
 
 def _idle(valid: Validated) -> IdleSources:
@@ -85,21 +88,39 @@ def _parking(recovered: Recovered, planned: Planned) -> Parking | None:
     return replace(recovered.parking, schema=planned.parked)
 
 
-def _stream(valid: Validated, planned: Planned, protocol: BatchProtocol) -> "StreamingQuery":
+def _started(valid: Validated, planned: Planned, protocol: BatchProtocol) -> "StreamingQuery":
     query = valid.query
-    first = valid.sinks[query.targets[query.name][0]]
-    rows = planned.rows if first.place.shared else first.encoded(planned.rows)
-    writer = rows.writeStream.queryName(planned.identity.spark_name)
-    writer = writer.option("checkpointLocation", query.checkpoint).outputMode(query.recipe.emission.output_mode)
+    writer = _real_time(valid, planned) if query.config.trigger.real_time else _micro_batches(valid, planned, protocol)
+    writer = writer.queryName(planned.identity.spark_name).option("checkpointLocation", query.checkpoint)
     try:
-        stream: StreamingQuery = _triggered(_jvm.for_each_batch(valid.spark, writer, protocol), query).start()
+        stream: StreamingQuery = writer.start()
     except Exception as problem:
         raise translated(problem) from problem
     return stream
 
 
-def _triggered(writer: Any, query: "BoundQuery") -> Any:
+def _micro_batches(valid: Validated, planned: Planned, protocol: BatchProtocol) -> Any:
+    """The writer that calls the protocol with the rows of each batch."""
+    query = valid.query
+    first = valid.sinks[query.targets[query.name][0]]
+    rows = planned.rows if first.place.shared else first.encoded(planned.rows)
+    writer = _jvm.for_each_batch(valid.spark, rows.writeStream.outputMode(query.recipe.emission.output_mode), protocol)
     interval = query.config.trigger.interval
-    if interval is None:
-        return writer.trigger(availableNow=True)
-    return writer.trigger(processingTime=f"{int(interval.total_seconds() * 1000)} milliseconds")
+    return writer.trigger(availableNow=True) if interval is None else writer.trigger(processingTime=_as_spark_says(interval))
+
+
+def _real_time(valid: Validated, planned: Planned) -> Any:
+    """The writer that sends each row to its topic at once; the protocol looks at batches that are over."""
+    from streamproof.connectors.kafka.sink import PlainTopicSink
+
+    query = valid.query
+    (name,), length = query.targets[query.name], query.config.trigger.interval
+    sink = valid.sinks[name]
+    assert isinstance(sink, PlainTopicSink), "binding has refused every other one"
+    assert length is not None, "a batch of this trigger has a length"
+    writer: Any = sink.streamed(planned.rows).outputMode("update")  # the overloads of PySpark 4.3 leave realTime out
+    return writer.trigger(realTime=_as_spark_says(length))
+
+
+def _as_spark_says(duration: timedelta) -> str:
+    return f"{int(duration.total_seconds() * 1000)} milliseconds"

@@ -20,6 +20,7 @@ from streamproof.runtime.bound import BoundQuery
 from streamproof.runtime.doors import SideDoors
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.parking import require_writable
+from streamproof.runtime.real_time.doors import RealTimeDoors
 from streamproof.runtime.session import weaker_state
 from streamproof.runtime.staging import merged_schema
 from streamproof.runtime.start.validate import Validated
@@ -79,7 +80,7 @@ def plan(valid: Validated) -> Planned:
     run = short(new_id())
     jvm_doors = _jvm.Doors(spark, query.checkpoint, run)
     directories = {kind: _side_directory(sinks[query.targets[name][0]], name, manifests) for kind, name in query.sides.items()}
-    doors = SideDoors(jvm_doors, directories)
+    doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories)
     weaker = weaker_state(query.config.spark) if query.recipe.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
     built = build(query.recipe, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)

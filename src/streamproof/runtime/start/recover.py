@@ -9,6 +9,7 @@ from streamproof.runtime.dropped_outputs import require_outputs_kept
 from streamproof.runtime.losses import Losses
 from streamproof.runtime.parking import Parking
 from streamproof.runtime.publishing import Publisher
+from streamproof.runtime.real_time import unaccounted
 from streamproof.runtime.start.validate import Validated
 
 
@@ -30,6 +31,8 @@ def recover(valid: Validated) -> Recovered:
         If the checkpoint is not whole, or an output is not.
     """
     storage, logs, manifests, sinks, events = valid.storage, valid.logs, valid.manifests, valid.sinks, valid.events
+    if valid.query.config.trigger.real_time:
+        events.note(*unaccounted.take_back(storage, logs, manifests))
     events.note(*recovery.restore_logs(storage, logs, manifests, sinks))
     if valid.start.replay_last:
         events.note(*recovery.roll_back(storage, logs, manifests, sinks))

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.plans.logical.DeduplicateWithinWatermark;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.expressions.UserDefinedFunction;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataTypes;
@@ -65,6 +66,13 @@ public final class Doors {
       throw new IllegalStateException("streamproof: no deduplication: " + plan.nodeName());
     }
     return CollectionConverters.asJava(once.keys()).stream().map(Attribute::name).toList();
+  }
+
+  /** How often each door occurs in an executed plan, as a JSON object of {@code door:NAME}. */
+  public static String inPlan(SparkPlan plan) throws JsonProcessingException {
+    try (Execution execution = new Execution(plan)) {
+      return JSON.writeValueAsString(execution.doors());
+    }
   }
 
   public Column tally(String door, Column hash, Column records, Column floats, int columns) {

@@ -32,6 +32,10 @@ final class Execution implements AutoCloseable {
     return found;
   }
 
+  Map<String, Long> doors() {
+    return doors;
+  }
+
   @Override
   public void close() {
     counted.values().forEach(metrics -> metrics.forEach(CountedByTask::close));

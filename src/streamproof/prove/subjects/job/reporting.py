@@ -42,6 +42,9 @@ def _notes(subject: JobSubject, let_be: list[str]) -> Iterator[Note]:
     if let_be:
         said = f"Never exercised, as the scenario allows, and so not proved: {', '.join(let_be)}."
         yield Note(NoteCode.NOT_EXERCISED, said)
+    if subject.config.trigger.real_time:
+        said = "The job was proved in micro-batches. What a batch of the real-time trigger sends again when it does not end is not tried."
+        yield Note(NoteCode.NOT_IN_REAL_TIME, said)
     yield from (Note(NoteCode.FLOAT_ORDER, one.says) for one in _not_compared(subject))
     weaker = weaker_state(subject.config.spark)
     if weaker and any(recipe.stateful for recipe in subject.bound.outputs.main.values()):

@@ -1,0 +1,71 @@
+"""Which jobs the real-time trigger can run, said before anything starts (S18)."""
+
+from typing import TYPE_CHECKING
+
+from streamproof.config import KafkaSink, KafkaSource
+from streamproof.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from streamproof.config import JobConfig
+    from streamproof.stream.outputs import Outputs
+
+_REMEDY = 'Take a short interval instead, such as trigger = "1 second".'
+
+
+def require_possible(config: "JobConfig", outputs: "Outputs") -> None:
+    """Looks at every source, operator and main output of a job with the real-time trigger.
+
+    Raises
+    ------
+    ConfigurationError
+        If it has state, reads anything but topics, or writes a main output to anything but one topic, at least once.
+    """
+    for name in dict.fromkeys(source for recipe in outputs.main.values() for source in recipe.sources):
+        _require_source(config, name)
+    for output, recipe in outputs.main.items():
+        for step in recipe.stateful_steps:
+            raise _refused(
+                config,
+                f"and the output {output} has a {step.name}",
+                "What a batch remembers is known once it is over, and which rows are late before it begins: a batch of this trigger is neither "
+                "when its rows go out. It runs jobs of require, filter, transform and union.",
+                _REMEDY,
+            )
+        _require_sink(config, output)
+
+
+def _require_source(config: "JobConfig", name: str) -> None:
+    source = config.source[name]
+    if not isinstance(source, KafkaSource):
+        raise _refused(config, f"and [source.{name}] is {source.connector}", "It reads topics of Kafka.", _REMEDY)
+    if source.records_per_batch is not None:
+        raise _refused(
+            config,
+            f"and [source.{name}] has records_per_batch",
+            "A batch of this trigger has a length in time, and takes whatever comes.",
+            "Take records_per_batch out.",
+        )
+
+
+def _require_sink(config: "JobConfig", output: str) -> None:
+    names = config.sinks_of(output)
+    if len(names) > 1:
+        raise _refused(config, f"and {output} has {len(names)} sinks", "It writes each output to one topic.", "Leave one of them.")
+    sink = config.sink.get(output)
+    if sink is None:
+        return  # said elsewhere, by every trigger
+    if not isinstance(sink, KafkaSink):
+        raise _refused(config, f"and [sink.{output}] is {sink.connector}", "It writes to topics of Kafka.", _REMEDY)
+    if sink.guarantee != "at-least-once":
+        raise _refused(
+            config,
+            f"and [sink.{output}] is exactly once",
+            "Rows go out while their batch still runs. Where it does not end, they go out again.",
+            f'Write guarantee = "at-least-once" below [sink.{output}] if readers can bear rows twice. {_REMEDY}',
+        )
+
+
+def _refused(config: "JobConfig", but: str, required: str, remedy: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"{config.where('job', 'trigger')}: [job] trigger is {config.trigger}, {but}.", required=required, remedy=remedy
+    )

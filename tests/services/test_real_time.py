@@ -1,0 +1,221 @@
+"""The real-time trigger on a real broker: rows go out while their batch runs, and every record is in one place once it is over (S18)."""
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from services.topics import made, received, sent
+from spark.small_job import START, Binding, SmallJob, event
+from streamproof import _jvm
+from streamproof.core.notes import NoteCode
+from streamproof.errors import CheckpointError, EnvironmentProblem, JobDefinitionError, SinkError, StreamproofError
+from streamproof.lab import KafkaCluster
+from streamproof.runtime import manifests
+from streamproof.runtime.events import BatchCommitted, RunEvent
+from streamproof.runtime.real_time import protocol
+from streamproof.runtime.result import RunResult
+
+pytestmark = [pytest.mark.service, pytest.mark.spark]
+
+JOB = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    checked = events.require(v="v >= 0").filter("client != 'x'", name="test clients")
+    return sp.Outputs(kept=checked, rejected=checked.rejected)
+"""
+SENT = [event("a", 0), event("bad", 1, v=-1), event("x", 2, client="x"), b"no JSON", event("b", 3)]
+
+
+class Topics:
+    """A job from one topic to another."""
+
+    def __init__(self, kafka: KafkaCluster, small_job: Callable[..., SmallJob], **rejected: str) -> None:
+        self.servers, self.read, self.written = kafka.url, made(kafka.url), made(kafka.url)
+        at = {"connector": "kafka", "servers": kafka.url}
+        tables: dict[str, dict[str, Any]] = {
+            "source.events": {**at, "topic": self.read},
+            "sink.kept": {**at, "topic": self.written, "guarantee": "at-least-once", "key": "client"},
+        }
+        if rejected:
+            tables["sink.rejected"] = {**at, **rejected}
+        sinks = {} if rejected else {"rejected": "json"}
+        self.job = small_job(JOB, Binding(sinks=sinks, tables=tables, trigger="real-time 5 seconds"))
+
+    def send(self, *values: Any) -> None:
+        sent(self.servers, self.read, values)
+
+    def run(self, records: int, **options: Any) -> RunResult:
+        """Runs until batches that are accounted for have read so many records."""
+        end, read = threading.Event(), Counter[str]()
+
+        def listen(happened: RunEvent) -> None:
+            if isinstance(happened, BatchCommitted):
+                read.update(happened.counts)
+                if read["input"] >= records:
+                    end.set()
+
+        return self.job.run(end=end, listener=listen, **options)
+
+    @property
+    def kept(self) -> list[str]:
+        """The ids in the topic that it writes, copies too."""
+        return sorted(json.loads(message.value())["id"] for message in received(self.servers, self.written))
+
+    @property
+    def rejected(self) -> list[str]:
+        return sorted(str(row["reason"]) for row in self.job.rows("rejected"))
+
+
+@pytest.fixture
+def topics(kafka: KafkaCluster, small_job: Callable[..., SmallJob]) -> Topics:
+    return Topics(kafka, small_job)
+
+
+def test_every_record_is_in_one_place_and_what_comes_later_is_read_by_the_next_run(topics, monkeypatch):
+    plans: list[dict[str, int]] = []
+    monkeypatch.setattr(protocol._jvm, "check_doors", plans.append)
+    topics.send(*SENT)
+
+    first = topics.run(5)
+    topics.send(event("c", 4), event("worse", 5, v=-2))
+    result = topics.run(2)
+
+    assert set(topics.kept) == {"a", "b", "c"}, "a stop can double what its last batch has sent, and loses nothing"
+    assert len(topics.rejected) == 3
+    assert {message.key() for message in received(topics.servers, topics.written)} == {b"a"}
+    account = first.accounts[0]
+    assert (account.input, account.account.emitted, account.account.rejected, account.account.filtered) == (5, 2, 2, 1)
+    assert account.adds_up
+    account = result.accounts[0]
+    assert (account.input, account.account.emitted, account.account.rejected, account.adds_up) == (7, 3, 3, True)
+    assert [output.guarantee.partition(" (")[0] for output in result.outputs if output.name == "kept"] == ["at least once"]
+    assert all(
+        {key: counts[key] for key in ("door:rejected.0", "door:rejected.1", "door:tally:kept")}
+        == {"door:rejected.0": 1, "door:rejected.1": 1, "door:tally:kept": 1}
+        for counts in plans
+    )
+    assert len(plans) == 2
+
+
+def test_r5_a_door_that_a_plan_has_twice_stops_the_run_before_the_account(topics, monkeypatch):
+    monkeypatch.setattr(protocol._jvm, "doors_of", lambda *_: {"door:rejected.0": 2})
+    topics.send(*SENT)
+
+    with pytest.raises(StreamproofError, match="occurs 2 times"):
+        topics.run(5)
+
+    assert topics.rejected == []
+
+
+def test_a_crash_between_commit_and_account_has_the_batch_read_again(topics, monkeypatch):
+    def crash(*_: Any) -> bool:
+        raise SinkError("the power went off")
+
+    topics.send(*SENT)
+    with monkeypatch.context() as patched:
+        patched.setattr(manifests.ManifestStore, "create", crash)
+        with pytest.raises(SinkError, match="power"):
+            topics.run(5)
+    assert (topics.job.checkpoint() / "commits/0").exists()
+    assert topics.rejected == [], "its files are known to nobody any more"
+
+    result = topics.run(5)
+
+    assert set(topics.kept) == {"a", "b"}
+    assert len(topics.rejected) == 2
+    account = result.accounts[0]
+    assert (account.input, account.account.emitted, account.account.rejected, account.adds_up) == (5, 2, 2, True)
+    assert [note.code for note in result.notes].count(NoteCode.BATCH_TAKEN_BACK) == 1
+
+
+def test_a_run_that_dies_in_the_middle_of_a_batch_reads_it_again(topics):
+    topics.send(*SENT)
+    end = threading.Event()
+
+    def stop_once_written() -> None:
+        while not received(topics.servers, topics.written):
+            end.wait(0.2)
+        end.set()
+
+    waiting = threading.Thread(target=stop_once_written)
+    waiting.start()
+    topics.job.binding = Binding(**{**vars(topics.job.binding), "trigger": "real-time 10 minutes"})
+    topics.job.write()
+    stopped = topics.job.run(end=end)
+    waiting.join()
+    assert stopped.rows_in == 0, "its only batch was not over"
+    topics.job.binding = Binding(**{**vars(topics.job.binding), "trigger": "real-time 5 seconds"})
+    topics.job.write()
+
+    result = topics.run(5)
+
+    assert any(note.code == NoteCode.UNDER_WAY and "twice" in note for note in stopped.notes)
+    assert set(topics.kept) == {"a", "b"}
+    assert (result.accounts[0].input, result.accounts[0].adds_up, len(topics.rejected)) == (5, True, 2)
+
+
+def test_rejected_rows_can_go_to_a_topic_too(kafka, small_job):
+    rejected = made(kafka.url)
+    topics = Topics(kafka, small_job, topic=rejected, guarantee="at-least-once")
+    topics.send(*SENT)
+
+    topics.run(5)
+
+    reasons = sorted(json.loads(row.value())["reason"] for row in received(kafka.url, rejected))
+    assert reasons == ["not parseable", "v >= 0"], reasons
+
+
+def test_the_future_is_told_by_the_clock_of_the_machine(topics):
+    at = 'event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds", max_future = "1 day" }'
+    topics.job.binding = Binding(**{**vars(topics.job.binding), "event_time": at})
+    topics.job.write()
+    far = event("far", 0)
+    far["ts"] = int(START.replace(year=2090).timestamp() * 1000)
+    topics.send(event("a", 0), far)
+
+    topics.run(2)
+
+    assert (topics.kept, topics.rejected) == (["a"], ["event time more than 1 day in the future"])
+
+
+def test_a_batch_that_another_trigger_has_left_is_ended_by_it_first(topics):
+    topics.send(*SENT)
+    topics.job.binding = Binding(**{**vars(topics.job.binding), "trigger": "available-now"})
+    topics.job.write()
+    topics.job.run()
+    topics.job.lose("commits/0")
+    topics.job.binding = Binding(**{**vars(topics.job.binding), "trigger": "real-time 5 seconds"})
+    topics.job.write()
+
+    refused = topics.job.stopped(CheckpointError)
+
+    assert "another trigger than real-time has planned it" in str(refused)
+    assert _jvm.Storage(topics.job.spark).exists(f"{topics.job.checkpoint()}/offsets/0"), "nothing is changed"
+
+
+def test_a_partition_without_a_core_stops_the_run_before_it_begins(kafka, topics, small_job):
+    many = made(kafka.url, partitions=30)
+    topics.job.binding.tables["source.events"]["topic"] = many
+    topics.job.write()
+
+    refused = topics.job.stopped(EnvironmentProblem)
+
+    assert "30 partitions are to be read at the same time (events 30)" in str(refused)
+    assert not topics.job.checkpoint().exists()
+
+
+def test_a_python_function_over_batches_of_rows_is_refused_in_our_words(topics):
+    topics.job.text = JOB.replace(
+        "    checked = events",
+        "    events = events.transform(lambda rows: rows.mapInPandas(lambda parts: parts, rows.schema))\n    checked = events",
+    )
+    topics.job.write()
+    topics.send(*SENT)
+
+    refused = topics.job.stopped(JobDefinitionError)
+
+    assert "the job has MapInPandas in its plan" in str(refused)
