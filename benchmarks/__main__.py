@@ -13,6 +13,7 @@ ALL = (
     "proof_of_50000",
     "proof_on_services",
     "services",
+    "real_time",
     "schemas",
     "ledgers",
     "foreign_scenario",

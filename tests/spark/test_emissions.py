@@ -225,3 +225,16 @@ def test_rows_of_keys_that_differ_by_a_microsecond_wait_each_by_itself(small_job
 
     assert sorted((row["at"].microsecond, row["n"]) for row in job.rows("sums")) == [(1, 2), (2, 1)]
     assert (account(result).emitted, account(result).open_state) == (3, 1)
+
+
+def test_a_checkpoint_may_have_brackets_and_stars_in_its_name(small_job):
+    job = small_job(job_of("corrections"), Binding(sinks={"sums": "parquet", "late": "parquet"}, checkpoint="check[1] {a,b} *"))
+    job.feed([event("a", 1)])
+    job.feed([event("b", 100)])
+    job.feed([event("c", 200)])
+    job.feed([event("late", 2)])
+
+    found = account(job.run())
+
+    assert [rows[0] for _, rows in sorted(shown(job).items()) if rows] == [("a", 0, 0, 1), ("a", 90, 0, 1)]
+    assert (found.emitted, found.late, found.open_state, job.ids("late")) == (2, 1, 1, ["late"])

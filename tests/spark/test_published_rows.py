@@ -236,3 +236,18 @@ def test_r26_the_chain_of_an_earlier_version_is_made_from_its_manifests(small_jo
     assert job.ledger(3).earlier.count == 3
     shutil.rmtree(job.out("kept") / "batch=000002")
     assert "batch 2 is gone" in job.stopped(StoreEmptied).message
+
+
+def test_r4_a_map_within_another_value_is_compared_too(small_job):
+    deep = "id string, v double, ts long, inner struct<m: map<string, int>>, list array<map<string, int>>"
+    job = small_job(KEPT, Binding(schema=deep))
+    job.feed([event("a", 0) | {"inner": {"m": {"x": 1}}, "list": [{"y": 2}]}])
+    job.run()
+    hashed = job.manifest(0).section("kept").digest.hash
+
+    other = small_job(KEPT, Binding(schema=deep), folder="other")
+    other.feed([event("a", 0) | {"inner": {"m": {"x": 1}}, "list": [{"y": 3}]}])
+    other.run()
+
+    assert job.rows("kept")[0]["list"] == [[("y", 2)]]
+    assert other.manifest(0).section("kept").digest.hash != hashed

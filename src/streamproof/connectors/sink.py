@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from streamproof._jvm import Numbered, Storage
 
 
+AS_NAMED: Mapping[str, str] = {"__globPaths__": "false"}
+"""Has Spark read files by their names, where a folder of the user's may have brackets or a star in its own."""
+
+
 @dataclass(frozen=True)
 class SinkPlace:
     """Where an output goes, and how to get there.
@@ -78,7 +82,7 @@ class SinkPlace:
         files = [f"{self.staged_in}/{section.directory}/{file.name}" for file in named]
         if not files:  # a shard whose rows are in no file: only where somebody has let a replay stand that splits them otherwise
             return self.staged_rows(section, columns=columns).limit(0)
-        reader = self.spark.read.format(self.format)
+        reader = self.spark.read.format(self.format).options(**AS_NAMED)
         return (reader if columns is None else reader.schema(columns)).load(files)
 
 

@@ -23,6 +23,7 @@ from pyspark.sql.types import (
 
 from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.json_records import WRITTEN, types_in
+from streamproof.connectors.sink import AS_NAMED
 from streamproof.core.manifest import Manifest, Parked
 from streamproof.errors import JobDefinitionError, RemedyAction, StagedRowsGone, TornCheckpoint
 from streamproof.runtime.manifests import ManifestStore
@@ -186,7 +187,8 @@ class Parking:
         """Of the rows in these files whose windows end above one instant and up to another, microseconds UTC, the newest of each window."""
         files = [f"{self._path(one.attempt)}/{file.name}" for one in named for file in one.files]
         rows = (
-            self.spark.read.schema(self._written)
+            self.spark.read.options(**AS_NAMED)
+            .schema(self._written)
             .option("mode", "FAILFAST")
             .json(files)
             .filter((F.col(DUE) > above) & (F.col(DUE) <= up_to))

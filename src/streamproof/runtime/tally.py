@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, DoubleType, FloatType, MapType, StructField
+from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructField, StructType
 
 from streamproof._jvm import float_steps
 from streamproof.runtime.doors import rows_that_pass
@@ -81,5 +81,12 @@ def hash_of(columns: Sequence[StructField]) -> Column:
             parts.append(F.lit(0))
             since = set()
         since.add(type(column.dataType))
-        parts.append(F.to_json(F.struct(column.name)) if isinstance(column.dataType, MapType) else F.col(column.name))
+        parts.append(F.to_json(F.struct(column.name)) if _has_map(column.dataType) else F.col(column.name))
     return F.xxhash64(*parts)
+
+
+def _has_map(type_: DataType) -> bool:
+    """Whether a value is a map, or has one in it: Spark hashes none."""
+    if isinstance(type_, StructType):
+        return any(_has_map(column.dataType) for column in type_.fields)
+    return isinstance(type_, MapType) or (isinstance(type_, ArrayType) and _has_map(type_.elementType))
