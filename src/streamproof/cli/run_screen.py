@@ -138,14 +138,22 @@ def print_result(result: "RunResult", out: "Console") -> None:
             missing = each.input - each.account.total
             wrong = f"{number(abs(missing))} {'missing' if missing > 0 else 'too many'}: {number(each.input)} were read"
             out.print(Text(f"  {'':<{label}}   {wrong}", style="bold red"))
-    if result.open_windows:
-        windows = "1 window is" if result.open_windows == 1 else f"{number(result.open_windows)} windows are"
-        until = f" until the watermark passes {_clock(result.closes_after)}" if result.closes_after else ""
-        out.print(f"  {'':<{label}}   {windows} open{until}")
+        if each.open:
+            out.print(f"  {'':<{label}}   {of_query}{_what_is_open(each)}")
     for number_of, line in enumerate(_lag(result)):
         out.print(f"  {'' if number_of else 'lag':<{label}}   {line}")
     for note in result.notes:
         out.print(f"  {'note':<{label}}   {note}")
+
+
+def _what_is_open(account: "QueryAccount") -> str:
+    """ "34 windows are open until ...", or of a deduplication by an order "34 keys wait until ..."."""
+    from streamproof.report.words import number
+
+    one = account.open == 1
+    does = {"window": "is open" if one else "are open", "key": "waits" if one else "wait"}[account.open_are]
+    until = f" until the watermark passes {_clock(account.open_until)}" if account.open_until else ""
+    return f"{number(account.open)} {account.open_are}{'' if one else 's'} {does}{until}"
 
 
 def _where_duplicates_are(account: "QueryAccount") -> str:

@@ -35,6 +35,9 @@ class QueryAccount:
     `duplicates_in` is the output that duplicates are rows of, where the job returns one, and `duplicates_written` how many are: a checkpoint can
     be older than that output.
 
+    `open` is how many windows may still change, or how many keys of a deduplication by an order wait for their row (`open_are` is "window" or
+    "key"); `open_until` the watermark at which the last of them is over.
+
     `unknown_since` is the batch from which it is not known, since a manifest was lost or a replay accepted; None where it is known.
     """
 
@@ -45,6 +48,9 @@ class QueryAccount:
     expanded: int = 0
     duplicates_in: str = ""
     duplicates_written: int = 0
+    open: int = 0
+    open_until: datetime | None = None
+    open_are: str = "window"
 
     @property
     def wanted(self) -> int:
@@ -65,8 +71,8 @@ class RunResult:
     """What a run did. `account` and `account_input` are those of the first query; `accounts` has all.
 
     `batches` counts those `without_input` too: Spark runs one when the watermark has gone on, to close windows. `lag` has the partitions
-    of the topics that are read. `leaps` has of each query whose watermark leapt the furthest leap. `end` says whether it was asked to end:
-    there may be more to read then.
+    of the topics that are read. `open_windows` counts those of all queries, and `closes_after` is the latest end of one. `leaps` has of each
+    query whose watermark leapt the furthest leap. `end` says whether it was asked to end: there may be more to read then.
     """
 
     job: str

@@ -1,6 +1,6 @@
 """What a run has done, once its queries have ended: the totals, the account and the open windows of each, the lag, the notes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.state import OpenWindows, open_windows
@@ -65,8 +65,8 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
         outputs=outputs,
         account=first.account.account,
         account_input=first.account.input,
-        open_windows=first.open_windows,
-        closes_after=first.closes_after,
+        open_windows=sum(end.event.open_windows for end in ends),
+        closes_after=max((end.event.closes_after for end in ends if end.event.closes_after), default=None),
         notes=list(dict.fromkeys((*notes, *behind, *filter(None, [emitter.failure])))),
         accounts=[end.event.account for end in ends],
         lag=lag,
@@ -98,18 +98,20 @@ class _End:
 
 def _end_of(query: "RunningQuery") -> _End:
     newest, protocol = _newest_committed(query), query.protocol
-    windowed = protocol.recipe.aggregate is not None or protocol.recipe.ordered is not None
+    ordered = protocol.recipe.ordered is not None
+    windowed = protocol.recipe.aggregate is not None or ordered
     opened = _opened(protocol, newest) if windowed and newest is not None else OpenWindows(0, 0, None)
-    done = protocol.done
+    done, until = protocol.done, None if opened.latest_end_us is None else from_micros(opened.latest_end_us)
+    account = account_of(query.name, newest, opened, protocol.sides.get(SideKind.DUPLICATE, ""))
     event = QueryEnded(
         query=query.name,
         batches=done.batches,
         without_input=done.without_input,
         input=done.input,
         rows={output: done.rows[output] for output in protocol.sinks},
-        account=account_of(query.name, newest, opened, protocol.sides.get(SideKind.DUPLICATE, "")),
-        open_windows=opened.windows,
-        closes_after=None if opened.latest_end_us is None else from_micros(opened.latest_end_us),
+        account=replace(account, open=opened.windows, open_until=until, open_are="key" if ordered else "window"),
+        open_windows=0 if ordered else opened.windows,
+        closes_after=None if ordered else until,
     )
     return _End(query, newest, event)
 

@@ -50,7 +50,7 @@ def result(tmp_path: Path, *, read: int = 50_000):
         open_windows=34,
         closes_after=datetime(2026, 1, 5, 10, 5, tzinfo=UTC),
         notes=[Note(NoteCode.NOT_BOUND, "something to know")],
-        accounts=[QueryAccount("exposure", read, account)],
+        accounts=[QueryAccount("exposure", read, account, open=34, open_until=datetime(2026, 1, 5, 10, 5, tzinfo=UTC))],
         lag=[
             PartitionLag("trades", "trades", 0, 500, 1_500, 1_000),
             PartitionLag("trades", "trades", 1, 1_500, 1_500, 0),
@@ -114,6 +114,18 @@ def test_an_account_of_more_than_this_run_says_so(ran):
     shown, _ = ran(read=60_000)
 
     assert "= 50,000, since the checkpoint began\n" in shown.out
+
+
+def test_each_query_says_what_is_open_and_a_deduplication_by_an_order_has_no_windows(tmp_path, capsys):
+    done = result(tmp_path)
+    (windows,) = done.accounts
+    newest = replace(windows, query="newest", open=1, open_are="key")
+
+    print_result(replace(done, accounts=[windows, newest]), Console(width=200))
+
+    shown = capsys.readouterr().out
+    assert " exposure: 34 windows are open until the watermark passes 2026-01-05 10:05:00\n" in shown
+    assert " newest: 1 key waits until the watermark passes 2026-01-05 10:05:00\n" in shown
 
 
 @pytest.mark.parametrize(("written", "said"), [(549, "549 (in output again)"), (12, "549 (12 of them in output again)")])
