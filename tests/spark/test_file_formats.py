@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import fastavro
+import pyarrow as pa
+import pyarrow.orc as po
 import pytest
 
 from spark.small_job import EVENT_TIME, KEPT, Binding, SmallJob, event, instant
@@ -50,6 +52,36 @@ def test_files_of_avro_are_read_by_their_own_columns(small_job: Callable[..., Sm
 def test_a_file_that_is_no_avro_stops_the_job_and_is_named(small_job: Callable[..., SmallJob], content: bytes) -> None:
     job = small_job(KEPT, Binding(format="avro"))
     path = job.feed_bytes(content, "avro")
+
+    error = job.stopped(DataError)
+
+    assert path.name in error.message
+    assert "stops the job" in error.required
+
+
+def feed_orc(job: SmallJob, rows: list[dict[str, object]]) -> Path:
+    path = job._next("orc")
+    po.write_table(pa.Table.from_pylist(rows), path)
+    return job._dated(path)
+
+
+@pytest.mark.parametrize("schema", [Binding().schema, None], ids=["declared", "of the files"])
+def test_files_of_orc_are_read_by_their_own_columns(small_job: Callable[..., SmallJob], schema: str | None) -> None:
+    job = small_job(KEPT, Binding(format="orc", schema=schema))
+    feed_orc(job, [event("a", 0), event("b", 1, -1), event("c", 2, None)])
+    feed_orc(job, [event("d", 3)])
+
+    result = job.run()
+
+    assert job.ids() == ["a", "d"]
+    assert result.rows_in == 4
+    assert [(row["id"], "ts" in row["original"]) for row in job.rows("rejected")] == [("b", True), ("c", True)]
+
+
+@pytest.mark.parametrize("content", [b"", b"ORC and no more", b"id,client\n"], ids=["empty", "cut short", "no ORC"])
+def test_a_file_that_is_no_orc_stops_the_job_and_is_named(small_job: Callable[..., SmallJob], content: bytes) -> None:
+    job = small_job(KEPT, Binding(format="orc"))
+    path = job.feed_bytes(content, "orc")
 
     error = job.stopped(DataError)
 

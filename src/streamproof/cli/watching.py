@@ -6,7 +6,7 @@ from pathlib import Path
 
 from streamproof.connectors.extras import library
 
-SUFFIXES = (".py", ".toml", ".sql", ".json", ".jsonl", ".csv", ".parquet", ".avro", ".avsc", ".proto")
+SUFFIXES = (".py", ".toml", ".sql", ".json", ".jsonl", ".csv", ".parquet", ".orc", ".avro", ".avsc", ".proto")
 _OURS = (".streamproof", "checkpoints", "out", "__pycache__")
 
 

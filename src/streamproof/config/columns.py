@@ -7,6 +7,7 @@ from streamproof.config.positions import KeyPath
 from streamproof.config.problems import Problem, did_you_mean
 from streamproof.config.secret import SecretText, shown
 from streamproof.config.sources import SourceConfig
+from streamproof.core.file_formats import TYPED
 
 _NUMBERS = (
     "tinyint",
@@ -75,7 +76,7 @@ def sized_columns_of(ddl: str) -> dict[str, str]:
 def check_columns(path: KeyPath, source: SourceConfig) -> Iterator[Problem]:
     """What is wrong with schema and event time of a source that is otherwise valid."""
     if source.schema_ddl is None:
-        if source.format != "parquet" and (source.format, source.connector) != ("avro", "files"):
+        if source.connector == "kafka" or source.format not in TYPED:
             yield Problem(
                 path,
                 f'needs the key "schema" for format "{source.format}".',

@@ -23,6 +23,7 @@ from streamproof.config.fields import (
 )
 from streamproof.config.registry import RegistryConfig
 from streamproof.config.secret import shown
+from streamproof.core.file_formats import FILE_FORMATS
 
 
 class EventTime(Table):
@@ -82,7 +83,7 @@ class SourceConfig(Table):
     """
 
     connector: Text
-    format: Literal["json", "csv", "text", "parquet", "avro", "json_schema", "protobuf"]
+    format: str
     schema_ddl: Text | None = Field(default=None, alias="schema")
     event_time: EventTime | None = None
     lenient: bool = False
@@ -148,7 +149,7 @@ class FilesSource(SourceConfig):
     """
 
     path: Text
-    format: Annotated[Literal["json", "csv", "text", "parquet", "avro"], choice("json", "csv", "text", "parquet", "avro")]
+    format: Annotated[str, choice(*FILE_FORMATS)]
     csv: CsvDialect = CsvDialect()
     files_per_batch: Count | None = None
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from urllib.parse import unquote
 
 from streamproof import _jvm
+from streamproof.core.file_formats import FILE_FORMATS
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import (
     CheckpointError,
@@ -153,7 +154,7 @@ def vanished(file: str, batch: int | None = None) -> DataError:
 def unreadable(file: str, form: str = "") -> DataError:
     """The error for an input file that is no whole one of its format, in one place."""
     return DataError(
-        f"An input file cannot be read{f' as {form.capitalize()}' if form else ''}: {file}.",
+        f"An input file cannot be read{f' as {FILE_FORMATS[form].title}' if form else ''}: {file}.",
         required="A file that cannot be opened stops the job: its records cannot be counted, so they cannot be rejected.",
         remedy="Replace it with a whole file of the declared schema and run again.",
     )

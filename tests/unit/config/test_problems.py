@@ -119,6 +119,7 @@ def test_json_needs_a_schema_and_parquet_does_not(loaded):
     with pytest.raises(ConfigurationError, match=r'line 5: \[source.trades\] needs the key "schema" for format "json"\.'):
         loaded((schema, ""))
     assert loaded((schema, ""), ('format = "json"', 'format = "parquet"')).source["trades"].schema_ddl is None
+    assert loaded((schema, ""), ('format = "json"', 'format = "orc"')).source["trades"].schema_ddl is None
 
 
 def test_avro_in_files_says_its_schema_and_needs_no_registry_and_text_has_one_column(loaded):

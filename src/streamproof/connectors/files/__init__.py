@@ -1,1 +1,1 @@
-"""Directories of files: JSON, CSV, text, Parquet and Avro, in and out."""
+"""Directories of files: JSON, CSV, text, Parquet, ORC and Avro in; JSON, CSV, Parquet and Avro out."""

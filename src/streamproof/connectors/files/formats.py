@@ -18,14 +18,15 @@ from streamproof import _jvm
 from streamproof.config import CsvDialect
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.sink import AS_NAMED
+from streamproof.core.file_formats import FILE_FORMATS
 from streamproof.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-AVRO = "org.apache.spark.sql.avro.AvroFileFormat"
+AVRO = FILE_FORMATS["avro"].spark
 """Spark 4.3 brings it, and gives it no short name: that one stands for a jar that need not be there."""
-CSV = "io.streamproof.CsvFiles"
+CSV = FILE_FORMATS["csv"].spark
 SPARK_NAME: Mapping[str, str] = {"json": "json", "parquet": "parquet", "csv": CSV, "avro": AVRO}
 CSV_RECORDS = "original string, json string, problem string"
 _NOT_IN_CSV: tuple[type[DataType], ...] = (

@@ -10,7 +10,8 @@ from pyspark.sql.types import StructType
 from streamproof import _jvm
 from streamproof.connectors import json_records, schemas
 from streamproof.connectors.files import lines
-from streamproof.connectors.files.formats import AVRO, CSV, CSV_RECORDS, csv_options
+from streamproof.connectors.files.formats import CSV, CSV_RECORDS, csv_options
+from streamproof.core.file_formats import FILE_FORMATS, TYPED
 from streamproof.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from streamproof.config import FilesSource
 
 _ANY_AGE = "36500d"
-CONTAINERS = {"parquet": "parquet", "avro": AVRO}
+CONTAINERS = {name: FILE_FORMATS[name].spark for name in TYPED}
 """Formats whose files say their columns, by the name of Spark's reader."""
 ALL_FILES = {"ignoreExtension": "true"}
 """A setting of Hadoop's (avro.mapred.ignore.inputs.without.extension) would leave files out without a word; of Parquet it says nothing."""
@@ -70,5 +71,5 @@ def _schema(spark: SparkSession, name: str, source: "FilesSource", path: str) ->
         said = _jvm.plain(_jvm.causes_of(problem)[-1])
         raise DataError(
             f"[source.{name}] no schema could be read from {path}: {said}",
-            remedy=f"Declare schema in the configuration, or look whether the folder holds {source.format.capitalize()} files.",
+            remedy=f"Declare schema in the configuration, or look whether the folder holds {FILE_FORMATS[source.format].title} files.",
         ) from problem

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from enum import StrEnum
 
+from streamproof.core.file_formats import FILE_FORMATS, TYPED
 from streamproof.prove.artifacts.history import History, OutputHistory, QueryView
 from streamproof.prove.checkers import Finding, checker
 from streamproof.prove.checkers.side_rows import compare
@@ -77,6 +78,6 @@ def _bytes(history: History, view: QueryView, output: OutputHistory) -> Iterator
 
 
 def _is_line(history: History, event: Event) -> bool:
-    """Whether the record stands in its file as these bytes; a Parquet or Avro file holds it otherwise."""
+    """Whether the record stands in its file as these bytes; a file that says its types holds it otherwise."""
     file, _ = history.offered.files_of_trace.get(event.trace, ("", 0))
-    return not file.endswith((".parquet", ".avro"))
+    return not file.endswith(tuple(FILE_FORMATS[name].ending for name in TYPED))

@@ -332,6 +332,8 @@ _WHAT = {
     (Phase.WORK, "sst"): "a table file of the state {rest}{of} was saved",
     (Phase.WORK, "checksum"): "a checksum of the {rest}{of} was saved",
     (Phase.WORK, "side"): "side rows {rest}{of} were written",
+    (Phase.WORK, "parked"): "rows{of} that wait for their window were put aside",
+    (Phase.STAGE, "parked"): "rows that wait for their window were put together{of}",
     (Phase.STAGE, "manifest"): "the manifest{of} was written",
     (Phase.STAGE, "*"): "rows of output {kind}{of} were staged",
     (Phase.PUBLISH, "*"): "output {kind}{of} was published",

@@ -5,10 +5,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import orc
 
 from streamproof.core.clock import to_micros
 from streamproof.errors import ScenarioError
@@ -36,13 +37,18 @@ _TYPES: Mapping[str, pa.DataType] = {
     "timestamp_ltz": pa.timestamp("us", tz="UTC"),
     "timestamp_ntz": pa.timestamp("us"),
 }
+_WRITERS: Mapping[str, Callable[[pa.Table, Path], None]] = {
+    "parquet": lambda table, path: pq.write_table(table, path, coerce_timestamps="us"),
+    "orc": lambda table, path: orc.write_table(table, path),
+    "avro": write_avro,
+}
 _DECIMAL = re.compile(r"(?:decimal|dec|numeric)(?:\((\d+)\s*,\s*(\d+)\))?")
 
 
 def write_events(
     events: Iterable[Event],
     folder: Path,
-    file_format: Literal["json", "csv", "text", "parquet", "avro"],
+    file_format: str,
     *,
     schema_columns: Mapping[str, str],
     header: Callable[[int], bytes | None] | None = None,
@@ -82,10 +88,8 @@ def write_events(
     for number, (batch, partition) in enumerate(sorted(files)):
         content = files[batch, partition]
         path = folder / f"{prefix}part-{batch}-{partition}.{file_format}"
-        if file_format == "parquet":
-            pq.write_table(_table(content, schema_columns, trace=trace), path, coerce_timestamps="us")
-        elif file_format == "avro":
-            write_avro(_table(content, schema_columns, trace=trace), path)
+        if file_format in _WRITERS:
+            _WRITERS[file_format](_table(content, schema_columns, trace=trace), path)
         else:
             first = None if header is None else header(partition)
             lines = [

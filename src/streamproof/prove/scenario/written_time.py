@@ -3,11 +3,12 @@
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from streamproof.config.columns import columns_of
 from streamproof.core.clock import from_micros
+from streamproof.core.file_formats import TYPED
 from streamproof.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class SourceShape:
         IANA zone of texts that carry none.
     """
 
-    format: Literal["json", "csv", "text", "parquet", "avro", "json_schema", "protobuf"] = "json"
+    format: str = "json"
     time_column: str | None = None
     time_unit: str | None = None
     time_format: str | None = None
@@ -94,7 +95,7 @@ def shape_of_source(source: "SourceConfig") -> SourceShape:
     columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
     is_date = time is not None and columns.get(time.column) == "date" and source.format in ("json", "csv", "json_schema")
     return SourceShape(
-        format="parquet" if (source.connector, source.format) == ("files", "avro") else source.format,
+        format="parquet" if source.connector == "files" and source.format in TYPED else source.format,
         time_column=time.column if time else None,
         time_unit=time.unit if time else None,
         time_format="yyyy-MM-dd" if is_date else time.format if time else None,

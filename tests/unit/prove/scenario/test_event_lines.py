@@ -5,6 +5,7 @@ import io
 import math
 
 import fastavro
+import pyarrow.orc as po
 import pytest
 
 from streamproof.config import FilesSource
@@ -88,7 +89,7 @@ def test_a_line_of_text_has_no_line_end() -> None:
         in_lines([event({"value": "a\nb"})], source("text"), ["value"], trace=True)
 
 
-def test_files_begin_with_their_header_and_avro_holds_the_types(tmp_path) -> None:
+def test_files_begin_with_their_header_and_avro_and_orc_hold_the_types(tmp_path) -> None:
     made = [event(ODD), event(EMPTY, arrival=1, partition=1)]
     lines = in_lines(made, source(), COLUMNS, trace=True)
     traces = write_events(
@@ -96,11 +97,13 @@ def test_files_begin_with_their_header_and_avro_holds_the_types(tmp_path) -> Non
     )
     types = {"id": "string", "note": "string", "yes": "boolean", "v": "double"}
     write_events(made, tmp_path / "avro", "avro", schema_columns=types)
+    write_events(made, tmp_path / "orc", "orc", schema_columns=types)
 
     assert traces == {"part-0-0.csv": ["e-000000"], "part-0-1.csv": ["e-000001"]}
     assert (tmp_path / "part-0-1.csv").read_bytes() == b'_trace,v,yes,note,id\ne-000001,,,,""\n'
     with (tmp_path / "avro" / "part-0-0.avro").open("rb") as file:
         assert list(fastavro.reader(file)) == [{"_trace": "e-000000", **ODD}]
+    assert po.read_table(tmp_path / "orc" / "part-0-0.orc").to_pylist() == [{"_trace": "e-000000", **ODD}]
     with pytest.raises(ScenarioError, match="to Parquet"):
         write_events(made, tmp_path / "no", "avro", schema_columns={"note": "map<string,string>"})
 

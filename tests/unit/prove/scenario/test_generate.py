@@ -10,12 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
+from streamproof.config import FilesSource
 from streamproof.core.clock import from_micros
 from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.generate import Kind, generate, without_trace
 from streamproof.prove.scenario.scenario import Scenario, load_scenario
 from streamproof.prove.scenario.schedule import write_events
-from streamproof.prove.scenario.written_time import SourceShape
+from streamproof.prove.scenario.written_time import SourceShape, shape_of_source
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "risk_exposure"
 MILLISECONDS = SourceShape("json", "ts", "milliseconds")
@@ -204,6 +205,13 @@ def test_parquet_has_no_malformed_records_and_typed_columns(scenario, tmp_path):
     table = pq.read_table(tmp_path / "part-0-0.parquet")
     assert table.column_names == ["_trace", "trade_id", "client", "notional", "ts"]
     assert str(table.schema.field("notional").type) == "decimal128(18, 2)"
+
+
+def test_orc_has_no_malformed_records_and_a_timestamp_in_its_own_type():
+    table = {"connector": "files", "path": "x", "format": "orc", "event_time": {"column": "ts"}, "schema": "ts timestamp"}
+    shape = shape_of_source(FilesSource.model_validate(table))
+
+    assert shape == SourceShape("parquet", "ts")
 
 
 def test_a_column_type_that_parquet_cannot_be_given_is_refused(scenario, tmp_path):
