@@ -3,9 +3,12 @@
 import json
 from dataclasses import replace
 
+import pytest
+
+from streamproof.core.file_formats import FILE_FORMATS
 from streamproof.prove.artifacts.history import OutputRow
 from streamproof.prove.scenario.generate import Kind
-from unit.prove.small import FILE, changed, only_finding, rows_of, with_rows
+from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_rows
 
 
 def test_a_rejected_row_that_was_not_delivered_is_found(once):
@@ -21,6 +24,17 @@ def test_rejected_rows_keep_reason_and_original_bytes(once):
 
     assert "original bytes" in only_finding("rejected-routing", with_rows(once, "rejected", [changed(row, original=cut)])).what
     assert "another reason" in only_finding("rejected-routing", with_rows(once, "rejected", [changed(row, reason="other")])).what
+
+
+@pytest.mark.parametrize("form", FILE_FORMATS)
+def test_only_a_record_in_a_line_has_bytes_that_must_be_kept(once, form):
+    """A file that says its types holds no record as text: what is kept of it is the row as JSON."""
+    files = {f"{name.rpartition('.')[0]}.{form}": traces for name, traces in once.offered.traces_of_file.items()}
+    row = changed(rows_of(once, "rejected")[0], original=json.dumps({"_trace": "e-4"}))
+    read = replace(with_rows(once, "rejected", [row]), offered=replace(once.offered, traces_of_file=files))
+
+    assert all("original bytes" in one.what for one in check("rejected-routing", read).findings)
+    assert bool(check("rejected-routing", read).findings) is not FILE_FORMATS[form].typed
 
 
 def test_a_rejected_row_that_nobody_can_trace_is_found(once):
