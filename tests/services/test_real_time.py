@@ -9,13 +9,23 @@ from typing import Any
 import pytest
 
 from services.topics import made, received, sent
-from spark.small_job import START, Binding, SmallJob, event
+from spark.small_job import SCHEMA, START, Binding, SmallJob, event
 from streamproof import _jvm
+from streamproof.checkpoint.logs import parse_offsets
 from streamproof.core.notes import NoteCode
-from streamproof.errors import CheckpointError, EnvironmentProblem, JobDefinitionError, SinkError, StreamproofError
+from streamproof.errors import (
+    CheckpointError,
+    ConfigurationError,
+    EnvironmentProblem,
+    JobDefinitionError,
+    SinkError,
+    StreamproofError,
+    TwoDrivers,
+)
 from streamproof.lab import KafkaCluster
 from streamproof.runtime import manifests
 from streamproof.runtime.events import BatchCommitted, RunEvent
+from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.real_time import protocol
 from streamproof.runtime.result import RunResult
 
@@ -33,8 +43,8 @@ SENT = [event("a", 0), event("bad", 1, v=-1), event("x", 2, client="x"), b"no JS
 class Topics:
     """A job from one topic to another."""
 
-    def __init__(self, kafka: KafkaCluster, small_job: Callable[..., SmallJob], **rejected: str) -> None:
-        self.servers, self.read, self.written = kafka.url, made(kafka.url), made(kafka.url)
+    def __init__(self, kafka: KafkaCluster, small_job: Callable[..., SmallJob], *, partitions: int = 2, **rejected: str) -> None:
+        self.servers, self.read, self.written = kafka.url, made(kafka.url, partitions=partitions), made(kafka.url)
         at = {"connector": "kafka", "servers": kafka.url}
         tables: dict[str, dict[str, Any]] = {
             "source.events": {**at, "topic": self.read},
@@ -47,6 +57,11 @@ class Topics:
 
     def send(self, *values: Any) -> None:
         sent(self.servers, self.read, values)
+
+    def bind(self, **changes: Any) -> None:
+        """Changes what streamproof.toml says."""
+        self.job.binding = Binding(**{**vars(self.job.binding), **changes})
+        self.job.write()
 
     def run(self, records: int, **options: Any) -> RunResult:
         """Runs until batches that are accounted for have read so many records."""
@@ -143,13 +158,11 @@ def test_a_run_that_dies_in_the_middle_of_a_batch_reads_it_again(topics):
 
     waiting = threading.Thread(target=stop_once_written)
     waiting.start()
-    topics.job.binding = Binding(**{**vars(topics.job.binding), "trigger": "real-time 10 minutes"})
-    topics.job.write()
+    topics.bind(trigger="real-time 10 minutes")
     stopped = topics.job.run(end=end)
     waiting.join()
     assert stopped.rows_in == 0, "its only batch was not over"
-    topics.job.binding = Binding(**{**vars(topics.job.binding), "trigger": "real-time 5 seconds"})
-    topics.job.write()
+    topics.bind(trigger="real-time 5 seconds")
 
     result = topics.run(5)
 
@@ -160,7 +173,7 @@ def test_a_run_that_dies_in_the_middle_of_a_batch_reads_it_again(topics):
 
 def test_rejected_rows_can_go_to_a_topic_too(kafka, small_job):
     rejected = made(kafka.url)
-    topics = Topics(kafka, small_job, topic=rejected, guarantee="at-least-once")
+    topics = Topics(kafka, small_job, partitions=1, topic=rejected, guarantee="at-least-once")
     topics.send(*SENT)
 
     topics.run(5)
@@ -171,8 +184,7 @@ def test_rejected_rows_can_go_to_a_topic_too(kafka, small_job):
 
 def test_the_future_is_told_by_the_clock_of_the_machine(topics):
     at = 'event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds", max_future = "1 day" }'
-    topics.job.binding = Binding(**{**vars(topics.job.binding), "event_time": at})
-    topics.job.write()
+    topics.bind(event_time=at)
     far = event("far", 0)
     far["ts"] = int(START.replace(year=2090).timestamp() * 1000)
     topics.send(event("a", 0), far)
@@ -184,12 +196,10 @@ def test_the_future_is_told_by_the_clock_of_the_machine(topics):
 
 def test_a_batch_that_another_trigger_has_left_is_ended_by_it_first(topics):
     topics.send(*SENT)
-    topics.job.binding = Binding(**{**vars(topics.job.binding), "trigger": "available-now"})
-    topics.job.write()
+    topics.bind(trigger="available-now")
     topics.job.run()
     topics.job.lose("commits/0")
-    topics.job.binding = Binding(**{**vars(topics.job.binding), "trigger": "real-time 5 seconds"})
-    topics.job.write()
+    topics.bind(trigger="real-time 5 seconds")
 
     refused = topics.job.stopped(CheckpointError)
 
@@ -219,3 +229,157 @@ def test_a_python_function_over_batches_of_rows_is_refused_in_our_words(topics):
     refused = topics.job.stopped(JobDefinitionError)
 
     assert "the job has MapInPandas in its plan" in str(refused)
+
+
+def without_account(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that dies once Spark has committed its first batch, and before anybody has accounted for it."""
+    end = threading.Event()
+
+    def look(*_: Any) -> None:
+        if (topics.job.checkpoint() / "commits/0").exists():
+            end.set()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(protocol.RealTimeProtocol, "look_for_commit", look)
+        topics.job.run(end=end)
+    assert not list((topics.job.checkpoint() / "_streamproof/manifests").glob("[0-9]*"))
+
+
+def test_another_trigger_reads_again_what_was_not_accounted_for(topics, monkeypatch):
+    topics.send(*SENT)
+    without_account(topics, monkeypatch)
+    topics.bind(trigger="available-now")
+
+    result = topics.job.run()
+
+    assert set(topics.kept) == {"a", "b"}
+    account = result.accounts[0]
+    assert (account.input, account.account.rejected, account.adds_up, len(topics.rejected)) == (5, 2, True, 2)
+    assert [note.code for note in result.notes].count(NoteCode.BATCH_TAKEN_BACK) == 1
+    assert not (topics.job.checkpoint() / "_streamproof/real-time").exists(), "from now on its batches are planned"
+
+
+def test_an_interval_that_is_exactly_once_goes_on_and_sends_only_what_is_new(topics):
+    topics.send(*SENT)
+    topics.run(5)
+    before = topics.kept
+    del topics.job.binding.tables["sink.kept"]["guarantee"]
+    topics.bind(trigger="available-now")
+    topics.send(event("c", 4), event("worse", 5, v=-2))
+
+    result = topics.job.run()
+
+    assert topics.kept == sorted([*before, "c"])
+    account = result.accounts[0]
+    assert (account.input, account.account.emitted, account.adds_up, len(topics.rejected)) == (7, 3, True, 3)
+
+
+def test_the_newest_batch_cannot_be_computed_again(topics):
+    topics.send(*SENT)
+    topics.run(5)
+    there = {path.name for path in topics.job.checkpoint().glob("*/*")}
+
+    by_the_trigger = topics.job.stopped(CheckpointError, replay_last=True)
+    topics.bind(trigger="available-now")
+    by_another = topics.job.stopped(CheckpointError, replay_last=True)
+
+    assert {path.name for path in topics.job.checkpoint().glob("*/*")} == there, "nothing is taken back"
+    topics.job.run()
+    later = topics.job.stopped(CheckpointError, replay_last=True)
+    for refused in (by_the_trigger, by_another, later):
+        assert "was done by the real-time trigger, and cannot be computed again by --replay-last" in str(refused)
+
+
+def test_what_another_driver_has_written_into_the_logs_is_read_again(topics):
+    topics.send(*SENT)
+    topics.run(5)
+    topics.send(event("c", 4), event("worse", 5, v=-2))
+    newest = max((topics.job.checkpoint() / "offsets").glob("[0-9]*"), key=lambda path: int(path.name))
+    of_other = newest.read_text().replace('"0":5', '"0":7')
+    assert of_other != newest.read_text()
+    newest.write_text(of_other)
+
+    result = topics.run(2)
+
+    assert set(topics.kept) == {"a", "b", "c"}
+    assert (result.accounts[0].input, result.accounts[0].adds_up, len(topics.rejected)) == (7, True, 3)
+    assert any(note.code == NoteCode.RESTORED and "is not what is accounted for" in note for note in result.notes)
+
+
+def test_a_driver_whose_batch_another_has_logged_stops_before_it_accounts_for_it(topics, monkeypatch):
+    topics.send(*SENT)
+    offsets = QueryLogs.offsets
+
+    def of_another(logs: QueryLogs, batch: int) -> Any:
+        text, _ = offsets(logs, batch)
+        changed = text.replace('"0":5', '"0":7')
+        return changed, parse_offsets(changed)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(QueryLogs, "offsets", of_another)
+        with pytest.raises(TwoDrivers, match="offsets/0 is not what this one has read"):
+            topics.run(5)
+
+    result = topics.run(5)
+
+    assert (set(topics.kept), len(topics.rejected)) == ({"a", "b"}, 2)
+    assert (result.accounts[0].input, result.accounts[0].adds_up) == (5, True)
+
+
+def test_logs_that_spark_has_cleared_are_made_again(topics):
+    topics.send(*SENT)
+    topics.run(5)
+    for log in ("offsets", "commits"):
+        for path in (topics.job.checkpoint() / log).iterdir():
+            path.unlink()
+    topics.send(event("c", 4))
+
+    result = topics.run(1)
+
+    assert set(topics.kept) == {"a", "b", "c"}
+    assert (result.accounts[0].input, result.accounts[0].adds_up) == (6, True)
+
+
+def test_batches_without_records_are_accounted_for_too(topics):
+    ended, end = list[int](), threading.Event()
+
+    def listen(happened: RunEvent) -> None:
+        if isinstance(happened, BatchCommitted):
+            ended.append(happened.counts["input"])
+            if len(ended) == 2:
+                topics.send(*SENT)
+            if sum(ended) == 5:
+                end.set()
+
+    result = topics.job.run(end=end, listener=listen)
+
+    assert ended[:2] == [0, 0]
+    assert (result.rows_in, result.accounts[0].adds_up, set(topics.kept)) == (5, True, {"a", "b"})
+
+
+def test_a_topic_that_is_not_there_is_named(topics):
+    topics.job.binding.tables["sink.kept"]["topic"] = "nobody-has-made-it"
+    topics.job.write()
+
+    refused = topics.job.stopped(ConfigurationError)
+
+    assert "[sink.kept] topic is nobody-has-made-it, and there is no such topic" in str(refused)
+
+
+def test_two_topics_come_together(kafka, small_job):
+    topics, other = Topics(kafka, small_job, partitions=1), made(kafka.url, partitions=1)
+    others = {**topics.job.binding.tables["source.events"], "topic": other, "format": "json", "schema": SCHEMA}
+    topics.job.text = """
+@sp.job
+def small(events: sp.Stream, others: sp.Stream) -> sp.Outputs:
+    checked = events.union(others).require(v="v >= 0")
+    return sp.Outputs(kept=checked, rejected=checked.rejected)
+"""
+    topics.bind(tables={**topics.job.binding.tables, "source.others": others}, event_time="")
+    topics.send(*SENT)
+    sent(kafka.url, other, [event("d", 7), event("worse", 8, v=-3)])
+
+    result = topics.run(7)
+
+    assert set(topics.kept) == {"a", "b", "d", "x"}
+    assert (result.accounts[0].adds_up, len(topics.rejected)) == (True, 3)

@@ -70,7 +70,7 @@ def test_a_batch_that_takes_too_long_is_left_and_done_again_by_the_next_run(smal
 
     result = run_until(job, 0)
 
-    assert "A batch of kept was under way; the next start does it again, and doubles nothing." in result.notes
+    assert "A batch of kept was under way: the next start does it again, and doubles nothing." in result.notes
     assert (result.account_input, result.account.total) == (0, 0)
     job.text, job.binding = KEPT, Binding()
     job.write()

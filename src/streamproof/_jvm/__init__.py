@@ -22,7 +22,7 @@ from streamproof._jvm.plans import (
     unfit_for_a_buffer,
 )
 from streamproof._jvm.records import Refused, avro_record, avro_schema, avro_value, json_record, text_behind_record
-from streamproof._jvm.session import default_session, has_class, jars, launch, live_settings
+from streamproof._jvm.session import default_session, has_class, jars, launch, live_settings, task_slots
 from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error, too_many_open_files
 from streamproof._jvm.zone_windows import ZoneWindows
 
@@ -68,6 +68,7 @@ __all__ = [
     "operators_of_stream",
     "plain",
     "storage_error",
+    "task_slots",
     "text_behind_record",
     "too_many_open_files",
     "unfit_for_a_buffer",

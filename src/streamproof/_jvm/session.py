@@ -63,6 +63,12 @@ def has_class(spark: "SparkSession", name: str) -> bool:
     return not isinstance(getattr(spark._jvm, name), JavaPackage)
 
 
+def task_slots(spark: "SparkSession") -> int:
+    """How many tasks can run at the same time, of the executors that are there now."""
+    context: Any = spark.sparkContext._jsc.sc()
+    return int(context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile()))
+
+
 def live_settings(spark: "SparkSession", keys: "Mapping[str, str]") -> dict[str, str]:
     """By key the value in force that somebody has set, whoever it was; `keys` says where each is in force (`LiveSettings`)."""
     found: dict[str, str] = json.loads(java_class(spark, "LiveSettings").of(spark._jsparkSession, json.dumps(keys)))

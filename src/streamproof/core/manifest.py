@@ -212,6 +212,12 @@ class Manifest:
         return next((section for section in self.sections if section.output == output), None)
 
     @property
+    def sent_while_it_ran(self) -> bool:
+        """Whether the rows of the main output went out while the batch ran, as with the real-time trigger: no section has them."""
+        staged = sum(section.digest.rows for section in self.sections if section.kind == "main")
+        return bool(self.counts.get("emitted")) and not staged
+
+    @property
     def put_aside(self) -> Mapping[int, int]:
         """How many rows the batch itself has put aside until their window is on time, by the window's end, microseconds UTC."""
         return next((one.ends for one in self.parked if one.attempt == self.attempt and not one.folded), {})

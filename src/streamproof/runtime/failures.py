@@ -11,6 +11,7 @@ from streamproof.errors import (
     CheckpointError,
     DataError,
     DivertError,
+    EnvironmentProblem,
     JobDefinitionError,
     JvmGone,
     RegistryError,
@@ -35,6 +36,9 @@ _NO_BROKER = re.compile(
 )
 _REAL_TIME = re.compile(
     r"\[STREAMING_REAL_TIME_MODE\.\w+\] Streaming real-time mode has the following limitation: (?P<said>[^\n]*)"
+)
+_SLOTS = re.compile(
+    r"CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT\].* needs (\d+) concurrent task slots .* only (\d+) are currently free"
 )
 _CLASS = re.compile(r"\borg\.apache\.spark(?:\.\w+)+")
 _NO_WRITE = re.compile(r"No space|Permission|Access|Mkdirs|quota|not a directory")
@@ -122,7 +126,14 @@ def _row(causes: Sequence[str]) -> StreamproofError | None:
 
 
 def _not_in_real_time(causes: Sequence[str]) -> StreamproofError | None:
-    """What Spark's real-time trigger does not run, and only Spark's plan shows: a function over batches of rows, say."""
+    """What Spark's real-time trigger does not run, and only Spark's plan shows: a function over batches of rows, say, or a shuffle without cores for it."""
+    slots = next((match for cause in causes if (match := _SLOTS.search(cause))), None)
+    if slots is not None:
+        return EnvironmentProblem(
+            f"[job] trigger is real-time, and the job needs {slots[1]} cores at the same time; {slots[2]} are free.",
+            required="Each partition that is read takes a core, and each one of a shuffle: a repartition in a transform, say.",
+            remedy="Leave the shuffle out, give it fewer partitions, or give the job more cores.",
+        )
     found = next((match for cause in causes if (match := _REAL_TIME.search(cause))), None)
     if found is None:
         return None

@@ -21,6 +21,7 @@ from streamproof.errors import SinkUnavailable, TornCheckpoint
 from streamproof.runtime.contradictions import may_be_visible
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.real_time.unaccounted import require_again_possible
 
 if TYPE_CHECKING:
     from streamproof._jvm import Storage
@@ -115,8 +116,10 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
 
     Raises
     ------
+    CheckpointError
+        If the rows of the batch went out while it ran (the real-time trigger); nothing is taken back then.
     DataError
-        If a file that the batch has read is gone; nothing is taken back then.
+        If a file that the batch has read is gone; nor then.
     SinkUnavailable
         If a store cannot be asked whether the batch is published there; nothing is taken back then either.
     """
@@ -127,6 +130,7 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     on_top = bool(committed) and newest not in committed and not storage.exists(manifests.path(newest))
     on_top = on_top and not _is_published(newest, sinks)  # one that is keeps its plan: other records would land in it
     taken_back = committed[-1] if on_top else newest
+    require_again_possible(manifests.whole(taken_back), manifests.checkpoint)
     logs.require_inputs(logs.of(taken_back), taken_back, whole=())  # without them it could not be computed again
     if on_top:  # planned on the batch that is taken back, and nothing staged: its files stay in the source log
         _delete_log(storage, f"{logs.checkpoint}/offsets/{newest}")

@@ -92,10 +92,13 @@ class Staging:
         return Staged((*sections, *of_sides), counts, parked)
 
     def written_by_spark(self, batch: int, attempt: str, records: int) -> Staged:
-        """The same of a batch whose rows Spark itself has written to their topic, and which has read so many records."""
+        """The same of a batch whose rows Spark itself has written to their topic, and which has read so many records.
+
+        The section of the main output has none: nothing of it is to be published, by this trigger or by the one that comes after it.
+        """
         sums = sums_by_output(self.doors.drain(batch))
         digest = sums.get(tally_door(self.query), DoorSums()).digest(self.floats)
-        sections = self._sections(self.query, "main", f"_staging/{attempt}", (), digest)
+        sections = self._sections(self.query, "main", f"_staging/{attempt}", (), Digest())
         of_sides, counts = self._accounted(batch, attempt, sums, {"input": records}, digest)
         return Staged((*sections, *of_sides), counts, ())
 

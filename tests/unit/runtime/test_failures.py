@@ -9,6 +9,7 @@ from streamproof._jvm import plain, storage_error
 from streamproof.errors import (
     DataError,
     DiskFull,
+    EnvironmentProblem,
     JobDefinitionError,
     JvmGone,
     RegistryError,
@@ -105,6 +106,12 @@ WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\
             "Real-time mode does not support union on two identical sources. This includes",
             JobDefinitionError,
             "and the job is not possible: Real-time mode does not support union on two identical sources",
+        ),
+        (
+            "[CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT] Cannot run the pipelined stage group: it needs 5 concurrent task slots to run all its "
+            "stages together, but only 2 are currently free. The stages of a pipelined group must run concurrently. SQLSTATE: 53000",
+            EnvironmentProblem,
+            "the job needs 5 cores at the same time; 2 are free.",
         ),
         ("No module named 'psycopg'", StreamproofError, "The query stopped: No module named 'psycopg'"),  # in a sink, on the driver
         (

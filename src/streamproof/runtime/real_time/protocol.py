@@ -5,14 +5,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof import _jvm
+from streamproof.checkpoint.logs import positions_in
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import Manifest
+from streamproof.errors import CheckpointError, TwoDrivers
 from streamproof.runtime.batch import BatchProtocol
 from streamproof.runtime.contradictions import other_manifest
 from streamproof.runtime.events import BatchCommitted
+from streamproof.runtime.real_time.slots import require_still_read
 
 if TYPE_CHECKING:
+    from pyspark.sql.streaming.listener import StreamingQueryProgress
     from pyspark.sql.streaming.query import StreamingQuery
+
+    from streamproof.runtime.logs import BatchLogs
 
 
 @dataclass
@@ -28,6 +34,8 @@ class RealTimeProtocol(BatchProtocol):
     _stream: "StreamingQuery | None" = None
     _next: int = 0
     _doors_seen: bool = False
+    _partitions: int | None = None
+    """How many the first batch has read."""
     _began: float = field(default_factory=monotonic_seconds)
 
     def follow(self, stream: "StreamingQuery") -> None:
@@ -41,45 +49,72 @@ class RealTimeProtocol(BatchProtocol):
         Raises
         ------
         StreamproofError
-            If what a batch has rejected cannot be published.
+            If what a batch has rejected cannot be published, another driver works on the checkpoint, or a partition is not read any more.
         """
         with self._committing:
-            for batch, records in self._over():
-                self._account_for(batch, records)
-                self._next = batch + 1
+            for progress in self._over():
+                self._account_for(progress)
+                self._next = progress.batchId + 1
 
-    def _over(self) -> Iterator[tuple[int, int]]:
-        """The batches that are over and not accounted for, oldest first, and how many records each has read.
-
-        Spark says so of a batch once it has committed it. It remembers a hundred.
-        """
+    def _over(self) -> Iterator["StreamingQueryProgress"]:
+        """What Spark says of each batch that is over and not accounted for, oldest first. It says so once it has committed it."""
         newest = self._stream.lastProgress if self._stream is not None else None
         if self._stream is None or newest is None or newest.batchId < self._next:
             return
-        read = {progress.batchId: progress.numInputRows for progress in self._stream.recentProgress}
-        while self._next in read:
-            yield self._next, read[self._next]
+        said = {newest.batchId: newest}
+        if newest.batchId > self._next:
+            said |= {progress.batchId: progress for progress in self._stream.recentProgress}
+        for batch in range(self._next, newest.batchId + 1):
+            if batch not in said:
+                raise CheckpointError(
+                    f"Batch {batch} of {self.identity.query} is over, and Spark has forgotten how many records it has read.",
+                    required="It remembers the newest ones only; this driver has not looked for longer than that.",
+                    remedy="Run it again: the records of that batch and of all behind it are read again, and are in the topic twice. Where it "
+                    "happens again, take longer batches, or look what holds this driver up.",
+                )
+            yield said[batch]
 
-    def _account_for(self, batch: int, records: int) -> None:
+    def _account_for(self, progress: "StreamingQueryProgress") -> None:
+        batch = progress.batchId
         self._require_doors_once()
         began = monotonic_seconds()
-        logs, attempt = self.logs.of(batch), f"{batch:06d}-{self.identity.run}"
-        manifest = self._manifest(batch, attempt, logs, self._staging.written_by_spark(batch, attempt, records))
-        self._publish_sides(
-            manifest, exactly_once=False
-        )  # such a sink does not know what it has: it comes before, and may come again
+        attempt, logs = f"{batch:06d}-{self.identity.run}", self._logs_of(progress)
+        manifest = self._manifest(batch, attempt, logs, self._staging.written_by_spark(batch, attempt, progress.numInputRows))
+        # A sink without a ledger does not know what it has: it comes before the manifest, and may come again.
+        self._publish_sides(manifest, exactly_once=False)
+        self._logs_of(progress)
         if not self.manifests.create(manifest):
             raise other_manifest(manifest)
         self._publish_sides(manifest, exactly_once=True)
+        self.losses.written_down(batch)
         if batch:
             self.publisher.drop_published(batch - 1)
         self.manifests.prune(batch, self.publisher.open_batches)
+        sent = dict.fromkeys(self.targets[self.identity.query], manifest.counts["emitted"])
         self.done.add(manifest)
+        self.done.rows.update(sent)
         ended = monotonic_seconds()
         seconds = {"stage": began - self._began, "publish": ended - began}
         self._began = ended
-        rows = {section.output: section.digest.rows for section in manifest.sections}
+        rows = {**{section.output: section.digest.rows for section in manifest.sections}, **sent}
         self.events.emit(BatchCommitted(self.identity.query, batch, self._counts(manifest), rows, seconds))
+        read = sum(len(ends) for end in logs.fingerprint.offsets for ends in (positions_in(end) or {}).values())
+        self._partitions = self._partitions or read
+        require_still_read(self.spark, self.identity.query, read, self._partitions)
+
+    def _logs_of(self, progress: "StreamingQueryProgress") -> "BatchLogs":
+        """What the batch was, if its logs say what this driver's query has read; TwoDrivers if they are another's."""
+        batch, written = progress.batchId, self.logs.offsets(progress.batchId)
+        ends = [source.endOffset for source in progress.sources]
+        if written is None or [positions_in(end) for end in written[1].sources if end] != [
+            positions_in(end) for end in ends if end
+        ]:
+            raise TwoDrivers(
+                f"Another driver works on this checkpoint, or has: offsets/{batch} is {'gone' if written is None else 'not what this one has read'}.",
+                required="One driver works on a checkpoint at a time. The rows of that batch are in the topic, its records are not accounted for.",
+                remedy="Stop one of them, and run again: what is not accounted for is read again, and is in the topic twice.",
+            )
+        return self.logs.of(batch)
 
     def _publish_sides(self, manifest: Manifest, *, exactly_once: bool) -> None:
         sides = tuple(

@@ -16,6 +16,7 @@ from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.parking import Parking
 from streamproof.runtime.query import RunningQuery
 from streamproof.runtime.quiet import QuietSources
+from streamproof.runtime.real_time.marker import Marker
 from streamproof.runtime.real_time.protocol import RealTimeProtocol
 from streamproof.runtime.start.plan import Planned
 from streamproof.runtime.start.recover import Recovered
@@ -23,6 +24,9 @@ from streamproof.runtime.start.validate import Validated
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
+
+_BATCHES_REMEMBERED = 1_000
+"""Of so many real-time batches Spark says what they have read, until the protocol asks; of its own accord of a hundred."""
 
 
 def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQuery:
@@ -90,7 +94,11 @@ def _parking(recovered: Recovered, planned: Planned) -> Parking | None:
 
 def _started(valid: Validated, planned: Planned, protocol: BatchProtocol) -> "StreamingQuery":
     query = valid.query
-    writer = _real_time(valid, planned) if query.config.trigger.real_time else _micro_batches(valid, planned, protocol)
+    if query.config.trigger.real_time:
+        writer = _real_time(valid, planned)
+        Marker(valid.storage, query.checkpoint).put()
+    else:
+        writer = _micro_batches(valid, planned, protocol)
     writer = writer.queryName(planned.identity.spark_name).option("checkpointLocation", query.checkpoint)
     try:
         stream: StreamingQuery = writer.start()
@@ -117,6 +125,8 @@ def _real_time(valid: Validated, planned: Planned) -> Any:
     (name,), length = query.targets[query.name], query.config.trigger.interval
     sink = valid.sinks[name]
     assert isinstance(sink, PlainTopicSink), "binding has refused every other one"
+    sink.require(planned.columns[query.name])
+    valid.spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", str(_BATCHES_REMEMBERED))
     assert length is not None, "a batch of this trigger has a length"
     writer: Any = sink.streamed(planned.rows).outputMode("update")  # the overloads of PySpark 4.3 leave realTime out
     return writer.trigger(realTime=_as_spark_says(length))

@@ -31,10 +31,10 @@ def recover(valid: Validated) -> Recovered:
         If the checkpoint is not whole, or an output is not.
     """
     storage, logs, manifests, sinks, events = valid.storage, valid.logs, valid.manifests, valid.sinks, valid.events
-    if valid.query.config.trigger.real_time:
-        events.note(*unaccounted.take_back(storage, logs, manifests))
+    real_time, replay_last = valid.query.config.trigger.real_time, valid.start.replay_last
+    events.note(*unaccounted.put_in_order(storage, logs, manifests, real_time=real_time, replay_last=replay_last))
     events.note(*recovery.restore_logs(storage, logs, manifests, sinks))
-    if valid.start.replay_last:
+    if replay_last:
         events.note(*recovery.roll_back(storage, logs, manifests, sinks))
     interrupted = recovery.open_manifest(logs, manifests)
     require_outputs_kept(valid.query, manifests, interrupted, sinks, storage)

@@ -1,0 +1,30 @@
+"""A file beside the manifests: the batches that this checkpoint does next, or has done last, are of the real-time trigger."""
+
+from typing import TYPE_CHECKING
+
+from streamproof.runtime.manifests import FOLDER
+
+if TYPE_CHECKING:
+    from streamproof._jvm import Storage
+
+
+class Marker:
+    """Is there from the first start of a stream with the trigger until another trigger has put in order what that has left.
+
+    Its text says nothing that anybody reads: a power failure may tear it.
+    """
+
+    def __init__(self, storage: "Storage", checkpoint: str) -> None:
+        self._storage, self._path = storage, f"{checkpoint}/{FOLDER}/real-time"
+
+    @property
+    def is_there(self) -> bool:
+        return self._storage.exists(self._path)
+
+    def put(self) -> None:
+        """Before the stream starts."""
+        self._storage.create_atomic(self._path, "Batches of the real-time trigger are accounted for behind Spark's commit.\n")
+
+    def remove(self) -> None:
+        """Before another trigger plans a batch."""
+        self._storage.delete(self._path)
