@@ -383,3 +383,16 @@ def small(events: sp.Stream, others: sp.Stream) -> sp.Outputs:
 
     assert set(topics.kept) == {"a", "b", "d", "x"}
     assert (result.accounts[0].adds_up, len(topics.rejected)) == (True, 3)
+
+
+def test_it_goes_on_where_another_trigger_has_ended(topics):
+    topics.send(*SENT)
+    topics.bind(trigger="available-now")
+    topics.job.run()
+    topics.send(event("c", 4), event("worse", 5, v=-2))
+    topics.bind(trigger="real-time 5 seconds")
+
+    result = topics.run(2)
+
+    assert topics.kept == ["a", "b", "c"]
+    assert (result.accounts[0].input, result.accounts[0].adds_up, len(topics.rejected)) == (7, True, 3)

@@ -12,7 +12,7 @@ from streamproof.runtime.real_time.marker import Marker
 if TYPE_CHECKING:
     from streamproof._jvm import Storage
 
-_COMMIT = 'v1\n{"nextBatchWatermarkMs":0}'
+_COMMIT = 'v2\n{"nextBatchWatermarkMs":0}'
 """What Spark's commit log says of a batch without state."""
 _OTHERWISE = "Restore the checkpoint from a backup, or start over with a new one and new outputs."
 

@@ -25,8 +25,15 @@ from streamproof.runtime.start.validate import Validated
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-_BATCHES_REMEMBERED = 1_000
-"""Of so many real-time batches Spark says what they have read, until the protocol asks; of its own accord of a hundred."""
+_OF_REAL_TIME = {
+    # Of so many batches Spark says what they have read, until the protocol asks; of its own accord of a hundred.
+    "spark.sql.streaming.numRecentProgressUpdates": "1000",
+    # Else Spark says that a batch is over before its logs are written.
+    "spark.sql.streaming.realTimeMode.asyncProgressTrackingByDefault.enabled": "false",
+    # Spark refuses checkpoints of other triggers, whose files of state could be written over. These jobs have no state.
+    "spark.sql.streaming.realTimeMode.dangerouslyAllowCheckpointV1.enabled": "true",
+}
+"""Settings of a query with the real-time trigger."""
 
 
 def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQuery:
@@ -126,7 +133,8 @@ def _real_time(valid: Validated, planned: Planned) -> Any:
     sink = valid.sinks[name]
     assert isinstance(sink, PlainTopicSink), "binding has refused every other one"
     sink.require(planned.columns[query.name])
-    valid.spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", str(_BATCHES_REMEMBERED))
+    for key, value in _OF_REAL_TIME.items():
+        valid.spark.conf.set(key, value)
     assert length is not None, "a batch of this trigger has a length"
     writer: Any = sink.streamed(planned.rows).outputMode("update")  # the overloads of PySpark 4.3 leave realTime out
     return writer.trigger(realTime=_as_spark_says(length))
