@@ -75,9 +75,9 @@ test: setup
 	@mkdir -p reports
 	@{ failed=0; $(RUN) pytest --durations=40 -m "not service and (proof or not spark)" || failed=$$?; $(THEN) || failed=$$?; exit $$failed; } \
 	    > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
-	  { failed=0; $(RUN) pytest --durations=40 -m "service and (proof or not spark)" || failed=$$?; $(ALSO) || failed=$$?; exit $$failed; } \
+	  { failed=0; $(RUN) pytest --durations=40 -m "service and (proof or not spark) or beside" || failed=$$?; $(ALSO) || failed=$$?; exit $$failed; } \
 	    > reports/tests-of-proofs-on-services.txt 2>&1 & services=$$!; \
-	  failed=0; $(RUN) pytest --durations=60 -m "spark and not proof" || failed=$$?; \
+	  failed=0; $(RUN) pytest --durations=60 -m "spark and not proof and not beside" || failed=$$?; \
 	  wait $$proofs || failed=$$?; wait $$services || failed=$$?; \
 	  cat reports/tests-of-proofs.txt reports/tests-of-proofs-on-services.txt; exit $$failed
 

@@ -19,7 +19,7 @@ from streamproof.lab import KafkaCluster
 from streamproof.replay.bounded.run import run_bounded
 from streamproof.runtime.lag import lag_of
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.real_time import protocol
 from streamproof.runtime.result import RunResult
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]
 
 JOB = """
 @sp.job
