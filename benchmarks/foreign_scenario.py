@@ -8,8 +8,8 @@ without a recording. A scenario takes the disk of a crash, lets the job recover,
 that it is compared with are in it. The first line is the wall time of disks of the standard plan, spread over all of it, by their number: as a proof
 runs them, three side by side, against runs three side by side. The second takes one after the other on both sides.
 
-A scenario does three batches whatever the number: the one that is done again, what is left in one, and Spark's last one without data. A run of five
-batches does six. So the ratio falls with the number of batches, and with six it is above a half however fast the rest is.
+A scenario does three batches whatever the number: the one that is done again, one with all that is left, and Spark's last one without data. A run of
+five batches does six, so the ratio is a half there if nothing but batches takes time. With more batches it falls.
 """
 
 import argparse

@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from pyspark import cloudpickle
 
+from services.real_time_topics import short_batches, topics
 from spark.conftest import small_job, spark
 from spark.small_job import KEPT, Binding, SmallJob
 from streamproof.connectors.sink import Sink
@@ -31,7 +32,7 @@ from streamproof.runtime.start.options import Start
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 TABLE = "id text primary key, client text not null, v double precision, ts timestamptz"
-__all__ = ["kafka", "postgres", "registry", "small_job", "spark"]
+__all__ = ["kafka", "postgres", "registry", "short_batches", "small_job", "spark", "topics"]
 
 
 def needs(*names: str) -> None:

@@ -69,6 +69,7 @@ def translated(problem: BaseException) -> StreamproofError:
         _not_in_workers,
         _divert,
         _not_in_real_time,
+        _no_cores_for_shuffle,
         of_a_task,
     ):
         found = known(causes)
@@ -126,14 +127,7 @@ def _row(causes: Sequence[str]) -> StreamproofError | None:
 
 
 def _not_in_real_time(causes: Sequence[str]) -> StreamproofError | None:
-    """What Spark's real-time trigger does not run, and only Spark's plan shows: a function over batches of rows, say, or a shuffle without cores for it."""
-    slots = next((match for cause in causes if (match := _SLOTS.search(cause))), None)
-    if slots is not None:
-        return EnvironmentProblem(
-            f"[job] trigger is real-time, and the job needs {slots[1]} cores at the same time; {slots[2]} are free.",
-            required="Each partition that is read takes a core, and each one of a shuffle: a repartition in a transform, say.",
-            remedy="Leave the shuffle out, give it fewer partitions, or give the job more cores.",
-        )
+    """What Spark's real-time trigger does not run, and only Spark's plan shows: a function over batches of rows, say."""
     found = next((match for cause in causes if (match := _REAL_TIME.search(cause))), None)
     if found is None:
         return None
@@ -144,6 +138,18 @@ def _not_in_real_time(causes: Sequence[str]) -> StreamproofError | None:
         required="Spark's real-time trigger takes columns and conditions of SQL; no Python functions over batches of rows, and of joins those with a "
         "small table only.",
         remedy='Write the transform with the columns of PySpark, or take a short interval, such as trigger = "1 second".',
+    )
+
+
+def _no_cores_for_shuffle(causes: Sequence[str]) -> StreamproofError | None:
+    """Of the real-time trigger, whose stages run side by side."""
+    found = next((match for cause in causes if (match := _SLOTS.search(cause))), None)
+    if found is None:
+        return None
+    return EnvironmentProblem(
+        f"[job] trigger is real-time, and the job needs {found[1]} cores at the same time; {found[2]} are free.",
+        required="Each partition that is read takes a core, and so does each one of a shuffle: a repartition in a transform, say.",
+        remedy="Leave the shuffle out, give it fewer partitions, or give the job more cores.",
     )
 
 

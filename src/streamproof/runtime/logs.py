@@ -41,6 +41,13 @@ class BatchLogs:
         return ends != begins
 
 
+def delete_log(storage: "Storage", path: str) -> None:
+    """Removes a file of Spark's logs with its checksum."""
+    folder, _, name = path.rpartition("/")
+    storage.delete(path)
+    storage.delete(f"{folder}/.{name}.crc")
+
+
 class QueryLogs:
     """Reads offsets, commits and source logs of one checkpoint."""
 

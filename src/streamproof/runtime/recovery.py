@@ -19,7 +19,7 @@ from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import SinkUnavailable, TornCheckpoint
 from streamproof.runtime.contradictions import may_be_visible
-from streamproof.runtime.logs import QueryLogs
+from streamproof.runtime.logs import QueryLogs, delete_log
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.real_time.unaccounted import require_again_possible
 
@@ -119,7 +119,7 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     CheckpointError
         If the rows of the batch went out while it ran (the real-time trigger); nothing is taken back then.
     DataError
-        If a file that the batch has read is gone; nor then.
+        If a file that the batch has read is gone; nothing is taken back then either.
     SinkUnavailable
         If a store cannot be asked whether the batch is published there; nothing is taken back then either.
     """
@@ -133,14 +133,13 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     require_again_possible(manifests.whole(taken_back), manifests.checkpoint)
     logs.require_inputs(logs.of(taken_back), taken_back, whole=())  # without them it could not be computed again
     if on_top:  # planned on the batch that is taken back, and nothing staged: its files stay in the source log
-        _delete_log(storage, f"{logs.checkpoint}/offsets/{newest}")
+        delete_log(storage, f"{logs.checkpoint}/offsets/{newest}")
         newest = taken_back
     manifest, begun = manifests.whole(newest), False
     if manifest is not None:
         notes += mend_publications(manifest, sinks)
         begun = bool(notes) or may_be_visible(manifest, sinks)
-    storage.delete(f"{logs.checkpoint}/commits/{newest}")
-    storage.delete(f"{logs.checkpoint}/commits/.{newest}.crc")
+    delete_log(storage, f"{logs.checkpoint}/commits/{newest}")
     said = f"Batch {newest} of {logs.checkpoint.rpartition('/')[2]} was taken back and is computed again."
     if not begun:
         manifests.discard(newest)
@@ -227,7 +226,7 @@ def _restore(storage: "Storage", path: str, text: str, parse: Callable[[str], ob
             parse(found)
             return
         except TornCheckpoint:
-            _delete_log(storage, path)
+            delete_log(storage, path)
     storage.create_atomic(path, text)
     said = f"{path} was {'missing' if found is None else 'torn'} and is restored from the manifest."
     notes.append(Note(NoteCode.RESTORED, said))
@@ -241,7 +240,7 @@ def _drop_torn(storage: "Storage", logs: QueryLogs, log: str, parse: Callable[[s
         try:
             parse(text or "")
         except TornCheckpoint:
-            _delete_log(storage, path)
+            delete_log(storage, path)
             happens = "it is done again and compared with what is published" if log == "commits" else "it is planned again"
             said = f"{path} was torn; Spark had not gone beyond that batch, and {happens}."
             notes.append(Note(NoteCode.TORN_LOG_DROPPED, said))
@@ -263,7 +262,7 @@ def _drop_torn_sources(storage: "Storage", logs: QueryLogs, notes: list[Note]) -
                         required="It names what that batch reads.",
                         remedy="Restore the checkpoint from a backup, or start over with a new checkpoint and --new-output.",
                     ) from problem
-                _delete_log(storage, f"{folder}/{number}")
+                delete_log(storage, f"{folder}/{number}")
                 said = f"{folder}/{number} was torn; no batch was planned with it, its files are listed again."
                 notes.append(Note(NoteCode.TORN_LOG_DROPPED, said))
 
@@ -298,7 +297,7 @@ def _clear_before_first_batch(storage: "Storage", logs: QueryLogs, manifests: Ma
         storage.delete(f"{logs.checkpoint}/{name}")
     metadata = storage.read(f"{logs.checkpoint}/metadata")
     if metadata is not None and not _is_json(metadata):
-        _delete_log(storage, f"{logs.checkpoint}/metadata")
+        delete_log(storage, f"{logs.checkpoint}/metadata")
 
 
 def _is_json(text: str) -> bool:
@@ -322,9 +321,3 @@ def whole_offsets(text: str) -> None:
         raise TornCheckpoint("An offset log names no source.")
     for source in range(len(log.sources)):
         log.positions(source)
-
-
-def _delete_log(storage: "Storage", path: str) -> None:
-    folder, _, name = path.rpartition("/")
-    storage.delete(path)
-    storage.delete(f"{folder}/.{name}.crc")

@@ -27,6 +27,8 @@ STREAMING: Mapping[str, str] = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # What cannot be interrupted is not waited for without end, which is Spark's default.
     "spark.sql.streaming.stopTimeout": "10s",
+    # The account of a real-time batch stands on its offset log, which has to be there by then.
+    "spark.sql.streaming.realTimeMode.asyncProgressTrackingByDefault.enabled": "false",
     # A second start on a checkpoint is refused; Spark's default stops the query that runs.
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
 }

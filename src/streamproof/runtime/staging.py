@@ -94,7 +94,7 @@ class Staging:
     def written_by_spark(self, batch: int, attempt: str, records: int) -> Staged:
         """The same of a batch whose rows Spark itself has written to their topic, and which has read so many records.
 
-        The section of the main output has none: nothing of it is to be published, by this trigger or by the one that comes after it.
+        The section of the main output has no rows: nothing of it is to be published, by this trigger or by another one later.
         """
         sums = sums_by_output(self.doors.drain(batch))
         digest = sums.get(tally_door(self.query), DoorSums()).digest(self.floats)

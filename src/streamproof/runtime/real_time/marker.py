@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 class Marker:
-    """Is there from the first start of a stream with the trigger until another trigger has put in order what that has left.
+    """The file is there from the first start with this trigger until a start with another one.
 
-    Its text says nothing that anybody reads: a power failure may tear it.
+    Only whether it is there counts. Nobody reads its text, so a power failure may tear it.
     """
 
     def __init__(self, storage: "Storage", checkpoint: str) -> None:

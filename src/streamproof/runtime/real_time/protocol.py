@@ -35,7 +35,7 @@ class RealTimeProtocol(BatchProtocol):
     _next: int = 0
     _doors_seen: bool = False
     _partitions: int | None = None
-    """How many the first batch has read."""
+    """How many the first batch of this run has read."""
     _began: float = field(default_factory=monotonic_seconds)
 
     def follow(self, stream: "StreamingQuery") -> None:
@@ -78,11 +78,12 @@ class RealTimeProtocol(BatchProtocol):
         batch = progress.batchId
         self._require_doors_once()
         began = monotonic_seconds()
-        attempt, logs = f"{batch:06d}-{self.identity.run}", self._logs_of(progress)
+        self._require_own_logs(progress)
+        attempt, logs = f"{batch:06d}-{self.identity.run}", self.logs.of(batch)
         manifest = self._manifest(batch, attempt, logs, self._staging.written_by_spark(batch, attempt, progress.numInputRows))
         # A sink without a ledger does not know what it has: it comes before the manifest, and may come again.
         self._publish_sides(manifest, exactly_once=False)
-        self._logs_of(progress)
+        self._require_own_logs(progress)
         if not self.manifests.create(manifest):
             raise other_manifest(manifest)
         self._publish_sides(manifest, exactly_once=True)
@@ -98,23 +99,26 @@ class RealTimeProtocol(BatchProtocol):
         self._began = ended
         rows = {**{section.output: section.digest.rows for section in manifest.sections}, **sent}
         self.events.emit(BatchCommitted(self.identity.query, batch, self._counts(manifest), rows, seconds))
-        read = sum(len(ends) for end in logs.fingerprint.offsets for ends in (positions_in(end) or {}).values())
+        self._require_all_read(logs)
+
+    def _require_own_logs(self, progress: "StreamingQueryProgress") -> None:
+        """TwoDrivers unless the offset log of a batch says what this driver's query has read."""
+        batch, written = progress.batchId, self.logs.offsets(progress.batchId)
+        mine = [positions_in(source.endOffset) for source in progress.sources if source.endOffset]
+        if written is not None and [positions_in(end) for end in written[1].sources if end] == mine:
+            return
+        raise TwoDrivers(
+            f"Another driver works on this checkpoint, or has: offsets/{batch} is {'gone' if written is None else 'not what this one has read'}.",
+            required="One driver works on a checkpoint at a time. The rows of that batch are in the topic, its records are not accounted for.",
+            remedy="Stop one of them, and run again: what is not accounted for is read again, and is in the topic twice.",
+        )
+
+    def _require_all_read(self, logs: "BatchLogs") -> None:
+        """EnvironmentProblem if the batches to come would leave a partition out."""
+        topics = [ends for end in logs.fingerprint.offsets for ends in (positions_in(end) or {}).values()]
+        read = sum(map(len, topics))
         self._partitions = self._partitions or read
         require_still_read(self.spark, self.identity.query, read, self._partitions)
-
-    def _logs_of(self, progress: "StreamingQueryProgress") -> "BatchLogs":
-        """What the batch was, if its logs say what this driver's query has read; TwoDrivers if they are another's."""
-        batch, written = progress.batchId, self.logs.offsets(progress.batchId)
-        ends = [source.endOffset for source in progress.sources]
-        if written is None or [positions_in(end) for end in written[1].sources if end] != [
-            positions_in(end) for end in ends if end
-        ]:
-            raise TwoDrivers(
-                f"Another driver works on this checkpoint, or has: offsets/{batch} is {'gone' if written is None else 'not what this one has read'}.",
-                required="One driver works on a checkpoint at a time. The rows of that batch are in the topic, its records are not accounted for.",
-                remedy="Stop one of them, and run again: what is not accounted for is read again, and is in the topic twice.",
-            )
-        return self.logs.of(batch)
 
     def _publish_sides(self, manifest: Manifest, *, exactly_once: bool) -> None:
         sides = tuple(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import CheckpointError, TornCheckpoint
-from streamproof.runtime.logs import QueryLogs
+from streamproof.runtime.logs import QueryLogs, delete_log
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.real_time.marker import Marker
 
@@ -37,69 +37,69 @@ def put_in_order(
         If the newest manifest is torn.
     """
     marker = Marker(storage, manifests.checkpoint)
-    marked = marker.is_there
-    if not (real_time or marked):
+    if not (real_time or marker.is_there):
         return []
     if replay_last:
         raise not_again(manifests.checkpoint)
-    notes = take_back(storage, logs, manifests, marked=marked)
+    accounted, notes = max(manifests.batches(), default=-1), list[Note]()
+    if not marker.is_there:
+        _require_over(logs, manifests, accounted)
+    elif accounted >= 0:
+        notes = _as_accounted(storage, logs, manifests, accounted)
+    notes += _take_back(storage, logs, accounted)
     if not real_time:
         marker.remove()
     return notes
 
 
-def take_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, *, marked: bool) -> list[Note]:
-    """Takes back Spark's log of each batch behind the newest manifest, so that its records are read again; says what it did.
-
-    The manifest of a real-time batch is written behind Spark's commit. Its rows are in the topic then, but what it has rejected is
-    published by the manifest. So the manifest says where Spark goes on: it did not go beyond what is accounted for.
-
-    Parameters
-    ----------
-    marked
-        Whether the newest batch was of this trigger.
-    """
-    accounted = max(manifests.batches(), default=-1)
-    if accounted >= 0 and not marked and not logs.committed(accounted):
+def _require_over(logs: QueryLogs, manifests: ManifestStore, newest: int) -> None:
+    """CheckpointError if another trigger has left a batch under way."""
+    if newest >= 0 and not logs.committed(newest):
         raise CheckpointError(
-            f"Batch {accounted} of {manifests.checkpoint} is under way: another trigger than real-time has planned it.",
+            f"Batch {newest} of {manifests.checkpoint} is under way: another trigger than real-time has planned it.",
             required="A batch that is not over is done again as it was planned, and a batch of the real-time trigger is not planned.",
             remedy='Run the job once with trigger = "available-now", then with this one.',
         )
-    notes = _as_accounted(storage, logs, manifests, accounted) if accounted >= 0 and marked else []
-    logged = {log: [batch for batch in logs.batches(log) if batch > accounted] for log in ("commits", "offsets")}
-    for log, batches in logged.items():
-        for batch in batches[::-1]:
-            _delete(storage, f"{manifests.checkpoint}/{log}", batch)
-    if not logged["commits"]:
-        return notes
-    said = (
-        f"The run before ended between the commit of batch {logged['commits'][0]} and its account: its records are read again, "
-        "and are in the topic twice."
-    )
-    return [*notes, Note(NoteCode.BATCH_TAKEN_BACK, said)]
 
 
-def _as_accounted(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, batch: int) -> list[Note]:
-    """Lets Spark's logs say of the newest batch what its manifest says: another driver, or Spark's own clearing, may have changed them."""
-    manifest = manifests.whole(batch)
+def _as_accounted(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, newest: int) -> list[Note]:
+    """Lets Spark's logs of the newest batch be what its manifest says: another driver, or Spark's own clearing, may have changed them.
+
+    The manifest was written behind Spark's commit, so the batch was committed. `restore_logs`, which comes next, puts back the offsets.
+    """
+    manifest = manifests.whole(newest)
     if manifest is None:
         raise TornCheckpoint(
-            f"The manifest {manifests.path(batch)} is torn.",
+            f"The manifest {manifests.path(newest)} is torn.",
             required="It holds the account, and says how far the records of the topic are accounted for. The trigger was real-time.",
             remedy=_OTHERWISE,
         )
-    notes, folder = list[Note](), f"{manifests.checkpoint}/offsets"
-    found = storage.read(f"{folder}/{batch}")
-    if found != manifest.offset_log:
-        _delete(storage, folder, batch)
-        storage.create_atomic(f"{folder}/{batch}", manifest.offset_log)
-        what = "was missing" if found is None else "is not what is accounted for"
-        notes.append(Note(NoteCode.RESTORED, f"{folder}/{batch} {what}, and is restored from the manifest."))
-    if not logs.committed(batch):  # the manifest comes behind it
-        storage.create_atomic(f"{manifests.checkpoint}/commits/{batch}", _COMMIT)
-        notes.append(Note(NoteCode.RESTORED, f"{manifests.checkpoint}/commits/{batch} was missing, and is made again."))
+    notes, offsets, commit = list[Note](), f"{logs.checkpoint}/offsets/{newest}", f"{logs.checkpoint}/commits/{newest}"
+    if storage.read(offsets) not in (None, manifest.offset_log):
+        delete_log(storage, offsets)
+        notes.append(Note(NoteCode.RESTORED, f"{offsets} was not what is accounted for, and was removed."))
+    if not logs.committed(newest):
+        storage.create_atomic(commit, _COMMIT)
+        notes.append(Note(NoteCode.RESTORED, f"{commit} was missing, and is made again."))
     return notes
+
+
+def _take_back(storage: "Storage", logs: QueryLogs, accounted: int) -> list[Note]:
+    """Removes Spark's logs of each batch behind the newest manifest, so that its records are read again.
+
+    Rows of such a batch can be in the topic. What it has rejected is published nowhere: only the manifest would have named it.
+    """
+    behind = {log: [batch for batch in logs.batches(log) if batch > accounted] for log in ("commits", "offsets")}
+    for log, batches in behind.items():
+        for batch in reversed(batches):
+            delete_log(storage, f"{logs.checkpoint}/{log}/{batch}")
+    if not behind["commits"]:
+        return []
+    said = (
+        f"The run before ended between the commit of batch {behind['commits'][0]} and its account: its records are read again, "
+        "and are in the topic twice."
+    )
+    return [Note(NoteCode.BATCH_TAKEN_BACK, said)]
 
 
 def require_again_possible(manifest: Manifest | None, checkpoint: str) -> None:
@@ -115,8 +115,3 @@ def not_again(checkpoint: str) -> CheckpointError:
         required="Such a batch is over by time: no other has the same records. What a crash leaves of it is read again without the option.",
         remedy=f"Run without --replay-last. Where that stops: {_OTHERWISE[0].lower()}{_OTHERWISE[1:]}",
     )
-
-
-def _delete(storage: "Storage", folder: str, batch: int) -> None:
-    storage.delete(f"{folder}/{batch}")
-    storage.delete(f"{folder}/.{batch}.crc")

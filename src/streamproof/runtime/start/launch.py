@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 _OF_REAL_TIME = {
     # Of so many batches Spark says what they have read, until the protocol asks; of its own accord of a hundred.
     "spark.sql.streaming.numRecentProgressUpdates": "1000",
-    # Else Spark says that a batch is over before its logs are written.
-    "spark.sql.streaming.realTimeMode.asyncProgressTrackingByDefault.enabled": "false",
-    # Spark refuses checkpoints of other triggers, whose files of state could be written over. These jobs have no state.
+    # Spark refuses a checkpoint that an older Spark has written: its files of state could be written over. These jobs have no state.
     "spark.sql.streaming.realTimeMode.dangerouslyAllowCheckpointV1.enabled": "true",
 }
 """Settings of a query with the real-time trigger."""
