@@ -44,6 +44,33 @@ def test_python_functions_of_the_job_and_of_modules_beside_it_run_in_workers(sma
     assert [(row["id"], row["client"], row["v"]) for row in job.rows("kept")] == [("e1", "A", 10.0), ("e2", "B", 20.0)]
 
 
+FORKED = """
+import os
+
+import rates
+
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    rate = F.udf(lambda _: rates.RATE, "double")
+    forked_from = F.udf(lambda _: str(os.getppid()), "string")
+    return sp.Outputs(kept=events.transform(lambda rows: rows.withColumn("v", rate("v")).withColumn("client", forked_from("client"))))
+"""
+
+
+def test_workers_of_every_job_folder_are_forked_from_one_process_and_import_from_their_own(small_job):
+    """Such a process imports everything anew: seconds for each folder."""
+    seen = {}
+    for folder, number in {"one": 1.25, "other": 2.5}.items():
+        job = small_job(FORKED, Binding(sinks={"kept": "parquet"}), folder=folder)
+        (job.folder / "rates.py").write_text(f"RATE = {number}\n")
+        job.feed([event("e1", 1)])
+        job.run()
+        (seen[folder],) = [(row["v"], row["client"]) for row in job.rows("kept")]
+
+    assert [rate for rate, _ in seen.values()] == [1.25, 2.5]
+    assert len({process for _, process in seen.values()}) == 1
+
+
 @pytest.mark.full
 def test_a_function_that_no_worker_can_import_is_named_with_the_way_out(small_job):
     wrapped = """

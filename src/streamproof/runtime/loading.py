@@ -1,6 +1,5 @@
 """Importing the user's files: the job, sinks of their own, the modules beside them."""
 
-import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -68,5 +67,6 @@ def _let_travel(module: ModuleType, folder: str) -> None:
     cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     context = SparkContext._active_spark_context
     if context is not None:
-        others = [path for path in context.environment.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", folder)]
-        context.environment["PYTHONPATH"] = os.pathsep.join((folder, *others))
+        # Not by PYTHONPATH: Spark starts a process to fork workers from for each value of it, and that one imports everything anew.
+        folders: list[str] = context._python_includes or []
+        context._python_includes = [*(path for path in folders if path != folder), folder]  # the last one is looked in first
