@@ -1,5 +1,6 @@
 """Importing the user's files: the job, sinks of their own, the modules beside them."""
 
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -12,11 +13,15 @@ from streamproof.stream.job import Job
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
 
+_REUSE = "spark.python.worker.reuse"
+
 
 def load_job(config: "JobConfig") -> Job:
     """The job function of the entry, from a freshly imported module."""
     file_name, _, function = config.entry.partition(":")
-    module = load_module(config.root / file_name)
+    file = config.root / file_name
+    module = load_module(file)
+    _show_workers(str(file.parent), alone=True)
     found = getattr(module, function, None)
     if isinstance(found, Job):
         return found
@@ -52,21 +57,37 @@ def load_module(file: Path, *, name: str = "") -> ModuleType:
             required=f"{file.name} is imported before the job starts, and that stopped there.",
             remedy=remedy_for(problem),
         ) from problem
-    _let_travel(module, folder)
+    _let_travel(module)
+    _show_workers(folder, alone=False)
     return module
 
 
-def _let_travel(module: ModuleType, folder: str) -> None:
-    """Lets functions of the job run in Python workers: those of the file itself go with their code, modules beside it by name.
-
-    No worker knows the name that the file was imported under. The folder is on the workers' path where they see it; on a cluster that
-    does not, `spark.submit.pyFiles` brings the modules.
-    """
-    from pyspark import SparkContext, cloudpickle
+def _let_travel(module: ModuleType) -> None:
+    """Lets functions of the user's file run in Python workers: they go with their code, since no worker knows the name it was imported under."""
+    from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+
+
+def _show_workers(folder: str, *, alone: bool) -> None:
+    """Puts a folder on the path of Python workers, which import the modules beside the user's file by name.
+
+    They find it where they see it; on a cluster that does not, `spark.submit.pyFiles` brings the modules. `alone` is whether the folders of
+    another job go.
+    """
+    from pyspark import SparkContext
+
     context = SparkContext._active_spark_context
-    if context is not None:
-        # Not by PYTHONPATH: Spark starts a process to fork workers from for each value of it, and that one imports everything anew.
-        folders: list[str] = context._python_includes or []
-        context._python_includes = [*(path for path in folders if path != folder), folder]  # the last one is looked in first
+    if context is None:
+        return
+    if context._conf.get(_REUSE, "true") == "false":
+        # Spark starts a process to fork workers from for each PYTHONPATH, and in a proof that one imports everything first. A worker that runs
+        # one task has imported nothing of another job.
+        archives: list[str] = context._python_includes or []
+        context._python_includes = [
+            *(path for path in archives if not (alone and Path(path).is_absolute()) and path != folder),
+            folder,
+        ]
+    else:
+        others = [path for path in context.environment.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", folder)]
+        context.environment["PYTHONPATH"] = os.pathsep.join((folder, *others))

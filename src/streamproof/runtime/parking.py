@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     DataType,
@@ -191,7 +191,7 @@ class Parking:
             .schema(self._written)
             .option("mode", "FAILFAST")
             .json(files)
-            .filter((F.col(DUE) > above) & (F.col(DUE) <= up_to))
+            .filter(_ends_between(above, up_to))
         )
         if sum(sum(one.ends.values()) for one in named) <= _ONE_TASK:
             rows = rows.coalesce(1)
@@ -216,6 +216,15 @@ def require_writable(rows: DataFrame) -> None:
                 required=f"Rows wait in files of JSON until their window is on time, and {why} would not come back from there.",
                 remedy="Cast it in the aggregate, or in a transform behind it.",
             )
+
+
+def _ends_between(above: int, up_to: int) -> Column:
+    """Whether a row's window ends above one instant and up to another, microseconds UTC.
+
+    Spark compiles a number into the code of a query, which would be compiled anew for each batch; an array it passes to the code.
+    """
+    end = F.array(DUE)
+    return (end > F.array(F.lit(above))) & (end <= F.array(F.lit(up_to)))
 
 
 def _unfit(type_: DataType) -> str | None:

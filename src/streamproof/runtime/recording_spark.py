@@ -37,6 +37,7 @@ class _Context:
     def __init__(self) -> None:
         self._jvm = Recorded()
         self.environment: dict[str, str] = {}
+        self._conf: dict[str, str] = {}
 
     def _parse_ddl(self, _: str) -> Any:
         """The type of a function of the user's, which is not called here."""
