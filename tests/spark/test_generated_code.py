@@ -1,15 +1,21 @@
 """The generated loop over the records stays short enough for Java to compile it."""
 
+from typing import Any
+
 import pytest
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from spark.small_job import WINDOWED, Binding
 from streamproof import _jvm
 from streamproof.config import load
 from streamproof.runtime.binding import bind
 from streamproof.runtime.doors import SideDoors
+from streamproof.runtime.parking import ends_between
 from streamproof.runtime.start.plan import reads
 from streamproof.runtime.tally import tallied
 from streamproof.stream.graph import build
+from streamproof.stream.names import DUE
 from streamproof.stream.outputs import SideKind
 
 pytestmark = pytest.mark.spark
@@ -63,8 +69,25 @@ def methods(job, query: str, *, trace: bool) -> list[int]:
     doors = SideDoors(jvm_doors, {kind: str(job.folder / kind) for kind in SideKind})
     built = build(recipe, reads(bound.query(query), spark, doors, stream=False, trace=trace), doors).rows
     planned = tallied(built, jvm_doors, query, stateful=recipe.stateful).rows
-    debug = getattr(spark._jvm, "org.apache.spark.sql.execution.debug.package$").__getattr__("MODULE$")
-    generated = debug.codegenStringSeq(planned._jdf.queryExecution().executedPlan())
-    stages = [generated.apply(number) for number in range(generated.size())]
+    stages = stages_of(planned)
     assert any("divert_rejected" in stage._1() for stage in stages), "the doors are in a generated stage"
     return [stage._3().maxMethodCodeSize() for stage in stages]
+
+
+def stages_of(rows: DataFrame) -> list[Any]:
+    """Each generated stage of a plan: its operators, its code, and the sizes of its methods."""
+    debug = getattr(rows.sparkSession._jvm, "org.apache.spark.sql.execution.debug.package$").__getattr__("MODULE$")
+    generated = debug.codegenStringSeq(rows._jdf.queryExecution().executedPlan())
+    return [generated.apply(number) for number in range(generated.size())]
+
+
+def test_rows_that_wait_are_read_by_the_same_code_in_every_batch(spark):
+    """Spark finds compiled code again by its text: the bounds of a batch are not in it."""
+    ends = spark.range(10).select(F.col("id").alias(DUE))
+    batches = [ends.filter(ends_between(*bounds)) for bounds in ((1, 5), (5, 8))]
+
+    first, second = ([stage._2() for stage in stages_of(batch)] for batch in batches)
+
+    assert first
+    assert first == second
+    assert [[row[DUE] for row in batch.collect()] for batch in batches] == [[2, 3, 4, 5], [6, 7, 8]]

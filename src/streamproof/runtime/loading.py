@@ -19,9 +19,8 @@ _REUSE = "spark.python.worker.reuse"
 def load_job(config: "JobConfig") -> Job:
     """The job function of the entry, from a freshly imported module."""
     file_name, _, function = config.entry.partition(":")
-    file = config.root / file_name
-    module = load_module(file)
-    _show_workers(str(file.parent), alone=True)
+    _forget_folders()
+    module = load_module(config.root / file_name)
     found = getattr(module, function, None)
     if isinstance(found, Job):
         return found
@@ -40,7 +39,7 @@ def load_module(file: Path, *, name: str = "") -> ModuleType:
     if not file.is_file():
         raise ConfigurationError(f"There is no file {file}.", remedy='Look at entry = "job.py:function" in streamproof.toml.')
     name = name or f"streamproof_job_{file.stem}"
-    folder = str(file.parent)
+    folder = str(file.absolute().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
     module = ModuleType(name)
@@ -58,22 +57,21 @@ def load_module(file: Path, *, name: str = "") -> ModuleType:
             remedy=remedy_for(problem),
         ) from problem
     _let_travel(module)
-    _show_workers(folder, alone=False)
+    _show_workers(folder)
     return module
 
 
 def _let_travel(module: ModuleType) -> None:
-    """Lets functions of the user's file run in Python workers: they go with their code, since no worker knows the name it was imported under."""
+    """Sends functions of the user's file to Python workers with their code: no worker knows the name that the file was imported under."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
 
 
-def _show_workers(folder: str, *, alone: bool) -> None:
-    """Puts a folder on the path of Python workers, which import the modules beside the user's file by name.
+def _show_workers(folder: str) -> None:
+    """Puts a folder on the path of Python workers: they import the modules beside the user's file by name.
 
-    They find it where they see it; on a cluster that does not, `spark.submit.pyFiles` brings the modules. `alone` is whether the folders of
-    another job go.
+    That needs the folder to be on their machine; on a cluster where it is not, `spark.submit.pyFiles` brings the modules.
     """
     from pyspark import SparkContext
 
@@ -81,13 +79,17 @@ def _show_workers(folder: str, *, alone: bool) -> None:
     if context is None:
         return
     if context._conf.get(_REUSE, "true") == "false":
-        # Spark starts a process to fork workers from for each PYTHONPATH, and in a proof that one imports everything first. A worker that runs
-        # one task has imported nothing of another job.
-        archives: list[str] = context._python_includes or []
-        context._python_includes = [
-            *(path for path in archives if not (alone and Path(path).is_absolute()) and path != folder),
-            folder,
-        ]
+        # Spark starts one process to fork workers from for each PYTHONPATH. In a proof it imports what tasks need, which takes seconds.
+        context._python_includes = [*(path for path in context._python_includes or () if path != folder), folder]
     else:
         others = [path for path in context.environment.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", folder)]
         context.environment["PYTHONPATH"] = os.pathsep.join((folder, *others))
+
+
+def _forget_folders() -> None:
+    """Takes the folders of another job off the list of archives, which Spark passes on as a set: workers would search them in any order."""
+    from pyspark import SparkContext
+
+    context = SparkContext._active_spark_context
+    if context is not None:
+        context._python_includes = [path for path in context._python_includes or () if not Path(path).is_absolute()]

@@ -191,7 +191,7 @@ class Parking:
             .schema(self._written)
             .option("mode", "FAILFAST")
             .json(files)
-            .filter(_ends_between(above, up_to))
+            .filter(ends_between(above, up_to))
         )
         if sum(sum(one.ends.values()) for one in named) <= _ONE_TASK:
             rows = rows.coalesce(1)
@@ -218,10 +218,10 @@ def require_writable(rows: DataFrame) -> None:
             )
 
 
-def _ends_between(above: int, up_to: int) -> Column:
+def ends_between(above: int, up_to: int) -> Column:
     """Whether a row's window ends above one instant and up to another, microseconds UTC.
 
-    Spark compiles a number into the code of a query, which would be compiled anew for each batch; an array it passes to the code.
+    Spark writes a number into the code of the query, and would compile that anew for each batch. An array is passed to the code.
     """
     end = F.array(DUE)
     return (end > F.array(F.lit(above))) & (end <= F.array(F.lit(up_to)))

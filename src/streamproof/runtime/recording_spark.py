@@ -38,6 +38,7 @@ class _Context:
         self._jvm = Recorded()
         self.environment: dict[str, str] = {}
         self._conf: dict[str, str] = {}
+        self._python_includes: list[str] = []
 
     def _parse_ddl(self, _: str) -> Any:
         """The type of a function of the user's, which is not called here."""
