@@ -21,7 +21,9 @@ def test_the_crashes_of_a_job_are_tests(pytester: pytest.Pytester):
         """
     )
 
-    result = pytester.runpytest_subprocess("--streamproof", "-v", "-p", "no:cacheprovider", "-k", "publish or fault-free")
+    result = pytester.runpytest_subprocess(
+        "--streamproof", "-v", "-p", "no:cacheprovider", "-k", "publish and ledger or fault-free"
+    )
 
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] >= 3

@@ -25,6 +25,7 @@ print(report["scenarios"][-1]["checks"][0])
 """
 
 
+@pytest.mark.full
 def test_a_proof_whose_jvm_is_killed_keeps_what_it_has_and_says_so(tmp_path: Path) -> None:
     """In a process of its own: the JVM of this one stays warm for other tests."""
     job = shutil.copytree(JOB, tmp_path / "job")

@@ -28,7 +28,7 @@ def test_the_plan_has_what_the_standard_plan_has_not(job: Path, tmp_path: Path) 
     assert [only for only, _ in BEYOND if not fnmatch.filter(planned, only)] == []
 
 
-@pytest.mark.always(1)
+@pytest.mark.full
 @pytest.mark.parametrize(("only", "mode"), BEYOND)
 def test_the_job_comes_back(only: str, mode: str, job: Path) -> None:
     proof = prove(job, full=True, only=only)

@@ -16,6 +16,7 @@ JOB = Path(__file__).parent / "jobs" / "lines"
 STEPS = "fault-free,plan/offsets@2:after,publish/sums@1:after,publish/again@1:before,commit/commits@2:before"
 
 
+@pytest.mark.full
 def test_r12_a_horizon_of_its_own_is_proved(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
 

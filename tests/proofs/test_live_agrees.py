@@ -23,6 +23,7 @@ def job(tmp_path: Path) -> Path:
     return Path(shutil.copytree(JOB, tmp_path / "job"))
 
 
+@pytest.mark.full
 def test_a_live_crash_in_every_phase_comes_to_the_same_end_as_its_image(job: Path, tmp_path: Path) -> None:
     live = preview(JobPreparation.of(load(job)), Options(str(job), only="*:after+live"), tmp_path / "plan").ids
     both = Options(str(job), ids=tuple(name for crash in live for name in (crash, crash.removesuffix("+live"))))

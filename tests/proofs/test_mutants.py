@@ -89,8 +89,12 @@ ON_SERVICES = (
 )
 _SERVICE = [pytest.mark.service, pytest.mark.slow]
 ALL = (*SIX, *[pytest.param(mutant, marks=_SERVICE) for mutant in ON_SERVICES])
-ALWAYS = (*SIX, *[pytest.param(one, marks=[*_SERVICE, *([pytest.mark.full] if one.variant else [])]) for one in ON_SERVICES])
-"""Those on stores of the job's own take a proof of minutes each: the full tables have them."""
+_EVERY_DAY = ("state-outside-the-checkpoint", "marked-done-before-durable", "late-bound-of-its-own", "retry-storm")
+ALWAYS = [
+    pytest.param(one, marks=[*(_SERVICE if one in ON_SERVICES else []), *([] if str(one) in _EVERY_DAY else [pytest.mark.full])])
+    for one in (*SIX, *ON_SERVICES)
+]
+"""Each is a proof of its own, of half a minute to minutes: every test run has some, the full tables have all."""
 
 
 @pytest.fixture(scope="module")

@@ -62,6 +62,7 @@ def test_a_job_that_was_not_written_for_us_passes_without_a_change(job, tmp_path
     assert all(output["rows"] for output in proof.report["outputs"])
 
 
+@pytest.mark.always(3)
 @pytest.mark.parametrize(
     ("job", "check", "code"),
     [

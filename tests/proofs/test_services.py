@@ -55,14 +55,19 @@ def findings(proof: Proof, checker: str) -> list[str]:
     ]
 
 
-def test_risk_exposure_loses_and_doubles_nothing_around_the_commits_of_its_services(job):
+AROUND_COMMITS = ("publish/exposure@1:before+live", "publish/exposure@1:after+live", "publish/rejected@1:before+live")
+AROUND_ALL = ("publish/*@1:before+live", "publish/*@1:after+live")
+
+
+@pytest.mark.parametrize("around", [AROUND_COMMITS, pytest.param(AROUND_ALL, marks=pytest.mark.full)], ids=["always", "all"])
+def test_risk_exposure_loses_and_doubles_nothing_around_the_commits_of_its_services(job, around):
     copied("risk_exposure", job)
 
-    proof = prove(job, profile="services", events=1_000, batches=3, only="publish/*@1:after+live,publish/*@1:before+live")
+    proof = prove(job, profile="services", events=1_000, batches=3, only=",".join(around))
 
     assert proof.verdict == "pass", proof.report
-    steps = {scenario["step"] for scenario in proof.report["scenarios"] if scenario["step"]}
-    assert {"publish/exposure@1:before", "publish/exposure@1:after", "publish/rejected@1:before"} <= steps
+    steps = {f"{scenario['step']}+live" for scenario in proof.report["scenarios"] if scenario["step"]}
+    assert set(AROUND_COMMITS) <= steps
     assert all(scenario["fired"] for scenario in proof.report["scenarios"])
     outputs = {output["name"]: output for output in proof.report["outputs"]}
     assert outputs["exposure"]["format"] == "postgres"
@@ -83,8 +88,9 @@ def test_a_job_whose_records_are_in_another_of_the_registrys_formats_is_proved_a
     assert proof.report["conservation"]["fault_free"]["rejected"] > 0
 
 
-ALWAYS = ("publish/*+broker-killed+live", "publish/*+postgres-outage+live", "stage/*+two-drivers+live")
+ALWAYS = ("publish/*+broker-killed+live", "stage/*+two-drivers+live")
 FURTHER = (
+    "publish/*+postgres-outage+live",
     "publish/*+connection-lost+live",
     "publish/*+postgres-answer-lost+live",
     "publish/*+kafka-answer-lost+live",
@@ -114,7 +120,7 @@ def test_risk_exposure_loses_and_doubles_nothing_whatever_befalls_its_services(j
 
 @pytest.mark.parametrize(
     "faults",
-    [("emptied", "answer-lost"), pytest.param(("restarted", "partition"), marks=pytest.mark.full)],
+    [("answer-lost",), pytest.param(("emptied", "restarted", "partition"), marks=pytest.mark.full)],
     ids=["always", "further"],
 )
 def test_windows_in_redis_are_there_once_whatever_befalls_it(job, faults):
@@ -168,10 +174,15 @@ def schemas_of(postgres: Postgres) -> list[str]:
         return [name for (name,) in connection.execute("SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1")]
 
 
-def test_payments_have_one_effect_each_wherever_their_calls_are_cut_off(job):
+@pytest.mark.parametrize(
+    "only",
+    ["publish/calls.call*@1:after+live", pytest.param("publish/calls*@1:*+live", marks=pytest.mark.full)],
+    ids=["always", "all"],
+)
+def test_payments_have_one_effect_each_wherever_their_calls_are_cut_off(job, only):
     copied("payments", job)
 
-    proof = prove(job, events=200, batches=2, only="publish/calls*@1:after+live,publish/calls*@1:before+live")
+    proof = prove(job, events=200, batches=2, only=only)
 
     assert proof.verdict == "pass", proof.report
     assert any("calls.call" in scenario["step"] for scenario in proof.report["scenarios"])

@@ -49,7 +49,7 @@ def of_kafka(kafka: KafkaCluster) -> Store:
 
 
 @pytest.mark.parametrize("of", ["of_postgres", "of_redis", "of_kafka"])
-@pytest.mark.always(1)
+@pytest.mark.full
 def test_r26_a_store_that_was_emptied_is_noticed_though_its_newest_rows_are_old(
     small_job: Callable[..., SmallJob], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, of: str
 ):

@@ -85,6 +85,7 @@ def test_a_crash_after_the_calls_has_no_second_effect(job, api):
     )
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("step", ["_calls/batch=000000/try-1.json", "_calls/batch=000000/_ledger.json"])
 def test_a_crash_before_it_was_kept_what_the_calls_did_has_no_second_effect(job, api, step):
     """The sink's folder lies beside the checkpoint, under the recording file system too."""
@@ -155,6 +156,7 @@ def test_r1_a_new_checkpoint_is_refused_at_the_calls_of_another_and_else_calls_u
     assert keys(api) == ["a"], "the key is that of the row, and the API knows it"
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("key", ["", ".", "..", None])
 def test_a_key_that_names_nothing_is_refused_before_a_call_is_made(job, api, key):
     small = job(idempotent=False, lookup=f"{api.url}/payments/{{key}}")
@@ -189,6 +191,7 @@ def test_without_idempotency_a_claim_is_refused_since_two_tasks_may_call_at_a_ti
     assert "cannot be kept by http" in claims.stopped(ConfigurationError).message
 
 
+@pytest.mark.full
 def test_without_either_the_repetition_is_seen(job, api):
     small = job("/careless", folder="other", idempotent=False)
     small.feed([event("a", 0)])
@@ -208,6 +211,7 @@ def test_what_passes_is_tried_again_under_the_same_key(job, api, mode):
     assert keys(api) == ["a", "b"]
 
 
+@pytest.mark.full
 def test_calls_that_stay_pending_wait_and_only_they_are_made_again(job, api):
     small = job(attempts=1, concurrency=1)
     small.feed([event("a", 0), event("b", 1), event("c", 2)])
@@ -237,6 +241,7 @@ def test_a_call_that_is_refused_is_known_as_failed_and_does_not_stop_the_others(
     assert sorted(calls[0] for calls in known(small).values()) == [("confirmed", 201), ("failed", 403)]
 
 
+@pytest.mark.full
 def test_a_call_whose_look_up_is_not_answered_is_not_made_again(job, api):
     small = job("/careless", idempotent=False, lookup="http://127.0.0.1:1/{key}", attempts=2)
     small.feed([event("a", 0)])
@@ -261,6 +266,7 @@ def test_a_driver_that_finds_another_at_the_same_try_makes_no_call(job, api, mon
     assert api.effects("/payments") == []
 
 
+@pytest.mark.full
 def test_a_configuration_that_is_wrong_decides_nothing(job, api):
     small = job(attempts=1)
     small.feed([event("a", 0)])

@@ -111,6 +111,7 @@ def test_r6_a_task_that_dies_before_its_commit_leaves_nothing_that_readers_see(j
     assert ids() == ["a", "b"]
 
 
+@pytest.mark.full
 def test_r7_shards_are_fixed_by_the_manifest_and_only_those_that_are_missing_are_published(job, kafka, topic, ids, dying_tasks):
     small = job(shards=2)
     small.binding = replace(small.binding, files_per_batch=2, spark={"spark.sql.files.maxPartitionBytes": "300"})
@@ -204,6 +205,7 @@ def test_a_ledger_is_read_on_from_where_it_was_read_to(kafka, topic):
     assert reading.ends[0] == known.ends[0] + 2, "the record and the mark of its transaction"
 
 
+@pytest.mark.full
 def test_entries_that_no_restart_asks_for_are_dropped_and_what_would_need_them_is_refused(job, kafka, topic, ids, monkeypatch):
     monkeypatch.setattr("streamproof.connectors.ledgers.KEPT", 2)
     small = job()
@@ -242,6 +244,7 @@ def test_r7_who_wakes_up_with_a_batch_whose_entry_was_dropped_does_not_write_it_
     assert len(received(kafka.url, topic)) == 1
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize(
     ("entry", "kind", "said"),
     [
@@ -291,6 +294,7 @@ def test_r1_a_topic_of_another_checkpoint_is_refused(job, ids):
     assert "cannot empty the topic" in other.stopped(ConfigurationError, replace_output=True).message
 
 
+@pytest.mark.full
 def test_r1_no_output_is_emptied_if_one_of_them_cannot_be(small_job, kafka, topic):
     table = {"connector": "kafka", "servers": kafka.url, "topic": topic}
     small = small_job(KEPT, Binding(sinks={"kept": "json"}, tables={"sink.rejected": table}))
@@ -319,6 +323,7 @@ def test_a_topic_and_a_ledger_that_a_broker_does_not_know_yet_are_asked_for_agai
         deleted(kafka.url, ledger.name)
 
 
+@pytest.mark.full
 def test_a_ledger_that_is_gone_is_not_taken_for_the_topic(job, kafka, topic):
     small = job()
     for number in range(2):
@@ -371,6 +376,7 @@ class Waiting(Steps):
             until(aborted, "the brokers to abort the transaction", 60)
 
 
+@pytest.mark.full
 def test_a_transaction_that_brokers_abort_for_its_age_is_said_to_be_too_long(job, kafka, topic, ids):
     small = job(options={"transaction.timeout.ms": "1000", "socket.timeout.ms": "1000"})
     small.feed([event("a", 0)])
@@ -424,6 +430,7 @@ def test_a_message_that_is_too_large_is_said_and_nothing_of_its_batch_is_seen(jo
     assert received(kafka.url, small_topic) == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("headers", [[], ["client"]], ids=["rows", "rows with headers"])
 def test_a_message_that_is_too_large_is_said_also_while_rows_behind_it_are_written(kafka, headers):
     topic = made(kafka.url, partitions=1, **{"max.message.bytes": "1000"})
@@ -471,6 +478,7 @@ def logging_in(password: str) -> dict[str, str]:
     return {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", **login}
 
 
+@pytest.mark.full
 def test_wrong_credentials_are_refused_and_right_ones_write(job, kafka, topic):
     small = job(servers=kafka.login_url, options=logging_in("wr0ng"))
     small.feed([event("a", 0)])
@@ -485,6 +493,7 @@ def test_wrong_credentials_are_refused_and_right_ones_write(job, kafka, topic):
     assert [json.loads(message.value())["id"] for message in received(kafka.url, topic)] == ["a"]
 
 
+@pytest.mark.full
 def test_r8_a_broker_that_is_down_neither_stops_nor_doubles_the_others_and_catches_up(job, tmp_path, monkeypatch):
     with KafkaCluster(tmp_path / "own") as own:
         topic = made(own.url)
@@ -506,6 +515,7 @@ def test_r8_a_broker_that_is_down_neither_stops_nor_doubles_the_others_and_catch
         assert sorted(json.loads(message.value())["id"] for message in received(own.url, topic)) == ["a", "x1", "x2"]
 
 
+@pytest.mark.full
 def test_at_least_once_is_written_by_sparks_own_sink_and_says_so(job, ids):
     small = job(guarantee="at-least-once")
     small.feed([event("a", 0)])
@@ -518,6 +528,7 @@ def test_at_least_once_is_written_by_sparks_own_sink_and_says_so(job, ids):
     assert ids() == ["a", "a"]
 
 
+@pytest.mark.full
 def test_windows_go_to_a_topic(job, kafka, topic):
     small = job(SUMS, output="sums", key=["client", "window_start"])
     small.feed([event("a", 0), event("b", 1), event("c", 100)])

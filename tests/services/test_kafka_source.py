@@ -198,6 +198,7 @@ def test_the_lag_counts_what_is_there(job, send, topic, kafka):
     assert [each.lag for each in lag_of(early.spark, read, [early.manifest(0)], [])] == [1, 0], "it has read to 3, and 4 is gone"
 
 
+@pytest.mark.full
 def test_the_lag_of_a_job_that_begins_late_counts_all_of_a_new_partition(job, send, topic, kafka):
     """The next run reads all of it."""
     admin = AdminClient({"bootstrap.servers": kafka.url})
@@ -235,6 +236,7 @@ def test_partitions_that_are_added_and_a_second_topic_are_read_from_their_start(
     assert small.ids() == ["a", "b", "c"]
 
 
+@pytest.mark.full
 def test_records_that_retention_has_taken_stop_the_job(job, send, topic, kafka):
     small = job()
     send(topic, [event("a", 0)])
@@ -304,6 +306,7 @@ def logging_in(password: str) -> dict[str, str]:
     return {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "sasl.jaas.config": login}
 
 
+@pytest.mark.full
 def test_wrong_credentials_are_refused_and_right_ones_read(job, send, topic, kafka):
     send(topic, [event("a", 0)])
     small = job(servers=kafka.login_url, options=logging_in("wr0ng"))

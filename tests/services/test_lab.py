@@ -97,6 +97,7 @@ def test_a_broker_that_ends_because_one_of_its_ports_is_taken_is_no_broker(tmp_p
     assert "Address already in use" in (tmp_path / "broker-1" / "kafka.log").read_text()
 
 
+@pytest.mark.full
 def test_three_brokers_go_on_without_one_and_while_one_is_paused(tmp_path: Path):
     with KafkaCluster(tmp_path, brokers=3) as kafka:
         with_topic(kafka.url, "trades", 3)
@@ -124,6 +125,7 @@ def test_the_registry_refuses_an_incompatible_schema(tmp_path: Path):
         assert client.test_compatibility("trades-value", Schema(changed, "AVRO")) is False
 
 
+@pytest.mark.full
 def test_the_registry_keeps_what_it_has_registered_through_a_kill(tmp_path: Path):
     with Registry(tmp_path) as registry:
         asked = SchemaRegistryClient({"url": registry.url})
@@ -178,6 +180,7 @@ def _reached(service: SingleProcess) -> bool:
     return True
 
 
+@pytest.mark.always(2)
 @pytest.mark.parametrize("kind", [Postgres, Redis, Registry, Toxiproxy, PaymentsApi])
 def test_a_service_can_be_paused_and_killed_and_comes_back_where_it_was(kind: type[SingleProcess], tmp_path: Path):
     with kind(tmp_path) as service:
@@ -242,6 +245,7 @@ def test_toxiproxy_delays_and_cuts_a_line(tmp_path: Path):
         assert client.ping()
 
 
+@pytest.mark.full
 def test_a_spark_cluster_has_its_workers(tmp_path: Path):
     with SparkCluster(tmp_path, workers=2) as cluster:
         assert cluster.url.startswith("spark://127.0.0.1:")
@@ -272,6 +276,7 @@ def where(name: str) -> str:
     return state.urls[name]
 
 
+@pytest.mark.full
 def test_a_lab_comes_up_again_in_its_folder_and_is_empty(streamproof):
     services = ("kafka", "postgres", "redis")
     streamproof("up", *services)
@@ -307,6 +312,7 @@ def test_status_says_which_service_does_not_answer(streamproof):
     assert found[1].endswith(where("api"))
 
 
+@pytest.mark.full
 def test_status_names_the_broker_that_does_not_answer(tmp_path: Path):
     with KafkaCluster(tmp_path, brokers=3) as kafka:
         kafka.kill(2)

@@ -174,6 +174,7 @@ def test_r4_a_zombie_cannot_publish_a_manifest_that_was_discarded(job, rows):
     assert rows("select id from kept") == []
 
 
+@pytest.mark.full
 def test_r7_the_ledger_keeps_the_newest_batches_and_what_is_older_is_not_published_again(job, rows, monkeypatch):
     monkeypatch.setattr("streamproof.connectors.ledgers.KEPT", 3)
     small = job(create=True)
@@ -199,6 +200,7 @@ def test_r7_the_ledger_keeps_the_newest_batches_and_what_is_older_is_not_publish
     assert rows("select batch from streamproof_ledger order by batch") == [(5,), (6,), (7,)]
 
 
+@pytest.mark.full
 def test_r7_the_batch_before_stays_in_the_ledger_until_every_shard_has_looked_for_it(job, rows, monkeypatch):
     monkeypatch.setattr("streamproof.connectors.ledgers.KEPT", 1)
     small = job(create=True, shards=2)
@@ -212,6 +214,7 @@ def test_r7_the_batch_before_stays_in_the_ledger_until_every_shard_has_looked_fo
     assert rows("select batch, shard from streamproof_ledger order by batch, shard") == [(2, 0), (2, 1), (3, 0), (3, 1)]
 
 
+@pytest.mark.full
 def test_r4_a_manifest_is_not_discarded_while_its_store_cannot_be_asked(job, own_postgres):
     small = job(create=True, url=own_postgres.url, table="kept")
     small.feed([event("a", 0)])
@@ -250,6 +253,7 @@ def test_r7_the_shard_that_is_missing_is_published_from_an_equal_replay(job, row
     assert rows("select count(*), count(distinct id) from kept") == [(8, 8)]
 
 
+@pytest.mark.full
 def test_r7_shards_that_a_replay_splits_otherwise_are_not_mixed_unless_that_is_accepted(job, rows, dying_tasks):
     small = half_published(job, rows, dying_tasks)
     there = rows("select id from kept order by id")
@@ -266,6 +270,7 @@ def test_r7_shards_that_a_replay_splits_otherwise_are_not_mixed_unless_that_is_a
     assert small.run().batches == 0
 
 
+@pytest.mark.full
 def test_r1_an_older_copy_is_refused_also_if_the_database_was_down_when_it_ran_first(job, own_postgres, monkeypatch):
     """What was staged behind the copy is left alone: who puts the checkpoint back as it was needs it."""
     small = job(create=True, url=own_postgres.url, table="kept")
@@ -286,6 +291,7 @@ def test_r1_an_older_copy_is_refused_also_if_the_database_was_down_when_it_ran_f
         assert connection.execute("select id from kept order by id").fetchall() == [("a",), ("b",)]
 
 
+@pytest.mark.full
 def test_a_commit_that_is_lost_behind_the_start_of_a_run_is_missed(job, rows):
     """What the ledger held when the run began must be there at the first publication, with every shard."""
     small = job(create=True, shards=2)
@@ -342,6 +348,7 @@ def test_a_task_that_dies_when_only_what_waits_is_left_to_publish_is_told_like_a
     assert rows("select id from kept") == [("a",)]
 
 
+@pytest.mark.full
 def test_r8_rows_that_are_gone_of_an_older_batch_are_no_second_driver(job, own_postgres, monkeypatch):
     small = job(create=True, url=own_postgres.url, table="kept")
     own_postgres.kill()
@@ -361,6 +368,7 @@ def test_r8_rows_that_are_gone_of_an_older_batch_are_no_second_driver(job, own_p
     assert "from a backup" in problem.remedy
 
 
+@pytest.mark.full
 def test_r8_a_torn_manifest_that_an_output_waits_for_is_left_as_it_is(job, own_postgres, monkeypatch):
     small = job(create=True, url=own_postgres.url, table="kept")
     own_postgres.kill()
@@ -418,6 +426,7 @@ def test_r6_a_task_that_dies_behind_its_commit_is_found_in_the_ledger(job, rows,
     assert rows("select id from kept order by id") == [("a",), ("b",)]
 
 
+@pytest.mark.full
 def test_r7_of_several_shards_only_those_that_are_missing_are_published(job, rows, dying_tasks):
     small = job(create=True, shards=2)
     small.binding = replace(small.binding, files_per_batch=2, spark={"spark.sql.files.maxPartitionBytes": "300"})

@@ -13,6 +13,7 @@ from streamproof.runtime import run
 pytestmark = [pytest.mark.service, pytest.mark.spark]
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize(("shards", "said"), [(1, "1 of 8"), (2, "1 of 4")])
 def test_r6_rows_that_went_missing_on_their_way_are_noticed(job, rows, monkeypatch, shards, said):
     """The manifest says how many there are, also in a shard: what is read is not held against itself."""
@@ -56,6 +57,7 @@ def test_r8_an_output_that_is_down_neither_stops_nor_doubles_the_others_and_catc
     assert result.account.total == result.account_input
 
 
+@pytest.mark.full
 def test_r8_no_more_batches_wait_than_are_allowed(job, own_postgres):
     small = job(create=True, url=own_postgres.url, table="kept", backlog=2)
     own_postgres.kill()
@@ -71,6 +73,7 @@ def test_r8_no_more_batches_wait_than_are_allowed(job, own_postgres):
         assert connection.execute("select count(*) from kept").fetchall() == [(4,)]
 
 
+@pytest.mark.full
 def test_r8_rows_that_wait_for_an_output_the_job_has_no_more_stop_it(small_job, own_postgres, monkeypatch):
     """Spark has gone beyond their batches: nobody would ask for them again."""
     former = KEPT.replace("rejected=", "refused=")
@@ -98,6 +101,7 @@ def test_r8_rows_that_wait_for_an_output_the_job_has_no_more_stop_it(small_job, 
     small.run()
 
 
+@pytest.mark.full
 def test_r8_what_waits_is_found_though_spark_has_removed_its_commits(job, own_postgres, monkeypatch):
     small = job(create=True, url=own_postgres.url, table="kept")
     own_postgres.kill()
@@ -114,6 +118,7 @@ def test_r8_what_waits_is_found_though_spark_has_removed_its_commits(job, own_po
         assert connection.execute("select id from kept order by id").fetchall() == [("x0",), ("x1",), ("x2",), ("x3",)]
 
 
+@pytest.mark.full
 def test_r8_a_lost_manifest_of_a_batch_that_waits_stops_the_job(job, own_postgres, monkeypatch):
     small = job(create=True, url=own_postgres.url, table="kept")
     own_postgres.kill()
@@ -128,6 +133,7 @@ def test_r8_a_lost_manifest_of_a_batch_that_waits_stops_the_job(job, own_postgre
     assert small.staged("kept"), "nothing is removed"
 
 
+@pytest.mark.full
 def test_r8_rows_that_wait_stay_staged_though_their_manifest_is_lost_while_the_store_is_down(job, own_postgres, monkeypatch):
     """A power failure took it; once the store answers it is told what is missing."""
     small = job(create=True, url=own_postgres.url, table="kept")

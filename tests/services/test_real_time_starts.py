@@ -142,6 +142,7 @@ def test_the_newest_batch_cannot_be_computed_again(topics):
         assert "was done by the real-time trigger, and cannot be computed again by --replay-last" in str(refused)
 
 
+@pytest.mark.full
 def test_what_another_driver_has_written_into_the_logs_is_read_again(topics):
     topics.send(*SENT)
     topics.run(5)
@@ -159,6 +160,7 @@ def test_what_another_driver_has_written_into_the_logs_is_read_again(topics):
     assert any(note.code == NoteCode.RESTORED and "was not what is accounted for" in note for note in result.notes)
 
 
+@pytest.mark.full
 def test_a_driver_whose_batch_another_has_logged_stops_before_it_accounts_for_it(topics, monkeypatch):
     topics.send(*SENT)
     offsets = QueryLogs.offsets
@@ -179,6 +181,7 @@ def test_a_driver_whose_batch_another_has_logged_stops_before_it_accounts_for_it
     assert (result.accounts[0].input, result.accounts[0].adds_up) == (5, True)
 
 
+@pytest.mark.full
 def test_logs_that_spark_has_cleared_are_made_again(topics):
     topics.send(*SENT)
     topics.run(5)

@@ -141,6 +141,7 @@ def test_r7_another_manifests_entry_stops_the_publisher(job, client):
     assert "was published by the manifest" in small.stopped(TwoDrivers).message
 
 
+@pytest.mark.full
 def test_r7_the_ledger_keeps_the_newest_batches_and_what_is_older_is_not_written_again(job, client, monkeypatch):
     monkeypatch.setattr("streamproof.connectors.ledgers.KEPT", 3)
     small = job()
@@ -216,6 +217,7 @@ def test_several_rows_of_a_key_are_refused_where_nothing_says_which_counts(job, 
     assert not client.keys("*")
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("sink", [{}, {"order_by": "v"}, {"key": ["id", "client"]}])
 def test_rows_that_have_nothing_in_their_key_are_refused(job, client, sink):
     """In other batches too: the second such row would take the place of the first, and one of them be nowhere."""
@@ -366,6 +368,7 @@ def test_r8_a_task_notices_that_rows_it_has_written_are_gone(server, client):
     assert said.column("message").to_pylist() == ["it has 0 of the 1 parts that a task wrote before"]
 
 
+@pytest.mark.full
 def test_a_server_without_memory_is_waited_for(job, client, monkeypatch):
     small = job()
     small.feed([event("a", 0)])

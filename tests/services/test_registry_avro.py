@@ -61,6 +61,7 @@ def test_several_versions_in_one_batch_are_read_by_the_schema_they_were_written_
     }
 
 
+@pytest.mark.full
 def test_a_schema_that_appears_while_the_job_stands_or_runs_needs_no_new_plan(job, send, registry, topic):
     one = registered(registry.url, f"{topic}-value", V1)
     send([avro(one, V1, event("a", 0))])
@@ -257,6 +258,7 @@ def test_a_registry_that_does_not_answer_stops_the_job_and_rejects_nothing(job, 
     assert (small.ids(), small.rows("rejected")) == (["a"], [])
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize(("status", "said"), [(500, "answers 500"), (401, "answers 401"), (404, "answers 404")])
 def test_an_answer_that_is_none_stops_the_job_and_rejects_nothing(job, send, registry, topic, answering, status, said):
     """The real registry cannot be made to answer so: a stub does. Its 404 is that of a server which knows no registry."""

@@ -173,6 +173,7 @@ def test_a_message_without_a_field_for_a_column_is_refused_at_the_start(job, reg
     assert "has no field id" in small.stopped(ConfigurationError).message
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("form", ["json_schema", "protobuf"])
 def test_a_registry_that_does_not_answer_stops_the_job_and_rejects_nothing(job, registry, topic, kafka, answering, form):
     sent(kafka.url, topic, [framed(1, b"{}")])

@@ -32,7 +32,7 @@ def test_the_newest_log_files_lost(small_job, lost):
 
 @pytest.mark.parametrize(("keep", "checksum"), [(0, False), (2, False), (-5, False), (-5, True)])
 @pytest.mark.parametrize("name", ["offsets/1", "commits/1", "_streamproof/manifests/1", "sources/0/1"])
-@pytest.mark.always(6)
+@pytest.mark.always(3)
 def test_a_torn_file_of_the_checkpoint_is_mended(small_job, name, keep, checksum):
     """As a machine's death leaves them: the newest files, before the batch was committed."""
     job = small_job(KEPT)
@@ -135,6 +135,7 @@ def test_rows_that_their_owner_has_rewritten_are_not_torn(small_job):
     assert job.run().account == Account(emitted=2)
 
 
+@pytest.mark.full
 def test_a_damaged_file_of_the_state_is_named_and_the_remedy_works(small_job):
     job = small_job(SUMS, WINDOWED)
     job.feed([event("e1", 1)])

@@ -82,6 +82,7 @@ def test_braces_in_a_text_do_not_make_a_second_record(small_job, text):
     assert job.run().account == Account(emitted=2)
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize(
     ("content", "name"),
     [(b"", "empty"), (b"PAR1 no PAR1", "not Parquet"), (None, "cut short")],

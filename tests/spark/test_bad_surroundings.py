@@ -18,6 +18,7 @@ from streamproof.runtime.manifests import ManifestStore
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("what", ["checkpoint", "out"])
 def test_no_permission(small_job, what):
     """A path below a regular file: nobody may write there, not even root."""
@@ -37,7 +38,7 @@ def test_no_permission(small_job, what):
 @pytest.mark.parametrize(
     "step", ["/out/kept/_staging/.*parquet", "/out/rejected/_staging/", "/manifests/", "/_ledger.json$", "/offsets/", "/commits/"]
 )
-@pytest.mark.always(3)
+@pytest.mark.always(1)
 def test_a_full_disk_stops_cleanly_and_with_room_a_restart_finishes(small_job, step):
     job = small_job(KEPT)
     job.feed([event("e1", 1), event("bad", 1, v=-1)])

@@ -38,7 +38,7 @@ ONCE = SUMS.replace('checked.window(sp.tumbling("30 seconds"), by="client")', 'c
         "lateness",
     ],
 )
-@pytest.mark.always(4)
+@pytest.mark.always(2)
 def test_r25_a_changed_job_is_refused_with_the_difference(small_job, change, what):
     job = small_job(ONCE, WINDOWED)
     job.feed([event("e1", 1)])
@@ -58,6 +58,7 @@ def test_r25_a_changed_job_is_refused_with_the_difference(small_job, change, wha
     assert job.run().account == Account(open_state=2)
 
 
+@pytest.mark.full
 def test_r25_another_type_of_a_column_is_another_state(small_job):
     job = small_job(SUMS, WINDOWED)
     job.feed([event("e1", 1)])
@@ -68,6 +69,7 @@ def test_r25_another_type_of_a_column_is_another_state(small_job):
     assert "aggregate total: sum(v) bigint now, sum(v) double before" in job.stopped(PlanChanged).message
 
 
+@pytest.mark.full
 def test_r25_a_changed_lag_is_refused_until_it_is_accepted(small_job):
     job = small_job(SUMS, WINDOWED)
     job.feed([event("e1", 1)])

@@ -76,6 +76,7 @@ def test_r12_rows_of_a_key_that_lie_a_horizon_apart_are_one_and_a_tick_more_are_
     assert (found.adds_up, found.account.late, found.account.duplicate) == (True, 0, 4 - len(kept))
 
 
+@pytest.mark.full
 def test_r12_copies_with_one_event_time_never_pass_however_short_the_horizon_is(small_job):
     # the late bound of the first copy is 19, that of the second one 30
     job = fed(
@@ -115,6 +116,7 @@ def test_behind_the_deduplication_the_event_time_bears_the_delay_of_the_watermar
     assert rows.schema["ts"].metadata == {"spark.watermarkDelayMs": 10_000}
 
 
+@pytest.mark.full
 def test_r25_another_horizon_on_an_old_checkpoint_is_refused(small_job):
     job = fed(small_job, ', within="1 minute"', [event("a", 0)])
     job.run()

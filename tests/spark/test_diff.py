@@ -167,6 +167,7 @@ def test_other_columns_and_other_types_are_said_and_the_rest_is_compared(sides, 
     assert sides([row("a")], others, key=["k"], ignored=["n", "TAGS", "more"]).is_same
 
 
+@pytest.mark.full
 def test_csv_json_and_parquet_of_the_same_rows_are_the_same(sides, tmp_path):
     rows = [row(f"k{place}", n=place, v=place / 8, at=place) for place in range(20)]
     for name in ("csv", "json"):
@@ -271,6 +272,7 @@ def test_sides_that_cannot_be_read_or_share_nothing_are_refused(sides, tmp_path)
         sides([row("a")], tmp_path / "number.json", key=["k"])
 
 
+@pytest.mark.full
 def test_two_runs_of_a_job_are_compared_by_what_they_have_published(small_job, tmp_path, capsys, monkeypatch):
     """Other batches, the same rows; then one run reads a file more."""
     formats = Binding(sinks={"kept": "avro", "rejected": "json"})

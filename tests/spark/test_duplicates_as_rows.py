@@ -35,6 +35,7 @@ def counted(rows):
     return Counter(row["v"] for row in rows)
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("form", ["json", "parquet"])
 def test_every_dropped_row_is_in_the_output_and_no_other_one(small_job, form):
     job = small_job(JOB.format(key='"id"'), Binding(sinks={"kept": "parquet", "again": form}))
@@ -53,6 +54,7 @@ def test_every_dropped_row_is_in_the_output_and_no_other_one(small_job, form):
     assert (found.adds_up, found.account.duplicate) == (True, 363)
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize(
     "key", ['"id", "client", "v", "ts"', '"ts", "id"', '"client", "ts", "v", "id", "extra", "more"'], ids=["4", "time", "6"]
 )
@@ -88,6 +90,7 @@ def test_the_first_side_follows_the_partitions_that_the_checkpoint_was_made_with
     assert (found.adds_up, found.duplicates_written) == (True, 363)
 
 
+@pytest.mark.full
 def test_the_rows_behind_a_window_and_a_horizon_are_those_of_the_stream_that_is_returned(small_job):
     job = small_job(
         SUMS.replace('"id")', '"id", within="1 minute")'), Binding(sinks={"sums": "parquet", "again": "json", "late": "json"})

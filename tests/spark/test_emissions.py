@@ -151,6 +151,7 @@ def test_r20_rows_that_wait_and_are_gone_stop_the_start(small_job):
     assert every_row(job) == [("a", 90, 0, 2)]
 
 
+@pytest.mark.full
 def test_r25_another_emission_or_lateness_on_an_old_checkpoint_is_refused(small_job):
     job = small_job(job_of("corrections"), BOUND)
     job.feed([event("a", 1)])
@@ -164,6 +165,7 @@ def test_r25_another_emission_or_lateness_on_an_old_checkpoint_is_refused(small_
         assert said in job.stopped(PlanChanged, accept_lateness=True).message
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("emit", ["early", "corrections"])
 def test_as_a_batch_each_window_has_one_row_and_it_is_the_first(small_job, spark, emit):
     job = small_job(job_of(emit), BOUND)
@@ -213,6 +215,7 @@ def test_calls_need_the_revision_in_their_key(small_job):
     assert small_job(job_of("corrections"), with_revision, folder="revised").run().accounts[0].adds_up
 
 
+@pytest.mark.full
 def test_rows_of_keys_that_differ_by_a_microsecond_wait_each_by_itself(small_job):
     text = job_of(
         "corrections", chain='.transform(lambda rows: rows.withColumn("at", F.timestamp_micros(F.col("v").cast("bigint"))))'
@@ -227,6 +230,7 @@ def test_rows_of_keys_that_differ_by_a_microsecond_wait_each_by_itself(small_job
     assert (account(result).emitted, account(result).open_state) == (3, 1)
 
 
+@pytest.mark.full
 def test_a_checkpoint_may_have_brackets_and_stars_in_its_name(small_job):
     job = small_job(job_of("corrections"), Binding(sinks={"sums": "parquet", "late": "parquet"}, checkpoint="check[1] {a,b} *"))
     job.feed([event("a", 1)])

@@ -138,6 +138,7 @@ def test_what_has_stopped_a_query_meanwhile_is_said(small_job):
         query.end(5)
 
 
+@pytest.mark.full
 def test_the_account_is_that_of_the_newest_batch_that_spark_has_committed(small_job, monkeypatch):
     """A batch that is cut off while it is published has its manifest; Spark counts its rows neither as read nor as in a window."""
     job = small_job(SUMS, Binding(**{**vars(WINDOWED), "trigger": "1 hour", "files_per_batch": 2}))

@@ -27,6 +27,7 @@ class Collected:
         return rows.withColumn("reason", reason)
 
 
+@pytest.mark.always(15)
 @pytest.mark.parametrize(
     ("type_", "written", "declared", "expected"),
     [

@@ -69,6 +69,7 @@ def three_batches(small_job: Callable[..., SmallJob]) -> SmallJob:
     return job
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("lost", [(), ("commits/2",), ("commits/2", "offsets/2")], ids=["committed", "interrupted", "planned anew"])
 def test_r30_an_unknown_format_stops_the_start_and_nothing_is_touched(small_job, lost):
     """Of an interrupted batch a torn manifest is removed, and a torn ledger written again."""

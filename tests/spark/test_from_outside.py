@@ -129,6 +129,7 @@ def defaults(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
     return {"SPARK_CONF_DIR": str(folder)}
 
 
+@pytest.mark.full
 def test_r27_a_corrupt_file_stops_the_run_whatever_spark_defaults_say(small_job, tmp_path):
     job = small_job(KEPT, Binding(format="parquet", spark={"spark.master": "local[1]"}))
     for file in ("first", "third"):

@@ -36,6 +36,7 @@ def config_of(folder: Path, type_: str, declared: str) -> JobConfig:
     return load(folder)
 
 
+@pytest.mark.always(3)
 @pytest.mark.parametrize(
     ("type_", "declared"),
     [

@@ -35,6 +35,7 @@ def test_manifests_are_pruned_and_the_account_goes_on(small_job):
     assert job.run().account == Account(emitted=7, rejected=6)
 
 
+@pytest.mark.full
 def test_more_than_are_removed_at_once_are_removed_batch_by_batch(small_job, monkeypatch):
     monkeypatch.setattr("streamproof.runtime.manifests.KEPT", 100)
     job = small_job(KEPT)
@@ -52,6 +53,7 @@ def test_more_than_are_removed_at_once_are_removed_batch_by_batch(small_job, mon
     assert manifests(job) == [4, 5, 6, 7]
 
 
+@pytest.mark.full
 def test_an_old_batch_that_is_gone_is_told_when_its_manifest_is_no_longer_kept(small_job):
     job = small_job(KEPT)
     for batch in range(6):

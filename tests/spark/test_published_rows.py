@@ -138,6 +138,7 @@ def test_r26_a_batch_that_is_accepted_as_lost_is_not_asked_for_again(small_job):
     assert "batches 1, 3 are gone" in job.stopped(StoreEmptied).message
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("gone", ["batch=000001", ""], ids=["one", "all"])
 def test_r26_what_is_accepted_as_lost_is_kept_until_a_new_batch_has_written_it_down(small_job, gone):
     job = three_batches(small_job)
@@ -173,6 +174,7 @@ def test_r26_a_loss_is_accepted_as_it_was_and_no_other(small_job):
     assert "batches 1, 2 are gone" in job.stopped(StoreEmptied).message
 
 
+@pytest.mark.full
 def test_r26_a_loss_that_is_accepted_while_a_batch_is_interrupted_is_written_down_by_the_next(small_job):
     job = three_batches(small_job)
     job.lose("commits/2")

@@ -175,7 +175,7 @@ def test_r19_a_cut_recovers_too(spark, events, recorded, tmp_path):
 @pytest.mark.parametrize(
     "step", ["plan/offsets@1:before", "work/state.1.0@1:after", "publish/sums@1:after", "commit/commits@1:before"]
 )
-@pytest.mark.always(2)
+@pytest.mark.always(1)
 def test_a_live_crash_leaves_the_disk_of_the_image(spark, events, recorded, tmp_path, step):
     """Arms the fault in a new run: it fires, the dead do nothing more, and the disk is that of an image; then it recovers."""
     proof = spark._jvm.io.streamproof.proof

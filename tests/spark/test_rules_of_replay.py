@@ -203,6 +203,7 @@ def test_r2_a_batch_of_which_one_output_alone_has_something_keeps_its_plan_too(s
     assert job.manifest(2).section("kept").earlier.count == 2
 
 
+@pytest.mark.full
 def test_r31_an_account_that_a_lost_manifest_has_made_unknown_is_a_note_of_every_later_run(small_job):
     job = three_of_which_two_manifests_are_lost(small_job, SUMS, WINDOWED)
 
@@ -280,6 +281,7 @@ def test_r4_a_replay_that_differs_with_nothing_published_takes_the_new_attempt(s
     assert job.staged() == []
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize(("relative", "equal"), [(1e-12, True), (1e-6, False)])
 def test_r4_float_sums_are_equal_within_a_billionth_of_their_absolute_sums(small_job, relative, equal):
     job = small_job(SUMS, WINDOWED)

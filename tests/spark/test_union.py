@@ -151,6 +151,7 @@ def test_idle_after_of_a_source_that_is_in_no_union_is_refused(small_job):
     assert "idle_after, and events is in no union" in str(job.stopped(ConfigurationError))
 
 
+@pytest.mark.full
 def test_windows_that_overlap_are_expanded_and_counted_in_each_source_and_in_a_batch(small_job, spark):
     job = small_job(UNION.format(chain='window(sp.hopping("20 seconds", every="10 seconds"), by="client")'), bound())
     job.feed([event("e1", 1), event("e2", 100)])
@@ -165,6 +166,7 @@ def test_windows_that_overlap_are_expanded_and_counted_in_each_source_and_in_a_b
     assert sorted((row["n"], row["total"]) for row in job.rows("sums")) == [(2, 3.0), (2, 3.0)]
 
 
+@pytest.mark.full
 def test_a_deduplication_finds_copies_in_the_other_source_for_as_long_as_the_longer_delay(small_job):
     chain = 'deduplicate("id").window(sp.tumbling("30 seconds"), by="client")'
     job = small_job(UNION.format(chain=chain), bound())
@@ -212,6 +214,7 @@ def test_a_policy_that_follows_the_furthest_source_is_refused(small_job):
     assert "the source that is furthest" in job.stopped(ConfigurationError).required
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize(("within", "duplicates"), [("5 seconds", 0), ("1 hour", 1)])
 def test_r12_a_horizon_of_its_own_holds_for_rows_of_both_sources_and_moves_no_watermark(small_job, within, duplicates):
     job = small_job(UNION.format(chain=f'deduplicate("id", within="{within}").{TUMBLING}'), bound())

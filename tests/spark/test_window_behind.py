@@ -51,6 +51,7 @@ def test_r10_rows_go_through_both_windows_in_the_batch_in_which_they_are_due(sma
     assert "window of window 2: tumbling 4 minutes now, tumbling 2 minutes before" in job.stopped(PlanChanged).message
 
 
+@pytest.mark.full
 def test_behind_a_deduplication_and_a_window_that_overlaps_every_record_counts_once_for_each_window(small_job, spark):
     first = 'sp.hopping("60 seconds", every="30 seconds")'
     job = small_job(CHAIN.format(chain='.deduplicate("id")', first=first), BOUND)
