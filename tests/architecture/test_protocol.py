@@ -1,5 +1,6 @@
 """docs/protocol.md has every rule that is cited anywhere, and each rule there names modules and tests that exist."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -34,6 +35,14 @@ def places_in(text: str) -> list[Path]:
         ROOT / path if path.split("/")[0] in ("tests", "jvm", "src") else ROOT / "src" / "streamproof" / path
         for path in PATH.findall(text)
     ]
+
+
+def run_always(path: Path, number: str) -> list[str]:
+    """The tests of a file that no `full` leaves to the full tables: of those that bear the rule's number, where any do, else of all."""
+    module = ast.parse(path.read_text(encoding="utf-8"))
+    tests = [each for each in module.body if isinstance(each, ast.FunctionDef) and each.name.startswith("test_")]
+    about_it = [test for test in tests if re.match(rf"test_(\w+_)?r{number}_", test.name)] or tests
+    return [test.name for test in about_it if "pytest.mark.full" not in map(ast.unparse, test.decorator_list)]
 
 
 def test_the_rules_stand_there_once_and_in_order():
@@ -75,3 +84,10 @@ def test_the_tests_of_a_rule_cite_it(number):
     citing = [path for path in places_in(part_of(text, "Tests")) if number in numbers_in(path.read_text(encoding="utf-8"))]
 
     assert citing, f"none of the tests named for R{number} cites it"
+
+
+@pytest.mark.parametrize("number", RULES, ids=lambda number: f"R{number}")
+def test_a_rule_keeps_a_test_that_every_run_has(number):
+    citing = [path for path in places_in(part_of(RULES[number], "Tests")) if number in numbers_in(path.read_text(encoding="utf-8"))]
+
+    assert any(run_always(path, number) for path in citing)
