@@ -62,7 +62,7 @@ def test_a_job_that_was_not_written_for_us_passes_without_a_change(job, tmp_path
     assert all(output["rows"] for output in proof.report["outputs"])
 
 
-@pytest.mark.always(3)
+@pytest.mark.always(2)
 @pytest.mark.parametrize(
     ("job", "check", "code"),
     [
@@ -95,6 +95,7 @@ def test_a_start_that_spark_refuses_before_the_first_batch_is_mended_as_a_person
     assert "checkpoint-emptied" in proof.report["note_codes"]
 
 
+@pytest.mark.full
 def test_values_are_masked_unless_they_are_asked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 

@@ -22,6 +22,7 @@ def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("in_tokyo")
 def test_a_job_with_windows_and_late_rows_passes_in_another_time_zone(tmp_path: Path) -> None:
     proof = prove(Path(shutil.copytree(JOB, tmp_path / "job")), only="publish/exposure@2:after")

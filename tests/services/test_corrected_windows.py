@@ -49,6 +49,7 @@ def test_redis_ends_with_the_last_revision(small_job, tmp_path: Path) -> None:
     assert found == WANTED
 
 
+@pytest.mark.full
 def test_a_compacted_topic_ends_with_the_last_revision_of_each_key(small_job, kafka: KafkaCluster) -> None:
     topic = made(kafka.url, **{"cleanup.policy": "compact"})
     corrected(small_job, {"connector": "kafka", "servers": kafka.url, "topic": topic})

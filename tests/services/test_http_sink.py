@@ -142,6 +142,7 @@ def test_rows_that_share_an_idempotency_key_are_refused_before_a_call_is_made(jo
     assert keys(api) == []
 
 
+@pytest.mark.full
 def test_r1_a_new_checkpoint_is_refused_at_the_calls_of_another_and_else_calls_under_the_same_keys(job, api, tmp_path):
     first = job(ledger=str(tmp_path / "calls"))
     first.feed([event("a", 0)])

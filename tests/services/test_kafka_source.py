@@ -288,7 +288,7 @@ def test_a_topic_that_a_broker_does_not_know_yet_is_asked_for_again(spark, kafka
         ({"options": {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}}, ConfigurationError, "credentials"),
     ],
 )
-@pytest.mark.always(2)
+@pytest.mark.always(1)
 def test_a_broker_or_topic_that_is_not_there_is_named_before_anything_is_planned(job, source, kind, said):
     small = job(**source)
 

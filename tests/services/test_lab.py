@@ -75,6 +75,7 @@ def with_topic(bootstrap: str, topic: str, replicas: int) -> None:
     admin.create_topics([NewTopic(topic, 2, replicas)])[topic].result(20)
 
 
+@pytest.mark.full
 def test_one_broker_keeps_what_it_acknowledged_through_a_kill(tmp_path: Path):
     with KafkaCluster(tmp_path) as kafka:
         with_topic(kafka.url, "trades", 1)
@@ -86,6 +87,7 @@ def test_one_broker_keeps_what_it_acknowledged_through_a_kill(tmp_path: Path):
         assert sorted(consumed(kafka.url, "trades", 3)) == ["a", "b", "c"]
 
 
+@pytest.mark.full
 def test_a_broker_that_ends_because_one_of_its_ports_is_taken_is_no_broker(tmp_path: Path, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ports = iter([*free_ports(3), taken.getsockname()[1]])

@@ -57,6 +57,7 @@ def test_what_does_not_fit_is_named_by_version_and_field(check, topic):
     assert "desk: the writer does not have it, and the reader has no default" in said
 
 
+@pytest.mark.always(2)
 @pytest.mark.parametrize(
     ("schema", "level", "code"),
     [

@@ -96,7 +96,7 @@ def of_http(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.mark.parametrize("of", ["of_postgres", "of_redis", "of_kafka", "of_http"])
-@pytest.mark.always(2)
+@pytest.mark.always(1)
 def test_r30_a_ledger_entry_of_an_unknown_format_stops_the_start(
     small_job: Callable[..., SmallJob], request: pytest.FixtureRequest, of: str
 ):

@@ -45,7 +45,7 @@ KEPT_SINKS = {"kept": "parquet", "rejected": "json"}
 FUTURE, ANY_FUTURE = ', max_future = "5 minutes"', ', max_future = "none"'
 
 
-@pytest.mark.always(3)
+@pytest.mark.always(2)
 @pytest.mark.parametrize("form", ["json", "parquet"])
 @pytest.mark.parametrize(
     ("more", "future", "trace"), [(0, FUTURE, True), (0, ANY_FUTURE, False), (16, FUTURE, False), (16, ANY_FUTURE, False)]

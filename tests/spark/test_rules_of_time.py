@@ -204,7 +204,7 @@ def small(events: sp.Stream) -> sp.Outputs:
 """
 
 
-@pytest.mark.always(3)
+@pytest.mark.always(1)
 @pytest.mark.parametrize(
     "kept",
     [

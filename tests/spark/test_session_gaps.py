@@ -177,6 +177,7 @@ def test_as_a_batch_the_same_events_are_rejected_and_the_same_sessions_come_out(
     assert shown(rows) == [(0.0, 32.0, ("a", "b")), (33.0, 34.0, ("c",))]
 
 
+@pytest.mark.full
 def test_an_interval_is_a_gap_also_in_a_late_row(small_job) -> None:
     made = 'events.transform(lambda rows: rows.withColumn("own", F.make_dt_interval(secs=F.col("v").cast("decimal(18,6)")))).window'
     job = small_job(JOB.replace("events.window", made).replace('gap_of("v"', 'gap_of("own"'), BOUND)

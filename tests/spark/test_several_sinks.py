@@ -46,6 +46,7 @@ def test_k7_each_sink_has_every_row_once(small_job):
     assert job.run().account == result.account
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("missing", ["table", "lines"])
 def test_k7_a_crash_between_two_publications_doubles_nothing(small_job, missing):
     job = small_job(KEPT, BOTH)
