@@ -67,7 +67,7 @@ check: setup
 
 # Three runs side by side, each with a JVM of its own: small jobs, and services that are waited for, leave one of two cores idle. A fourth
 # would take more than 20 GB. What the first two say comes at the end; THEN is done behind the first and ALSO behind the second, whether they
-# passed or not. Tests that are marked "beside" are small jobs on services; they run in the second one, so that the three take as long.
+# passed or not. Tests that are marked "beside" are small jobs; they run in the second one, so that the three take as long.
 # JVMs of tests live for minutes: what the second compiler takes it does not give back.
 test: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1
 test: export FULL ?=

@@ -37,8 +37,13 @@ def places_in(text: str) -> list[Path]:
     ]
 
 
-def run_always(path: Path, number: str) -> list[str]:
-    """The tests of a file that no `full` leaves to the full tables: of those that bear the rule's number, where any do, else of all."""
+def citing(number: str) -> list[Path]:
+    """Of the tests that a rule names the files that cite it."""
+    return [path for path in places_in(part_of(RULES[number], "Tests")) if number in numbers_in(path.read_text(encoding="utf-8"))]
+
+
+def always_run(path: Path, number: str) -> list[str]:
+    """The tests of a rule in a file that are not marked `full`: those with its number in their name; where none has it, all."""
     module = ast.parse(path.read_text(encoding="utf-8"))
     tests = [each for each in module.body if isinstance(each, ast.FunctionDef) and each.name.startswith("test_")]
     about_it = [test for test in tests if re.match(rf"test_(\w+_)?r{number}_", test.name)] or tests
@@ -80,14 +85,9 @@ def test_a_rule_names_modules_and_tests_that_exist(number):
 @pytest.mark.parametrize("number", RULES, ids=lambda number: f"R{number}")
 def test_the_tests_of_a_rule_cite_it(number):
     """So that the page cannot name a test that has nothing to do with the rule; what is not built yet has none."""
-    text = RULES[number]
-    citing = [path for path in places_in(part_of(text, "Tests")) if number in numbers_in(path.read_text(encoding="utf-8"))]
-
-    assert citing, f"none of the tests named for R{number} cites it"
+    assert citing(number), f"none of the tests named for R{number} cites it"
 
 
 @pytest.mark.parametrize("number", RULES, ids=lambda number: f"R{number}")
 def test_a_rule_keeps_a_test_that_every_run_has(number):
-    citing = [path for path in places_in(part_of(RULES[number], "Tests")) if number in numbers_in(path.read_text(encoding="utf-8"))]
-
-    assert any(run_always(path, number) for path in citing)
+    assert any(always_run(path, number) for path in citing(number))

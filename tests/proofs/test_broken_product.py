@@ -1,4 +1,4 @@
-"""Our own product broken on purpose: five mutants, of five rules, each of which must turn a proof red; `make mutants` has all of them (part 7).
+"""Our own product broken on purpose: ten mutants, of ten rules, each of which must turn a proof red; `make mutants` has all of them (part 7).
 
 The children of a proof run the broken copy; the proving process, with oracle and checkers, stays sound. A mutant that is `everywhere` is in
 that process too: the oracle must not take from the product what it judges (R28).

@@ -15,7 +15,7 @@ SINKS = {"kept.table": "parquet", "kept.lines": "json", "rejected.table": "parqu
 def test_k7_every_sink_of_an_output_is_proved(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
 
-    proof = prove(job, only="publish/*@1:after")
+    proof = prove(job, only="publish/*@1:after,commit/*@1:after")
 
     assert proof, repr(proof)
     crashed = {scenario["step"].rpartition("@")[0] for scenario in proof.report["scenarios"] if scenario["step"]}

@@ -123,7 +123,6 @@ def test_protobuf_is_read_by_the_message_and_the_version_that_it_names(job, regi
     assert rejected(small) == bad
 
 
-@pytest.mark.always(1)
 @pytest.mark.parametrize("form", ["json_schema", "protobuf"])
 def test_rows_are_written_by_a_schema_that_is_registered_for_them(job, registry, topic, kafka, form):
     out = made(kafka.url)

@@ -16,7 +16,6 @@ def test_a_java_class_that_is_not_there_is_a_problem_of_the_session(spark):
     assert _jvm.PRODUCTION_JAR.name in error.value.required
 
 
-@pytest.mark.always(1)
 @pytest.mark.parametrize(("allowed", "refused"), [((), True), (("192.0.2.1",), False)])
 def test_a_python_function_of_the_job_reaches_allowed_hosts_only(spark, allowed, refused):
     """192.0.2.1 is nobody's address: who may try waits in vain, or is told that there is no way."""

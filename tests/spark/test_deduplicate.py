@@ -50,7 +50,7 @@ def accounts_of(result):
         (', within="2 minutes"', ["a", "b", "c"]),
     ],
 )
-@pytest.mark.always(1)
+@pytest.mark.always(2)
 def test_r12_a_key_is_remembered_for_as_long_as_the_job_says(small_job, within, kept):
     # what the last batch takes for late, and what was forgotten before it, goes by the watermark of the batch before: 90
     job = fed(small_job, within, [event("a", 0)], [event("b", 100)], [event("c", 99)], [event("a", 101), event("b", 100)])

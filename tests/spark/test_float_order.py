@@ -65,7 +65,6 @@ def test_the_step_of_a_column_is_found_in_its_expression(spark):
     assert (found["afterwards"], found["renamed"], found.get("k")) == (pytest.approx(1e-3), pytest.approx(1e-6), None)
 
 
-@pytest.mark.always(1)
 @pytest.mark.parametrize(("units", "equal"), [(1, True), (2, False)])
 def test_r4_a_replay_whose_rounded_mean_is_one_step_off_is_the_same(small_job, units, equal):
     job = small_job(MEANS, WINDOWED)

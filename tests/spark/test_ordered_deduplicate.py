@@ -40,7 +40,7 @@ def shown(rows):
 @pytest.mark.parametrize(
     ("keep", "stay"), [("last", [("a", 7.0, "z", 28), ("b", 1.0, "a", 6)]), ("first", [("a", 2.0, "a", 0), ("b", 1.0, "a", 6)])]
 )
-@pytest.mark.always(1)
+@pytest.mark.always(2)
 def test_the_row_that_stays_is_by_the_column_and_not_by_what_comes_first(small_job, keep, stay, reverse):
     job = small_job(asked(keep=keep), BOUND)
     rows = [*reversed(COPIES)] if reverse else COPIES

@@ -281,7 +281,6 @@ def test_r4_a_replay_that_differs_with_nothing_published_takes_the_new_attempt(s
     assert job.staged() == []
 
 
-@pytest.mark.always(1)
 @pytest.mark.parametrize(("relative", "equal"), [(1e-12, True), (1e-6, False)])
 def test_r4_float_sums_are_equal_within_a_billionth_of_their_absolute_sums(small_job, relative, equal):
     job = small_job(SUMS, WINDOWED)

@@ -214,7 +214,6 @@ def test_a_policy_that_follows_the_furthest_source_is_refused(small_job):
     assert "the source that is furthest" in job.stopped(ConfigurationError).required
 
 
-@pytest.mark.always(1)
 @pytest.mark.parametrize(("within", "duplicates"), [("5 seconds", 0), ("1 hour", 1)])
 def test_r12_a_horizon_of_its_own_holds_for_rows_of_both_sources_and_moves_no_watermark(small_job, within, duplicates):
     job = small_job(UNION.format(chain=f'deduplicate("id", within="{within}").{TUMBLING}'), bound())
