@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+_STATE_STORES = "spark.sql.streaming.stateStore.providerClass"
 STREAMING: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    _STATE_STORES: "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     # Format 2 gives each attempt's state files names of their own, with checksums (R21).
     STATE_FORMAT: "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
@@ -132,7 +133,8 @@ def _is_local(master: str) -> bool:
 
 def settings_of_query(settings: Mapping[str, str]) -> dict[str, str]:
     """The session settings of one query: ours, and the job's own SQL settings over them."""
-    return {**STREAMING, **{key: value for key, value in settings.items() if key.startswith("spark.sql.")}}
+    ours = {**STREAMING, _STATE_STORES: "io.streamproof.WindowStateStoreProvider"}
+    return {**ours, **{key: value for key, value in settings.items() if key.startswith("spark.sql.")}}
 
 
 def weaker_state(settings: Mapping[str, str]) -> str | None:

@@ -40,7 +40,8 @@ public final class BatchRows {
     QueryExecution query = ((org.apache.spark.sql.classic.Dataset<Row>) rows).queryExecution();
     scala.collection.immutable.Map<String, String> given = Map$.MODULE$.from(CollectionConverters.asScala(options));
     String committer = session.sessionState().conf().fileCommitProtocolClass();
-    try (Execution execution = new Execution(query.executedPlan())) {
+    try (Execution execution = new Execution(query.executedPlan());
+        Evictions evictions = new Evictions(session.sparkContext(), query.executedPlan())) {
       FileFormatWriter.write(
           session,
           query.executedPlan(),
