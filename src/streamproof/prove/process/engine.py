@@ -171,8 +171,6 @@ JAVA_OPTIONS = " ".join(
         "-XX:Tier4BackEdgeThreshold=160000",
         "-XX:ReservedCodeCacheSize=512m",
         "-XX:+UseParallelGC",
-        # A class that is not there is looked for in each of Spark's 300 jars, every time: a fifth of what the JVM of small batches ran.
-        "-Djava.system.class.loader=io.streamproof.proof.RememberingClassLoader",
     )
 )
 # Within a minute the optimising compiler costs a quarter of the processor and gives nothing back.
