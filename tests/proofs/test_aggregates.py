@@ -30,6 +30,7 @@ def careless(sketches):
 """
 
 
+@pytest.mark.full
 def test_r23_declared_aggregates_are_proved(tmp_path: Path) -> None:
     proof = prove(Path(shutil.copytree(JOB, tmp_path / "job")), only="fault-free,publish/summaries@2:after,work/state.0.1@2:after")
 

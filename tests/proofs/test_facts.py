@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "facts"
 
 
+@pytest.mark.full
 def test_s20_the_newest_fact_of_each_key_is_in_the_table_around_the_publication() -> None:
     needs("postgres")
 

@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "lines"
 
 
+@pytest.mark.full
 def test_a_job_of_csv_is_proved(tmp_path: Path) -> None:
     proof = prove(Path(shutil.copytree(JOB, tmp_path / "job")), brief=True)
 

@@ -151,6 +151,7 @@ def test_a_program_with_all_that_a_program_may_do_is_proved_as_it_stands(tmp_pat
     assert of_another_spark.read_text() == "v9\n{}\n{}"
 
 
+@pytest.mark.full
 def test_what_a_job_keeps_in_a_global_is_named_where_a_crash_takes_it(tmp_path, monkeypatch):
     code = (
         "totals = {}\n"

@@ -21,6 +21,7 @@ def test_a_job_with_a_python_function_passes(tmp_path: Path) -> None:
     assert proof.report["conservation"]["fault_free"]["emitted"] == 300
 
 
+@pytest.mark.full
 def test_what_it_computes_is_compared_with_the_batch_query(tmp_path: Path) -> None:
     """The function gives other values in a stream than in a batch query: each row of its output says so."""
     target = Path(shutil.copytree(JOB, tmp_path / "job"))

@@ -12,6 +12,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "converted"
 
 
+@pytest.mark.full
 def test_a_quick_plan_tries_each_kind_of_step_once_and_every_phase_live(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     proof = prove(Path(shutil.copytree(JOB, tmp_path / "job")), quick=True, progress=True)
 

@@ -59,7 +59,8 @@ AROUND_COMMITS = ("publish/exposure@1:before+live", "publish/exposure@1:after+li
 AROUND_ALL = ("publish/*@1:before+live", "publish/*@1:after+live")
 
 
-@pytest.mark.parametrize("around", [AROUND_COMMITS, pytest.param(AROUND_ALL, marks=pytest.mark.full)], ids=["always", "all"])
+@pytest.mark.full
+@pytest.mark.parametrize("around", [AROUND_COMMITS, AROUND_ALL], ids=["commits", "all"])
 def test_risk_exposure_loses_and_doubles_nothing_around_the_commits_of_its_services(job, around):
     copied("risk_exposure", job)
 

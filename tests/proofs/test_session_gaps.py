@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "gaps"
 
 
+@pytest.mark.full
 def test_sessions_with_gaps_of_their_own_are_proved(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
 

@@ -12,6 +12,7 @@ JOB = Path(__file__).parent / "jobs" / "several"
 SINKS = {"kept.table": "parquet", "kept.lines": "json", "rejected.table": "parquet", "rejected.lines": "json"}
 
 
+@pytest.mark.full
 def test_k7_every_sink_of_an_output_is_proved(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
 

@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "two_sources"
 
 
+@pytest.mark.full
 def test_a_job_with_two_sources_is_proved(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
 

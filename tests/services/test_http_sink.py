@@ -99,6 +99,7 @@ def test_a_crash_before_it_was_kept_what_the_calls_did_has_no_second_effect(job,
     assert {status for calls in known(small).values() for status, _ in calls} == {"confirmed"}
 
 
+@pytest.mark.full
 def test_r4_calls_that_were_made_count_as_begun_when_a_replay_differs(job, api):
     small = job()
     small.feed([event("a", 0), event("b", 1)])
@@ -112,6 +113,7 @@ def test_r4_calls_that_were_made_count_as_begun_when_a_replay_differs(job, api):
     assert keys(api) == ["a", "b"]
 
 
+@pytest.mark.full
 def test_c4_carried_columns_are_request_headers_and_not_in_the_body(job, api):
     text = """
 @sp.job
@@ -169,6 +171,7 @@ def test_a_key_that_names_nothing_is_refused_before_a_call_is_made(job, api, key
     assert keys(api) == []
 
 
+@pytest.mark.full
 def test_a_call_that_cannot_be_sent_as_it_is_does_not_wait_for_ever(job):
     small = job(headers={"X-Api": "a\nb"})
     small.feed([event("a", 0)])
@@ -176,6 +179,7 @@ def test_a_call_that_cannot_be_sent_as_it_is_does_not_wait_for_ever(job):
     assert "cannot be sent: it is no request that HTTP allows" in small.stopped(SinkError).message
 
 
+@pytest.mark.full
 def test_without_idempotency_the_api_is_asked_before_a_call_is_made_again(job, api):
     small = job("/careless", idempotent=False, lookup=f"{api.url}/careless/{{key}}")
     small.feed([event("a", 0), event("b", 1)])
@@ -252,6 +256,7 @@ def test_a_call_whose_look_up_is_not_answered_is_not_made_again(job, api):
     assert keys(api, "/careless") == ["a"], "it was done, and nobody could tell"
 
 
+@pytest.mark.full
 def test_a_driver_that_finds_another_at_the_same_try_makes_no_call(job, api, monkeypatch):
     small = job()
     small.feed([event("a", 0)])

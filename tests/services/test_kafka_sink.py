@@ -144,6 +144,7 @@ def test_r6_a_second_publisher_fences_the_first(kafka, topic):
     assert received(kafka.url, topic) == []
 
 
+@pytest.mark.full
 def test_r7_another_manifests_record_for_the_batch_stops_the_publisher(job, kafka, topic, ids):
     small = job()
     small.feed([event("a", 0)])
@@ -156,6 +157,7 @@ def test_r7_another_manifests_record_for_the_batch_stops_the_publisher(job, kafk
     assert ids() == ["a"]
 
 
+@pytest.mark.full
 def test_r3_an_equal_entry_of_a_manifest_that_was_lost_stands(job, ids):
     small = job()
     small.feed([event("a", 0)])
@@ -168,6 +170,7 @@ def test_r3_an_equal_entry_of_a_manifest_that_was_lost_stands(job, ids):
     assert ids(isolation="read_uncommitted") == ["a", "b"]
 
 
+@pytest.mark.full
 def test_r4_a_zombie_cannot_commit_a_manifest_that_was_discarded(job, kafka, topic, ids):
     small = job()
     small.feed([event("a", 0)])
@@ -244,7 +247,7 @@ def test_r7_who_wakes_up_with_a_batch_whose_entry_was_dropped_does_not_write_it_
     assert len(received(kafka.url, topic)) == 1
 
 
-@pytest.mark.always(1)
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("entry", "kind", "said"),
     [
@@ -281,6 +284,7 @@ def written(kafka: KafkaCluster, ledger: Ledger, entries: Sequence[LedgerEntry])
         producer.commit_transaction(20)
 
 
+@pytest.mark.full
 def test_r1_a_topic_of_another_checkpoint_is_refused(job, ids):
     small = job()
     small.feed([event("a", 0)])

@@ -152,6 +152,7 @@ def test_c4_headers_are_carried_to_topics_and_to_rejected_rows(job, send, topic,
     assert small.rows("rejected")[0]["carried_traceparent"] == "00-1"
 
 
+@pytest.mark.full
 def test_the_lag_of_each_partition_is_said(job, send, topic):
     small = job()
     send(topic, [event("a", 0), event("b", 1)], partition=1)
@@ -219,6 +220,7 @@ def test_the_lag_of_a_job_that_begins_late_counts_all_of_a_new_partition(job, se
     assert late.ids() == ["d", "e"]
 
 
+@pytest.mark.full
 def test_partitions_that_are_added_and_a_second_topic_are_read_from_their_start(job, send, topic, kafka):
     second = f"{topic}-more"
     admin = AdminClient({"bootstrap.servers": kafka.url})
@@ -251,6 +253,7 @@ def test_records_that_retention_has_taken_stop_the_job(job, send, topic, kafka):
     assert small.ids() == ["a"]
 
 
+@pytest.mark.full
 def test_a_topic_that_was_made_anew_stops_the_job(job, send, topic, kafka):
     """With fewer records than were read Spark would say so; with as many or more the first ones would never be read."""
     small = job()

@@ -52,6 +52,7 @@ def test_r13_the_least_of_a_topic_and_a_folder_counts_until_the_folder_is_idle(j
     assert (batch.input, batch.account.emitted, batch.account.rejected, batch.adds_up) == (8, 6, 1, True)
 
 
+@pytest.mark.full
 def test_r2_a_batch_of_both_is_done_again_as_it_was_where_its_commit_is_lost(job, kafka, topic):
     job.binding.tables["source.others"]["event_time"].pop("idle_after")
     job.write()

@@ -115,6 +115,7 @@ def test_three_brokers_go_on_without_one_and_while_one_is_paused(tmp_path: Path)
             kafka.kill(4)
 
 
+@pytest.mark.full
 def test_the_registry_refuses_an_incompatible_schema(tmp_path: Path):
     with Registry(tmp_path) as registry:
         client = SchemaRegistryClient({"url": registry.url})

@@ -245,6 +245,7 @@ def half_published(job: Callable[..., SmallJob], rows: Rows, dying_tasks: Any) -
     return small
 
 
+@pytest.mark.full
 def test_r7_the_shard_that_is_missing_is_published_from_an_equal_replay(job, rows, dying_tasks):
     small = half_published(job, rows, dying_tasks)
 
@@ -311,6 +312,7 @@ def test_a_commit_that_is_lost_behind_the_start_of_a_run_is_missed(job, rows):
     assert rows("select count(*) from kept") == [(16,)]
 
 
+@pytest.mark.full
 def test_a_database_that_loses_its_newest_commit_while_the_job_runs_stops_it_and_gets_it_again(job, rows):
     small = job(create=True)
     for number in range(3):

@@ -155,6 +155,7 @@ def test_r8_rows_that_wait_stay_staged_though_their_manifest_is_lost_while_the_s
     assert small.staged("kept") == staged
 
 
+@pytest.mark.full
 def test_a_read_only_database_is_waited_for(job, rows, postgres, schema, monkeypatch):
     small = job(create=True)
     small.feed([event("a", 0)])

@@ -136,6 +136,7 @@ def test_a_topic_that_is_not_there_is_named(topics):
     assert "[sink.kept] topic is nobody-has-made-it, and there is no such topic" in str(refused)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("short_batches")
 def test_two_topics_come_together(kafka, small_job):
     topics, other = Topics(kafka, small_job, partitions=1), made(kafka.url, partitions=1)

@@ -69,6 +69,7 @@ def test_a_run_that_dies_in_the_middle_of_a_batch_reads_it_again(topics):
     assert (result.accounts[0].input, result.accounts[0].adds_up, len(topics.rejected)) == (5, True, 2)
 
 
+@pytest.mark.full
 def test_a_batch_that_another_trigger_has_left_is_ended_by_it_first(topics):
     topics.send(*SENT)
     topics.bind(trigger="available-now")
@@ -96,6 +97,7 @@ def without_account(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not list((topics.job.checkpoint() / "_streamproof/manifests").glob("[0-9]*"))
 
 
+@pytest.mark.full
 def test_another_trigger_reads_again_what_was_not_accounted_for(topics, monkeypatch):
     topics.send(*SENT)
     without_account(topics, monkeypatch)
@@ -110,6 +112,7 @@ def test_another_trigger_reads_again_what_was_not_accounted_for(topics, monkeypa
     assert not (topics.job.checkpoint() / "_streamproof/real-time").exists(), "from now on its batches are planned"
 
 
+@pytest.mark.full
 def test_an_interval_that_is_exactly_once_goes_on_and_sends_only_what_is_new(topics):
     topics.send(*SENT)
     topics.run(5)
@@ -211,6 +214,7 @@ def test_it_goes_on_where_another_trigger_has_ended(topics):
     assert (result.accounts[0].input, result.accounts[0].adds_up, len(topics.rejected)) == (7, True, 3)
 
 
+@pytest.mark.full
 def test_a_torn_manifest_stops_every_start_and_nothing_is_taken_back(topics):
     topics.send(*SENT)
     topics.run(5)

@@ -173,6 +173,7 @@ def test_r7_the_ledger_keeps_the_newest_batches_and_what_is_older_is_not_written
     assert entries() == [5, 6, 7]
 
 
+@pytest.mark.full
 def test_r4_a_batch_that_is_half_written_counts_as_begun(job, client, dying_tasks):
     """Its entry is not there yet, its rows may be seen: what a replay computes otherwise is not written over them."""
     small = job()
@@ -341,6 +342,7 @@ class FailingOver(Steps):
                 self.copied.write_bytes(b"")
 
 
+@pytest.mark.full
 def test_r8_a_batch_whose_hashes_a_failover_has_lost_is_written_again(job, server, client, tmp_path):
     small = job()
     small.feed([event("a", 0)])

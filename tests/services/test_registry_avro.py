@@ -44,6 +44,7 @@ def send(kafka: KafkaCluster, topic: str) -> Callable[..., None]:
     return lambda values, partition=0: sent(kafka.url, topic, values, partition)
 
 
+@pytest.mark.full
 def test_several_versions_in_one_batch_are_read_by_the_schema_they_were_written_by(job, send, registry, topic):
     """A field added with a default, removed, promoted, and an optional one: one row per record."""
     v2 = record("Event", id="string", more=("string", "x"), client=(["null", "string"], None), v="float", ts="long")
@@ -258,7 +259,7 @@ def test_a_registry_that_does_not_answer_stops_the_job_and_rejects_nothing(job, 
     assert (small.ids(), small.rows("rejected")) == (["a"], [])
 
 
-@pytest.mark.always(1)
+@pytest.mark.full
 @pytest.mark.parametrize(("status", "said"), [(500, "answers 500"), (401, "answers 401"), (404, "answers 404")])
 def test_an_answer_that_is_none_stops_the_job_and_rejects_nothing(job, send, registry, topic, answering, status, said):
     """The real registry cannot be made to answer so: a stub does. Its 404 is that of a server which knows no registry."""

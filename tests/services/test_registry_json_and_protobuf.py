@@ -149,6 +149,7 @@ def test_rows_are_written_by_a_schema_that_is_registered_for_them(job, registry,
     assert float(found["exact"]) == 1.0
 
 
+@pytest.mark.full
 def test_rows_that_a_schema_of_the_users_own_does_not_take_stop_the_job(job, registry, topic, kafka):
     out = made(kafka.url)
     sink = {"connector": "kafka", "servers": kafka.url, "topic": out, "format": "json_schema", "schema_file": "out.json"}
@@ -173,7 +174,7 @@ def test_a_message_without_a_field_for_a_column_is_refused_at_the_start(job, reg
     assert "has no field id" in small.stopped(ConfigurationError).message
 
 
-@pytest.mark.always(1)
+@pytest.mark.full
 @pytest.mark.parametrize("form", ["json_schema", "protobuf"])
 def test_a_registry_that_does_not_answer_stops_the_job_and_rejects_nothing(job, registry, topic, kafka, answering, form):
     sent(kafka.url, topic, [framed(1, b"{}")])

@@ -76,6 +76,7 @@ def test_each_level_asks_in_its_direction(check, topic, schema, level, code):
     assert found == code, said
 
 
+@pytest.mark.full
 def test_only_a_transitive_level_asks_about_older_versions(check, registry):
     name = f"trades-{short(new_id())}"
     for each in (record("Trade", id="string"), record("Trade", id="string", venue="string")):

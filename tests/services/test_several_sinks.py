@@ -96,7 +96,7 @@ def test_k7_r8_one_sink_lags_while_the_others_go_on_and_what_is_staged_stays_for
     assert result.account == Account(emitted=4, rejected=1)
 
 
-@pytest.mark.always(1)
+@pytest.mark.full
 @pytest.mark.parametrize("sinks", [("postgres", "kafka"), ("kafka", "postgres")], ids="-".join)
 def test_k7_r6_a_crash_between_the_publications_to_two_services_doubles_nothing(job, rows, dying_tasks, sinks):
     first, second = sinks

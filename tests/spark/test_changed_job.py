@@ -38,7 +38,7 @@ ONCE = SUMS.replace('checked.window(sp.tumbling("30 seconds"), by="client")', 'c
         "lateness",
     ],
 )
-@pytest.mark.always(2)
+@pytest.mark.always(1)
 def test_r25_a_changed_job_is_refused_with_the_difference(small_job, change, what):
     job = small_job(ONCE, WINDOWED)
     job.feed([event("e1", 1)])
@@ -88,6 +88,7 @@ def test_r25_a_changed_lag_is_refused_until_it_is_accepted(small_job):
     assert job.run().account == result.account  # accepted once, it stands
 
 
+@pytest.mark.full
 def test_r25_nothing_but_lateness_can_be_accepted(small_job):
     job = small_job(SUMS, WINDOWED)
     job.feed([event("e1", 1)])
@@ -100,6 +101,7 @@ def test_r25_nothing_but_lateness_can_be_accepted(small_job):
     assert "window: tumbling 1 minute now" in error.message
 
 
+@pytest.mark.full
 def test_r25_what_no_state_depends_on_may_change(small_job):
     """Requirements, filters and transforms before the window."""
     job = small_job(SUMS, WINDOWED)

@@ -92,7 +92,7 @@ def test_r12_copies_with_one_event_time_never_pass_however_short_the_horizon_is(
 
 
 @pytest.mark.parametrize("within", ["", ', within="1 second"', ', within="1 hour"'])
-@pytest.mark.always(1)
+@pytest.mark.full
 def test_a_window_behind_goes_by_the_delay_of_the_watermark(small_job, within):
     job = fed(small_job, within, [at("a", 0)], [at("b", 39_998)], [at("c", 39_999)])
 

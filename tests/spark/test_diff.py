@@ -118,6 +118,7 @@ def test_without_a_key_rows_are_compared_as_often_as_they_are_there(seed, sides)
     )
 
 
+@pytest.mark.full
 def test_keys_with_several_rows_are_counted_and_equal_ones_cancel_out(sides):
     a = [row("k", n=1), row("k", n=2), row("k", n=2), row("j")]
     b = [row("k", n=2), row("j")]

@@ -149,6 +149,7 @@ def test_an_output_that_came_later_says_how_many_of_the_duplicates_it_has(small_
     assert counted(job.rows("again")) == counted(MANY[100:150])
 
 
+@pytest.mark.full
 def test_as_a_batch_each_row_is_in_one_of_the_two_outputs(small_job, spark):
     job = small_job(JOB.format(key='"id"'), BOUND)
     job.feed(MANY[:200])

@@ -165,6 +165,7 @@ def test_r25_another_emission_or_lateness_on_an_old_checkpoint_is_refused(small_
         assert said in job.stopped(PlanChanged, accept_lateness=True).message
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("emit", ["early", "corrections"])
 def test_as_a_batch_each_window_has_one_row_and_it_is_the_first(small_job, spark, emit):
     job = small_job(job_of(emit), BOUND)

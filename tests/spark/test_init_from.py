@@ -14,6 +14,7 @@ pytestmark = pytest.mark.spark
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
+@pytest.mark.full
 def test_the_job_of_a_sample_in_json_runs(spark, tmp_path):
     sample = tmp_path / "orders.jsonl"
     orders = [

@@ -81,6 +81,7 @@ def test_r10_a_row_whose_horizon_is_over_is_late(small_job):
     assert (found.adds_up, found.account.late) == (True, 1)
 
 
+@pytest.mark.full
 def test_rows_are_whole_with_nulls_and_nested_values_and_nobody_declares_a_watermark_for_their_readers(small_job, spark):
     binding = Binding(
         sinks={"kept": "parquet", "late": "json"},
@@ -134,6 +135,7 @@ def test_r25_another_order_on_an_old_checkpoint_is_refused(small_job, change, sa
     assert said in job.stopped(PlanChanged).message
 
 
+@pytest.mark.full
 def test_r25_a_deduplication_without_an_order_does_not_go_on_from_one_with_it_nor_do_other_columns(small_job):
     job = small_job(asked(), BOUND)
     job.feed([event("a", 0)])

@@ -141,6 +141,7 @@ def test_r1_an_older_copy_whose_batches_are_cut_as_before_comes_to_the_same(smal
     assert job.ids() == ["a", "b"]
 
 
+@pytest.mark.full
 def test_r1_an_output_bound_to_another_kind_of_system_stops(small_job):
     job = small_job(KEPT)
     job.feed([event("e1", 1)])
@@ -244,6 +245,7 @@ def test_an_output_is_not_deleted_once_spark_has_forgotten_the_first_batch(small
     assert job.ids() == ["e0", "e1", "e2"]
 
 
+@pytest.mark.full
 def test_a_lost_incarnation_is_made_again_from_the_manifests(small_job):
     job = small_job(KEPT)
     job.feed([event("e1", 1)])

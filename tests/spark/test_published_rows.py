@@ -36,6 +36,7 @@ def test_r26_a_ledger_names_its_files_and_the_batches_before(small_job):
     assert (entry.earlier.newest, entry.earlier.count, entry.earlier.sum) == (1, 2, 1)
 
 
+@pytest.mark.full
 def test_r26_a_torn_manifest_with_torn_rows_before_the_commit_is_published_again(small_job):
     job = three_batches(small_job)
     job.lose("commits/2")
@@ -102,6 +103,7 @@ def test_r7_what_another_driver_publishes_meanwhile_stands(small_job, monkeypatc
     assert (others / "rows.parquet").read_text() == "theirs"
 
 
+@pytest.mark.full
 def test_r26_torn_rows_are_told_by_the_ledger_alone(small_job):
     job = three_batches(small_job)
     job.feed([event("e30", 3)])
@@ -113,6 +115,7 @@ def test_r26_torn_rows_are_told_by_the_ledger_alone(small_job):
     assert f"Batch 2 of kept is published, and its file {rows} is torn" in job.stopped(SinkError).message
 
 
+@pytest.mark.full
 def test_r26_a_batch_that_is_gone_between_others_is_named(small_job):
     job = three_batches(small_job)
     away = job.folder / "away"
@@ -125,6 +128,7 @@ def test_r26_a_batch_that_is_gone_between_others_is_named(small_job):
     assert job.run().account == Account(emitted=9)
 
 
+@pytest.mark.full
 def test_r26_a_batch_that_is_accepted_as_lost_is_not_asked_for_again(small_job):
     job = three_batches(small_job)
     shutil.rmtree(job.out("kept") / "batch=000001")
@@ -163,6 +167,7 @@ def test_r26_what_is_accepted_as_lost_is_kept_until_a_new_batch_has_written_it_d
         job.stopped(StoreEmptied)
 
 
+@pytest.mark.full
 def test_r26_a_loss_is_accepted_as_it_was_and_no_other(small_job):
     job = three_batches(small_job)
     job.feed([event("e30", 3)])
@@ -203,6 +208,7 @@ def test_r26_an_emptied_output_is_one_message_with_one_way_out(small_job):
     assert job.run().account == Account(emitted=11)
 
 
+@pytest.mark.full
 def test_r26_the_newest_batch_alone_is_computed_again(small_job):
     job = three_batches(small_job)
     shutil.rmtree(job.out("kept") / "batch=000002")
@@ -213,6 +219,7 @@ def test_r26_the_newest_batch_alone_is_computed_again(small_job):
     assert len(job.ids()) == 9
 
 
+@pytest.mark.full
 def test_r26_the_oldest_batches_may_be_removed(small_job):
     """As a retention does: every run says it, and none is stopped by it."""
     job = three_batches(small_job)
@@ -223,6 +230,7 @@ def test_r26_the_oldest_batches_may_be_removed(small_job):
     assert any("has no batch before 2 any more" in note for note in job.run().notes)
 
 
+@pytest.mark.full
 def test_r26_the_chain_of_an_earlier_version_is_made_from_its_manifests(small_job):
     job = three_batches(small_job)
     for batch in range(3):

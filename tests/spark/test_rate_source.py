@@ -18,6 +18,7 @@ def small(events: sp.Stream) -> sp.Outputs:
 """
 
 
+@pytest.mark.full
 def test_every_row_is_made_once_across_starts(small_job: Callable[..., SmallJob]) -> None:
     table = {"connector": "rate", "rows_per_second": 50}
     job = small_job(COUNTED, Binding(schema=None, event_time="", trigger="100 milliseconds", tables={"source.events": table}))

@@ -112,6 +112,7 @@ def test_r13_the_far_future_is_measured_by_the_batchs_own_time(small_job):
     assert (row["id"], row["reason"]) == ("far", "event time more than 5 minutes in the future")
 
 
+@pytest.mark.full
 def test_one_event_far_ahead_is_rejected_and_a_run_that_takes_it_says_how_the_watermark_leapt(small_job):
     found = {}
     for folder, limit in (("protected", ""), ("open", ', max_future = "none"')):

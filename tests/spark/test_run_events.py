@@ -110,6 +110,7 @@ def test_each_note_of_the_result_was_an_event(small_job):
     assert of(BatchPublished, heard)[0].rows == 1
 
 
+@pytest.mark.full
 def test_a_watermark_that_leaps_is_an_event(small_job):
     job = small_job(SUMS, Binding(**{**vars(WINDOWED), "event_time": WINDOWED.event_time.replace(" }", ', max_future = "none" }')}))
     job.feed([event("e1", 1)])

@@ -123,6 +123,7 @@ def test_r13_a_quiet_source_does_not_hold_the_watermark_for_ever_and_comes_back(
     assert result.accounts[0].adds_up
 
 
+@pytest.mark.full
 def test_r13_a_source_is_quiet_for_as_long_as_the_clocks_of_batches_say_also_over_starts(small_job):
     quiet = {**OTHERS["event_time"], "idle_after": "1 hour"}
     job = small_job(UNION.format(chain=TUMBLING), bound(event_time=quiet))
