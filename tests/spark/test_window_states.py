@@ -1,5 +1,7 @@
 """What a batch reads of the state of windows: all of it only where a window can have ended."""
 
+from typing import Any
+
 import pytest
 
 from spark.small_job import SUMS, WINDOWED, SmallJob, event
@@ -9,6 +11,9 @@ from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.query import start_query
 
 pytestmark = pytest.mark.spark
+
+
+EARLY = SUMS.replace('by="client")', 'by="client", allowed_lateness="20 seconds", emit="early")')
 
 
 def looked(job: SmallJob) -> list[bool]:
@@ -50,3 +55,28 @@ def test_a_window_that_opens_late_and_ends_first_is_not_passed_over(small_job):
     assert looked(job)[:2] == [True, True]
 
     assert [ends(job, batch) for batch in (0, 1)] == [[], [90]]
+
+
+def test_running_results_are_given_alike_and_their_windows_leave_the_state_when_they_are_over(small_job):
+    job = small_job(EARLY, WINDOWED)
+    for number, at in enumerate((0, 1, 60, 61, 62)):
+        job.feed([event(f"e{number}", at)])
+
+    # A window stays for 20 seconds more; 60 less 10 less 20 is where the first one leaves.
+    assert looked(job) == [True, False, False, True, False, False]
+
+    assert [ends(job, batch) for batch in range(5)] == [[30], [30], [90], [90], [90]]
+
+
+def test_what_another_attempt_has_written_is_not_known(spark):
+    """Two attempts of a task write one version, each with a checkpoint id of its own; format 1 has none."""
+    java: Any = spark._jvm
+    some, none = java.scala.Option.apply, java.scala.Option.empty()
+    known = java.io.streamproof.EarliestEnd()
+    unknown = known.of(0, none)
+
+    known.remember(3, some("a"), 90)
+    assert [known.of(3, some("a")), known.of(3, some("b")), known.of(3, none), known.of(4, some("a"))] == [90, *[unknown] * 3]
+
+    known.remember(4, none, 120)
+    assert [known.of(4, none), known.of(3, none), known.of(3, some("a"))] == [120, *[unknown] * 2]

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
-_STATE_STORES = "spark.sql.streaming.stateStore.providerClass"
+STATE_STORES = "spark.sql.streaming.stateStore.providerClass"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+ROCKSDB_OF_WINDOWS = "io.streamproof.WindowStateStoreProvider"
+"""The same, which does not look at all windows in each batch. Spark's real-time trigger refuses every class but its own."""
 STREAMING: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
-    _STATE_STORES: "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    STATE_STORES: ROCKSDB,
     # Format 2 gives each attempt's state files names of their own, with checksums (R21).
     STATE_FORMAT: "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
@@ -131,9 +134,9 @@ def _is_local(master: str) -> bool:
     return master.startswith("local")
 
 
-def settings_of_query(settings: Mapping[str, str]) -> dict[str, str]:
+def settings_of_query(settings: Mapping[str, str], state_stores: str = ROCKSDB) -> dict[str, str]:
     """The session settings of one query: ours, and the job's own SQL settings over them."""
-    ours = {**STREAMING, _STATE_STORES: "io.streamproof.WindowStateStoreProvider"}
+    ours = {**STREAMING, STATE_STORES: state_stores}
     return {**ours, **{key: value for key, value in settings.items() if key.startswith("spark.sql.")}}
 
 

@@ -2,7 +2,7 @@
 
 import os
 
-from streamproof.runtime.session import process_settings, settings_of_query, weaker_state
+from streamproof.runtime.session import ROCKSDB, ROCKSDB_OF_WINDOWS, STATE_STORES, process_settings, settings_of_query, weaker_state
 
 
 def test_a_jobs_own_setting_wins():
@@ -41,6 +41,12 @@ def test_a_query_takes_only_the_sql_settings_of_its_job():
     assert settings["spark.sql.ansi.enabled"] == "false"
     assert "spark.executor.memory" not in settings
     assert settings["spark.sql.session.timeZone"] == "UTC"
+
+
+def test_state_stores_are_those_that_are_asked_for_unless_the_job_has_its_own():
+    assert settings_of_query({})[STATE_STORES] == ROCKSDB
+    assert settings_of_query({}, ROCKSDB_OF_WINDOWS)[STATE_STORES] == ROCKSDB_OF_WINDOWS
+    assert settings_of_query({STATE_STORES: "theirs"}, ROCKSDB_OF_WINDOWS)[STATE_STORES] == "theirs"
 
 
 def test_r21_checkpoint_format_1_is_said_to_be_weaker():

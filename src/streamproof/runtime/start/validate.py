@@ -11,7 +11,7 @@ from streamproof.runtime.bound import BoundQuery
 from streamproof.runtime.events import QueryEvents
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
-from streamproof.runtime.session import settings_of_query
+from streamproof.runtime.session import ROCKSDB, ROCKSDB_OF_WINDOWS, settings_of_query
 from streamproof.runtime.settings import guard
 from streamproof.runtime.sinks import sinks_of
 from streamproof.runtime.start.options import Start
@@ -58,7 +58,8 @@ def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validate
     """
     events = QueryEvents(query.name, start.emitter)
     events.note(*guard(spark, query.config.spark))
-    for key, value in settings_of_query(query.config.spark).items():
+    stores = ROCKSDB if query.config.trigger.real_time else ROCKSDB_OF_WINDOWS
+    for key, value in settings_of_query(query.config.spark, stores).items():
         spark.conf.set(key, value)
     storage = _jvm.Storage(spark)
     manifests = ManifestStore(storage, query.checkpoint)

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreSaveExec;
+import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.types.DataTypes;
 import scala.collection.Iterator;
 
@@ -51,7 +52,7 @@ final class Evictions implements AutoCloseable {
   }
 
   private void visit(SparkPlan plan) {
-    if (plan instanceof StateStoreSaveExec windows && windows.stateInfo().isDefined() && windows.eventTimeWatermarkForEviction().isDefined()) {
+    if (plan instanceof StateStoreSaveExec windows && evicts(windows)) {
       int column = endOf(windows);
       if (column >= 0) {
         String key = PROPERTY + windows.stateInfo().get().operatorId();
@@ -63,6 +64,12 @@ final class Evictions implements AutoCloseable {
     for (Iterator<SparkPlan> children = plan.children().iterator(); children.hasNext(); ) {
       visit(children.next());
     }
+  }
+
+  /** Not so in complete mode, which reads all windows to give them. */
+  private static boolean evicts(StateStoreSaveExec windows) {
+    boolean known = windows.stateInfo().isDefined() && windows.eventTimeWatermarkForEviction().isDefined();
+    return known && windows.outputMode().isDefined() && !windows.outputMode().get().equals(OutputMode.Complete());
   }
 
   /** The one column of the key that Spark holds against the watermark, where that is an instant; else -1. */

@@ -21,28 +21,24 @@ import scala.collection.immutable.Set;
  * to the end raises the bound; what is put lowers it.
  */
 final class WindowStateStore implements StateStore {
-  static final long UNKNOWN = Long.MIN_VALUE;
-
-  /** Takes the bound of a version that is written. */
-  interface Memory {
-    void remember(long version, long earliest);
-  }
-
   private final StateStore store;
   private final Evictions.Eviction eviction;
-  private final Memory memory;
+  private final EarliestEnd known;
   private long earliest;
   private Look look;
 
-  WindowStateStore(StateStore store, Evictions.Eviction eviction, long earliest, Memory memory) {
+  WindowStateStore(StateStore store, Evictions.Eviction eviction, long earliest, EarliestEnd known) {
     this.store = store;
     this.eviction = eviction;
     this.earliest = earliest;
-    this.memory = memory;
+    this.known = known;
   }
 
   @Override
   public StateStoreIterator<UnsafeRowPair> iterator(String family) {
+    if (!family.equals(StateStore.DEFAULT_COL_FAMILY_NAME())) {
+      return store.iterator(family);
+    }
     if (earliest > eviction.until()) {
       return new StateStoreIterator<>(scala.collection.Iterator$.MODULE$.empty(), StateStoreIterator.$lessinit$greater$default$2());
     }
@@ -83,7 +79,7 @@ final class WindowStateStore implements StateStore {
   @Override
   public long commit() {
     long version = store.commit();
-    memory.remember(version, earliest);
+    known.remember(version, store.getStateStoreCheckpointInfo().stateStoreCkptId(), earliest);
     return version;
   }
 
