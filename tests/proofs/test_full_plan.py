@@ -23,6 +23,7 @@ def job(tmp_path: Path) -> Path:
     return Path(shutil.copytree(JOB, tmp_path / "job"))
 
 
+@pytest.mark.full
 def test_the_plan_has_what_the_standard_plan_has_not(job: Path, tmp_path: Path) -> None:
     """`make beyond` runs all of them, and would pass without one that is not there."""
     planned = preview(JobPreparation.of(load(job)), Options(str(job), full=True), tmp_path / "plan").ids

@@ -19,6 +19,7 @@ if (Path(__file__).parent / "hang").exists():
 """
 
 
+@pytest.mark.full
 def test_a_job_that_hangs_when_it_starts_again_fails_its_scenario_and_no_other(tmp_path: Path, monkeypatch) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
     (job / "job.py").write_text(HANGS + (job / "job.py").read_text())

@@ -89,7 +89,7 @@ ON_SERVICES = (
 )
 _SERVICE = [pytest.mark.service, pytest.mark.slow]
 ALL = (*SIX, *[pytest.param(mutant, marks=_SERVICE) for mutant in ON_SERVICES])
-_EVERY_DAY = ("state-outside-the-checkpoint", "marked-done-before-durable", "late-bound-of-its-own", "retry-storm")
+_EVERY_DAY = ("state-outside-the-checkpoint", "late-bound-of-its-own")
 _ON_FILES = [each if str(each) in _EVERY_DAY else pytest.param(each, marks=pytest.mark.full) for each in SIX]
 _AT_SERVICES = [
     pytest.param(each, marks=[*_SERVICE, *([] if str(each) in _EVERY_DAY else [pytest.mark.full])]) for each in ON_SERVICES
