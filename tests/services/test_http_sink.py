@@ -74,6 +74,7 @@ def test_each_row_is_one_call_with_its_key_and_its_columns(job, api):
     assert "Idempotency-Key" in next(output for output in result.outputs if output.name == "kept").guarantee
 
 
+@pytest.mark.full
 def test_a_crash_after_the_calls_has_no_second_effect(job, api):
     small = job()
     small.feed([event("a", 0), event("b", 1)])

@@ -339,6 +339,7 @@ def test_a_ledger_that_is_gone_is_not_taken_for_the_topic(job, kafka, topic):
     assert "lacks newest entries of its ledger" in problem.message
 
 
+@pytest.mark.full
 def test_a_ledger_that_loses_newest_entries_while_the_job_runs_stops_it(job, kafka, topic, ids):
     small = job()
     for number in range(2):

@@ -246,6 +246,7 @@ def test_a_schema_that_is_only_looked_up_must_be_there(job, send, registry, topi
     assert "does not have its schema" in small.stopped(ConfigurationError).message
 
 
+@pytest.mark.full
 def test_a_registry_that_does_not_answer_stops_the_job_and_rejects_nothing(job, send, registry, topic):
     one = registered(registry.url, f"{topic}-value", V1)
     send([avro(one, V1, event("a", 0))])

@@ -10,7 +10,7 @@ from streamproof.errors import ConfigurationError, JobDefinitionError, PlanChang
 from streamproof.replay.bounded.run import run_bounded
 from streamproof.runtime import parking
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.beside]
 
 JOB = """
 @sp.job
@@ -135,6 +135,7 @@ def test_r4_a_batch_that_runs_again_gives_the_same_rows_and_waits_for_the_same(s
     assert every_row(job) == RUN_BY_RUN
 
 
+@pytest.mark.full
 def test_r20_rows_that_wait_and_are_gone_stop_the_start(small_job):
     job = small_job(job_of("corrections"), BOUND)
     for identity, at in (("a", 100), ("b", 99)):  # the second does not move the watermark: its batch is the newest

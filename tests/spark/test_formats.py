@@ -106,6 +106,7 @@ def test_r30_a_torn_manifest_that_names_an_unknown_format_stays_too(small_job):
     assert tree(job.folder) == before
 
 
+@pytest.mark.full
 def test_r30_a_torn_incarnation_is_made_again_by_the_manifests_and_never_from_an_unknown_one(small_job):
     job = three_batches(small_job)
     job.tear("_streamproof/incarnation.json", keep=10)
@@ -131,6 +132,7 @@ def small(events: sp.Stream) -> sp.Outputs:
 """
 
 
+@pytest.mark.full
 def test_r30_no_query_of_a_job_begins_while_another_is_refused(small_job, monkeypatch):
     job = small_job(TWO, Binding(sinks={"kept": "json", "other": "json", "rejected": "json"}))
     job.feed([event("e0", 0)])

@@ -64,6 +64,7 @@ def test_an_old_batch_that_is_gone_is_told_when_its_manifest_is_no_longer_kept(s
     assert "batch 1 is gone" in job.stopped(StoreEmptied).message
 
 
+@pytest.mark.full
 def test_an_emptied_output_is_told_when_no_manifest_of_its_rows_is_kept(small_job):
     job = small_job(KEPT)
     for batch in range(6):

@@ -7,7 +7,7 @@ from streamproof.config import load
 from streamproof.errors import JobDefinitionError, PlanChanged
 from streamproof.replay.bounded.run import run_bounded
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.beside]
 
 JOB = """
 @sp.job

@@ -323,6 +323,7 @@ public class Child {
 """
 
 
+@pytest.mark.full
 def test_kill_stands_still_until_the_parent_kills(tmp_path):
     """A child process, told by its configuration, marks the step and waits; nothing is done after it, and the journal is whole."""
     (tmp_path / "Child.java").write_text(CHILD)
