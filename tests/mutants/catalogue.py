@@ -93,7 +93,7 @@ class Mutant:
     services
         What a proof of it starts; such a mutant runs only when asked for.
     ci
-        Whether every test run has it: fast ones, of as many rules as can be.
+        Whether the tests have it: fast ones, of as many rules as can be (`test_broken_product` says which of them every run has).
     """
 
     name: str

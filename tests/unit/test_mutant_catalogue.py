@@ -61,7 +61,7 @@ def test_every_rule_that_a_proof_can_see_has_a_mutant():
     assert rules - {mutant.rule for mutant in MUTANTS} == OF_THE_PROVER | NOT_SEEN
 
 
-def test_the_test_run_has_ten_of_as_many_rules():
+def test_the_tests_have_ten_of_as_many_rules():
     always = [mutant for mutant in MUTANTS if mutant.ci]
     assert len(always) == 10
     assert len({mutant.rule for mutant in always}) == 10

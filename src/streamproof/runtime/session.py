@@ -135,7 +135,7 @@ def _is_local(master: str) -> bool:
 
 
 def settings_of_query(settings: Mapping[str, str], state_stores: str = ROCKSDB) -> dict[str, str]:
-    """The session settings of one query: ours, and the job's own SQL settings over them."""
+    """The session settings of one query: ours, with this class of state stores, and the job's own SQL settings over them."""
     ours = {**STREAMING, STATE_STORES: state_stores}
     return {**ours, **{key: value for key, value in settings.items() if key.startswith("spark.sql.")}}
 
