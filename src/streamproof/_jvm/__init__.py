@@ -24,6 +24,7 @@ from streamproof._jvm.plans import (
 from streamproof._jvm.records import Refused, avro_record, avro_schema, avro_value, json_record, text_behind_record
 from streamproof._jvm.session import default_session, has_class, jars, launch, live_settings, task_slots
 from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error, too_many_open_files
+from streamproof._jvm.waiting import WaitingRows, write_rows
 from streamproof._jvm.zone_windows import ZoneWindows
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Numbered",
     "Refused",
     "Storage",
+    "WaitingRows",
     "ZoneWindows",
     "accumulator_column",
     "aggregates_in_python",
@@ -72,4 +74,5 @@ __all__ = [
     "text_behind_record",
     "too_many_open_files",
     "unfit_for_a_buffer",
+    "write_rows",
 ]

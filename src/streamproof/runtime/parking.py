@@ -4,11 +4,12 @@ Each batch puts aside what it has changed and is not due, and publishes what is 
 never changed. The manifest of a batch names those that it needs, so that it can be computed again from them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     DataType,
@@ -21,9 +22,9 @@ from pyspark.sql.types import (
     YearMonthIntervalType,
 )
 
+from streamproof import _jvm
 from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.json_records import WRITTEN, types_in
-from streamproof.connectors.sink import AS_NAMED
 from streamproof.core.manifest import Manifest, Parked
 from streamproof.errors import JobDefinitionError, RemedyAction, StagedRowsGone, TornCheckpoint
 from streamproof.runtime.manifests import ManifestStore
@@ -44,6 +45,10 @@ _KEPT = 2
 """Of so many newest batches what they need is kept: the newest can be computed again."""
 
 
+def _as_they_are(rows: DataFrame) -> DataFrame:
+    return rows
+
+
 @dataclass
 class Parking:
     """The rows of one query that wait.
@@ -54,6 +59,8 @@ class Parking:
         A window is on time once watermark + this reaches its end.
     schema
         The columns of the query's rows, as Spark gives them; known once the plan is built.
+    finished
+        What is done with rows that are due, before they are written.
     """
 
     spark: SparkSession
@@ -61,6 +68,9 @@ class Parking:
     manifests: ManifestStore
     lateness_us: int
     schema: StructType = field(default_factory=StructType)
+    finished: Callable[[DataFrame], DataFrame] = _as_they_are
+    _plans: dict[tuple[bool, bool], DataFrame] = field(default_factory=dict)
+    """By whether one task reads all rows, and whether they are due: what is read is set before each use."""
     _there: dict[int, set[str]] = field(default_factory=dict)
     """By batch the directories that may be there."""
 
@@ -101,13 +111,13 @@ class Parking:
         return (Parked(batch, attempt, files, {int(end): rows for end, rows in sorted(sums.reasons.items())}),)
 
     def due(self, waiting: Sequence[Parked], before_ms: int, watermark_ms: int) -> DataFrame | None:
-        """The rows whose windows are on time by a watermark, and were not by the one before; None where no window is."""
+        """The rows whose windows are on time by a watermark, and were not by the one before, `finished`; None where no window is.
+
+        It is to be written before the next one is asked for: they share one plan.
+        """
         after, up_to = self.on_time(before_ms), self.on_time(watermark_ms)
         named = [one for one in waiting if any(after < end <= up_to for end in one.ends)]
-        if not named:
-            return None
-        due = self._newest(named, after, up_to)
-        return due.drop(DUE, WHOSE, BATCH)
+        return self._newest(named, after, up_to, due=True) if named else None
 
     def folded(self, waiting: Sequence[Parked], batch: int, attempt: str, watermark_ms: int) -> tuple[Parked, ...]:
         """The rows that go on waiting in files of this batch, where they lie in those of too many; of each window the newest alone."""
@@ -115,7 +125,7 @@ class Parking:
             return ()
         path, on_time = f"{self._path(attempt)}/{FOLDED}", self.on_time(watermark_ms)
         self._there.setdefault(batch, set()).add(attempt)
-        self._newest(waiting, on_time, _NEVER).write.options(**WRITTEN, **NO_MARKER).json(path)
+        _jvm.write_rows(self._newest(waiting, on_time, _NEVER, due=False), "json", path, {**WRITTEN, **NO_MARKER})
         files = tuple(replace(file, name=f"{FOLDED}/{file.name}") for file in files_of_rows(self.storage, path))
         ends: dict[int, int] = {}
         for one in waiting:
@@ -183,20 +193,24 @@ class Parking:
         inner = self.storage.list(f"{path}/{FOLDED}") if FOLDED in found else {}
         return found | {f"{FOLDED}/{name}": size for name, size in inner.items()}
 
-    def _newest(self, named: Sequence[Parked], above: int, up_to: int) -> DataFrame:
+    def _newest(self, named: Sequence[Parked], above: int, up_to: int, *, due: bool) -> DataFrame:
         """Of the rows in these files whose windows end above one instant and up to another, microseconds UTC, the newest of each window."""
-        files = [f"{self._path(one.attempt)}/{file.name}" for one in named for file in one.files]
-        rows = (
-            self.spark.read.options(**AS_NAMED)
-            .schema(self._written)
-            .option("mode", "FAILFAST")
-            .json(files)
-            .filter(ends_between(above, up_to))
-        )
-        if sum(sum(one.ends.values()) for one in named) <= _ONE_TASK:
-            rows = rows.coalesce(1)
+        self._rows.of({f"{self._path(one.attempt)}/{file.name}": file.size for one in named for file in one.files}, above, up_to)
+        in_one_task = sum(sum(one.ends.values()) for one in named) <= _ONE_TASK
+        if (in_one_task, due) not in self._plans:
+            self._plans[in_one_task, due] = self._planned(in_one_task=in_one_task, due=due)
+        return self._plans[in_one_task, due]
+
+    def _planned(self, *, in_one_task: bool, due: bool) -> DataFrame:
+        rows = self._rows.rows(DUE)
         newest = Window.partitionBy(WHOSE, DUE).orderBy(F.col(BATCH).desc())
-        return rows.withColumn("_place", F.row_number().over(newest)).filter("_place = 1").drop("_place")
+        placed = (rows.coalesce(1) if in_one_task else rows).withColumn("_place", F.row_number().over(newest))
+        found = placed.filter("_place = 1").drop("_place")
+        return self.finished(found.drop(DUE, WHOSE, BATCH)) if due else found
+
+    @cached_property
+    def _rows(self) -> _jvm.WaitingRows:
+        return _jvm.WaitingRows(self.spark, self._written, {"mode": "FAILFAST"})
 
     @property
     def _written(self) -> StructType:
@@ -216,15 +230,6 @@ def require_writable(rows: DataFrame) -> None:
                 required=f"Rows wait in files of JSON until their window is on time, and {why} would not come back from there.",
                 remedy="Cast it in the aggregate, or in a transform behind it.",
             )
-
-
-def ends_between(above: int, up_to: int) -> Column:
-    """Whether a row's window ends above one instant and up to another, microseconds UTC.
-
-    Spark writes a number into the code of the query, and would compile that anew for each batch. An array is passed to the code.
-    """
-    end = F.array(DUE)
-    return (end > F.array(F.lit(above))) & (end <= F.array(F.lit(up_to)))
 
 
 def _unfit(type_: DataType) -> str | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from streamproof import _jvm
@@ -59,6 +59,10 @@ class Staging:
     parking: Parking | None = None
     steps: Mapping[str, float] = field(default_factory=dict)
     _doors_checked: bool = False
+
+    def __post_init__(self) -> None:
+        if self.parking is not None:
+            self.parking.finished = self._finished
 
     def stage(self, rows: _jvm.BatchRows, batch: int, attempt: str, logs: BatchLogs) -> Staged:
         """Computes the rows, once, and writes them; side rows have left inside the tasks.
@@ -158,12 +162,14 @@ class Staging:
         parked = (*waiting, *self.parking.folded(waiting, batch, attempt, now))
         if due is None:
             return parked, DoorSums()
-        output, place = self.query, self._place(self.query)
-        summed = tallied(due, self.doors, output, stateful=True, steps=self.steps).rows
-        typed = summed if place.shared else self.sinks[place.output].encoded(summed)
-        options = {**write_options(place.format), **NO_MARKER}
-        typed.write.format(SPARK_NAME[place.format]).options(**options).mode("append").save(staged)
-        return parked, sums_by_output(self.doors.drain(batch)).get(tally_door(output), DoorSums())
+        form = self._place(self.query).format
+        _jvm.write_rows(due, form, staged, {**write_options(form), **NO_MARKER})
+        return parked, sums_by_output(self.doors.drain(batch)).get(tally_door(self.query), DoorSums())
+
+    def _finished(self, due: DataFrame) -> DataFrame:
+        """Rows that have waited, summed, as the sink of the main output has them."""
+        summed, place = tallied(due, self.doors, self.query, stateful=True, steps=self.steps).rows, self._place(self.query)
+        return summed if place.shared else self.sinks[place.output].encoded(summed)
 
     def _side_sections(self, kind: SideKind, found: DoorSums, attempt: str) -> list[Section]:
         output = self.sides[kind]
