@@ -16,29 +16,23 @@ class WaitingRows:
 
     Parameters
     ----------
+    end
+        The column (bigint, microseconds UTC) with the end of a row's window.
     columns
         Of the files; all of them may be null.
     options
         How the files are read, as Spark's reader of JSON takes them.
     """
 
-    def __init__(self, spark: "SparkSession", columns: "StructType", options: Mapping[str, str]) -> None:
+    def __init__(self, spark: "SparkSession", end: str, columns: "StructType", options: Mapping[str, str]) -> None:
         self._spark = spark
-        self._java = java_class(spark, "WaitingRows")(spark._jsparkSession, columns.json(), dict(options))
+        self._java = java_class(spark, "WaitingRows")(spark._jsparkSession, end, columns.json(), dict(options))
 
-    def rows(self, end: str) -> "DataFrame":
-        """The rows of the files whose windows are asked for.
+    def rows(self) -> "DataFrame":
+        """The rows of the files whose windows are asked for."""
+        from pyspark.sql import DataFrame
 
-        Parameters
-        ----------
-        end
-            The column (bigint, microseconds UTC) with the end of a row's window.
-        """
-        from pyspark.sql import Column, DataFrame
-        from pyspark.sql import functions as F
-
-        given: Column = Column(self._java.gives(F.col(end)._jc))
-        return DataFrame(self._java.rows(), self._spark).filter(given)
+        return DataFrame(self._java.rows(), self._spark)
 
     def of(self, sizes: Mapping[str, int], above: int, up_to: int) -> None:
         """Sets what is read next: files, by path their bytes, and the windows that end above one instant and up to another, microseconds UTC."""

@@ -202,7 +202,7 @@ class Parking:
         return self._plans[in_one_task, due]
 
     def _planned(self, *, in_one_task: bool, due: bool) -> DataFrame:
-        rows = self._rows.rows(DUE)
+        rows = self._rows.rows()
         newest = Window.partitionBy(WHOSE, DUE).orderBy(F.col(BATCH).desc())
         placed = (rows.coalesce(1) if in_one_task else rows).withColumn("_place", F.row_number().over(newest))
         found = placed.filter("_place = 1").drop("_place")
@@ -210,7 +210,7 @@ class Parking:
 
     @cached_property
     def _rows(self) -> _jvm.WaitingRows:
-        return _jvm.WaitingRows(self.spark, self._written, {"mode": "FAILFAST"})
+        return _jvm.WaitingRows(self.spark, DUE, self._written, {"mode": "FAILFAST"})
 
     @property
     def _written(self) -> StructType:

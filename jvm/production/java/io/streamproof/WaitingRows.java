@@ -3,16 +3,12 @@ package io.streamproof;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.Serializable;
 import java.util.Map;
-import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
-import org.apache.spark.sql.execution.datasources.json.JsonFileFormat;
 import org.apache.spark.sql.types.DataType;
-import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.collection.immutable.Map$;
@@ -21,7 +17,7 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * Rows that wait in files of JSON, as one DataFrame for all batches, which Spark analyses once.
  *
- * <p>Before each use {@link #of} says which files it reads, and the rows of which windows {@link #gives} lets pass.
+ * <p>Before each use {@link #of} says which files it reads, and the rows of which windows it gives.
  */
 public final class WaitingRows {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -31,26 +27,23 @@ public final class WaitingRows {
   private final Dataset<Row> rows;
 
   /**
+   * @param end the column (bigint, microseconds) with the end of a row's window
    * @param columns of the files, as the JSON of their type
    * @param options how they are read, as Spark's reader of JSON takes them
    */
-  public WaitingRows(SparkSession session, String columns, Map<String, String> options) {
+  public WaitingRows(SparkSession session, String end, String columns, Map<String, String> options) {
     StructType found = ((StructType) DataType.fromJson(columns)).asNullable();
     scala.collection.immutable.Map<String, String> given = Map$.MODULE$.from(CollectionConverters.asScala(options));
-    JsonFileFormat format = new JsonFileFormat();
-    this.rows =
+    WaitingJson format = new WaitingJson(end, ends);
+    Dataset<Row> all =
         session.baseRelationToDataFrame(
             new HadoopFsRelation(files, files.partitionSchema(), found, Option.empty(), format, given, session));
+    this.rows = all.filter(ends.column(all.col(end)));
   }
 
-  /** All rows of the files. */
+  /** The rows of the files whose windows are asked for. */
   public Dataset<Row> rows() {
     return rows;
-  }
-
-  /** Whether a window, of which the end is given (bigint, microseconds), is one of those that are asked for. */
-  public Column gives(Column end) {
-    return Called.column(ends, "has", DataTypes.BooleanType, end);
   }
 
   /**
@@ -62,22 +55,6 @@ public final class WaitingRows {
    */
   public void of(String sizes, long above, long upTo) throws JsonProcessingException {
     files.are(JSON.readValue(sizes, new TypeReference<Map<String, Long>>() {}));
-    ends.above = above;
-    ends.upTo = upTo;
-  }
-
-  /** The bounds travel with each task: they are no part of the plan, which would be compiled anew for each batch. */
-  public static final class Ends implements Serializable {
-    private long above;
-    private long upTo;
-
-    public boolean has(long end) {
-      return end > above && end <= upTo;
-    }
-
-    @Override
-    public String toString() {
-      return "ends";
-    }
+    ends.are(above, upTo);
   }
 }
