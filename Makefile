@@ -18,7 +18,7 @@ endif
 
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
-	@echo "make demo         prove a job with a mistake planted, then the correct one; leaves reports/demo/report.html; QUICK=1 takes the quick plan"
+	@echo "make demo         prove a job with a mistake planted, then the correct one; leaves reports/demo/report.html; QUICK=1 and FULL=1 take fewer and all crash points"
 	@echo "make demo-services  an incident on Redis is caught, two examples are proved on real services, started for it"
 	@echo "make check        format, lint, types, architecture and unit tests: a minute and a quarter, no Spark"
 	@echo "make test         the tests, proofs and services included; FULL=1 takes the full tables too"
@@ -53,7 +53,7 @@ setup: prerequisites $(if $(filter .tools/%,$(UV)),.tools/uv/bin/uv)
 	@[[ "$(MAKECMDGOALS)" != setup ]] || echo "ready: .venv/bin/streamproof --help"
 
 demo: setup
-	@$(RUN) python examples/demo.py $(if $(QUICK),--quick)
+	@$(RUN) python examples/demo.py --plan '$(if $(FULL),all,$(if $(QUICK),quick,two batches))'
 
 demo-services: setup
 	@$(RUN) python examples/demo_services.py

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,24 +14,33 @@ from streamproof.report.terminal import print_summary
 
 EXAMPLES = Path(__file__).parent.relative_to(Path.cwd()) if Path(__file__).is_relative_to(Path.cwd()) else Path(__file__).parent
 REPORTS = Path("reports/demo")
-QUICK_EVENTS = 5_000
+FEW_EVENTS = 5_000
+TWO_BATCHES = "fault-free,*@2:*,*@3:*"
+"""The standard plan repeats itself batch by batch: two of the five have each kind of step, and are over in minutes on slow cores too."""
+PLANS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "quick": ("One crash at each kind of step: about a minute.", {"quick": True, "events": FEW_EVENTS}),
+    "two batches": (
+        "A crash at every step of two of its five batches: some two minutes.",
+        {"only": TWO_BATCHES, "events": FEW_EVENTS},
+    ),
+    "all": ("A crash at every step, over 50,000 trades. This takes some minutes, on a slow machine more than ten.", {}),
+}
+"""By name what is said of a plan for the correct job, and what `sp.prove` is asked for."""
 
 
 def main() -> int:
     """0 if the mistake was caught and the correct job passed."""
     parser = argparse.ArgumentParser(prog="demo", description="Proves risk_exposure with a mistake planted, then as it is.")
-    parser.add_argument("--quick", action="store_true", help="the quick plan and 5,000 trades for the correct job, as CI has it")
-    quick = parser.parse_args().quick
+    parser.add_argument("--plan", choices=PLANS, default="two batches", help="of the correct job; CI takes the quick one")
+    said, options = PLANS[parser.parse_args().plan]
     console = Console(highlight=False)
     console.rule("1 of 2: a mistake is planted")
     console.print("The sink appends its rows again when a batch is replayed.")
     red = proved(console, EXAMPLES / "risk_exposure_broken", REPORTS / "mistake", stop_at_first=True)
     console.print("  here        the command of a checkout is .venv/bin/streamproof")
     console.rule("2 of 2: no mistake")
-    long = "The quick plan: about a minute." if quick else "This takes some minutes, on a slow machine more than ten."
-    console.print(f"The same job with the sink as shipped. {long}")
-    events = QUICK_EVENTS if quick else None
-    green = proved(console, EXAMPLES / "risk_exposure", REPORTS, quick=quick, events=events)
+    console.print(f"The same job with the sink as shipped. {said}")
+    green = proved(console, EXAMPLES / "risk_exposure", REPORTS, **options)
     console.rule()
     if red.verdict != "fail" or green.verdict != "pass":
         console.print(f"The demo did not go as it should: the mistake was {red.verdict}, the correct job {green.verdict}.")
