@@ -5,7 +5,8 @@
 
 As in `time_per_event`: the same Parquet files in the same batches, RocksDB, the time of all micro-batches by Spark's own account of them, pairs from
 three processes. Each has run both jobs over fewer events before, with as many windows: what reads waiting rows is called once a batch, so Java would
-compile it while it is measured, and a job runs for days. It stops unless every run of a side has given as many windows with as many records, and no more are corrected than were given early.
+compile it while it is measured, and a job runs for days. It stops unless every run of a side has given as many windows with as many records, and no more
+are corrected than were given early.
 """
 
 import argparse

@@ -1,15 +1,16 @@
 """A scenario of a job that was not written for us, against the same job running through once: both in the same warm JVM.
 
     python -m benchmarks.foreign_scenario
-    python -m benchmarks.foreign_scenario --batches 10
+    python -m benchmarks.foreign_scenario --batches 5
 
-The job is examples/plain_pyspark/sessions.py, with 1,000 clicks in five batches, the default of a proof. A run goes through without a fault and
-without a recording. A scenario takes the disk of a crash, lets the job recover, reads back what it left, and compares it; the runs without a fault
-that it is compared with are in it. The first line is the wall time of disks of the standard plan, spread over all of it, by their number: as a proof
-runs them, three side by side, against runs three side by side. The second takes one after the other on both sides.
+The job is examples/plain_pyspark/sessions.py, with 1,000 clicks in ten batches. A run goes through without a fault and without a recording. A
+scenario takes the disk of a crash, lets the job recover, reads back what it left, and compares it. The first line is the wall time of all disks of the
+standard plan by their number, as a proof runs them, three side by side, against runs three side by side; the runs without a fault that they are compared
+with are in it, one for each batch. The second takes some disks one after the other, against runs one after the other.
 
 A scenario does three batches whatever the number: the one that is done again, one with all that is left, and Spark's last one without data. A run of
-five batches does six, so the ratio is a half there if nothing but batches takes time. With more batches it falls.
+five batches, the default of a proof, does six, so the ratio cannot be a half there: nothing but batches would have to take time. With more batches it
+falls.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from streamproof.prove.run import Options, _Prepared, _Session
 from streamproof.prove.subjects.pyspark.preparation import PysparkPreparation
 
 LIMIT = 0.5
-RUNS, DISKS = 9, 48
+RUNS, BATCHES = 9, 10
 
 
 def through(prepared: _Prepared, name: str, side_by_side: int) -> float:
@@ -55,14 +56,13 @@ def all_of(executor: Executor, prepared: _Prepared, plans: Sequence[ScenarioPlan
 
 def main() -> None:
     asked = argparse.ArgumentParser(prog="python -m benchmarks.foreign_scenario")
-    asked.add_argument("--batches", type=int, help="that the clicks are spread over (5)")
+    asked.add_argument("--batches", type=int, default=BATCHES, help="that the clicks are spread over (10)")
     batches = asked.parse_args().batches
     with tempfile.TemporaryDirectory(prefix="streamproof-benchmark-") as folder:
         options = Options(SESSIONS.target)
         with _Session(PysparkPreparation(SESSIONS, batches=batches), Path(folder), options, lambda _: None) as proof:
             prepared = proof.prepare()
-            every_disk = [plan for plan in prepared.plans if plan.is_disk]
-            disks = every_disk[:: max(1, len(every_disk) // DISKS)][:DISKS]
+            disks = [plan for plan in prepared.plans if plan.is_disk]
             all_of(prepared.executor, prepared, disks[: 3 * SIDE_BY_SIDE])
             through(prepared, "warm", SIDE_BY_SIDE)
             alone, scenarios_alone = [], []
