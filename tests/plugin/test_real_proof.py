@@ -22,7 +22,7 @@ def test_the_crashes_of_a_job_are_tests(pytester: pytest.Pytester):
     )
 
     result = pytester.runpytest_subprocess(
-        "--streamproof", "-v", "-p", "no:cacheprovider", "-k", "publish and ledger or fault-free"
+        "--streamproof", "-v", "-p", "no:cacheprovider", "-k", "exposure and ledger or fault-free"
     )
 
     outcomes = result.parseoutcomes()

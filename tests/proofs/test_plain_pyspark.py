@@ -86,6 +86,7 @@ def test_a_job_with_a_mistake_fails_with_its_cause(job, check, code, tmp_path, m
     )
 
 
+@pytest.mark.full
 def test_a_start_that_spark_refuses_before_the_first_batch_is_mended_as_a_person_would_and_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 

@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "converted"
 
 
+@pytest.mark.full
 def test_a_job_with_a_python_function_passes(tmp_path: Path) -> None:
     target = Path(shutil.copytree(JOB, tmp_path / "job"))
     proof = prove(target, only="*@1:after")

@@ -38,6 +38,7 @@ def corrected(small_job: Callable[..., SmallJob], sink: dict[str, Any]) -> Small
     return job
 
 
+@pytest.mark.full
 def test_redis_ends_with_the_last_revision(small_job, tmp_path: Path) -> None:
     needs("redis")
     with Redis(tmp_path / "redis") as server:

@@ -57,6 +57,7 @@ def test_records_are_read_once_and_tombstones_are_rejected(job, send, topic):
     assert (result.account.total, result.account_input) == (6, 6)
 
 
+@pytest.mark.full
 def test_a_batch_over_a_topic_ends_where_the_topic_ends_when_it_is_read(job, send, topic, spark):
     small = job()
     send(topic, [event("a", 0), event("b", 1, -1.0), None])
@@ -112,6 +113,7 @@ def test_r9_aborted_records_are_not_read(job, send, topic, kafka):
     assert [row["id"] for row in everything.rows("kept", everything.folder / "u/out/kept")] == ["a", "b"]
 
 
+@pytest.mark.full
 def test_the_records_own_columns_are_there_for_who_asks(job, send, topic):
     text = """
 @sp.job

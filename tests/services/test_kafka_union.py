@@ -30,6 +30,7 @@ def job(small_job: Callable[..., SmallJob], kafka: KafkaCluster, topic: str) -> 
     )
 
 
+@pytest.mark.full
 def test_r13_the_least_of_a_topic_and_a_folder_counts_until_the_folder_is_idle(job, kafka, topic, spark):
     sent(kafka.url, topic, [event("e1", 100), event("bad", 102, v=-1), event("x1", 101, client="x")], partition=0)
     sent(kafka.url, topic, [event("e2", 70)], partition=1)  # the partition that lags loses nothing

@@ -153,6 +153,7 @@ def test_postgres_keeps_what_was_committed_and_nothing_else_through_a_kill(tmp_p
             assert connection.execute("select v from t").fetchall() == [("committed",)]
 
 
+@pytest.mark.full
 def test_redis_keeps_its_keys_through_a_kill(tmp_path: Path):
     with Redis(tmp_path) as server:
         redis.Redis.from_url(server.url).set("k", "v")
@@ -183,7 +184,7 @@ def _reached(service: SingleProcess) -> bool:
     return True
 
 
-@pytest.mark.always(2)
+@pytest.mark.always(1)
 @pytest.mark.parametrize("kind", [Postgres, Redis, Registry, Toxiproxy, PaymentsApi])
 def test_a_service_can_be_paused_and_killed_and_comes_back_where_it_was(kind: type[SingleProcess], tmp_path: Path):
     with kind(tmp_path) as service:

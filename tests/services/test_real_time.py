@@ -112,6 +112,7 @@ def test_a_python_function_over_batches_of_rows_is_refused_in_our_words(topics):
     assert "the job has MapInPandas in its plan" in str(refused)
 
 
+@pytest.mark.full
 def test_batches_without_records_are_accounted_for_too(topics):
     ended = list[int]()
 

@@ -199,6 +199,7 @@ def test_logs_that_spark_has_cleared_are_made_again(topics):
     assert (result.accounts[0].input, result.accounts[0].adds_up) == (6, True)
 
 
+@pytest.mark.full
 def test_it_goes_on_where_another_trigger_has_ended(topics):
     topics.send(*SENT)
     topics.bind(trigger="available-now")

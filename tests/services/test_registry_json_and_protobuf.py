@@ -86,6 +86,7 @@ def test_json_is_held_against_the_schema_that_it_names(job, registry, topic, kaf
     assert result.account.total == len(good) + len(bad)
 
 
+@pytest.mark.full
 def test_json_that_is_not_validated_must_still_fit_the_columns(job, registry, topic, kafka):
     one = registered(registry.url, f"{topic}-a", closed(id="string"), "JSON")
     bad = {

@@ -32,7 +32,7 @@ def test_the_newest_log_files_lost(small_job, lost):
 
 @pytest.mark.parametrize(("keep", "checksum"), [(0, False), (2, False), (-5, False), (-5, True)])
 @pytest.mark.parametrize("name", ["offsets/1", "commits/1", "_streamproof/manifests/1", "sources/0/1"])
-@pytest.mark.always(3)
+@pytest.mark.always(1)
 def test_a_torn_file_of_the_checkpoint_is_mended(small_job, name, keep, checksum):
     """As a machine's death leaves them: the newest files, before the batch was committed."""
     job = small_job(KEPT)
@@ -157,6 +157,7 @@ def test_a_damaged_file_of_the_state_is_named_and_the_remedy_works(small_job):
     assert result.account == Account(open_state=3)
 
 
+@pytest.mark.full
 def test_a_manifest_lost_after_a_part_was_published_loses_nothing(small_job):
     """Also: what this attempt has staged of the other part is what is published."""
     job = small_job(KEPT)
@@ -188,6 +189,7 @@ def test_a_manifest_lost_and_other_values_with_as_many_rows_stop(small_job):
 REFUSED = KEPT.replace("rejected=checked", "refused=checked")
 
 
+@pytest.mark.full
 def test_an_output_that_is_gone_while_a_batch_is_open_is_named(small_job):
     job = small_job(REFUSED, Binding(sinks={"kept": "parquet", "refused": "json"}))
     job.feed([event("e1", 1), event("bad", 1, v=-1)])

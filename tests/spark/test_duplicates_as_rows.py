@@ -76,6 +76,7 @@ def test_the_first_side_stands_in_the_tasks_of_the_operator_whatever_the_key_is(
     assert (found.adds_up, found.account.duplicate, found.duplicates_written) == (True, 31, 31)
 
 
+@pytest.mark.full
 def test_the_first_side_follows_the_partitions_that_the_checkpoint_was_made_with(small_job):
     job = small_job(JOB.format(key='"id"'), replace(BOUND, spark={"spark.sql.shuffle.partitions": "2"}))
     job.feed(MANY[:100])
@@ -135,6 +136,7 @@ def test_a_job_that_does_not_return_them_counts_them_and_writes_none(small_job):
     assert not [path for path in job.folder.rglob("*duplicate*") if "data" not in path.parts]
 
 
+@pytest.mark.full
 def test_an_output_that_came_later_says_how_many_of_the_duplicates_it_has(small_job):
     job = small_job(JOB.format(key='"id"').replace(", again=once.duplicates", ""), COUNTED)
     job.feed(MANY[:100])

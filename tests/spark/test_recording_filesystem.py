@@ -150,6 +150,7 @@ def test_r16_spark_uses_the_checkpoint_manager_of_production(spark, tmp_path):
         spark._jvm.io.streamproof.proof.Recordings.close("manager")
 
 
+@pytest.mark.always(2)
 @pytest.mark.parametrize(
     "step", ["plan/source.0@1:after", "work/state.0.1@1:after", "publish/sums@1:after", "commit/commits@1:after"]
 )
