@@ -100,6 +100,19 @@ def test_corrections_come_on_time_and_once_more_for_each_batch_that_changes_a_wi
     assert parked == ["000003"], "what neither the newest batch needs nor the one before it is gone"
 
 
+def test_a_batch_that_puts_waiting_rows_together_publishes_what_is_due(small_job, monkeypatch):
+    monkeypatch.setattr(parking, "MOST", 1)
+    job = small_job(job_of("corrections"), BOUND)
+    for rows in CORRECTED:
+        job.feed(rows)
+
+    job.run()
+
+    assert shown(job) == GIVEN
+    batches = [job.manifest(number, "sums") for number in range(len(CORRECTED))]
+    assert any(one.folded and one.batch == batch.batch and batch.counts["emitted"] for batch in batches for one in batch.parked)
+
+
 @pytest.mark.full
 def test_rows_that_wait_are_put_together_where_they_lie_in_many_files(small_job, monkeypatch):
     monkeypatch.setattr(parking, "MOST", 1)

@@ -4,14 +4,13 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StructField, StructType
 
 from spark.small_job import WINDOWED, Binding
 from streamproof import _jvm
 from streamproof.config import load
 from streamproof.runtime.binding import bind
 from streamproof.runtime.doors import SideDoors
-from streamproof.runtime.parking import ends_between
 from streamproof.runtime.start.plan import reads
 from streamproof.runtime.tally import tallied
 from streamproof.stream.graph import build
@@ -82,13 +81,20 @@ def stages_of(rows: DataFrame) -> list[Any]:
     return [generated.apply(number) for number in range(generated.size())]
 
 
-def test_rows_that_wait_are_read_by_the_same_code_in_every_batch(spark):
-    """Spark finds compiled code again by its text: the bounds of a batch are not in it."""
-    ends = spark.range(10).select(F.col("id").alias(DUE))
-    batches = [ends.filter(ends_between(*bounds)) for bounds in ((1, 5), (5, 8))]
+def test_rows_that_wait_are_read_by_the_same_code_in_every_batch(spark, tmp_path):
+    """Spark finds compiled code again by its text: neither the bounds of a batch nor its files are in it."""
+    columns = StructType([StructField(DUE, LongType())])
+    waiting = _jvm.WaitingRows(spark, DUE, columns, {"mode": "FAILFAST"})
+    codes, given = [], []
+    for name, bounds in (("1", (1, 5)), ("2", (5, 8))):
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text("".join(f'{{"{DUE}":{end}}}\n' for end in range(10)))
+        waiting.of({str(file): file.stat().st_size}, *bounds)
+        codes.append([stage._2() for stage in stages_of(waiting.rows().select(DUE))])
+        _jvm.write_rows(waiting.rows(), "json", str(tmp_path / f"out-{name}"), {})
+        given.append(sorted(row[DUE] for row in spark.read.json(str(tmp_path / f"out-{name}")).collect()))
 
-    first, second = ([stage._2() for stage in stages_of(batch)] for batch in batches)
-
+    first, second = codes
     assert first
     assert first == second
-    assert [[row[DUE] for row in batch.collect()] for batch in batches] == [[2, 3, 4, 5], [6, 7, 8]]
+    assert given == [[2, 3, 4, 5], [6, 7, 8]]

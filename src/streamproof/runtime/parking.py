@@ -6,7 +6,6 @@ never changed. The manifest of a batch names those that it needs, so that it can
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession, Window
@@ -29,7 +28,7 @@ from streamproof.core.manifest import Manifest, Parked
 from streamproof.errors import JobDefinitionError, RemedyAction, StagedRowsGone, TornCheckpoint
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.reports import DoorSums
-from streamproof.stream.names import ADDED, BATCH, DUE, WHOSE
+from streamproof.stream.names import ADDED, BATCH, CORRUPT, DUE, PLACE, WHOSE
 
 if TYPE_CHECKING:
     from streamproof._jvm import Storage
@@ -69,7 +68,7 @@ class Parking:
     lateness_us: int
     schema: StructType = field(default_factory=StructType)
     finished: Callable[[DataFrame], DataFrame] = _as_they_are
-    _plans: dict[tuple[bool, bool], DataFrame] = field(default_factory=dict)
+    _plans: dict[tuple[bool, bool], tuple[_jvm.WaitingRows, DataFrame]] = field(default_factory=dict)
     """By whether one task reads all rows, and whether they are due: what is read is set before each use."""
     _there: dict[int, set[str]] = field(default_factory=dict)
     """By batch the directories that may be there."""
@@ -113,7 +112,7 @@ class Parking:
     def due(self, waiting: Sequence[Parked], before_ms: int, watermark_ms: int) -> DataFrame | None:
         """The rows whose windows are on time by a watermark, and were not by the one before, `finished`; None where no window is.
 
-        It is to be written before the next one is asked for: they share one plan.
+        It is to be written before that of the next batch is asked for: they share one plan.
         """
         after, up_to = self.on_time(before_ms), self.on_time(watermark_ms)
         named = [one for one in waiting if any(after < end <= up_to for end in one.ends)]
@@ -195,22 +194,20 @@ class Parking:
 
     def _newest(self, named: Sequence[Parked], above: int, up_to: int, *, due: bool) -> DataFrame:
         """Of the rows in these files whose windows end above one instant and up to another, microseconds UTC, the newest of each window."""
-        self._rows.of({f"{self._path(one.attempt)}/{file.name}": file.size for one in named for file in one.files}, above, up_to)
-        in_one_task = sum(sum(one.ends.values()) for one in named) <= _ONE_TASK
-        if (in_one_task, due) not in self._plans:
-            self._plans[in_one_task, due] = self._planned(in_one_task=in_one_task, due=due)
-        return self._plans[in_one_task, due]
+        plan = sum(sum(one.ends.values()) for one in named) <= _ONE_TASK, due
+        if plan not in self._plans:
+            self._plans[plan] = self._planned(*plan)
+        rows, newest = self._plans[plan]
+        rows.of({f"{self._path(one.attempt)}/{file.name}": file.size for one in named for file in one.files}, above, up_to)
+        return newest
 
-    def _planned(self, *, in_one_task: bool, due: bool) -> DataFrame:
-        rows = self._rows.rows()
-        newest = Window.partitionBy(WHOSE, DUE).orderBy(F.col(BATCH).desc())
-        placed = (rows.coalesce(1) if in_one_task else rows).withColumn("_place", F.row_number().over(newest))
-        found = placed.filter("_place = 1").drop("_place")
-        return self.finished(found.drop(DUE, WHOSE, BATCH)) if due else found
-
-    @cached_property
-    def _rows(self) -> _jvm.WaitingRows:
-        return _jvm.WaitingRows(self.spark, DUE, self._written, {"mode": "FAILFAST"})
+    def _planned(self, in_one_task: bool, due: bool) -> tuple[_jvm.WaitingRows, DataFrame]:  # noqa: FBT001 -- the key of a plan
+        """Each plan has rows of its own: a batch writes what is due, and what goes on waiting, one behind the other."""
+        waiting = _jvm.WaitingRows(self.spark, DUE, self._written, {"mode": "FAILFAST", "columnNameOfCorruptRecord": CORRUPT})
+        rows = waiting.rows().coalesce(1) if in_one_task else waiting.rows()
+        placed = rows.withColumn(PLACE, F.row_number().over(Window.partitionBy(WHOSE, DUE).orderBy(F.col(BATCH).desc())))
+        newest = placed.filter(F.col(PLACE) == 1).drop(PLACE)
+        return waiting, self.finished(newest.drop(DUE, WHOSE, BATCH)) if due else newest
 
     @property
     def _written(self) -> StructType:

@@ -159,11 +159,10 @@ class Staging:
         before, now = logs.watermark_before_ms, logs.fingerprint.watermark_ms
         waiting = (*self.parking.before(batch), *self.parking.put_aside(batch, attempt, aside))
         due = self.parking.due(waiting, before, now)
+        if due is not None:
+            form = self._place(self.query).format
+            _jvm.write_rows(due, form, staged, {**write_options(form), **NO_MARKER})
         parked = (*waiting, *self.parking.folded(waiting, batch, attempt, now))
-        if due is None:
-            return parked, DoorSums()
-        form = self._place(self.query).format
-        _jvm.write_rows(due, form, staged, {**write_options(form), **NO_MARKER})
         return parked, sums_by_output(self.doors.drain(batch)).get(tally_door(self.query), DoorSums())
 
     def _finished(self, due: DataFrame) -> DataFrame:

@@ -12,6 +12,8 @@ DUE = "_due"
 """Of a row that may have to wait: when its window ends, microseconds UTC; null of one that goes out at once."""
 WHOSE = "_whose"
 """Of a row that may have to wait: whose window it is, the key's values as JSON."""
+PLACE = "_place"
+"""Of rows of a window that wait: 1 of the newest."""
 BATCH, GIVES, REVISIONS = "_batch", "_gives", "_revisions"
 """What numbers the rows of a window, see `emissions.revisions`."""
 MADE = "_made"
@@ -32,7 +34,7 @@ PIECE = "_piece"
 """The start of the piece of time that a session lies in, where sessions have a longest length."""
 NUMBER = "_number"
 HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, ADDED, DUE, WHOSE, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
-_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, PIECE, NUMBER, BATCH, GIVES, REVISIONS})
+_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, PIECE, NUMBER, PLACE, BATCH, GIVES, REVISIONS})
 
 WHOLE_TEXT = {
     "ignoreNullFields": "false",

@@ -20,14 +20,6 @@ public final class Ends implements Serializable {
     this.upTo = upTo;
   }
 
-  long above() {
-    return above;
-  }
-
-  long upTo() {
-    return upTo;
-  }
-
   /** Whether an end (bigint) is asked for, as a column (boolean). */
   Column column(Column end) {
     return Called.column(this, "has", DataTypes.BooleanType, end);
