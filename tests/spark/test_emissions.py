@@ -256,3 +256,23 @@ def test_a_checkpoint_may_have_brackets_and_stars_in_its_name(small_job):
 
     assert [rows[0] for _, rows in sorted(shown(job).items()) if rows] == [("a", 0, 0, 1), ("a", 90, 0, 1)]
     assert (found.emitted, found.late, found.open_state, job.ids("late")) == (2, 1, 1, ["late"])
+
+
+@pytest.mark.full
+def test_a_column_that_is_called_like_one_of_sparks_comes_back_from_waiting(small_job):
+    text = job_of("corrections").replace("total=F.sum", '_corrupt_record=F.max("client"), total=F.sum')
+    job = small_job(text, BOUND)
+    job.feed([event("a", 1)])
+    job.feed([event("b", 200)])
+
+    job.run()
+
+    assert [row["_corrupt_record"] for row in job.rows("sums")] == [row["client"] for row in job.rows("sums")] != []
+
+
+@pytest.mark.full
+def test_a_column_that_is_called_like_one_of_ours_is_refused(small_job):
+    job = small_job(job_of("corrections").replace("total=F.sum", "_place=F.sum"), BOUND)
+    job.feed([event("a", 1)])
+
+    assert "_place" in job.stopped(JobDefinitionError).message
