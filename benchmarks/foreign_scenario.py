@@ -9,8 +9,7 @@ standard plan by their number, as a proof runs them, three side by side, against
 with are in it, one for each batch. The second takes some disks one after the other, against runs one after the other.
 
 A scenario does three batches whatever the number: the one that is done again, one with all that is left, and Spark's last one without data. A run of
-five batches, the default of a proof, does six, so the ratio cannot be a half there: nothing but batches would have to take time. With more batches it
-falls.
+five batches, the default of a proof, does six, and both start a query: the ratio is above a half there. With more batches it falls.
 """
 
 import argparse

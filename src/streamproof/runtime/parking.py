@@ -44,10 +44,6 @@ _KEPT = 2
 """Of so many newest batches what they need is kept: the newest can be computed again."""
 
 
-def _as_they_are(rows: DataFrame) -> DataFrame:
-    return rows
-
-
 @dataclass
 class Parking:
     """The rows of one query that wait.
@@ -58,8 +54,6 @@ class Parking:
         A window is on time once watermark + this reaches its end.
     schema
         The columns of the query's rows, as Spark gives them; known once the plan is built.
-    finished
-        What is done with rows that are due, before they are written.
     """
 
     spark: SparkSession
@@ -67,7 +61,6 @@ class Parking:
     manifests: ManifestStore
     lateness_us: int
     schema: StructType = field(default_factory=StructType)
-    finished: Callable[[DataFrame], DataFrame] = _as_they_are
     _plans: dict[tuple[bool, bool], tuple[_jvm.WaitingRows, DataFrame]] = field(default_factory=dict)
     """By whether one task reads all rows, and whether they are due: what is read is set before each use."""
     _there: dict[int, set[str]] = field(default_factory=dict)
@@ -109,14 +102,21 @@ class Parking:
         files = tuple(sorted(sums.files, key=lambda file: file.name))
         return (Parked(batch, attempt, files, {int(end): rows for end, rows in sorted(sums.reasons.items())}),)
 
-    def due(self, waiting: Sequence[Parked], before_ms: int, watermark_ms: int) -> DataFrame | None:
-        """The rows whose windows are on time by a watermark, and were not by the one before, `finished`; None where no window is.
+    def due(
+        self, waiting: Sequence[Parked], before_ms: int, watermark_ms: int, finished: Callable[[DataFrame], DataFrame]
+    ) -> DataFrame | None:
+        """The rows whose windows are on time by a watermark, and were not by the one before; None where no window is.
 
-        It is to be written before that of the next batch is asked for: they share one plan.
+        Write them before you ask for those of the next batch: all batches share one plan.
+
+        Parameters
+        ----------
+        finished
+            What is done with the rows before they are written. It is called once for each plan, and is always the same.
         """
         after, up_to = self.on_time(before_ms), self.on_time(watermark_ms)
         named = [one for one in waiting if any(after < end <= up_to for end in one.ends)]
-        return self._newest(named, after, up_to, due=True) if named else None
+        return self._newest(named, after, up_to, finished) if named else None
 
     def folded(self, waiting: Sequence[Parked], batch: int, attempt: str, watermark_ms: int) -> tuple[Parked, ...]:
         """The rows that go on waiting in files of this batch, where they lie in those of too many; of each window the newest alone."""
@@ -124,7 +124,7 @@ class Parking:
             return ()
         path, on_time = f"{self._path(attempt)}/{FOLDED}", self.on_time(watermark_ms)
         self._there.setdefault(batch, set()).add(attempt)
-        _jvm.write_rows(self._newest(waiting, on_time, _NEVER, due=False), "json", path, {**WRITTEN, **NO_MARKER})
+        _jvm.write_rows(self._newest(waiting, on_time, _NEVER), "json", path, {**WRITTEN, **NO_MARKER})
         files = tuple(replace(file, name=f"{FOLDED}/{file.name}") for file in files_of_rows(self.storage, path))
         ends: dict[int, int] = {}
         for one in waiting:
@@ -192,22 +192,25 @@ class Parking:
         inner = self.storage.list(f"{path}/{FOLDED}") if FOLDED in found else {}
         return found | {f"{FOLDED}/{name}": size for name, size in inner.items()}
 
-    def _newest(self, named: Sequence[Parked], above: int, up_to: int, *, due: bool) -> DataFrame:
+    def _newest(
+        self, named: Sequence[Parked], above: int, up_to: int, finished: Callable[[DataFrame], DataFrame] | None = None
+    ) -> DataFrame:
         """Of the rows in these files whose windows end above one instant and up to another, microseconds UTC, the newest of each window."""
-        plan = sum(sum(one.ends.values()) for one in named) <= _ONE_TASK, due
+        in_one_task = sum(sum(one.ends.values()) for one in named) <= _ONE_TASK
+        plan = in_one_task, finished is not None
         if plan not in self._plans:
-            self._plans[plan] = self._planned(*plan)
-        rows, newest = self._plans[plan]
-        rows.of({f"{self._path(one.attempt)}/{file.name}": file.size for one in named for file in one.files}, above, up_to)
-        return newest
+            waiting, newest = self._planned(in_one_task=in_one_task)
+            self._plans[plan] = waiting, newest if finished is None else finished(newest.drop(DUE, WHOSE, BATCH))
+        waiting, rows = self._plans[plan]
+        waiting.of({f"{self._path(one.attempt)}/{file.name}": file.size for one in named for file in one.files}, above, up_to)
+        return rows
 
-    def _planned(self, in_one_task: bool, due: bool) -> tuple[_jvm.WaitingRows, DataFrame]:  # noqa: FBT001 -- the key of a plan
-        """Each plan has rows of its own: a batch writes what is due, and what goes on waiting, one behind the other."""
+    def _planned(self, *, in_one_task: bool) -> tuple[_jvm.WaitingRows, DataFrame]:
+        """What reads files, and the newest row of each window in them; one for each plan, as a batch can write what is due and what it folds."""
         waiting = _jvm.WaitingRows(self.spark, DUE, self._written, {"mode": "FAILFAST", "columnNameOfCorruptRecord": CORRUPT})
         rows = waiting.rows().coalesce(1) if in_one_task else waiting.rows()
         placed = rows.withColumn(PLACE, F.row_number().over(Window.partitionBy(WHOSE, DUE).orderBy(F.col(BATCH).desc())))
-        newest = placed.filter(F.col(PLACE) == 1).drop(PLACE)
-        return waiting, self.finished(newest.drop(DUE, WHOSE, BATCH)) if due else newest
+        return waiting, placed.filter(F.col(PLACE) == 1).drop(PLACE)
 
     @property
     def _written(self) -> StructType:

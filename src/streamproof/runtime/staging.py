@@ -60,10 +60,6 @@ class Staging:
     steps: Mapping[str, float] = field(default_factory=dict)
     _doors_checked: bool = False
 
-    def __post_init__(self) -> None:
-        if self.parking is not None:
-            self.parking.finished = self._finished
-
     def stage(self, rows: _jvm.BatchRows, batch: int, attempt: str, logs: BatchLogs) -> Staged:
         """Computes the rows, once, and writes them; side rows have left inside the tasks.
 
@@ -158,7 +154,7 @@ class Staging:
         assert self.parking is not None, "the rows of this query do not wait"
         before, now = logs.watermark_before_ms, logs.fingerprint.watermark_ms
         waiting = (*self.parking.before(batch), *self.parking.put_aside(batch, attempt, aside))
-        due = self.parking.due(waiting, before, now)
+        due = self.parking.due(waiting, before, now, self._finished)
         if due is not None:
             form = self._place(self.query).format
             _jvm.write_rows(due, form, staged, {**write_options(form), **NO_MARKER})
