@@ -6,9 +6,9 @@ import pytest
 
 from spark.small_job import Binding, event, instant
 from streamproof.config import load
-from streamproof.errors import ConfigurationError, JobDefinitionError, PlanChanged, RemedyAction, StagedRowsGone
+from streamproof.errors import ConfigurationError, JobDefinitionError, PlanChanged, RemedyAction, StagedRowsGone, StreamproofError
 from streamproof.replay.bounded.run import run_bounded
-from streamproof.runtime import parking
+from streamproof.runtime import waiting
 
 pytestmark = [pytest.mark.spark, pytest.mark.beside]
 
@@ -101,7 +101,7 @@ def test_corrections_come_on_time_and_once_more_for_each_batch_that_changes_a_wi
 
 
 def test_a_batch_that_puts_waiting_rows_together_publishes_what_is_due(small_job, monkeypatch):
-    monkeypatch.setattr(parking, "MOST", 1)
+    monkeypatch.setattr(waiting, "MOST", 1)
     job = small_job(job_of("corrections"), BOUND)
     for rows in CORRECTED:
         job.feed(rows)
@@ -115,7 +115,7 @@ def test_a_batch_that_puts_waiting_rows_together_publishes_what_is_due(small_job
 
 @pytest.mark.full
 def test_rows_that_wait_are_put_together_where_they_lie_in_many_files(small_job, monkeypatch):
-    monkeypatch.setattr(parking, "MOST", 1)
+    monkeypatch.setattr(waiting, "MOST", 1)
     job = small_job(job_of("corrections"), BOUND)
     folded = 0
     for rows in CORRECTED:
@@ -163,6 +163,32 @@ def test_r20_rows_that_wait_and_are_gone_stop_the_start(small_job):
     assert error.action is RemedyAction.REPLAY_LAST
     job.run(replay_last=True)
     assert every_row(job) == [("a", 90, 0, 2)]
+
+
+@pytest.mark.parametrize(
+    ("damaged", "error"),
+    [
+        (('{"_due":1', '{"_due":2'), StagedRowsGone),
+        (('{"_due":', '{"_doe":'), StagedRowsGone),
+        (('"n":', '"n";'), StreamproofError),
+    ],
+)
+def test_r20_a_row_that_waits_and_cannot_be_read_any_more_stops_its_batch(small_job, damaged, error):
+    job = small_job(job_of("corrections"), BOUND)
+    job.feed([event("a", 61), event("b", 62, client="b")])
+    job.run()
+    parts = list((job.checkpoint("sums") / "_streamproof/parked").glob("*/*.jsonl"))
+    part, text = parts[0], parts[0].read_text()
+    part.with_name(f".{part.name}.crc").unlink()  # only Hadoop's local files have one
+    part.write_text(text.replace(*damaged, 1))
+    assert part.read_text() != text
+
+    job.feed([event("z", 300)])
+    job.stopped(error)
+    part.write_text(text)
+    job.run()
+
+    assert every_row(job) == [("a", 60, 0, 1), ("b", 60, 0, 1)]
 
 
 @pytest.mark.full

@@ -113,6 +113,8 @@ class BatchProtocol:
     idle: IdleSources
     losses: Losses
     parking: Parking | None = None
+    parked: StructType | None = None
+    """The columns of rows that wait, as Spark gives them."""
     steps: Mapping[str, float] = field(default_factory=dict)
     accept_replay: int | None = None
     ending: bool = False
@@ -138,6 +140,7 @@ class BatchProtocol:
             floats=self.floats,
             recipe=self.recipe,
             parking=self.parking,
+            parked=self.parked,
             steps=self.steps,
         )
         self._deciding = Deciding(self.manifests, self.sinks, self.publisher, self.events, self.parking, self.accept_replay)

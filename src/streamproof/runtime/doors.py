@@ -157,8 +157,12 @@ def require_every_copy(output: str, batch: int, *, dropped: int, written: int) -
 
 
 def parked_row(rows: DataFrame, batch: Column) -> Column:
-    """What is written of a row that waits (string): its columns, hidden ones too, and the batch that has put it aside."""
-    kept = [F.col(quoted(name)).alias(name) for name in rows.columns if name not in (ORIGINAL, MADE, ADDED)]
+    """What is written of a row that waits (string): its columns, hidden ones too, and the batch that has put it aside.
+
+    In front is the end of its window: a reader that sees there that the row is not due need not parse the rest.
+    """
+    others = [name for name in rows.columns if name not in (ORIGINAL, MADE, ADDED, DUE)]
+    kept = [F.col(quoted(name)).alias(name) for name in (DUE, *others)]
     return F.to_json(F.struct(*kept, batch.alias(BATCH)), WRITTEN)
 
 

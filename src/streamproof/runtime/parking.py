@@ -4,42 +4,32 @@ Each batch puts aside what it has changed and is not due, and publishes what is 
 never changed. The manifest of a batch names those that it needs, so that it can be computed again from them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, SparkSession, Window
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 from pyspark.sql.types import (
     DataType,
     DayTimeIntervalType,
-    LongType,
     MapType,
     StringType,
-    StructField,
-    StructType,
     YearMonthIntervalType,
 )
 
-from streamproof import _jvm
-from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
-from streamproof.connectors.json_records import WRITTEN, types_in
+from streamproof.connectors.files.sink import files_of_rows
+from streamproof.connectors.json_records import types_in
 from streamproof.core.manifest import Manifest, Parked
 from streamproof.errors import JobDefinitionError, RemedyAction, StagedRowsGone, TornCheckpoint
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.reports import DoorSums
-from streamproof.stream.names import ADDED, BATCH, CORRUPT, DUE, PLACE, WHOSE
 
 if TYPE_CHECKING:
     from streamproof._jvm import Storage
 
 FOLDED = "folded"
-MOST = 32
-"""So many batches may have rows that wait; then one puts them together, and drops those that are not the newest of their window."""
+"""The folder of what a batch has put together, below its own files."""
 _UNFIT = ("void", "variant", "interval", "udt")
-_ONE_TASK = 50_000
-"""So many rows are read and sorted by one task: sending them to others would take longer."""
-_NEVER = 2**63 - 1
 _KEPT = 2
 """Of so many newest batches what they need is kept: the newest can be computed again."""
 
@@ -52,17 +42,11 @@ class Parking:
     ----------
     lateness_us
         A window is on time once watermark + this reaches its end.
-    schema
-        The columns of the query's rows, as Spark gives them; known once the plan is built.
     """
 
-    spark: SparkSession
     storage: "Storage"
     manifests: ManifestStore
     lateness_us: int
-    schema: StructType = field(default_factory=StructType)
-    _plans: dict[tuple[bool, bool], tuple[_jvm.WaitingRows, DataFrame]] = field(default_factory=dict)
-    """By whether one task reads all rows, and whether they are due: what is read is set before each use."""
     _there: dict[int, set[str]] = field(default_factory=dict)
     """By batch the directories that may be there."""
 
@@ -102,36 +86,21 @@ class Parking:
         files = tuple(sorted(sums.files, key=lambda file: file.name))
         return (Parked(batch, attempt, files, {int(end): rows for end, rows in sorted(sums.reasons.items())}),)
 
-    def due(
-        self, waiting: Sequence[Parked], before_ms: int, watermark_ms: int, finished: Callable[[DataFrame], DataFrame]
-    ) -> DataFrame | None:
-        """The rows whose windows are on time by a watermark, and were not by the one before; None where no window is.
-
-        Write them before you ask for those of the next batch: all batches share one plan.
-
-        Parameters
-        ----------
-        finished
-            What is done with the rows before they are written. It is called once for each plan, and is always the same.
-        """
-        after, up_to = self.on_time(before_ms), self.on_time(watermark_ms)
-        named = [one for one in waiting if any(after < end <= up_to for end in one.ends)]
-        return self._newest(named, after, up_to, finished) if named else None
-
-    def folded(self, waiting: Sequence[Parked], batch: int, attempt: str, watermark_ms: int) -> tuple[Parked, ...]:
-        """The rows that go on waiting in files of this batch, where they lie in those of too many; of each window the newest alone."""
-        if len(waiting) <= MOST:
-            return ()
-        path, on_time = f"{self._path(attempt)}/{FOLDED}", self.on_time(watermark_ms)
+    def folded(self, batch: int, attempt: str, ends: Mapping[int, int]) -> Parked:
+        """What stands for all that waits, once its rows lie together in files of this attempt; by end of a window how many there are."""
         self._there.setdefault(batch, set()).add(attempt)
-        _jvm.write_rows(self._newest(waiting, on_time, _NEVER), "json", path, {**WRITTEN, **NO_MARKER})
-        files = tuple(replace(file, name=f"{FOLDED}/{file.name}") for file in files_of_rows(self.storage, path))
-        ends: dict[int, int] = {}
-        for one in waiting:
-            for end, rows in one.ends.items():
-                if end > on_time:
-                    ends[end] = ends.get(end, 0) + rows
-        return (Parked(batch, attempt, files, dict(sorted(ends.items())), folded=True),)
+        files = tuple(
+            replace(file, name=f"{FOLDED}/{file.name}") for file in files_of_rows(self.storage, self.path_of_folded(attempt))
+        )
+        return Parked(batch, attempt, files, dict(sorted(ends.items())), folded=True)
+
+    def sizes(self, named: Sequence[Parked]) -> dict[str, int]:
+        """By path the bytes of the files with these rows, as their manifests have them."""
+        return {f"{self._path(one.attempt)}/{file.name}": file.size for one in named for file in one.files}
+
+    def path_of_folded(self, attempt: str) -> str:
+        """Where an attempt puts the rows together that go on waiting."""
+        return f"{self._path(attempt)}/{FOLDED}"
 
     def require_whole(self, committed: Sequence[int]) -> None:
         """StagedRowsGone if a file with rows that wait is not there, or is cut: a power failure can have taken it."""
@@ -189,32 +158,8 @@ class Parking:
     def _sizes(self, attempt: str) -> dict[str, int]:
         path = self._path(attempt)
         found = self.storage.list(path)
-        inner = self.storage.list(f"{path}/{FOLDED}") if FOLDED in found else {}
+        inner = self.storage.list(self.path_of_folded(attempt)) if FOLDED in found else {}
         return found | {f"{FOLDED}/{name}": size for name, size in inner.items()}
-
-    def _newest(
-        self, named: Sequence[Parked], above: int, up_to: int, finished: Callable[[DataFrame], DataFrame] | None = None
-    ) -> DataFrame:
-        """Of the rows in these files whose windows end above one instant and up to another, microseconds UTC, the newest of each window."""
-        in_one_task = sum(sum(one.ends.values()) for one in named) <= _ONE_TASK
-        plan = in_one_task, finished is not None
-        if plan not in self._plans:
-            waiting, newest = self._planned(in_one_task=in_one_task)
-            self._plans[plan] = waiting, newest if finished is None else finished(newest.drop(DUE, WHOSE, BATCH))
-        waiting, rows = self._plans[plan]
-        waiting.of({f"{self._path(one.attempt)}/{file.name}": file.size for one in named for file in one.files}, above, up_to)
-        return rows
-
-    def _planned(self, *, in_one_task: bool) -> tuple[_jvm.WaitingRows, DataFrame]:
-        """What reads files, and the newest row of each window in them; one for each plan, as a batch can write what is due and what it folds."""
-        waiting = _jvm.WaitingRows(self.spark, DUE, self._written, {"mode": "FAILFAST", "columnNameOfCorruptRecord": CORRUPT})
-        rows = waiting.rows().coalesce(1) if in_one_task else waiting.rows()
-        placed = rows.withColumn(PLACE, F.row_number().over(Window.partitionBy(WHOSE, DUE).orderBy(F.col(BATCH).desc())))
-        return waiting, placed.filter(F.col(PLACE) == 1).drop(PLACE)
-
-    @property
-    def _written(self) -> StructType:
-        return StructType([*(one for one in self.schema.fields if one.name != ADDED), StructField(BATCH, LongType())])
 
     def _path(self, attempt: str) -> str:
         return f"{self.manifests.parked_directory}/{attempt}"

@@ -20,6 +20,7 @@ from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.parking import Parking
 from streamproof.runtime.reports import DoorSums, sums_by_output
 from streamproof.runtime.tally import tallied, tally_door
+from streamproof.runtime.waiting import Waiting
 from streamproof.stream.outputs import SideKind
 from streamproof.stream.recipe import Recipe
 
@@ -57,8 +58,15 @@ class Staging:
     floats: Mapping[str, float]
     recipe: Recipe
     parking: Parking | None = None
+    parked: StructType | None = None
+    """The columns of rows that wait, as Spark gives them."""
     steps: Mapping[str, float] = field(default_factory=dict)
     _doors_checked: bool = False
+    _waiting: Waiting | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.parking is not None and self.parked is not None:
+            self._waiting = Waiting(self.spark, self.doors, self.parking, self.parked, self._finished)
 
     def stage(self, rows: _jvm.BatchRows, batch: int, attempt: str, logs: BatchLogs) -> Staged:
         """Computes the rows, once, and writes them; side rows have left inside the tasks.
@@ -84,8 +92,8 @@ class Staging:
         digest, files, parked = main.digest(self.floats), self._files_of_main(staged, main), tuple[Parked, ...]()
         if not digest.rows:
             self.storage.delete(staged)
-        if self.parking is not None:
-            parked, on_time = self._park(batch, attempt, logs, sums.get(PARKED, DoorSums()), staged)
+        if self.parking is not None and self._waiting is not None:
+            parked, on_time = self._park(self.parking, self._waiting, batch, attempt, logs, sums.get(PARKED, DoorSums()), staged)
             digest, files = digest + on_time.digest(self.floats), (*files, *self._files_of_main(staged, on_time, files))
         sections = self._sections(output, "main", directory, files, digest)
         of_sides, counts = self._accounted(batch, attempt, sums, metrics, digest)
@@ -149,17 +157,19 @@ class Staging:
             return tuple(replace(file, digest=self._digest_of(file, sums)) for file in files)
         return files
 
-    def _park(self, batch: int, attempt: str, logs: BatchLogs, aside: DoorSums, staged: str) -> tuple[tuple[Parked, ...], DoorSums]:
+    def _park(
+        self, parking: Parking, rows: Waiting, batch: int, attempt: str, logs: BatchLogs, aside: DoorSums, staged: str
+    ) -> tuple[tuple[Parked, ...], DoorSums]:
         """What waits once the batch has put its own rows aside; and the sums of what is on time by now, which it has staged."""
-        assert self.parking is not None, "the rows of this query do not wait"
-        before, now = logs.watermark_before_ms, logs.fingerprint.watermark_ms
-        waiting = (*self.parking.before(batch), *self.parking.put_aside(batch, attempt, aside))
-        due = self.parking.due(waiting, before, now, self._finished)
+        before, now, sums = logs.watermark_before_ms, logs.fingerprint.watermark_ms, dict[str, DoorSums]()
+        waiting = (*parking.before(batch), *parking.put_aside(batch, attempt, aside))
+        due = rows.due(waiting, before, now)
         if due is not None:
             form = self._place(self.query).format
-            _jvm.write_rows(due, form, staged, {**write_options(form), **NO_MARKER})
-        parked = (*waiting, *self.parking.folded(waiting, batch, attempt, now))
-        return parked, sums_by_output(self.doors.drain(batch)).get(tally_door(self.query), DoorSums())
+            _jvm.write_rows(due.rows, form, staged, {**write_options(form), **NO_MARKER})
+            sums = rows.sums_of(due, batch)
+        parked = (*waiting, *rows.folded(waiting, batch, attempt, now))
+        return parked, sums.get(tally_door(self.query), DoorSums())
 
     def _finished(self, due: DataFrame) -> DataFrame:
         """Rows that have waited, summed, as the sink of the main output has them."""

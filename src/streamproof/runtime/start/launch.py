@@ -1,6 +1,5 @@
 """Last step of a start: what waits is published, and Spark's stream begins: it runs the protocol batch by batch, or is looked at by it."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ from streamproof.runtime.events import QueryStarted
 from streamproof.runtime.failures import translated
 from streamproof.runtime.idle import IdleSources
 from streamproof.runtime.leaps import Leaps
-from streamproof.runtime.parking import Parking
 from streamproof.runtime.query import RunningQuery
 from streamproof.runtime.quiet import QuietSources
 from streamproof.runtime.real_time.marker import Marker
@@ -69,7 +67,8 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
         quiet=QuietSources(query.name, query.recipe.sources if query.recipe.stateful else ()),
         idle=_idle(valid),
         losses=recovered.losses,
-        parking=_parking(recovered, planned),
+        parking=recovered.parking,
+        parked=planned.parked,
         steps=planned.steps,
         accept_replay=valid.start.accept_replay,
     )
@@ -89,12 +88,6 @@ def _idle(valid: Validated) -> IdleSources:
     idle = IdleSources(query.name, query.recipe.sources, after if union else {})
     idle.look_back(valid.logs)
     return idle
-
-
-def _parking(recovered: Recovered, planned: Planned) -> Parking | None:
-    if recovered.parking is None or planned.parked is None:
-        return None
-    return replace(recovered.parking, schema=planned.parked)
 
 
 def _started(valid: Validated, planned: Planned, protocol: BatchProtocol) -> "StreamingQuery":

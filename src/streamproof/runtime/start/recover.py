@@ -59,7 +59,7 @@ def _parking(valid: Validated) -> Parking | None:
     recipe = valid.query.recipe
     if not recipe.emission.parks:
         return None
-    return Parking(valid.spark, valid.storage, valid.manifests, micros_of(recipe.allowed_lateness))
+    return Parking(valid.storage, valid.manifests, micros_of(recipe.allowed_lateness))
 
 
 def _require_published(valid: Validated, committed: list[int], losses: Losses) -> None:

@@ -20,6 +20,14 @@ public final class Ends implements Serializable {
     this.upTo = upTo;
   }
 
+  long above() {
+    return above;
+  }
+
+  long upTo() {
+    return upTo;
+  }
+
   /** Whether an end (bigint) is asked for, as a column (boolean). */
   Column column(Column end) {
     return Called.column(this, "has", DataTypes.BooleanType, end);

@@ -8,7 +8,6 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
-import org.apache.spark.sql.execution.datasources.json.JsonFileFormat;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
@@ -35,7 +34,7 @@ public final class WaitingRows {
   public WaitingRows(SparkSession session, String end, String columns, Map<String, String> options) {
     StructType found = ((StructType) DataType.fromJson(columns)).asNullable();
     scala.collection.immutable.Map<String, String> given = Map$.MODULE$.from(CollectionConverters.asScala(options));
-    JsonFileFormat format = new JsonFileFormat();
+    WaitingJson format = new WaitingJson(end, ends);
     Dataset<Row> all =
         session.baseRelationToDataFrame(
             new HadoopFsRelation(files, files.partitionSchema(), found, Option.empty(), format, given, session));
