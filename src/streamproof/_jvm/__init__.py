@@ -16,6 +16,7 @@ from streamproof._jvm.kafka import KafkaOffsets, KafkaTopic, kafka_offsets, kafk
 from streamproof._jvm.plans import (
     accumulator_column,
     aggregates_in_python,
+    empty_rows,
     float_steps,
     key_of_deduplication,
     operators_of_stream,
@@ -49,6 +50,7 @@ __all__ = [
     "check_doors",
     "default_session",
     "doors_of",
+    "empty_rows",
     "float_steps",
     "for_each_batch",
     "gone_file",

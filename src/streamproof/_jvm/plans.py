@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from streamproof._jvm.java import java_class
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 
 def key_of_deduplication(rows: "DataFrame") -> list[str]:
@@ -28,9 +29,18 @@ def accumulator_column(zero: "DataFrame", add: "DataFrame", merge: "DataFrame", 
     return Column(java_class(zero.sparkSession, "Accumulator").column(zero._jdf, add._jdf, merge._jdf, result._jdf))
 
 
-def unfit_for_a_buffer(rows: "DataFrame") -> str:
-    """Why the one column of an analysed projection cannot stand in an accumulator, in a word or two; empty where it can."""
-    return str(java_class(rows.sparkSession, "Accumulator").unfit(rows._jdf))
+def unfit_for_a_buffer(rows: "DataFrame") -> list[str]:
+    """Why each column of an analysed projection cannot stand in an accumulator, in a word or two; empty where it can."""
+    return str(java_class(rows.sparkSession, "Accumulator").unfit(rows._jdf)).split("\n")
+
+
+def empty_rows(spark: "SparkSession", columns: "StructType") -> "DataFrame":
+    """No rows, of these columns; PySpark's own way sends them through a job of its own."""
+    from pyspark.sql import DataFrame
+
+    types = getattr(spark._jvm, "org.apache.spark.sql.types.DataType")
+    nothing = getattr(spark._jvm, "java.util.ArrayList")()
+    return DataFrame(spark._jsparkSession.createDataFrame(nothing, types.fromJson(columns.json())), spark)
 
 
 def aggregates_in_python(rows: "DataFrame") -> bool:

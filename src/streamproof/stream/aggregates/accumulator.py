@@ -10,7 +10,7 @@ from streamproof.stream.names import quoted, visible
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType, StructType
+    from pyspark.sql.types import DataType
 
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _WHY = {
@@ -82,23 +82,24 @@ class _Projections:
         self._spark = rows.sparkSession
 
     def all(self) -> Iterator["DataFrame"]:
+        from streamproof._jvm import empty_rows
+
         self._require_free()
         declared = self._declared
         zero = self._projected(self._spark.range(1).select(), "zero", declared.zero, ())
         # Whatever a field starts as, it can become null, and so can what is in it.
         buffer = zero.schema.toNullable()
         types = {field.name: field.dataType for field in buffer.fields}
-        yield self._projected(self._spark.range(1).select(), "zero", declared.zero, (), types)
+        as_it_is = all(types[field.name] == field.dataType for field in zero.schema.fields)
+        yield zero if as_it_is else self._projected(self._spark.range(1).select(), "zero", declared.zero, (), types)
         fields, columns = list(declared.zero), visible(self._rows.columns)
-        row = self._empty(type(buffer)([*buffer.fields, *self._rows.schema.fields]))
+        row = empty_rows(self._spark, type(buffer)([*buffer.fields, *self._rows.schema.fields]))
         yield self._projected(row, "add", declared.add, (*fields, *columns), types)
-        both = self._empty(buffer).alias("left").crossJoin(self._empty(buffer).alias("right"))
+        no_buffer = empty_rows(self._spark, buffer)
+        both = no_buffer.alias("left").crossJoin(no_buffer.alias("right"))
         sides = [f"{side}.{field}" for side in ("left", "right") for field in fields]
         yield self._projected(both, "merge", declared.merge, sides, types)
-        yield self._projected(self._empty(buffer), "result", {"": declared.result}, fields)
-
-    def _empty(self, schema: "StructType") -> "DataFrame":
-        return self._spark.createDataFrame([], schema)
+        yield self._projected(no_buffer, "result", {"": declared.result}, fields)
 
     def _require_free(self) -> None:
         columns = {column.lower() for column in visible(self._rows.columns)}
@@ -121,26 +122,53 @@ class _Projections:
         """The expressions of a part over rows, of the types of the fields."""
         from pyspark.sql import functions as F
 
+        # The comment is in what Spark says of an expression that fails while it runs.
+        made = {
+            field: F.expr(f"{text} /* {self._name}: {part}{' of ' + field if field else ''} */") for field, text in texts.items()
+        }
+        found = _as_they_are(rows, made) or self._one_by_one(rows, part, texts, made, columns)
+        if types is None or all(type_ == types[field] for field, type_ in zip(made, _types_of(found), strict=True)):
+            return found
+        for (field, text), type_ in zip(texts.items(), _types_of(found), strict=True):
+            _require_fits(self._where(part, field, text), type_, types[field])
+        return rows.select(*[one.cast(types[field]).alias(field) for field, one in made.items()])
+
+    def _one_by_one(
+        self, rows: "DataFrame", part: str, texts: Mapping[str, str], made: "Mapping[str, Column]", columns: Iterable[str]
+    ) -> "DataFrame":
+        """The same, once each has been looked at by itself: a JobDefinitionError names the one that does not fit."""
         from streamproof._jvm import unfit_for_a_buffer
 
-        made = []
         for field, text in texts.items():
             where = self._where(part, field, text)
-            # The comment is in what Spark says of an expression that fails while it runs.
-            one = F.expr(f"{text} /* {self._name}: {part}{' of ' + field if field else ''} */")
-            found = _analysed(rows, one, where, columns)
-            why = unfit_for_a_buffer(found)
+            why = unfit_for_a_buffer(_analysed(rows, made[field], where, columns))[0]
             if why:
                 raise JobDefinitionError(f"{where} cannot be used: {_WHY.get(why, why)}.", required=_required(part))
-            type_ = found.schema[0].dataType
-            if types is not None:
-                _require_fits(where, type_, types[field])
-                one = one.cast(types[field])
-            made.append(one.alias(field or "result"))
-        return rows.select(*made)
+        return rows.select(*_named(made))
 
     def _where(self, part: str, field: str, text: str) -> str:
         return f'aggregate({self._name}=...): {part}{" of " + field if field else ""}, "{text}",'
+
+
+def _as_they_are(rows: "DataFrame", made: "Mapping[str, Column]") -> "DataFrame | None":
+    """Expressions as a projection; None where one of them does not fit."""
+    from pyspark.errors import AnalysisException
+
+    from streamproof._jvm import unfit_for_a_buffer
+
+    try:
+        found = rows.select(*_named(made))
+    except AnalysisException:
+        return None
+    return None if any(unfit_for_a_buffer(found)) else found
+
+
+def _named(made: "Mapping[str, Column]") -> "list[Column]":
+    return [one.alias(field or "result") for field, one in made.items()]
+
+
+def _types_of(rows: "DataFrame") -> "list[DataType]":
+    return [field.dataType for field in rows.schema.fields]
 
 
 def _analysed(rows: "DataFrame", one: "Column", where: str, columns: Iterable[str]) -> "DataFrame":

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -65,13 +66,16 @@ public final class Accumulator extends DeclarativeAggregate {
     return ExpressionUtils.column(new Accumulator(inputs, declared).toAggregateExpression());
   }
 
-  /** Why the one column of a projection cannot stand in an accumulator, in a word or two; empty where it can. */
+  /** Why a column of a projection cannot stand in an accumulator, in a word or two; a line for each, which is empty where it can. */
   public static String unfit(Dataset<?> projection) {
     LogicalPlan plan = projection.queryExecution().analyzed();
     if (!(plan instanceof Project)) {
       return "aggregate";
     }
-    Expression made = new Template(projection).made.get(0);
+    return new Template(projection).made.stream().map(Accumulator::unfitOfColumn).collect(Collectors.joining("\n"));
+  }
+
+  private static String unfitOfColumn(Expression made) {
     boolean fixed = made.deterministic() && !made.containsPattern(TreePattern.CURRENT_LIKE()); // the clock's are replaced in plans only
     return fixed ? unfit(made) : "not deterministic";
   }
