@@ -66,13 +66,13 @@ check: setup
 
 # Three runs side by side, each with a JVM of its own: small jobs, and services that are waited for, leave one of two cores idle. A fourth
 # would take more than 20 GB. What the first two say comes at the end; THEN is done behind the second, whether it passed or not. Tests that are
-# marked "beside" are small jobs; they run in the second one, so that the three take as long.
+# marked "beside" run in the second one, so that the three take as long.
 # JVMs of tests live for minutes: what the second compiler takes it does not give back.
 test: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1
 test: export FULL ?=
 test: setup
 	@mkdir -p reports
-	@$(RUN) pytest --durations=40 -m "not service and (proof or not spark)" > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
+	@$(RUN) pytest --durations=40 -m "not service and not beside and (proof or not spark)" > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
 	  { failed=0; $(RUN) pytest --durations=40 -m "service and (proof or not spark) or beside" || failed=$$?; $(THEN) || failed=$$?; exit $$failed; } \
 	    > reports/tests-of-proofs-on-services.txt 2>&1 & services=$$!; \
 	  failed=0; $(RUN) pytest --durations=60 -m "spark and not proof and not beside" || failed=$$?; \

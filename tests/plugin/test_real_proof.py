@@ -8,6 +8,7 @@ pytest_plugins = ["pytester"]
 
 
 @pytest.mark.proof
+@pytest.mark.beside
 def test_the_crashes_of_a_job_are_tests(pytester: pytest.Pytester):
     write_templates(pytester.path / "my_job")
     (pytester.path / "my_job" / "test_job.py").unlink()

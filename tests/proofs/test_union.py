@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "union"
 
 
-STEPS = "fault-free,totals:plan/source.1@1:after,totals:publish/totals@2:after,totals:commit/commits@1:before,busiest:publish/busiest@2:after"
+STEPS = "fault-free,totals:plan/source.1@1:after,totals:publish/totals@2:after,busiest:publish/busiest@2:after"
 
 
 def test_r13_a_union_and_a_stream_that_parts_again_are_proved(tmp_path: Path) -> None:

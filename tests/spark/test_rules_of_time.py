@@ -12,7 +12,7 @@ from spark.small_job import KEPT, START, SUMS, WINDOWED, Binding, dies, event, i
 from streamproof.checkpoint.state import windows
 from streamproof.core.account import Account
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.beside]
 
 
 CENTURY = 100 * 365 * 86_400

@@ -12,7 +12,7 @@ from streamproof.core.notes import NoteCode
 from streamproof.errors import ConfigurationError, JobDefinitionError
 from streamproof.replay.bounded.run import run_bounded
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.beside]
 
 UNION = """
 @sp.job
