@@ -16,7 +16,7 @@ def test_the_crashes_of_a_job_are_tests(pytester: pytest.Pytester):
         test_job="""
         import pytest
 
-        @pytest.mark.streamproof("my_job", events=2_000)
+        @pytest.mark.streamproof("my_job", events=2_000, batches=3)
         def test_survives_every_crash(streamproof_scenario):
             assert streamproof_scenario["fired"]
         """

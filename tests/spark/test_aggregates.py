@@ -66,6 +66,18 @@ def test_they_give_what_sparks_own_give_and_depend_on_the_order_of_floats_as_the
     assert _jvm.float_steps(found) == {"mean": 1e-6, "own_mean": 1e-6, "p50": float("inf"), "p90": float("inf")}
 
 
+def test_fields_are_told_by_their_names_and_not_by_their_order(rows):
+    mean = sp.accumulator(
+        zero={"total": "0D", "n": "0D"},
+        add={"n": "n + 1", "total": "total + v"},
+        merge={"n": "left.n + right.n", "total": "left.total + right.total"},
+        result="total / n",
+    )
+
+    for row in rows.groupBy("k").agg(columns_of({"x": mean}, rows)["x"].alias("mean"), F.avg("v").alias("own")).collect():
+        assert row["mean"] == pytest.approx(row["own"])
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -75,6 +87,14 @@ def test_they_give_what_sparks_own_give_and_depend_on_the_order_of_floats_as_the
             'aggregate(x=...): result, "totl", needs the column "totl", which is not there. Did you mean "total"?',
         ),
         ({"zero": {"total": "v"}}, 'aggregate(x=...): zero of total, "v", names v, which is not there.'),
+        (
+            {
+                "zero": {"a": "0D", "total": "a"},
+                "add": {"a": "a", "total": "total + v"},
+                "merge": {"a": "left.a", "total": "left.total + right.total"},
+            },
+            'aggregate(x=...): zero of total, "a", names a, which is not there.',
+        ),
         ({"zero": {"total": "0.0"}}, 'aggregate(x=...): add of total, "total + v", is double, and the field is decimal(1,1).'),
         (
             {"merge": {"total": "left.total || ''"}},

@@ -1,5 +1,6 @@
 """Windows that give several rows, on real Spark: which batch gives which, with which revision; the account at every moment."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -100,8 +101,10 @@ def test_corrections_come_on_time_and_once_more_for_each_batch_that_changes_a_wi
     assert parked == ["000003"], "what neither the newest batch needs nor the one before it is gone"
 
 
-def test_a_batch_that_puts_waiting_rows_together_publishes_what_is_due(small_job, monkeypatch):
+@pytest.mark.parametrize("in_one_task", [True, pytest.param(False, marks=pytest.mark.full)])
+def test_a_batch_that_puts_waiting_rows_together_publishes_what_is_due(small_job, monkeypatch, in_one_task):
     monkeypatch.setattr(waiting, "MOST", 1)
+    monkeypatch.setattr(waiting, "ONE_TASK", 50_000 if in_one_task else 0)
     job = small_job(job_of("corrections"), BOUND)
     for rows in CORRECTED:
         job.feed(rows)
@@ -128,6 +131,28 @@ def test_rows_that_wait_are_put_together_where_they_lie_in_many_files(small_job,
 
     assert every_row(job) == RUN_BY_RUN
     assert folded > 1
+
+
+@pytest.mark.full
+def test_r30_rows_that_an_earlier_version_has_put_together_are_read(small_job, monkeypatch):
+    monkeypatch.setattr(waiting, "MOST", 1)
+    job = small_job(job_of("corrections"), BOUND)
+    for rows in ([event("a", 1)], [event("b", 2)], [event("c", 3)]):
+        job.feed(rows)
+        job.run()
+    for path in (job.checkpoint("sums") / "_streamproof/manifests").iterdir():
+        found = json.loads(path.read_text()) if path.name.isdigit() else {}
+        for one in found.get("parked", ()):
+            if one["folded"]:
+                one["ends"] = {end: rows + 1 for end, rows in one["ends"].items()}
+                del one["counted"]
+                path.write_text(json.dumps(found))
+                path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+
+    job.feed([event("z", 300)])
+    job.run()
+
+    assert every_row(job) == [("a", 0, 0, 3)]
 
 
 @pytest.mark.parametrize("lost", ["commits/{}", "commits/{} _streamproof/manifests/{}"])

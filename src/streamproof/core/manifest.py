@@ -140,7 +140,7 @@ class Parked:
     are of each end of a window, microseconds UTC.
 
     Of the rows of one window that several batches have put aside the newest counts. What is `folded` stands for all that was put aside up to
-    its batch.
+    its batch. It is `counted` where `ends` has the rows in the files. Manifests that do not say so have what was read to put them together.
     """
 
     batch: int
@@ -148,6 +148,7 @@ class Parked:
     files: tuple[StagedFile, ...]
     ends: Mapping[int, int]
     folded: bool = False
+    counted: bool = True
 
     def waiting(self, on_time_us: int) -> bool:
         """Whether a window of theirs ends behind an instant."""
@@ -285,7 +286,10 @@ def _section(found: Mapping[str, Any]) -> Section:
 def _parked(found: Mapping[str, Any]) -> Parked:
     require_keys(Parked, found)
     ends = {int(end): rows for end, rows in found["ends"].items()}
-    return Parked(found["batch"], found["attempt"], tuple(map(_file, found["files"])), ends, found["folded"])
+    folded = found["folded"]
+    return Parked(
+        found["batch"], found["attempt"], tuple(map(_file, found["files"])), ends, folded, found.get("counted", not folded)
+    )
 
 
 def chain_of(found: Mapping[str, Any]) -> Chain:

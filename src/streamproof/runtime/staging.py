@@ -92,7 +92,8 @@ class Staging:
         digest, files, parked = main.digest(self.floats), self._files_of_main(staged, main), tuple[Parked, ...]()
         if not digest.rows:
             self.storage.delete(staged)
-        if self.parking is not None and self._waiting is not None:
+        if self.parking is not None:
+            assert self._waiting is not None, "the columns of rows that wait are known where they do"
             parked, on_time = self._park(self.parking, self._waiting, batch, attempt, logs, sums.get(PARKED, DoorSums()), staged)
             digest, files = digest + on_time.digest(self.floats), (*files, *self._files_of_main(staged, on_time, files))
         sections = self._sections(output, "main", directory, files, digest)
@@ -158,17 +159,17 @@ class Staging:
         return files
 
     def _park(
-        self, parking: Parking, rows: Waiting, batch: int, attempt: str, logs: BatchLogs, aside: DoorSums, staged: str
+        self, parking: Parking, reader: Waiting, batch: int, attempt: str, logs: BatchLogs, aside: DoorSums, staged: str
     ) -> tuple[tuple[Parked, ...], DoorSums]:
         """What waits once the batch has put its own rows aside; and the sums of what is on time by now, which it has staged."""
         before, now, sums = logs.watermark_before_ms, logs.fingerprint.watermark_ms, dict[str, DoorSums]()
         waiting = (*parking.before(batch), *parking.put_aside(batch, attempt, aside))
-        due = rows.due(waiting, before, now)
+        due = reader.due(waiting, before, now)
         if due is not None:
             form = self._place(self.query).format
             _jvm.write_rows(due.rows, form, staged, {**write_options(form), **NO_MARKER})
-            sums = rows.sums_of(due, batch)
-        parked = (*waiting, *rows.folded(waiting, batch, attempt, now))
+            sums = reader.sums_of(due, batch)
+        parked = (*waiting, *reader.folded(waiting, batch, attempt, now))
         return parked, sums.get(tally_door(self.query), DoorSums())
 
     def _finished(self, due: DataFrame) -> DataFrame:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST = 32
 """So many batches may have rows that wait; then one puts them together, and drops those that are not the newest of their window."""
-_ONE_TASK = 50_000
+ONE_TASK = 50_000
 """So many rows are read and sorted by one task: sending them to others would take longer."""
 _NEVER = 2**63 - 1
 _READ, _NEWEST = "waiting", "newest"
@@ -96,24 +96,24 @@ class Waiting:
 
     def _newest(self, named: Sequence[Parked], above: int, up_to: int, *, due: bool) -> DataFrame:
         """Of the rows in these files whose windows end above one instant and up to another, microseconds UTC, the newest of each window."""
-        in_one_task = sum(sum(one.ends.values()) for one in named) <= _ONE_TASK
+        in_one_task = sum(sum(one.ends.values()) for one in named) <= ONE_TASK
         plan = in_one_task, due
         if plan not in self._plans:
-            waiting, newest = self._planned(in_one_task=in_one_task)
+            read, newest = self._planned(in_one_task=in_one_task)
             rows = self.finished(newest.drop(DUE, WHOSE, BATCH)) if due else rows_that_pass(newest, self._counted(_NEWEST))
-            self._plans[plan] = waiting, rows
-        waiting, rows = self._plans[plan]
-        waiting.of(self.parking.sizes(named), above, up_to)
+            self._plans[plan] = read, rows
+        read, rows = self._plans[plan]
+        read.of(self.parking.sizes(named), above, up_to)
         return rows
 
     def _planned(self, *, in_one_task: bool) -> tuple[_jvm.WaitingRows, DataFrame]:
         """What reads files, and the newest row of each window in them; one for each plan, as a batch can write what is due and what it folds."""
-        waiting = _jvm.WaitingRows(self.spark, DUE, self._written, {"mode": "FAILFAST", "columnNameOfCorruptRecord": CORRUPT})
-        rows = rows_that_pass(waiting.rows(), self._counted(_READ))
+        read = _jvm.WaitingRows(self.spark, DUE, self._written, {"mode": "FAILFAST", "columnNameOfCorruptRecord": CORRUPT})
+        rows = rows_that_pass(read.rows(), self._counted(_READ))
         if in_one_task:
             rows = rows.coalesce(1)
         placed = rows.withColumn(PLACE, F.row_number().over(Window.partitionBy(WHOSE, DUE).orderBy(F.col(BATCH).desc())))
-        return waiting, placed.filter(F.col(PLACE) == 1).drop(PLACE)
+        return read, placed.filter(F.col(PLACE) == 1).drop(PLACE)
 
     def _counted(self, door: str) -> Column:
         """True, after having counted a row by the end of its window."""
@@ -128,12 +128,14 @@ class Waiting:
     def _reported(self, batch: int, named: Sequence[Parked], above: int, up_to: int) -> dict[str, DoorSums]:
         sums = sums_by_output(self.doors.drain(batch))
         found = {int(end): rows for end, rows in sums.get(_READ, DoorSums()).reasons.items()}
-        known: Counter[int] = Counter()
+        least, most = Counter[int](), Counter[int]()
         for one in named:
-            known.update({end: rows for end, rows in one.ends.items() if above < end <= up_to})
-        for end in sorted({*found, *known}):
-            if found.get(end, 0) != known[end]:
-                raise _other_rows(found.get(end, 0), known[end], end, self.parking.manifests.parked_directory)
+            ends = {end: rows for end, rows in one.ends.items() if above < end <= up_to}
+            most.update(ends)
+            least.update(ends if one.counted else dict.fromkeys(ends, 1))
+        for end in sorted({*found, *most}):
+            if not least[end] <= found.get(end, 0) <= most[end]:
+                raise _other_rows(found.get(end, 0), most[end], end, self.parking.manifests.parked_directory)
         return sums
 
 

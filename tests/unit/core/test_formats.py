@@ -210,6 +210,13 @@ def test_r30_a_manifest_with_rows_that_wait_has_a_format_of_its_own():
         known_formats.require_manifest(waiting.to_json())
 
 
+def test_r30_of_rows_put_together_by_an_earlier_version_there_may_be_fewer_than_it_says():
+    parked = Parked(2, "000002-run", (StagedFile("part-0.jsonl", 10),), {90: 3}, folded=True)
+    earlier = changed(replace(MANIFEST, parked=(parked,)).to_json(), ["parked", 0], lambda found: found.pop("counted"))
+
+    assert Manifest.from_json(earlier).parked == (replace(parked, counted=False),)
+
+
 def test_r30_what_is_written_is_what_the_release_before_reads():
     known_formats.require_manifest(MANIFEST.to_json())
     known_formats.require_ledger_entry(ENTRY.to_json())

@@ -1,6 +1,6 @@
 """Accumulators: a buffer of named fields, and SQL expressions that say what it starts as, takes in, merges and ends as."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +71,12 @@ def accumulator(*, zero: Mapping[str, str], add: Mapping[str, str], merge: Mappi
     for part in ("add", "merge"):
         _require_same_fields(part, parts[part], zero)
     _require_text("result", result)
-    return Accumulator(dict(zero), dict(add), dict(merge), result)
+
+    def in_order(given: Mapping[str, str]) -> Mapping[str, str]:
+        """Java puts fields in their places by number."""
+        return {field: given[field] for field in zero}
+
+    return Accumulator(in_order(zero), in_order(add), in_order(merge), result)
 
 
 class _Projections:
@@ -116,7 +121,7 @@ class _Projections:
         rows: "DataFrame",
         part: str,
         texts: Mapping[str, str],
-        columns: Iterable[str],
+        columns: Sequence[str],
         types: "Mapping[str, DataType] | None" = None,
     ) -> "DataFrame":
         """The expressions of a part over rows, of the types of the fields."""
@@ -126,15 +131,16 @@ class _Projections:
         made = {
             field: F.expr(f"{text} /* {self._name}: {part}{' of ' + field if field else ''} */") for field, text in texts.items()
         }
-        found = _as_they_are(rows, made) or self._one_by_one(rows, part, texts, made, columns)
+        # Where there are no columns, a projection takes the name of an expression before for one.
+        found = (_as_they_are(rows, made) if columns else None) or self._one_by_one(rows, part, texts, made, columns)
         if types is None or all(type_ == types[field] for field, type_ in zip(made, _types_of(found), strict=True)):
             return found
-        for (field, text), type_ in zip(texts.items(), _types_of(found), strict=True):
-            _require_fits(self._where(part, field, text), type_, types[field])
+        for field, type_ in zip(made, _types_of(found), strict=True):
+            _require_fits(self._where(part, field, texts[field]), type_, types[field])
         return rows.select(*[one.cast(types[field]).alias(field) for field, one in made.items()])
 
     def _one_by_one(
-        self, rows: "DataFrame", part: str, texts: Mapping[str, str], made: "Mapping[str, Column]", columns: Iterable[str]
+        self, rows: "DataFrame", part: str, texts: Mapping[str, str], made: "Mapping[str, Column]", columns: Sequence[str]
     ) -> "DataFrame":
         """The same, once each has been looked at by itself: a JobDefinitionError names the one that does not fit."""
         from streamproof._jvm import unfit_for_a_buffer

@@ -19,7 +19,7 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * Spark's reader of JSON, which leaves a line as soon as it has seen that the end of its window is not one of those that are asked for.
  *
- * <p>What stands behind the end is not looked at then; it is when the row is due. A line that is left because its end is damaged is missed
+ * <p>What stands behind the end is not looked at then; it is when the row is due or put together with others. A line that is left because its end is damaged is missed
  * by who counts the rows.
  */
 final class WaitingJson extends JsonFileFormat {
