@@ -26,8 +26,10 @@ def parse_duration(text: str) -> timedelta:
     Raises
     ------
     ValueError
-        If the text is not a number and a unit, once or several times. The message says what is accepted.
+        If it is no text, or not a number and a unit, once or several times. The message says what is accepted.
     """
+    if not isinstance(text, str):
+        raise ValueError(f'{text!r} is not a duration; write a text with a number and a unit, such as "10 seconds"')
     position, total, lowered = 0, timedelta(), text.strip().lower()
     while position < len(lowered):
         part = _PART.match(lowered, position)

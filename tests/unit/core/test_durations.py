@@ -21,7 +21,9 @@ def test_durations_are_read_as_people_write_them(text, duration):
     assert parse_duration(text) == duration
 
 
-@pytest.mark.parametrize("text", ["", "  ", "10", "ten seconds", "10 fortnights", "-1 second", "1 second later", "1 mon"])
+@pytest.mark.parametrize(
+    "text", ["", "  ", "10", "ten seconds", "10 fortnights", "-1 second", "1 second later", "1 mon", 120, None, 1.5]
+)
 def test_what_is_no_duration_is_refused(text):
     with pytest.raises(ValueError, match="is not a duration"):
         parse_duration(text)
