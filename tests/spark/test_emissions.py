@@ -140,6 +140,7 @@ def test_r30_rows_that_an_earlier_version_has_put_together_are_read(small_job, m
     for rows in ([event("a", 1)], [event("b", 2)], [event("c", 3)]):
         job.feed(rows)
         job.run()
+    rewritten = set()
     for path in (job.checkpoint("sums") / "_streamproof/manifests").iterdir():
         found = json.loads(path.read_text()) if path.name.isdigit() else {}
         for one in found.get("parked", ()):
@@ -148,6 +149,8 @@ def test_r30_rows_that_an_earlier_version_has_put_together_are_read(small_job, m
                 del one["counted"]
                 path.write_text(json.dumps(found))
                 path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+                rewritten.add(int(path.name))
+    assert 2 in rewritten, "the newest batch has put rows together"
 
     job.feed([event("z", 300)])
     job.run()

@@ -66,7 +66,11 @@ public final class Accumulator extends DeclarativeAggregate {
     return ExpressionUtils.column(new Accumulator(inputs, declared).toAggregateExpression());
   }
 
-  /** Why a column of a projection cannot stand in an accumulator, in a word or two: a line for each, empty where it can; one line of a plan that is none. */
+  /**
+   * Why columns cannot stand in an accumulator, in a word or two: a line for each column, which is empty where it can.
+   *
+   * <p>Where an expression has an aggregate in it, Spark makes no projection; then there is one line for all.
+   */
   public static String unfit(Dataset<?> projection) {
     LogicalPlan plan = projection.queryExecution().analyzed();
     if (!(plan instanceof Project)) {

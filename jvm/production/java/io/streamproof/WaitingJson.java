@@ -19,8 +19,8 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * Spark's reader of JSON, which leaves a line as soon as it has seen that the end of its window is not one of those that are asked for.
  *
- * <p>What stands behind the end is not looked at then; it is when the row is due or put together with others. A line that is left because its end is damaged is missed
- * by who counts the rows.
+ * <p>The rest of such a line is parsed when its row is due, or is put together with others. If an end is damaged, a row that is due can be
+ * left: the rows that were read are counted, and compared with the manifests.
  */
 final class WaitingJson extends JsonFileFormat {
   private static final long serialVersionUID = 1L;
