@@ -165,7 +165,7 @@ def _meant(history: History, view: QueryView) -> Iterator[Finding]:
     for trace in history.offered.edges:
         event, record, batch = history.events[trace], view.arrived.get(trace), _batch(view, trace)
         edge = event.edge
-        if edge is None or edge.late is None or edge.query != view.name or record is None or batch is None:
+        if edge is None or edge.late is None or view.name not in edge.queries or record is None or batch is None:
             continue
         comparable = record.fate == "passed" and record.time_us == event.time_us
         if comparable and view.model.by_batch[batch].bound_us == edge.bound_us and edge.late != (trace in late):

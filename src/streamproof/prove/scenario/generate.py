@@ -44,11 +44,11 @@ class Kind(StrEnum):
 class Edge:
     """What an event is an edge of, in words ("a microsecond above the late bound").
 
-    `late` says whether it must be late in the output `query`, by a batch whose late bound is `bound_us`; None where nothing hangs on that.
+    `late` says whether it must be late in each output of `queries`, by a batch whose late bound is `bound_us`; None where nothing hangs on that.
     """
 
     words: str
-    query: str = ""
+    queries: tuple[str, ...] = ()
     late: bool | None = None
     bound_us: int = 0
 

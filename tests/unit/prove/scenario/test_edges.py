@@ -1,13 +1,14 @@
 """Events at the edges: always there, the same for the same events, and at the tick that they say."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from streamproof.prove.oracle.asked import AskedTime
-from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.shape import Clock, Level, QueryShape
 from streamproof.prove.oracle.windows import PlainGap, PlainSession, PlainTumbling
-from streamproof.prove.scenario.edges import Around, never_sent, with_edges
+from streamproof.prove.scenario.edges import Around, late_bounds, never_sent, newest_of, with_edges
 from streamproof.prove.scenario.generate import Kind, generate, without_trace
 from streamproof.prove.scenario.scenario import Scenario
 from streamproof.prove.scenario.written_time import SourceShape
@@ -34,8 +35,10 @@ def scenario(**changes):
     return Scenario.model_validate({"seed": 3, "events": 600, "batches": 4, "source": {"s": source}, **changes})
 
 
-def around(shape=ONCE, source=MILLISECONDS, ddl=""):
-    return Around(scenario().source["s"], source, ddl, TIME, shape)
+def around(*shapes, source=MILLISECONDS, ddl="", batches=4):
+    newest = newest_of(generate(scenario(batches=batches), "s", source), TIME)
+    queries = [(shape, late_bounds(shape, {"s": newest})) for shape in shapes or (ONCE,)]
+    return Around(scenario().source["s"], source, ddl, TIME, queries)
 
 
 def made(where):
@@ -158,19 +161,21 @@ def test_nested_values_are_empty_or_null_inside():
 
 
 def test_what_knows_no_null_and_no_state_has_few_edges():
-    assert list(named(made(around(None, SourceShape("protobuf", "ts", "milliseconds")))[1])) == ["with null in ts"]
+    assert list(named(made(Around(scenario().source["s"], SourceShape("protobuf", "ts", "milliseconds"), "", TIME))[1])) == [
+        "with null in ts"
+    ]
 
 
 def test_a_scenario_of_few_events_stays_what_it_is():
-    events = generate(scenario(events=20, batches=2), "s", around().source)
+    events = generate(scenario(events=20, batches=2), "s", MILLISECONDS)
 
     assert sum(event.edge is not None for event in with_edges(events, around())) <= 2
 
 
 def test_where_the_watermark_has_not_moved_nothing_is_late():
-    events = generate(scenario(batches=2), "s", around().source)
+    events = generate(scenario(batches=2), "s", MILLISECONDS)
 
-    assert not [event for event in with_edges(events, around()) if event.edge is not None and event.edge.late is not None]
+    assert not [event for event in with_edges(events, around(batches=2)) if event.edge is not None and event.edge.late is not None]
 
 
 def test_what_is_aborted_is_no_event_of_the_scenario():
@@ -204,3 +209,84 @@ def test_a_column_that_a_transform_makes_or_that_is_too_narrow_has_no_gaps_at_ed
         shape = QueryShape("visits", "ts", 10 * SECOND, PlainSession(40 * SECOND, None, PlainGap(column, 40 * SECOND)), ("client",))
 
         assert not [words for words in named(made(around(shape, ddl=ddl))[1]) if "gap" in words]
+
+
+def test_every_query_of_a_source_has_edges_of_its_own():
+    visits = QueryShape("visits", "ts", 20 * SECOND, PlainSession(10 * SECOND), ("client",))
+
+    late = [event.edge for event in made(around(ONCE, visits))[1] if event.edge is not None and event.edge.late is not None]
+
+    assert {edge.queries for edge in late} == {("totals",), ("visits",)}
+    assert {edge.bound_us for edge in late if edge.queries == ("visits",)} == {
+        edge.bound_us + 50 * SECOND for edge in late if edge.queries == ("totals",)
+    }
+
+
+def test_queries_that_decide_alike_share_the_events_at_their_bound():
+    other = QueryShape("counts", "ts", 70 * SECOND, PlainTumbling(30 * SECOND), (), ("trades",))
+
+    edges = [event.edge for event in made(around(WINDOW, other))[1] if event.edge is not None and event.edge.late is not None]
+
+    assert [edge.queries for edge in edges] == [("totals", "counts")] * 3
+
+
+def test_the_bound_of_a_union_stands_on_all_its_sources():
+    clocks = {"s": Clock(10 * SECOND), "r": Clock(30 * SECOND)}
+    shape = QueryShape("both", "ts", 30 * SECOND, deduplicate=("id",), clocks=clocks)
+    newest = newest_of(generate(scenario(), "s", MILLISECONDS), TIME)
+    slower = {batch: at - 60 * SECOND for batch, at in newest.items()}
+
+    assert late_bounds(shape, {"s": newest, "r": slower}) == [0, 0, *(slower[batch] - 30 * SECOND for batch in (0, 1))]
+    assert late_bounds(shape, {"r": slower, "s": newest}) == late_bounds(shape, {"s": newest, "r": slower})
+    idle = replace(shape, clocks={**clocks, "r": Clock(30 * SECOND, None, SECOND)})
+    assert late_bounds(idle, {"s": newest, "r": slower}) == [0, 0, 0, 0]
+
+
+def test_rivals_of_a_key_are_ordered_by_a_null_and_by_their_times():
+    shape = QueryShape("newest", "ts", 10 * SECOND, deduplicate=("id",), within_us=30 * SECOND, order_by="amount", keep="last")
+
+    edges = named(made(around(shape))[1])
+
+    null, rival = edges["without an order, against a rival of its key"], edges["whose rival is without an order"]
+    assert (null.values["amount"], rival.values["id"], rival.time_us) == (None, null.values["id"], null.time_us)
+    assert rival.values["amount"] is not None
+    assert rival.event_id != null.event_id
+    newer, older = edges["of another time, against a rival of its key"], edges["whose rival is of another time"]
+    assert (older.values["id"], older.values["amount"]) == (newer.values["id"], newer.values["amount"])
+    assert older.time_us == newer.time_us - 1_000
+    for words, apart in (("exactly a gap", 0), ("a tick less than a gap", -1_000), ("a tick more than a gap", 1_000)):
+        first, second = edges[f"that another follows by {words}"], edges[f"{words} behind another of its key"]
+        assert (second.time_us - first.time_us, second.values["id"]) == (30 * SECOND + apart, first.values["id"])
+
+
+def test_a_rival_comes_when_its_key_is_just_forgotten_and_a_tick_before():
+    shape = QueryShape("once", "ts", 10 * SECOND, deduplicate=("id",), within_us=40 * SECOND)
+
+    edges = named(made(around(shape))[1])
+
+    bound = edges["at the late bound"].edge.bound_us
+    for words, expires in (("has just been forgotten", bound), ("has a tick left", bound + 1_000)):
+        first, rival = edges[f"whose key {words} when a rival comes"], edges[f"of a key that {words}"]
+        assert (first.time_us + 40 * SECOND, rival.batch, rival.values["id"]) == (expires, 3, first.values["id"])
+        assert rival.event_id != first.event_id
+        assert rival.kind is Kind.OK
+
+
+def test_a_window_that_is_corrected_has_events_on_both_sides_of_its_first_row():
+    shape = QueryShape("totals", "ts", 70 * SECOND, PlainTumbling(30 * SECOND), (), emit="corrections", lateness_us=60 * SECOND)
+
+    edges = named(made(around(shape))[1])
+
+    given, not_yet = edges["in the last window that has given its rows"], edges["in the first that has not"]
+    fired = given.edge.bound_us + 60 * SECOND
+    assert (given.time_us + 1_000) % (30 * SECOND) == 0
+    assert given.time_us < not_yet.time_us <= fired < not_yet.time_us + 30 * SECOND
+    assert (given.batch, given.edge.late, not_yet.edge.late) == (3, False, False)
+
+
+def test_a_window_of_windows_has_events_at_its_start():
+    shape = QueryShape("hours", "ts", SECOND, PlainTumbling(120 * SECOND), before=Level(PlainTumbling(30 * SECOND)))
+
+    start = named(made(around(shape))[1])["at the start of a window of windows"].time_us
+
+    assert start % (120 * SECOND) == 0

@@ -8,14 +8,15 @@ from streamproof.config import FilesSource, JobConfig, KafkaSource
 from streamproof.config.columns import sized_columns_of
 from streamproof.errors import ScenarioError
 from streamproof.prove.oracle.asked import Asked, shape_asked
-from streamproof.prove.scenario.edges import Around, never_sent, with_edges
+from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.scenario.edges import Around, late_bounds, never_sent, newest_of, with_edges
 from streamproof.prove.scenario.event_lines import header_of, in_lines
 from streamproof.prove.scenario.generate import Event, generate, without_trace
 from streamproof.prove.scenario.scenario import Scenario
 from streamproof.prove.scenario.schedule import write_events
 from streamproof.prove.scenario.written_time import shape_of_source
 from streamproof.prove.services import Services
-from streamproof.prove.subjects.job.as_written import event_time_asked
+from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
 from streamproof.prove.subjects.job.binding import proved_as
 
 _ABORTED = 4
@@ -61,15 +62,23 @@ def add_edges(
     """The same with events at the edges of what the job asks for, unless the scenario wants none."""
     if not scenario.edges:
         return dict(made)
+    newest = {name: newest_of(events, event_time_asked(config, name)) for name, events in made.items()}
+    shapes = {query: _shape(query, calls, config) for query, calls in asked.items()}
+    bounds = {query: late_bounds(shape, {name: newest[name] for name in asked[query].sources}) for query, shape in shapes.items()}
     found = {}
     for name, events in made.items():
+        queries = [
+            (shapes[query], bounds[query]) for query, calls in asked.items() if name in calls.sources and shapes[query].stateful
+        ]
         source, time = config.source[name], event_time_asked(config, name)
-        # Of a union the bound stands on all its sources: what lies at an edge of it cannot be told from one.
-        shapes = [shape_asked(query, calls, time) for query, calls in asked.items() if calls.sources == (name,)]
-        stateful = next((shape for shape in shapes if shape.stateful), None)
-        around = Around(scenario.source[name], shape_of_source(source), source.schema_ddl or "", time, stateful)
-        found[name] = with_edges(events, around)
+        found[name] = with_edges(
+            events, Around(scenario.source[name], shape_of_source(source), source.schema_ddl or "", time, queries)
+        )
     return found
+
+
+def _shape(query: str, asked: Asked, config: JobConfig) -> QueryShape:
+    return shape_asked(query, asked, event_time_asked(config, asked.source), event_times_asked(config, asked.sources))
 
 
 def data_of(config: JobConfig, folder: Path, services: Services, *, trace: bool) -> dict[str, str]:
