@@ -29,6 +29,9 @@ class Around:
         The event time that the user's file declares.
     queries
         The queries of the source that keep state, each with the late bound of every batch, microseconds, as `late_bounds` gives it.
+    turn
+        The batch in which its nulls begin. Two sources of a union begin in different ones: of two events with a null in the key, in one batch,
+        either could stay.
     """
 
     plan: SourceScenario
@@ -36,6 +39,7 @@ class Around:
     ddl: str = ""
     time: AskedTime | None = None
     queries: Sequence[tuple[QueryShape, Sequence[int]]] = ()
+    turn: int = 0
 
 
 def newest_of(events: Sequence[Event], time: AskedTime | None) -> dict[int, int]:

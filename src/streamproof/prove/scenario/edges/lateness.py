@@ -95,10 +95,10 @@ def given_rows(board: Board) -> None:
     """In the last window that has given its rows and can still be corrected, and in the one after it."""
     done = set()
     for shape, batch, bound in board.moved():
-        kind = shape.decides
-        if kind is None or kind.several or not shape.lateness_us or (kind, bound, shape.lateness_us) in done:
+        kind, fired = shape.entered.window, bound + shape.lateness_us
+        if kind is None or not shape.revised or (kind, fired) in done:
             continue
-        done.add((kind, bound, shape.lateness_us))
-        last = kind.last_late(bound + shape.lateness_us, board.tick_us)
-        for offset, words in ((0, "in the last window that has given its rows"), (board.tick_us, "in the first that has not")):
-            board.put(batch, Edge(words, (shape.query,), late=False, bound_us=bound), time_us=last + offset)
+        done.add((kind, fired))
+        last = kind.last_late(fired, board.tick_us)
+        board.put(batch, Edge("in the last window that has given its rows"), time_us=last)
+        board.put(batch, Edge("in the first that has not"), time_us=last + board.tick_us)

@@ -11,7 +11,7 @@ from streamproof.prove.scenario.scenario import ChoiceColumn, EventTimeColumn
 
 def nulls(board: Board) -> None:
     """Null in each column that may be null, the keys among them, in turn over the batches."""
-    for number, name in enumerate(may_be_null(board.around)):
+    for number, name in enumerate(may_be_null(board.around), start=board.around.turn):
         board.put(number % board.batches, Edge(f"with null in {name}"), values={name: None})
 
 
