@@ -244,8 +244,19 @@ def test_the_bound_of_a_union_stands_on_all_its_sources():
 
     assert late_bounds(shape, {"s": newest, "r": slower}) == [0, 0, *(slower[batch] - 30 * SECOND for batch in (0, 1))]
     assert late_bounds(shape, {"r": slower, "s": newest}) == late_bounds(shape, {"s": newest, "r": slower})
-    idle = replace(shape, clocks={**clocks, "r": Clock(30 * SECOND, None, SECOND)})
-    assert late_bounds(idle, {"s": newest, "r": slower}) == [0, 0, 0, 0]
+
+
+def test_the_bound_of_a_union_is_not_known_before_where_a_source_is_quiet_for_a_while():
+    newest = newest_of(generate(scenario(), "s", MILLISECONDS), TIME)
+    quiet = {batch: at - 60 * SECOND for batch, at in newest.items() if batch < 2}
+
+    def bounds(idle_after_us, of_r):
+        clocks = {"s": Clock(10 * SECOND), "r": Clock(30 * SECOND, None, idle_after_us)}
+        return late_bounds(QueryShape("both", "ts", deduplicate=("id",), clocks=clocks), {"s": newest, "r": of_r})
+
+    assert bounds(SECOND, quiet) == [0, 0, 0, 0]
+    assert bounds(SECOND, {batch: at - 60 * SECOND for batch, at in newest.items()})[3] == newest[1] - 90 * SECOND
+    assert bounds(0, quiet)[3] == newest[1] - 90 * SECOND
 
 
 def test_rivals_of_a_key_are_ordered_by_a_null_and_by_their_times():

@@ -18,7 +18,7 @@ def late_bounds(shape: QueryShape, newest_of: Mapping[str, Mapping[int, int]]) -
     newest_of
         By source of the query, by batch, the newest event time that the watermark sees, microseconds.
 
-    A source that may be idle is left out of a union by the clocks of the batches, which nobody knows before: then no bound ever moves here.
+    A source that is quiet for a while is left out of a union by the clocks of the batches, which nobody knows before: then no bound moves here.
     """
     batches = max((batch + 1 for newest in newest_of.values() for batch in newest), default=0)
     if len(newest_of) > 1:
@@ -33,9 +33,12 @@ def late_bounds(shape: QueryShape, newest_of: Mapping[str, Mapping[int, int]]) -
 
 
 def _of_union(shape: QueryShape, newest_of: Mapping[str, Mapping[int, int]], batches: int) -> list[int]:
-    if any(clock.idle_after_us is not None for clock in shape.clocks.values()):
+    idle = {source: clock.idle_after_us for source, clock in shape.clocks.items() if clock.idle_after_us is not None}
+    if any(after_us and len(newest_of[source]) < batches for source, after_us in idle.items()):
         return [0] * batches
-    watermark, bounds, last = AlignedWatermark({source: clock.delay_us for source, clock in shape.clocks.items()}), [], 0
+    at_once = {source: after_us for source, after_us in idle.items() if not after_us}
+    watermark = AlignedWatermark({source: clock.delay_us for source, clock in shape.clocks.items()}, at_once)
+    bounds, last = [], 0
     for batch in range(batches):
         bounds.append(last)
         last = watermark.predicted_ms * 1_000
