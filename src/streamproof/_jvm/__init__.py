@@ -1,6 +1,7 @@
 """The bridge to the JVM: the only room that touches py4j."""
 
 from streamproof._jvm.batches import BatchRows, Doors, Dropped, check_doors, doors_of, for_each_batch, listen_to_jvm
+from streamproof._jvm.folders import FROM_PATH, Folder, folder_at, rows_of_files
 from streamproof._jvm.java import (
     PRODUCTION_JAR,
     PROOF_JAR,
@@ -29,11 +30,13 @@ from streamproof._jvm.waiting import WaitingRows, write_rows
 from streamproof._jvm.zone_windows import ZoneWindows
 
 __all__ = [
+    "FROM_PATH",
     "PRODUCTION_JAR",
     "PROOF_JAR",
     "BatchRows",
     "Doors",
     "Dropped",
+    "Folder",
     "KafkaOffsets",
     "KafkaTopic",
     "Numbered",
@@ -52,6 +55,7 @@ __all__ = [
     "doors_of",
     "empty_rows",
     "float_steps",
+    "folder_at",
     "for_each_batch",
     "gone_file",
     "has_class",
@@ -71,6 +75,7 @@ __all__ = [
     "live_settings",
     "operators_of_stream",
     "plain",
+    "rows_of_files",
     "storage_error",
     "task_slots",
     "text_behind_record",

@@ -93,9 +93,13 @@ def check_columns(path: KeyPath, source: SourceConfig) -> Iterator[Problem]:
             (*path, "schema"), f"schema {sentence}{end}", 'It is the columns, such as "trade_id string, notional double, ts long".'
         )
         return
-    if source.format == "text" and list(columns.values()) != ["string"]:
+    if source.format == "text" and next(iter(columns.values())) != "string":
         found = f'schema is "{source.schema_ddl}", and a line of text is one column.'
-        yield Problem((*path, "schema"), found, 'It must be one column, a string, such as "value string".')
+        yield Problem(
+            (*path, "schema"),
+            found,
+            'Its first column must be a string, such as "value string"; others are those that folders name, such as date=2026-03-02.',
+        )
     for name, kind in columns.items() if source.format == "csv" else ():
         if kind in _NOT_IN_CSV:
             yield Problem(

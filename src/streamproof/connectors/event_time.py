@@ -43,7 +43,9 @@ def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -
         rows = rows.withColumn(INSTANT, _instant(rows, name, declared))
         reason = _time_reason(declared, doors.clock())
     if PROBLEM in rows.columns:
-        unread = F.when(F.col(ORIGINAL).isNull(), F.lit(_TOMBSTONE)).otherwise(F.col(PROBLEM))
+        unread = F.col(PROBLEM)
+        if ORIGINAL in rows.columns:  # rows of files that say their types have none
+            unread = F.when(F.col(ORIGINAL).isNull(), F.lit(_TOMBSTONE)).otherwise(unread)
         reason = F.when(F.col(PROBLEM).isNotNull(), unread).otherwise(reason)
     if CORRUPT in rows.columns:
         more = _jvm.text_behind_record(rows.sparkSession, F.col(ORIGINAL).cast("string"))

@@ -46,7 +46,7 @@ WHOLE_TEXT = {
 
 def own_name(names: Iterable[str]) -> str | None:
     """The first of the names that is one of Streamproof's own columns, in whatever case: Spark takes `_Reason` for `_reason`."""
-    return next((name for name in names if name.lower() in _OWN), None)
+    return next((name for name in names if name.lower() in _OWN or name.lower().startswith("_path.")), None)
 
 
 def quoted(name: str) -> str:

@@ -1,23 +1,21 @@
 """Directories of files as a stream: JSON, CSV, text, Parquet, Avro (S1)."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from streamproof import _jvm
 from streamproof.connectors import json_records, schemas
-from streamproof.connectors.files import lines
-from streamproof.connectors.files.formats import CSV, CSV_RECORDS, csv_options
+from streamproof.connectors.files import folders, lines
+from streamproof.connectors.files.formats import CSV, csv_options
 from streamproof.core.file_formats import FILE_FORMATS, TYPED
 from streamproof.errors import DataError
+from streamproof.stream.names import CORRUPT, PROBLEM, TRACE
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrameReader
-    from pyspark.sql.streaming.readwriter import DataStreamReader
-
     from streamproof.config import FilesSource
 
 _ANY_AGE = "36500d"
@@ -33,43 +31,58 @@ def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, st
     For JSON: the declared columns, `_corrupt` (why a record does not fit) and `_original` (the bytes of the line); for CSV and text `_problem`
     in the place of `_corrupt`. For Parquet and Avro: the columns of the files. In proofs also `_trace` (string).
     """
-    schema = schemas.usable(name, source, _schema(spark, name, source, path), trace=trace)
-    reader = spark.readStream if stream else spark.read
-    if stream:
-        # Spark's default leaves out, without a word, what is a week older than the newest file, and forgets that it has read it.
-        reader = reader.option("maxFileAge", _ANY_AGE)
-    if stream and source.files_per_batch:
-        reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
-    if source.format in CONTAINERS:
-        return _loaded(reader.format(CONTAINERS[source.format]).options(**ALL_FILES).schema(schema), name, path)
-    if source.format == "csv":
-        reader = reader.format(CSV).schema(CSV_RECORDS).options(**csv_options(schema, source.csv))
-        return lines.of_csv(_loaded(reader, name, path), schema, lenient=source.lenient)
-    if source.format == "text":
-        return lines.of_text(_loaded(reader.format("text"), name, path), schema)
-    return json_records.parsed(_loaded(reader.format("text"), name, path), F.col("value"), schema, lenient=source.lenient)
-
-
-def _loaded(reader: "DataFrameReader | DataStreamReader", name: str, path: str) -> DataFrame:
-    try:
-        return reader.load(path)
-    except AnalysisException as problem:
-        if problem.getCondition() != "PATH_NOT_FOUND":
-            raise
+    folder = _jvm.folder_at(spark, path)
+    if folder is None:
         raise DataError(
             f"[source.{name}] path is {path}, and there is no such folder.",
             remedy="Make it, or mend the path in the configuration.",
-        ) from problem
+        )
+    schema = schemas.usable(name, source, _schema(spark, name, source, folder), trace=trace)
+    columns = folders.of_paths(name, schema, folder, [TRACE] if trace else [])
+
+    def rows(reader: str, of_file: StructType, options: Mapping[str, str]) -> DataFrame:
+        how = {**options, **(_how_a_stream_reads(source) if stream else {})}
+        return _jvm.rows_of_files(spark, folder, reader, of_file, how, of_paths=columns, may_be_named=schema.names, stream=stream)
+
+    said = folders.carried(columns)
+    if source.format in CONTAINERS:
+        return folders.placed(rows(CONTAINERS[source.format], schema, ALL_FILES), schema, columns, PROBLEM)
+    if source.format == "csv":
+        read = rows(CSV, _texts("original", "json", "problem"), csv_options(schema, source.csv))
+        return folders.placed(lines.of_csv(read, schema, said, lenient=source.lenient), schema, columns, PROBLEM)
+    read = rows("text", _texts("value"), {})
+    if source.format == "text":
+        return folders.placed(lines.of_text(read, schema, said), schema, columns, PROBLEM)
+    parsed = json_records.parsed(read, F.col("value"), schema, said, lenient=source.lenient)
+    return folders.placed(parsed, schema, columns, CORRUPT)
 
 
-def _schema(spark: SparkSession, name: str, source: "FilesSource", path: str) -> StructType:
-    if source.schema_ddl:
-        return schemas.declared(name, source)
+def _texts(*names: str) -> StructType:
+    return StructType([StructField(name, StringType()) for name in names])
+
+
+def _how_a_stream_reads(source: "FilesSource") -> dict[str, str]:
+    # Spark's default leaves out, without a word, what is a week older than the newest file, and forgets that it has read it.
+    limit = {"maxFilesPerTrigger": str(source.files_per_batch)} if source.files_per_batch else {}
+    return {"maxFileAge": _ANY_AGE, **limit}
+
+
+def _schema(spark: SparkSession, name: str, source: "FilesSource", folder: _jvm.Folder) -> StructType:
+    asked = schemas.declared(name, source) if source.schema_ddl else None
+    if asked is not None and (source.format not in CONTAINERS or not _undeclared(asked, folder)):
+        return asked
+    reader = spark.read.format(CONTAINERS[source.format]).options(**ALL_FILES)
     try:
-        return spark.read.format(CONTAINERS[source.format]).options(**ALL_FILES).load(path).schema
+        return (reader if asked is None else reader.schema(asked)).load(folder.pattern).schema
     except Exception as problem:  # what Spark and its readers raise over a file has no common type
         said = _jvm.plain(_jvm.causes_of(problem)[-1])
         raise DataError(
-            f"[source.{name}] no schema could be read from {path}: {said}",
+            f"[source.{name}] no schema could be read from {source.path}: {said}",
             remedy=f"Declare schema in the configuration, or look whether the folder holds {FILE_FORMATS[source.format].title} files.",
         ) from problem
+
+
+def _undeclared(schema: StructType, folder: _jvm.Folder) -> bool:
+    """Whether folders name a column that is not declared: where files say their columns, Spark gives the job these too."""
+    declared = {name.lower() for name in schema.names}
+    return any(name.lower() not in declared for name in folder.named or ())

@@ -1,7 +1,9 @@
 package io.streamproof;
 
 import java.io.Serializable;
+import java.util.Set;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.collection.immutable.Map;
 
@@ -20,5 +22,17 @@ record CsvDialect(StructType columns, boolean header, byte delimiter, byte quote
         (byte) options.apply("quote").charAt(0),
         (byte) options.apply("escape").charAt(0),
         options.apply("none"));
+  }
+
+  /** The same for a file whose path says these columns. */
+  CsvDialect without(Set<String> names) {
+    if (names.isEmpty()) {
+      return this;
+    }
+    StructType others = new StructType();
+    for (StructField column : columns.fields()) {
+      others = names.contains(column.name()) ? others : others.add(column);
+    }
+    return new CsvDialect(others, header, delimiter, quote, escape, none);
   }
 }

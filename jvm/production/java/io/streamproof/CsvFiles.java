@@ -29,7 +29,8 @@ import scala.runtime.AbstractFunction1;
  * json}), or why it is no record of the columns ({@code problem}).
  *
  * <p>Spark's own reader gives the bytes of a broken record only, decoded, passes over blank lines, closes a quote at the end of a file by
- * itself, and takes the columns of every file in the order that the first one has. A file is read by one task from its beginning: whether a
+ * itself, and takes the columns of every file in the order that the first one has. A column that a folder of the path says ({@code
+ * date=2026-03-02}) need not stand in a file, and is not looked for there. A file is read by one task from its beginning: whether a
  * line end stands in quotes is known only from there.
  *
  * <p>Written, every text is in quotes and nothing else is: a reader can tell "7" from 7, and an empty text from a null. Spark's own writer
@@ -62,18 +63,20 @@ public final class CsvFiles implements FileFormat, Serializable {
       Seq<Filter> filters,
       Map<String, String> options,
       Configuration configuration) {
-    return new Reader(CsvDialect.of(options), wanted.fieldNames(), new SerializableConfiguration(configuration));
+    return new Reader(CsvDialect.of(options), partitions.fieldNames(), wanted.fieldNames(), new SerializableConfiguration(configuration));
   }
 
   private static final class Reader extends AbstractFunction1<PartitionedFile, Iterator<InternalRow>> implements Serializable {
     private static final long serialVersionUID = 1L;
 
     private final CsvDialect dialect;
+    private final String[] ofPaths;
     private final String[] wanted;
     private final SerializableConfiguration configuration;
 
-    Reader(CsvDialect dialect, String[] wanted, SerializableConfiguration configuration) {
+    Reader(CsvDialect dialect, String[] ofPaths, String[] wanted, SerializableConfiguration configuration) {
       this.dialect = dialect;
+      this.ofPaths = ofPaths;
       this.wanted = wanted;
       this.configuration = configuration;
     }
@@ -81,7 +84,7 @@ public final class CsvFiles implements FileFormat, Serializable {
     @Override
     public Iterator<InternalRow> apply(PartitionedFile file) {
       InputStream input = CodecStreams.createInputStreamWithCloseResource(configuration.value(), file.toPath());
-      return new CsvRecords(dialect, wanted, input, file.urlEncodedPath());
+      return new CsvRecords(dialect.without(Folder.columnsOfPath(ofPaths, file.partitionValues())), wanted, input, file.urlEncodedPath());
     }
   }
 

@@ -47,5 +47,11 @@ public class ForklessFileSystem extends RawLocalFileSystem {
     public WithChecksums() {
       super(new ForklessFileSystem());
     }
+
+    /** Hadoop makes the name of a checksum into a path, where the part before a colon would be a scheme: such a file could not be opened. */
+    @Override
+    public Path getChecksumFile(Path file) {
+      return new Path(file.getParent(), new Path(null, null, "." + file.getName() + ".crc"));
+    }
   }
 }

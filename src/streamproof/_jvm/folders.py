@@ -1,0 +1,74 @@
+"""Folders of files: which columns their paths name, and the rows of exactly the files that a batch has."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from streamproof._jvm.java import java_class
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+FROM_PATH = "_path."
+"""What the hidden column begins with that holds the text that a file's path gives a column; null of a file whose path does not."""
+_SOURCE = "io.streamproof.FolderSource"
+_FORMAT, _COLUMNS = "streamproofFormat", "streamproofColumns"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder that is there, or a pattern of such.
+
+    Parameters
+    ----------
+    pattern
+        Its path, with a backslash before each character that stands for itself.
+    named
+        The columns that folders below it name, as in "date=2026-03-02"; None where nothing lies in it yet.
+    """
+
+    pattern: str
+    named: frozenset[str] | None
+
+
+def folder_at(spark: "SparkSession", path: str) -> Folder | None:
+    """What lies at a path; None where there is nothing. It looks into one folder of each level, not into all."""
+    folder = java_class(spark, "Folder")
+    pattern = folder.found(spark._jsparkSession, path)
+    if pattern is None:
+        return None
+    named = folder.named(spark._jsparkSession, pattern)
+    return Folder(pattern, None if named is None else frozenset(named))
+
+
+def rows_of_files(
+    spark: "SparkSession",
+    folder: Folder,
+    reader: str,
+    columns: "StructType",
+    options: Mapping[str, Any],
+    *,
+    of_paths: Sequence[str],
+    may_be_named: Sequence[str],
+    stream: bool,
+) -> "DataFrame":
+    """The rows of a folder's files, each file read once, with `FROM_PATH` and the name (string) for each column of `of_paths`.
+
+    Parameters
+    ----------
+    reader
+        Spark's name of the format of a file; `columns` are those of its rows.
+    may_be_named
+        The columns that no folder may name unless they are among `of_paths`: the batch stops.
+    """
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    schema = StructType([*columns.fields, *(StructField(f"{FROM_PATH}{name}", StringType()) for name in of_paths)])
+    asked = {**options, _FORMAT: reader, _COLUMNS: json.dumps(list(may_be_named))}
+    if stream:
+        return spark.readStream.format(_SOURCE).schema(schema).options(**asked).load(folder.pattern)
+    made = java_class(spark, "Folder").rows(spark._jsparkSession, {**asked, "path": folder.pattern}, schema.json())
+    return DataFrame(made, spark)

@@ -1,0 +1,114 @@
+"""A batch reads each file that its log names once, whatever the file and its folders are called."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import fastavro
+import pyarrow as pa
+import pyarrow.orc as po
+import pyarrow.parquet as pq
+import pytest
+
+from spark.small_job import KEPT, Binding, SmallJob, event
+from spark.test_file_formats import AVRO
+from streamproof.config import load
+from streamproof.replay.bounded.run import run_bounded
+
+pytestmark = pytest.mark.spark
+
+ODD = [
+    "a[1]",
+    "b{1,2}",
+    "c*",
+    "d?",
+    "e\\f",
+    "g]",
+    "h}",
+    "i,j",
+    "k l",
+    "m%20n",
+    "o#p",
+    "q+r",
+    "ü€😀",
+    "s't\"u",
+    "v:w",
+    "x=1",
+    "y\nz",
+    "&;<>|$`",
+]
+TEXT = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    return sp.Outputs(kept=events)
+"""
+
+
+def write(path: Path, rows: list[dict[str, object]]) -> None:
+    """A file in the format that its name ends with, of the same age as all others: one batch takes them."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    form = path.suffix.removeprefix(".")
+    if form == "parquet":
+        with path.open("wb") as file:
+            pq.write_table(pa.Table.from_pylist(rows), file)
+    elif form == "orc":
+        with path.open("wb") as file:
+            po.write_table(pa.Table.from_pylist(rows), file)
+    elif form == "avro":
+        with path.open("wb") as file:
+            fastavro.writer(file, AVRO, rows)
+    elif form == "csv":
+        path.write_text("".join(f"{','.join(map(str, row))}\n" for row in (rows[0].keys(), *(each.values() for each in rows))))
+    else:
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    os.utime(path, (1_700_000_000,) * 2)
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "parquet", "avro", "orc"])
+def test_files_with_any_name_are_read_once(small_job: Callable[..., SmallJob], form: str) -> None:
+    job = small_job(KEPT, Binding(format=form, files_per_batch=None))
+    for name in ("plain", *ODD):
+        write(job.folder / "data" / f"{name}.{form}", [event(name, 0), event(f"{name}2", 1)])
+
+    result = job.run()
+
+    assert job.ids() == sorted(identity for name in ("plain", *ODD) for identity in (name, f"{name}2"))
+    assert result.rows_in == 2 * (1 + len(ODD))
+
+
+def test_lines_of_text_in_files_with_any_name_are_read_once(small_job: Callable[..., SmallJob]) -> None:
+    job = small_job(TEXT, Binding(format="text", schema=None, event_time="", sinks={"kept": "json"}, files_per_batch=None))
+    for name in ("plain", *ODD):
+        (job.folder / "data" / f"{name}.log").write_text(f"{name.encode().hex()}\n")
+
+    job.run()
+
+    assert sorted(bytes.fromhex(row["value"]).decode() for row in job.rows("kept")) == sorted(("plain", *ODD))
+
+
+@pytest.mark.parametrize("folder", ["data[1]", "d{a,b}", "d*t?", "da\\ta", "da:ta", "day=1/[x]"])
+def test_a_folder_with_any_name_is_itself(small_job: Callable[..., SmallJob], folder: str) -> None:
+    source = {"connector": "files", "path": folder}
+    job = small_job(KEPT, Binding(tables={"source.events": source}))
+    for other in ("data1", "da", "dat", "data"):
+        write(job.folder / other / "other.json", [event("other", 0)])
+    write(job.folder / folder / "a[1].json", [event("a", 0)])
+    write(job.folder / folder / "b.json", [event("b", 1)])
+
+    result = job.run()
+    bounded = run_bounded(load(job.folder), spark=job.spark)
+
+    assert job.ids() == ["a", "b"]
+    assert result.rows_in == bounded.rows_in == 2
+
+
+def test_a_pattern_that_is_no_folder_still_is_one(small_job: Callable[..., SmallJob]) -> None:
+    job = small_job(KEPT, Binding(tables={"source.events": {"connector": "files", "path": "data/*/in"}}))
+    write(job.folder / "data" / "x[1]" / "in" / "a{1}.json", [event("a", 0)])
+    write(job.folder / "data" / "y" / "in" / "b.json", [event("b", 1)])
+
+    assert job.run().rows_in == 2
+    assert job.ids() == ["a", "b"]
+    write(job.folder / "data" / "z" / "in" / "c.json", [event("c", 2)])
+    assert job.run().rows_in == 1  # what it has read is below the pattern still
