@@ -5,6 +5,7 @@ It may hold values of rows, as Spark's errors do; only its owner may read it.
 
 import logging
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -52,6 +53,19 @@ def python_side(log: Path | None) -> Iterator[None]:
             logger.removeHandler(handler)
             logger.propagate = propagated
         handler.close()
+
+
+@contextmanager
+def passing_log() -> Iterator[Path]:
+    """A log for work that has no job to lie beside: it takes what Spark, its JVM and PySpark say, and is removed behind it."""
+    descriptor, name = tempfile.mkstemp(prefix="streamproof-", suffix=".log")  # its owner alone may read it
+    os.close(descriptor)
+    log = Path(name)
+    try:
+        with python_side(log):
+            yield log
+    finally:
+        log.unlink(missing_ok=True)
 
 
 def said_at_the_end(log: Path) -> str:
