@@ -306,7 +306,7 @@ def _two_drivers(causes: Sequence[str]) -> StreamproofError | None:
 def _damaged(causes: Sequence[str]) -> StreamproofError | None:
     text = "\n".join(causes)
     if not re.search(
-        r"/(state|offsets|commits|sources)/|CANNOT_LOAD|STATE_STORE|CHECKSUM|MISSING_METADATA|streaming metadata|Incomplete log",
+        r"/(state|offsets|commits|sources)/|CANNOT_LOAD|STATE_STORE|CHECKSUM|MISSING_METADATA|MISSING_STATE|streaming metadata|Incomplete log",
         text,
     ):
         return None
