@@ -73,6 +73,11 @@ class StreamproofError(Exception):
         self.message, self.required, self.remedy, self.action = message, required, remedy, action
         super().__init__("\n".join(part for part in (message, required, remedy) if part))
 
+    def change_remedy(self, remedy: str) -> None:
+        """Has the error say another remedy, which no program can do."""
+        self.remedy, self.action = remedy, None
+        self.args = ("\n".join(part for part in (self.message, self.required, remedy) if part),)
+
 
 class ConfigurationError(StreamproofError):
     """The configuration file, the command line or the job's definition is wrong: the user must change something."""

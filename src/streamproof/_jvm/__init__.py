@@ -6,7 +6,6 @@ from streamproof._jvm.java import (
     PRODUCTION_JAR,
     PROOF_JAR,
     causes_of,
-    is_gone,
     is_of_spark,
     java_call,
     java_causes,
@@ -14,6 +13,7 @@ from streamproof._jvm.java import (
     plain,
 )
 from streamproof._jvm.kafka import KafkaOffsets, KafkaTopic, kafka_offsets, kafka_topics
+from streamproof._jvm.liveness import has_ended, is_gone, was_killed_at_start
 from streamproof._jvm.plans import (
     accumulator_column,
     aggregates_in_python,
@@ -59,6 +59,7 @@ __all__ = [
     "for_each_batch",
     "gone_file",
     "has_class",
+    "has_ended",
     "is_gone",
     "is_of_spark",
     "is_own",
@@ -81,5 +82,6 @@ __all__ = [
     "text_behind_record",
     "too_many_open_files",
     "unfit_for_a_buffer",
+    "was_killed_at_start",
     "write_rows",
 ]

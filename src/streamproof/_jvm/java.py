@@ -1,7 +1,6 @@
 """What every part of the bridge stands on: our Java classes by name, and what exceptions of the JVM say."""
 
 import re
-import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,20 +63,6 @@ def is_of_spark(problem: BaseException) -> bool:
     from pyspark.errors import PySparkException
 
     return isinstance(problem, PySparkException | Py4JError)
-
-
-def is_gone(problem: BaseException | None) -> bool:
-    """Whether an error, or one that it comes from, says that there is no JVM any more; connections to others are not asked about."""
-    from py4j.protocol import Py4JNetworkError
-
-    while problem is not None:
-        places = traceback.extract_tb(problem.__traceback__)
-        if isinstance(problem, Py4JNetworkError) or (
-            isinstance(problem, ConnectionError) and places and "py4j" in Path(places[-1].filename).parts
-        ):
-            return True
-        problem = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
-    return False
 
 
 def causes_of(problem: BaseException) -> list[str]:

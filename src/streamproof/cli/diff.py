@@ -25,9 +25,10 @@ What a side is:
 
 \b
 Exit codes:
-  0  the same      1  different      2  wrong usage, or a side that cannot be read
+  0  the same      1  different      2  wrong usage, or a side that cannot be read      75  start it again: the JVM died
 """
 _WRONG = 2
+_ONLY_READS = "Both sides are as they were: a comparison only reads."
 
 
 def diff(
@@ -90,15 +91,17 @@ def _compared(
     find_spark()
     from streamproof.replay.diff.compare import Asked, compare, found_outputs
     from streamproof.replay.diff.sides import is_remote
+    from streamproof.runtime.failures import telling_of_a_dead_jvm
+    from streamproof.runtime.run_log import passing_log
     from streamproof.runtime.session import start_session
 
     asked = Asked(tuple(key), tolerance, newest, tuple(ignored), output, show)
     if not is_remote(a) and not is_remote(b):
         found_outputs(a, b, asked)  # what is missing is said before a JVM starts
     find_java()
-    with screen.waiting("comparing") as say:
+    with passing_log() as log, screen.waiting("comparing") as say, telling_of_a_dead_jvm(_ONLY_READS):
         say("starting Spark")
-        spark = start_session("streamproof diff", {})
+        spark = start_session("streamproof diff", {}, log=log)
         say(f"{a} with {b}")
         return compare(spark, a, b, asked)
 

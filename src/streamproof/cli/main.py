@@ -97,6 +97,10 @@ def _unexpected(problem: Exception) -> int:
             screen.print_problem(f"{problem.format_message()}\n{command} --help shows what it takes.")
         return int(getattr(problem, "exit_code", 2))
     kept = screen.keep_trace(problem)
+    gone = _of_a_dead_jvm(problem)
+    if gone is not None:
+        screen.print_error(gone)
+        return gone.exit_code
     screen.print_trace(problem)
     where = f"The whole trace is in {kept}." if kept else "The trace could not be kept: this folder cannot be written."
     lines = str(problem).strip().splitlines()
@@ -107,6 +111,16 @@ def _unexpected(problem: Exception) -> int:
         f"Unexpected: {type(problem).__name__}{f': {lines[0]}' if lines else ''}\n{where}\nThis is a fault of Streamproof's: please report it."
     )
     return OWN_FAULT
+
+
+def _of_a_dead_jvm(problem: Exception) -> StreamproofError | None:
+    """The error for whatever a JVM that has ended leads to, where a command has started one and does not say it itself."""
+    if "py4j" not in sys.modules:
+        return None
+    from streamproof import _jvm
+    from streamproof.runtime.failures import jvm_gone
+
+    return jvm_gone() if _jvm.is_gone(problem) else None
 
 
 if __name__ == "__main__":

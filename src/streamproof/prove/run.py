@@ -1,8 +1,9 @@
 """Proving a job: prepare, record, plan, run every scenario, judge, report."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -30,6 +31,8 @@ from streamproof.prove.process.zygote import Zygote
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.services import Services, given
 from streamproof.prove.subjects.subject import REPEATABLE, Preparation, Subject
+from streamproof.runtime.failures import telling_of_a_dead_jvm
+from streamproof.runtime.run_log import python_side
 
 RARE_SETTINGS = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
@@ -41,6 +44,9 @@ RARE_SETTINGS = {
 }
 """Settings that make the rare things happen: changelogs, background snapshots, deletes, log compaction (R18)."""
 
+_BEGINS_ANEW = "The proof had not come to its scenarios; it begins anew. It takes some 6 GB."
+JVM_LOG = "jvm.log"
+"""In the folder of a proof: what its JVM writes to standard error, and PySpark where the conversation with it breaks off."""
 _SECONDS_EACH, _SECONDS_EACH_ON_SERVICES = 1.5, 5.0
 """What a scenario costs on two cores; on services it runs the whole job."""
 
@@ -114,7 +120,7 @@ def run_proof(
     """
     tell = listener or _silent
     started = monotonic_seconds()
-    with _Session(preparation, folder, options, tell) as proof:
+    with _session(preparation, folder, options, tell) as proof:
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
         outcomes: list[Outcome] = [prepared.fault_free]
@@ -155,12 +161,26 @@ def preview(
 ) -> PlanPreview:
     """Records the subject once and says what a proof would try."""
     tell = listener or _silent
-    with _Session(preparation, folder, options, tell) as proof:
+    with _session(preparation, folder, options, tell) as proof:
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
         images, live, others = _counted(plans)
         steps = len(prepared.recordings["default"].steps.steps)
         return PlanPreview([plan.id for plan in plans], steps, images, live, proof.seconds_each * len(plans), others)
+
+
+@contextmanager
+def _session(
+    preparation: Preparation, folder: Path, options: Options, tell: Callable[[events.Event], None]
+) -> Iterator["_Session"]:
+    """A session of a proof, whose JVM may die: before there is a plan that is an error, later it is said of the scenarios that are left."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (
+        python_side(folder / JVM_LOG),
+        telling_of_a_dead_jvm(_BEGINS_ANEW),
+        _Session(preparation, folder, options, tell) as proof,
+    ):
+        yield proof
 
 
 def _silent(_: events.Event) -> None:
@@ -189,7 +209,6 @@ class _Session:
         return _SECONDS_EACH_ON_SERVICES if on_services else _SECONDS_EACH
 
     def __enter__(self) -> "_Session":
-        self.folder.mkdir(parents=True, exist_ok=True)
         self._work = scratch(self.folder, self.preparation.records)
         return self
 
@@ -229,7 +248,7 @@ class _Session:
         services_started = beside.submit(services.start)
         made = beside.submit(wanted.make)
         local = None if self._work == self.folder else self._work.parent
-        engine = Engine(f"prove {wanted.name}", wanted.spark, local, wanted.jars, briefly=options.quick)
+        engine = Engine(f"prove {wanted.name}", wanted.spark, local, wanted.jars, briefly=options.quick, log=self.folder / JVM_LOG)
         allowed = (*options.allowed_hosts, *given.hosts(options.services))
         guard.allow_in_workers(engine.spark.sparkContext, allowed)
         made.result()

@@ -105,6 +105,37 @@ def in_part(known: Manifest, section: Section, parts: int, why: str) -> StagedRo
     )
 
 
+def another_driver(sink: Sink, incarnation: str, batch: int | None = None) -> TwoDrivers | None:
+    """The error where a store that lacks what this driver has left there was written by another one meanwhile; None where it says nothing of it.
+
+    Asked before a store is called emptied: a driver that was stopped, and goes on after another has taken over, meets what that one has done.
+
+    Parameters
+    ----------
+    batch
+        What this driver was about to publish; None before it publishes anything.
+    """
+    try:
+        found = sink.owner()
+    except SinkUnavailable:
+        return None
+    if found is None or (found.incarnation == incarnation and (batch is None or found.batch < batch)):
+        return None
+    where = sink.place.where
+    if found.incarnation != incarnation:
+        did = (
+            f"{where} was taken over by another driver: what is there belongs to the checkpoint with the incarnation {found.incarnation[:8]}, up "
+            f"to batch {found.batch}; this one is {incarnation[:8]}."
+        )
+    else:
+        did = f"Another driver works on this checkpoint, or has: batch {found.batch} is published in {where}, and this one was at batch {batch}."
+    return TwoDrivers(
+        did,
+        required="One driver works on a checkpoint at a time. Nothing is lost: what is published stands, and this driver adds nothing to it.",
+        remedy="Look which one runs, let it go on, and do not start this one again beside it.",
+    )
+
+
 def other_manifest(staged: Manifest) -> TwoDrivers:
     return TwoDrivers(
         f"Another driver has written the manifest of batch {staged.batch} of {staged.query} while this one staged it.",

@@ -1,13 +1,15 @@
 """Turns what Spark says when a query dies into our errors: where, what was found, what to do."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from urllib.parse import unquote
 
 from streamproof import _jvm
 from streamproof.core.file_formats import FILE_FORMATS
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import (
+    AccountError,
     CheckpointError,
     DataError,
     DivertError,
@@ -82,13 +84,42 @@ def translated(problem: BaseException) -> StreamproofError:
     )
 
 
-def jvm_gone() -> JvmGone:
-    """The error for a JVM that has ended under us, in one place."""
+_DONE_AGAIN = "Nothing is lost: what was not committed is done again at the next start, and doubles nothing."
+
+
+def jvm_gone(required: str = _DONE_AGAIN) -> JvmGone:
+    """The error for a JVM that has ended under us, in one place; `required` says what that costs."""
     return JvmGone(
         "The JVM is gone: it was killed, or ran out of memory.",
-        required="Nothing is lost: what was not committed is done again at the next start, and doubles nothing.",
+        required=required,
         remedy="Run it again. Where it happens again, look for the kernel's out-of-memory killer, and give it more: spark.driver.memory below [spark].",
     )
+
+
+@contextmanager
+def telling_of_a_dead_jvm(required: str = _DONE_AGAIN, asked_to_end: Callable[[], bool] = bool) -> Iterator[None]:
+    """Says that the JVM is gone in place of whatever its death makes of the call that was under way, in Python or behind it.
+
+    Raises
+    ------
+    JvmGone
+        If the JVM has ended.
+    KeyboardInterrupt
+        If it has, and the work was asked to end: whoever asked may have ended the JVM too.
+    """
+    try:
+        yield
+    except AccountError:  # it has the result of a run that went to its end
+        raise
+    except Exception as problem:
+        told = isinstance(problem, JvmGone)
+        if not told and not _jvm.is_gone(problem):
+            raise
+        if asked_to_end():
+            raise KeyboardInterrupt from problem
+        if told:
+            raise
+        raise jvm_gone(required) from problem
 
 
 def _in_users_code(problem: BaseException) -> StreamproofError:
@@ -275,7 +306,7 @@ def _two_drivers(causes: Sequence[str]) -> StreamproofError | None:
 def _damaged(causes: Sequence[str]) -> StreamproofError | None:
     text = "\n".join(causes)
     if not re.search(
-        r"/(state|offsets|commits|sources)/|CANNOT_LOAD|STATE_STORE|CHECKSUM|MISSING_METADATA|streaming metadata|Incomplete log",
+        r"/(state|offsets|commits|sources)/|CANNOT_LOAD|STATE_STORE|CHECKSUM|MISSING_METADATA|MISSING_STATE|streaming metadata|Incomplete log",
         text,
     ):
         return None

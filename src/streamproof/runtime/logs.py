@@ -49,10 +49,16 @@ def delete_log(storage: "Storage", path: str) -> None:
 
 
 class QueryLogs:
-    """Reads offsets, commits and source logs of one checkpoint."""
+    """Reads offsets, commits and source logs of one checkpoint.
 
-    def __init__(self, storage: "Storage", checkpoint: str) -> None:
-        self.storage, self.checkpoint = storage, checkpoint
+    Parameters
+    ----------
+    compact_interval
+        Of how many entries of a file source's log Spark makes one file.
+    """
+
+    def __init__(self, storage: "Storage", checkpoint: str, *, compact_interval: int = 10) -> None:
+        self.storage, self.checkpoint, self.compact_interval = storage, checkpoint, compact_interval
 
     def offsets(self, batch: int) -> tuple[str, OffsetLog] | None:
         """The offset log of a batch, as text and parsed; None where it is missing; TornCheckpoint where it is torn."""

@@ -9,8 +9,16 @@ from streamproof.connectors.sink import Sink
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import Chain, Manifest, Section
 from streamproof.core.notes import Note, NoteCode
-from streamproof.errors import CheckpointError, SinkError, SinkUnavailable, StagedRowsGone, TwoDrivers, WrongCheckpoint
-from streamproof.runtime.contradictions import older_copy
+from streamproof.errors import (
+    CheckpointError,
+    SinkError,
+    SinkUnavailable,
+    StagedRowsGone,
+    StoreEmptied,
+    TwoDrivers,
+    WrongCheckpoint,
+)
+from streamproof.runtime.contradictions import another_driver, older_copy
 from streamproof.runtime.events import BatchPublished, PublicationWaiting, QueryEvents
 from streamproof.runtime.losses import Loss, Losses
 from streamproof.runtime.manifests import ManifestStore, batches_with_rows
@@ -111,7 +119,10 @@ class Publisher:
 
     def _without_what_is_gone(self, output: str, gone: Chain, left: list[int], committed: Sequence[int]) -> list[int]:
         """What an output that was emptied still waits for, where that is accepted; else StoreEmptied."""
-        sink = self.sinks[output]
+        sink, mine = self.sinks[output], next(self.manifests.newest_first(), None)
+        other = another_driver(sink, mine.incarnation) if mine is not None else None
+        if other is not None:
+            raise other
         if self.losses is None or not self.losses.lets_go(output, gone.count, gone.sum):
             raise emptied(sink, gone)
         staged = [number for number in left if sink.has_staged(number)]
@@ -320,6 +331,11 @@ class Publisher:
         sink.prepare(manifest, section)
         try:
             sink.publish(manifest, section)
+        except StoreEmptied as lacks:
+            other = another_driver(sink, manifest.incarnation, manifest.batch)
+            if other is None:
+                raise
+            raise other from lacks
         except TwoDrivers:
             found = sink.entries(manifest.batch) if manifest.batch == self.accepted else ()
             if not found or found[0].fingerprint != manifest.fingerprint.hash:

@@ -1,5 +1,6 @@
 """A query that runs: waiting for it, ending it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ class RunningQuery:
     name: str
     stream: "StreamingQuery"
     protocol: BatchProtocol
+    advise: Callable[[StreamproofError], None] = lambda _: None
+    """Looks whether what an error advises can help."""
 
     @property
     def notes(self) -> list[Note]:
@@ -43,8 +46,11 @@ class RunningQuery:
             if isinstance(cause, RunEnds):
                 return True
             if isinstance(cause, StreamproofError):
+                self.advise(cause)
                 raise cause from None
-            raise translated(cause or problem) from (cause or problem)
+            error = translated(cause or problem)
+            self.advise(error)
+            raise error from (cause or problem)
         return ended is not False
 
     def end(self, patience_seconds: float) -> bool:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from streamproof.checkpoint.logs import (
     OffsetLog,
@@ -15,6 +16,7 @@ from streamproof.checkpoint.logs import (
 )
 from streamproof.config import output_of
 from streamproof.connectors.sink import Sink
+from streamproof.core.ids import new_id
 from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import SinkUnavailable, TornCheckpoint
@@ -22,15 +24,19 @@ from streamproof.runtime.contradictions import may_be_visible
 from streamproof.runtime.logs import QueryLogs, delete_log
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.real_time.unaccounted import require_again_possible
+from streamproof.runtime.replayable import cannot_be_replayed, obstacle, to_take_back
+from streamproof.runtime.source_logs import restore_source_logs
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from streamproof._jvm import Storage
 
 _LOOK_BACK = 2
 
 
 def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> list[Note]:
-    """Puts back what a crash has taken of Spark's newest log files, from the manifests (R2); says what it did.
+    """Puts back what is gone of Spark's log files, from the manifests (R2); says what it did.
 
     Raises
     ------
@@ -57,8 +63,10 @@ def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, 
         _restore(storage, f"{logs.checkpoint}/offsets/{number}", manifest.offset_log, whole_offsets, notes)
     _drop_torn(storage, logs, "commits", parse_commit, notes)
     _drop_torn(storage, logs, "offsets", whole_offsets, notes)
+    restore_source_logs(storage, logs, manifests, notes)
     _drop_torn_sources(storage, logs, notes)
     _clear_before_first_batch(storage, logs, manifests)
+    _restore_metadata(storage, logs, notes)
     return notes
 
 
@@ -108,14 +116,20 @@ def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed:
             sink.publish(manifest, section)
 
 
-def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> list[Note]:
+def roll_back(
+    storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink], spark: "SparkSession | None" = None
+) -> list[Note]:
     """`run --replay-last`: takes back Spark's commit of the newest batch, so that it is computed again from its recorded input.
 
     What is published whole stands, and the replay is compared with it; what is torn is published again. A batch that is planned on top of
     the newest commit and published is replayed as it was planned, though its manifest and the one below are lost. Says what it did.
 
+    It changes nothing before it has seen that the batch can be computed again.
+
     Raises
     ------
+    TornCheckpoint
+        If the plan of the batch, or the state that it began with, is not there.
     CheckpointError
         If the rows of the batch went out while it ran (the real-time trigger); nothing is taken back then.
     DataError
@@ -126,15 +140,14 @@ def roll_back(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sin
     planned, notes = logs.batches("offsets"), list[Note]()
     if not planned:
         return notes
-    newest, committed = planned[-1], logs.batches("commits")
-    on_top = bool(committed) and newest not in committed and not storage.exists(manifests.path(newest))
-    on_top = on_top and not _is_published(newest, sinks)  # one that is keeps its plan: other records would land in it
-    taken_back = committed[-1] if on_top else newest
-    require_again_possible(manifests.whole(taken_back), manifests.checkpoint)
-    logs.require_inputs(logs.of(taken_back), taken_back, whole=())  # without them it could not be computed again
+    on_disk = lambda number: storage.exists(manifests.path(number))  # noqa: E731
+    newest, on_top = to_take_back(planned, logs.batches("commits"), on_disk, lambda number: _is_published(number, sinks))
+    require_again_possible(manifests.whole(newest), manifests.checkpoint)
+    if (found := obstacle(storage, logs, newest, spark)) is not None:
+        raise cannot_be_replayed(found, newest)
+    logs.require_inputs(logs.of(newest), newest, whole=())  # without them it could not be computed again
     if on_top:  # planned on the batch that is taken back, and nothing staged: its files stay in the source log
-        delete_log(storage, f"{logs.checkpoint}/offsets/{newest}")
-        newest = taken_back
+        delete_log(storage, f"{logs.checkpoint}/offsets/{planned[-1]}")
     manifest, begun = manifests.whole(newest), False
     if manifest is not None:
         notes += mend_publications(manifest, sinks)
@@ -298,6 +311,19 @@ def _clear_before_first_batch(storage: "Storage", logs: QueryLogs, manifests: Ma
     metadata = storage.read(f"{logs.checkpoint}/metadata")
     if metadata is not None and not _is_json(metadata):
         delete_log(storage, f"{logs.checkpoint}/metadata")
+
+
+def _restore_metadata(storage: "Storage", logs: QueryLogs, notes: list[Note]) -> None:
+    """Gives the checkpoint a new file `metadata` where that is gone or torn: it has Spark's id of the query, by which nothing is found."""
+    path = f"{logs.checkpoint}/metadata"
+    found = storage.read(path)
+    if not logs.batches("offsets") or (found is not None and _is_json(found)):
+        return
+    if found is not None:
+        delete_log(storage, path)
+    storage.create_atomic(path, json.dumps({"id": str(UUID(new_id()))}, separators=(",", ":")))
+    said = f"{path} was {'missing' if found is None else 'torn'} and is made again: Spark has a new id for this query, on which nothing depends."
+    notes.append(Note(NoteCode.RESTORED, said))
 
 
 def _is_json(text: str) -> bool:

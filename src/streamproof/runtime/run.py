@@ -15,7 +15,7 @@ from streamproof.runtime.binding import bind
 from streamproof.runtime.connector_jars import connector_jars
 from streamproof.runtime.environment import find_spark
 from streamproof.runtime.events import Emitter, Fetching, Listener, QueryFinishing, RunEnded, RunFailed, SparkStarting, nobody
-from streamproof.runtime.failures import jvm_gone, translated
+from streamproof.runtime.failures import telling_of_a_dead_jvm, translated
 from streamproof.runtime.manifests import ManifestStore
 from streamproof.runtime.query import RunningQuery
 from streamproof.runtime.real_time.slots import require_slots
@@ -102,16 +102,17 @@ def run_job(
         emitter=emitter,
     )
     try:
-        session = spark or _session(config, emitter, log)
-        _require_wanted(end)
-        bound = bind(config, new_output=new_output)
-        if config.trigger.real_time:
-            require_slots(bound, session)
-        if replace_output:
-            delete_outputs(bound, session)
-        started = monotonic_seconds()
-        queries, ended_early = _run(bound, session, start, end)
-        result = summary(bound, queries, emitter, monotonic_seconds() - started, ended_early=ended_early)
+        with telling_of_a_dead_jvm(asked_to_end=end.is_set):
+            session = spark or _session(config, emitter, log)
+            _require_wanted(end)
+            bound = bind(config, new_output=new_output)
+            if config.trigger.real_time:
+                require_slots(bound, session)
+            if replace_output:
+                delete_outputs(bound, session)
+            started = monotonic_seconds()
+            queries, ended_early = _run(bound, session, start, end)
+            result = summary(bound, queries, emitter, monotonic_seconds() - started, ended_early=ended_early)
         emitter.emit(RunEnded(result))
         if emitter.failure and emitter.failure not in result.notes:  # at the last event
             result = replace(result, notes=[*result.notes, emitter.failure])
@@ -139,11 +140,7 @@ def _run(bound: "BoundJob", session: "SparkSession", start: Start, end: threadin
     except BaseException as problem:  # Ctrl-C too: nothing goes on behind an error
         for running in queries:
             running.stop()
-        if end.is_set() and _jvm.is_gone(problem):  # whoever ends us may have ended the JVM too
-            raise KeyboardInterrupt from problem
-        if _jvm.is_gone(problem):
-            raise jvm_gone() from problem
-        if _jvm.is_of_spark(problem):  # what waits for a service is published beside the queries, too
+        if _jvm.is_of_spark(problem) and not _jvm.is_gone(problem):  # what waits for a service is published beside the queries, too
             raise translated(problem) from problem
         raise
     return queries, ended_early

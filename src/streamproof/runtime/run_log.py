@@ -5,11 +5,13 @@ It may hold values of rows, as Spark's errors do; only its owner may read it.
 
 import logging
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from streamproof.core.clock import now_utc
+from streamproof.errors import JvmGone
 
 FOLDER = Path(".streamproof", "logs")
 KEPT = 10
@@ -32,26 +34,75 @@ def open_log(root: Path) -> Path | None:
     return log
 
 
+class _OfPy4j(logging.Filter):
+    """Takes from the root logger what py4j gives to that one, since it has a logger and does not always use it."""
+
+    def __init__(self, handler: logging.Handler) -> None:
+        super().__init__()
+        self._handler = handler
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if "py4j" not in Path(record.pathname).parts:
+            return True
+        self._handler.handle(record)
+        return False
+
+
+_left = ExitStack()
+"""What takes the log away again, of work whose conversation with the JVM broke off."""
+
+
 @contextmanager
 def python_side(log: Path | None) -> Iterator[None]:
-    """Lets PySpark and py4j log to the file meanwhile; None leaves them as they are."""
+    """Lets PySpark and py4j log to the file meanwhile; None leaves them as they are.
+
+    Where the JVM is gone they go on logging there: the threads that were speaking to it may say so later than we have.
+    """
+    _left.close()
     if log is None:
         yield
         return
+    with ExitStack() as log_of_this:
+        log_of_this.callback(_logging_to(log))
+        try:
+            yield
+        except (JvmGone, KeyboardInterrupt):
+            _left.push(log_of_this.pop_all())
+            raise
+
+
+def _logging_to(log: Path) -> Callable[[], None]:
+    """Lets PySpark and py4j log to the file; what is returned takes it back."""
     handler = logging.FileHandler(log, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    loggers, root, from_root = [logging.getLogger(name) for name in _LOGGERS], logging.getLogger(), _OfPy4j(handler)
     before = [logger.propagate for logger in loggers]
     for logger in loggers:
         logger.addHandler(handler)
         logger.propagate = False
-    try:
-        yield
-    finally:
+    root.addFilter(from_root)
+
+    def back() -> None:
+        root.removeFilter(from_root)
         for logger, propagated in zip(loggers, before, strict=True):
             logger.removeHandler(handler)
             logger.propagate = propagated
         handler.close()
+
+    return back
+
+
+@contextmanager
+def passing_log() -> Iterator[Path]:
+    """A log for work that has no job to lie beside: it takes what Spark, its JVM and PySpark say, and is removed behind it."""
+    descriptor, name = tempfile.mkstemp(prefix="streamproof-", suffix=".log")  # its owner alone may read it
+    os.close(descriptor)
+    log = Path(name)
+    try:
+        with python_side(log):
+            yield log
+    finally:
+        log.unlink(missing_ok=True)
 
 
 def said_at_the_end(log: Path) -> str:

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
-from streamproof.errors import EnvironmentProblem
+from streamproof.errors import EnvironmentProblem, StreamproofError
 from streamproof.runtime.environment import find_java
+from streamproof.runtime.failures import jvm_gone, telling_of_a_dead_jvm
 from streamproof.runtime.run_log import said_at_the_end
 
 if TYPE_CHECKING:
+    from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
 
 STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
@@ -79,6 +81,8 @@ def start_session(
     ------
     EnvironmentProblem
         If there is no Java, one that is too old, or one that ends at once.
+    JvmGone
+        If it was killed while Spark started.
     """
     find_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -95,17 +99,27 @@ def start_session(
     own = {**settings, "spark.master": master} if master is not None else settings
     options = java_options if log is None else f"{_LOGGING} {java_options}".strip()
     wanted = {"spark.app.name": name, **process_settings(own, [*_jvm.jars(proof=proof), *jars], options)}
-    try:
-        _jvm.launch(wanted, log)
-    except PySparkRuntimeError as problem:
-        said = said_at_the_end(log) if log is not None else ""
-        raise EnvironmentProblem(
-            f"The JVM ended before Spark was there{f': {said}' if said else '.'}",
-            required="Java takes the options in JAVA_TOOL_OPTIONS, SPARK_SUBMIT_OPTS and [spark], and has the memory that they ask for.",
-        ) from problem
     for key, value in wanted.items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    with telling_of_a_dead_jvm():
+        try:
+            _jvm.launch(wanted, log)
+            return builder.getOrCreate()
+        except PySparkRuntimeError as problem:
+            if "JAVA_GATEWAY_EXITED" not in str(problem):
+                raise
+            raise _ended_at_once(problem, log) from problem
+
+
+def _ended_at_once(problem: "PySparkRuntimeError", log: Path | None) -> StreamproofError:
+    """What it means that there is no JVM to speak to: it was killed, or it does not take what it was given."""
+    if _jvm.was_killed_at_start(problem):
+        return jvm_gone()
+    said = said_at_the_end(log) if log is not None else ""
+    return EnvironmentProblem(
+        f"The JVM ended before Spark was there{f': {said}' if said else '.'}",
+        required="Java takes the options in JAVA_TOOL_OPTIONS, SPARK_SUBMIT_OPTS and [spark], and has the memory that they ask for.",
+    )
 
 
 def _without_plans_as_json() -> None:

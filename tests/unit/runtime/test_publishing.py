@@ -1,6 +1,6 @@
 """Outputs that are down are asked ever less often, and what waits for them is published in order (R8); no Spark is started."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -47,6 +47,12 @@ class Store:
             raise SinkUnavailable("it is down.", required="Nothing is lost.")
         return manifest.batch <= self.newest
 
+    lacks: bool = False
+    owned: LedgerEntry | None = None
+
+    def owner(self) -> LedgerEntry | None:
+        return self.owned
+
     def has_staged(self, batch: int) -> bool:
         return batch in self.staged
 
@@ -57,6 +63,8 @@ class Store:
         self.asked += 1
         if self.down:
             raise SinkUnavailable("it is down.", required="Nothing is lost.")
+        if self.lacks:
+            raise StoreEmptied("kafka://h/kept knows nothing of batch 1")
         if self.found and self.found[0].manifest != manifest.id:
             raise TwoDrivers("another manifest", required="one driver")
         self.taken.append(manifest.batch)
@@ -66,6 +74,10 @@ class Store:
 
     def abort(self, directory: str) -> None:
         self.dropped.append(directory)
+
+
+def entry(batch: int, incarnation: str = "i") -> LedgerEntry:
+    return LedgerEntry("job", "kept", incarnation, batch, shard=0, manifest="m", fingerprint="f", rows=1, hash=1)
 
 
 def manifest(batch: int, rows: int = 1) -> Manifest:
@@ -81,6 +93,9 @@ class Manifests:
 
     def batches(self) -> list[int]:
         return [0, 1, 2]
+
+    def newest_first(self) -> Iterator[Manifest]:
+        return map(manifest, reversed(self.batches()))
 
     def path(self, batch: int) -> str:
         return f"manifests/{batch}"
@@ -383,3 +398,37 @@ def test_r7_rows_that_are_gone_of_a_batch_that_spark_has_left_behind_have_anothe
 
     assert "Spark has gone beyond batch 1" in older.value.required
     assert newest.value.remedy == "--replay-last"
+
+
+@pytest.mark.parametrize(
+    ("owned", "said"),
+    [
+        (
+            entry(2),
+            "Another driver works on this checkpoint, or has: batch 2 is published in kafka://h/kept, and this one was at batch 2.",
+        ),
+        (entry(7), "batch 7 is published in kafka://h/kept, and this one was at batch 2."),
+        (
+            entry(0, "of another checkpoint"),
+            "belongs to the checkpoint with the incarnation of anoth, up to batch 0; this one is i.",
+        ),
+    ],
+    ids=["it published this batch", "it is further", "it began anew"],
+)
+def test_r7_a_driver_that_goes_on_after_another_has_taken_over_names_that_one(publisher, store, owned, said):
+    """It was stopped by SIGSTOP, say: what it had left in the store is gone, since the other has finished it."""
+    store.lacks, store.owned = True, owned
+
+    with pytest.raises(TwoDrivers) as told:
+        publisher.publish(manifest(2))
+
+    assert said in told.value.message
+    assert "let it go on" in told.value.remedy
+
+
+@pytest.mark.parametrize("owned", [None, entry(1)], ids=["nothing is there", "what was published before"])
+def test_a_store_that_was_emptied_is_still_called_so(publisher, store, owned):
+    store.lacks, store.owned = True, owned
+
+    with pytest.raises(StoreEmptied):
+        publisher.publish(manifest(2))

@@ -1,5 +1,8 @@
 """What the JVM writes to standard error goes to the log of the run; one that ends at once is an error that says why."""
 
+import subprocess
+import sys
+
 import pytest
 from pyspark import SparkContext
 
@@ -43,3 +46,33 @@ def test_where_nothing_can_be_written_there_is_no_log(tmp_path):
     (tmp_path / ".streamproof").write_text("a file")
 
     assert open_log(tmp_path) is None
+
+
+def test_what_py4j_says_of_a_jvm_that_is_gone_is_in_the_log_also_what_comes_after_the_run(tmp_path, capfd):
+    """py4j writes its traces to its own loggers and to the root logger; threads of the run say it after the run has."""
+    log, py4j = tmp_path / "log", tmp_path / "py4j"
+    py4j.mkdir()
+    (py4j / "clientserver.py").write_text(
+        "import logging\n\ndef breaks(): logging.exception('Exception while sending command.')\n"
+        "def late(): logging.getLogger('py4j.clientserver').error('There was an exception.')\n"
+    )
+    code = f"""
+import logging, runpy, sys
+from streamproof.errors import JvmGone
+from streamproof.runtime.run_log import python_side
+library = runpy.run_path({str(py4j / "clientserver.py")!r})
+try:
+    with python_side(__import__("pathlib").Path({str(log)!r})):
+        library["breaks"]()
+        logging.error("the user's own")
+        raise JvmGone("gone")
+except JvmGone:
+    pass
+library["breaks"]()
+library["late"]()
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ended.stderr == "ERROR:root:the user's own\n"
+    assert log.read_text().count("Exception while sending command.") == 2
+    assert "There was an exception." in log.read_text()

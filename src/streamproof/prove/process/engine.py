@@ -40,16 +40,23 @@ class Engine:
     """The Spark that scenarios run on. It stays warm until the process ends: the next proof finds it running, unless it needs other jars.
 
     `local` is where it keeps its temporary files, unless the job's settings say where; `jars` are those of connectors. `briefly` is for
-    a proof of a minute.
+    a proof of a minute. `log` takes what the JVM writes to standard error; None leaves it on the screen.
     """
 
     def __init__(
-        self, name: str, settings: Mapping[str, str], local: Path | None = None, jars: Sequence[str] = (), *, briefly: bool = False
+        self,
+        name: str,
+        settings: Mapping[str, str],
+        local: Path | None = None,
+        jars: Sequence[str] = (),
+        *,
+        briefly: bool = False,
+        log: Path | None = None,
     ) -> None:
         _end_jvm_without(jars)
         own = {**local_files(local), **settings_of_proof(settings)}
         options = f"{JAVA_OPTIONS} {FIRST_COMPILER_ALONE}" if briefly else JAVA_OPTIONS
-        self.spark: SparkSession = start_session(name, own, proof=True, java_options=options, jars=jars)
+        self.spark: SparkSession = start_session(name, own, proof=True, java_options=options, jars=jars, log=log)
         running = self.spark.sparkContext.getConf().get("spark.jars", "") or ""
         if any(Path(jar).name not in running for jar in (str(PROOF_JAR), *jars)):
             raise EnvironmentProblem(

@@ -22,7 +22,7 @@ from streamproof.runtime.adding_up import require_adds_up
 from streamproof.runtime.binding import bind
 from streamproof.runtime.connector_jars import connector_jars
 from streamproof.runtime.environment import find_spark
-from streamproof.runtime.failures import translated
+from streamproof.runtime.failures import telling_of_a_dead_jvm, translated
 from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
 from streamproof.runtime.session import settings_of_query, start_session
 from streamproof.runtime.settings import guard
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from streamproof.runtime.bound import BoundJob
 
 GUARANTEE = "computed as a batch"
+_COSTS_NOTHING = "Nothing was published; the next bounded run replaces what this one has written."
 _LOOK_EVERY_SECONDS = 0.5
 _KEEPS_COUNTS = {
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PropagateEmptyRelation,"
@@ -78,17 +79,26 @@ def run_bounded(
     """
     find_spark()
     end, say = end or threading.Event(), say or (lambda _: None)
-    say("starting Spark")
-    session = spark or start_session(config.name, config.spark, jars=connector_jars(config, lambda *_: None), log=log)
-    bound = bind(config)
-    _require_ends(bound)
-    folder = folder_of(bound, to)
+    with telling_of_a_dead_jvm(_COSTS_NOTHING, end.is_set):
+        say("starting Spark")
+        session = spark or start_session(config.name, config.spark, jars=connector_jars(config, lambda *_: None), log=log)
+        bound = bind(config)
+        _require_ends(bound)
+        result = _computed(bound, session, folder_of(bound, to), end, say)
+    require_adds_up(result, bound.outputs.main)
+    return result
+
+
+def _computed(
+    bound: "BoundJob", session: "SparkSession", folder: str, end: threading.Event, say: Callable[[str], None]
+) -> RunResult:
+    """Computes one query after the other into a folder, which is marked as whole behind the last one."""
     storage = _jvm.Storage(session)
-    require_own(folder, config.name, storage)
+    require_own(folder, bound.name, storage)
     began = monotonic_seconds()
     computing = _Computing(bound, session.newSession(), folder)
     storage.delete(folder)  # an output that the job no longer has would be compared
-    mark(folder, config.name, storage, complete=False)
+    mark(folder, bound.name, storage, complete=False)
     done = threading.Event()
     threading.Thread(target=_cancelling, args=(session, end, done), name="cancel-batch", daemon=True).start()
     try:
@@ -105,10 +115,8 @@ def run_bounded(
         raise translated(problem) from problem
     finally:
         done.set()
-    mark(folder, config.name, storage, complete=True)
-    result = computing.result(monotonic_seconds() - began)
-    require_adds_up(result, bound.outputs.main)
-    return result
+    mark(folder, bound.name, storage, complete=True)
+    return computing.result(monotonic_seconds() - began)
 
 
 class _Computing:

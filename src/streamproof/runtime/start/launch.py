@@ -77,7 +77,7 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
     stream = _started(valid, planned, protocol)
     if isinstance(protocol, RealTimeProtocol):
         protocol.follow(stream)
-    return RunningQuery(query.name, stream, protocol)
+    return RunningQuery(query.name, stream, protocol, valid.advise)
 
 
 def _idle(valid: Validated) -> IdleSources:

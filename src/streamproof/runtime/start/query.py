@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from streamproof._jvm import Storage
+from streamproof.errors import StreamproofError
 from streamproof.runtime import formats
 from streamproof.runtime.events import QueryStarting
 from streamproof.runtime.start.launch import launch
@@ -30,5 +31,9 @@ def start_query(bound: "BoundJob", query: str, spark: "SparkSession", start: Sta
     start.emitter.emit(QueryStarting(query))
     formats.require_known(bound, spark, Storage(spark))
     valid = validate(bound.query(query), spark, start)
-    recovered = recover(valid)
-    return launch(valid, recovered, plan(valid))
+    try:
+        recovered = recover(valid)
+        return launch(valid, recovered, plan(valid))
+    except StreamproofError as problem:
+        valid.advise(problem)
+        raise

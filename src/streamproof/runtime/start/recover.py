@@ -35,7 +35,7 @@ def recover(valid: Validated) -> Recovered:
     events.note(*unaccounted.put_in_order(storage, logs, manifests, real_time=real_time, replay_last=replay_last))
     events.note(*recovery.restore_logs(storage, logs, manifests, sinks))
     if replay_last:
-        events.note(*recovery.roll_back(storage, logs, manifests, sinks))
+        events.note(*recovery.roll_back(storage, logs, manifests, sinks, valid.spark))
     interrupted = recovery.open_manifest(logs, manifests)
     require_outputs_kept(valid.query, manifests, interrupted, sinks, storage)
     mended = recovery.mend_publications(interrupted, sinks) if interrupted is not None else []

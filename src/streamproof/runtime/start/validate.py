@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
 from streamproof.connectors.sink import Sink
+from streamproof.errors import StreamproofError
 from streamproof.runtime import ownership
 from streamproof.runtime.bound import BoundQuery
 from streamproof.runtime.events import QueryEvents
 from streamproof.runtime.logs import QueryLogs
 from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.replayable import advise, of_query
 from streamproof.runtime.session import ROCKSDB, ROCKSDB_OF_WINDOWS, settings_of_query
 from streamproof.runtime.settings import guard
 from streamproof.runtime.sinks import sinks_of
@@ -18,6 +21,9 @@ from streamproof.runtime.start.options import Start
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+COMPACT_INTERVAL = "spark.sql.streaming.fileSource.log.compactInterval"
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,11 @@ class Validated:
     topics: Mapping[str, str]
     events: QueryEvents
 
+    def advise(self, problem: StreamproofError) -> None:
+        """Takes the advice --replay-last back where that cannot help, or has not; the error says then what does."""
+        look = partial(of_query, self.storage, self.logs, self.manifests, self.sinks, self.spark)
+        advise(problem, look, tried=self.start.replay_last)
+
 
 def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validated:
     """Looks at everything that a query touches, and gives the session its settings.
@@ -72,7 +83,7 @@ def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validate
         spark=spark,
         storage=storage,
         manifests=manifests,
-        logs=QueryLogs(storage, query.checkpoint),
+        logs=QueryLogs(storage, query.checkpoint, compact_interval=int(spark.conf.get(COMPACT_INTERVAL, "10") or 10)),
         incarnation=incarnation,
         sinks=sinks,
         topics=topics,
