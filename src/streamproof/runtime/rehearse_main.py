@@ -82,7 +82,7 @@ def require_possible(recipe: "Recipe", source: "SourceConfig") -> None:
     from streamproof.stream.problems import column_error, needs_event_time
 
     if recipe.stateful and source.event_time is None:
-        raise needs_event_time(recipe.source)
+        raise needs_event_time(recipe.source, columns_of(source.schema_ddl) if source.schema_ddl else {})
     if source.schema_ddl is None:
         return
     columns = [*columns_of(source.schema_ddl), *_carried(source)]

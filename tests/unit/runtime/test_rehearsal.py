@@ -29,7 +29,7 @@ WRONG = {
     "import streamproof -> import polars.io\nimport streamproof": "job.py line 5: the module polars is missing.",
     "import streamproof -> raise SystemExit(4)\nimport streamproof": "job.py line 5: the file ends the process",
     "import streamproof -> import beside\nimport streamproof": "beside.py line 2: SyntaxError:",
-    "event_time = -> # event_time =": "the source trades, which declares no event time",
+    "event_time = -> # event_time =": 'event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds" }',
 }
 """What is changed in the files of `init`, and what is said of it."""
 NOT_KNOWN = (
