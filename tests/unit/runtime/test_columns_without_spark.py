@@ -72,7 +72,7 @@ WRONG = {
 }
 RIGHT = (
     '.require(amount="AMOUNT > 0 and Client is not null")',
-    '.require(city="address.city = \'Bonn\' or `odd name` = 1 or tags[0] = \'x\'")',
+    ".require(city=\"address.city = 'Bonn' or `odd name` = 1 or tags[0] = 'x'\")",
     ".filter(\"exists(tags, x -> x = client) and at > current_timestamp()\", name='some')",
     '.require(a=F.col("address.city").isNotNull() & F.col("`odd name`").isNotNull() & (F.col("tags")[0] == "x"))',
     '.transform(with_fee).require(fee="fee > 0").deduplicate("id")',
@@ -100,7 +100,7 @@ NOT_SEEN = {
     '.transform(lambda rows: rows.withColumn("x", F.expr("amount +")))': 'the text "amount +" in transform()',
     '.transform(lambda rows: rows.unpivot("id", ["amount"], "k", "v")).require(y="k > 0")': 'the column "k" in require(): what unpivot() gives',
     '.transform(lambda rows: rows.select("id", F.upper("client"))).require(y="y > 0")': 'the column "y" in require(): a select() names no alias',
-    '.transform(lambda rows: 1 / 0)': "ZeroDivisionError",
+    ".transform(lambda rows: 1 / 0)": "ZeroDivisionError",
 }
 _CALL_ALL = """
 import sys, json
