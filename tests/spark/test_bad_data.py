@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -115,7 +117,31 @@ def test_parquet_of_another_type_stops_the_job_and_is_named(small_job):
     error = job.stopped(DataError)
 
     assert str(bad) in error.message
+    assert "the column v is string there, and the schema says double" in error.message
     assert job.rows("kept") == []
+
+
+def test_nanoseconds_of_parquet_are_read_as_the_error_says(small_job):
+    """Following the remedies leads to a run: with a schema that says timestamp, and without one."""
+    job = small_job(KEPT, replace(PARQUET, schema=None))
+    job.feed_parquet({"id": ["e1"], "v": [1.0], "ts": pa.array([1767603600123456789], pa.timestamp("ns"))})
+
+    unread = job.stopped(DataError)
+    job.binding = PARQUET
+    job.write()
+    mismatch = job.stopped(DataError)
+
+    assert 'schema = "id string, v double, ts long"' in unread.remedy
+    for error in (unread, mismatch):
+        assert 'unit = "nanoseconds" in event_time' in error.remedy
+        assert "whole file" not in error.remedy
+    assert '"ts long"' in mismatch.remedy
+    job.binding = replace(
+        PARQUET, schema="id string, v double, ts long", event_time='event_time = { column = "ts", unit = "nanoseconds" }'
+    )
+    job.write()
+    assert job.run().account == Account(emitted=1)
+    assert [row["ts"] for row in job.rows("kept")] == [datetime(2026, 1, 5, 9, 0, 0, 123456, UTC)]
 
 
 @pytest.mark.parametrize("fill", ["nothing", "no Parquet"])

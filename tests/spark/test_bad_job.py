@@ -48,7 +48,7 @@ def test_no_event_time_where_one_is_needed(small_job, chain):
     error = job.stopped(JobDefinitionError)
 
     assert "the source events, which declares no event time" in error.message
-    assert "[source.events]: event_time = {" in error.remedy
+    assert '[source.events]: event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds" }' in error.remedy
 
 
 def test_a_condition_that_is_no_condition(small_job):

@@ -1,4 +1,4 @@
-"""`streamproof check TARGET`: configuration, job, scenario, Java, Spark and folders, without starting any of them."""
+"""`streamproof check TARGET`: configuration, job, scenario, Java, Spark and folders, without starting any of them but by --spark."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +13,7 @@ EXAMPLES = """\b
 Examples:
   streamproof check my_job
   streamproof check my_job --profile local
+  streamproof check my_job --spark
 """
 
 Target = Annotated[
@@ -23,18 +24,29 @@ Debug = Annotated[
     typer.Option("--debug", callback=screen.show_traces, help="Print the whole trace of an error, and Spark's log, on the screen."),
 ]
 Profile = Annotated[str | None, typer.Option(metavar="NAME", help="Use the keys of [profile.NAME] in place of the others.")]
+WithSpark = Annotated[
+    bool,
+    typer.Option(
+        "--spark", help="Start Spark and let it analyse the plan of every query, with all types. Nothing is run or written."
+    ),
+]
 
 
-def check(target: Target = ".", profile: Profile = None, debug: Debug = False) -> None:  # noqa: ARG001 -- its callback acts
-    """Check configuration, job, scenario, Java, Spark and folders. It takes under two seconds and starts no JVM."""
+def check(
+    target: Target = ".",
+    profile: Profile = None,
+    spark: WithSpark = False,
+    debug: Debug = False,  # noqa: ARG001 -- its callback acts
+) -> None:
+    """Check configuration, job, scenario, Java, Spark and folders. Without --spark it takes under two seconds and starts no JVM."""
     from rich.text import Text
 
     from streamproof.runtime.preflight import look_at
 
-    out, found = screen.console(), [*look_at(target, profile=profile), *_scenario(target, profile)]
+    out, found = screen.console(), [*look_at(target, profile=profile, spark=spark), *_scenario(target, profile)]
     width = max(len(item.what) for item in found)
     for item in found:
-        line = Text(f"  {screen.sign(item.good)} ", style="green" if item.good else "bold red")
+        line = Text(f"  {screen.sign(item.good, item.looked_at)} ", style=_style(item))
         first, *rest = item.says.splitlines() or [""]
         line.append(f"{item.what:<{width}}   {first}", style="default not bold")
         out.print(line)
@@ -47,25 +59,30 @@ def check(target: Target = ".", profile: Profile = None, debug: Debug = False) -
         raise typer.Exit(2)
     unseen = [item.what for item in found if not item.looked_at]
     there = f"all is there, as far as it can be seen from here (not {', '.join(unseen)})" if unseen else "all is there"
-    out.print(f"{there}; Spark checks the job's expressions when it runs; next: streamproof run {screen.typed(target, profile)}")
+    named = screen.typed(target, profile)
+    types = "" if spark else f"; types are looked at by: streamproof check {named} --spark"
+    out.print(f"{there}{types}; next: streamproof run {named}")
+
+
+def _style(item: "Finding") -> str:
+    return "bold red" if not item.good else "green" if item.looked_at else "yellow"
 
 
 def _scenario(target: str, profile: str | None) -> "list[Finding]":
     """What there is to say of the scenario that lies beside the job; nothing where there is none, or no job to lie beside."""
     from streamproof.config import load, redact
-    from streamproof.core.paths import display
     from streamproof.errors import StreamproofError
-    from streamproof.prove.scenario.scenario import FILE_NAME, load_scenario
+    from streamproof.prove.scenario.fitting import look_at_scenario
+    from streamproof.prove.scenario.scenario import FILE_NAME
     from streamproof.runtime.preflight import Finding
 
     try:
-        file = load(target, profile=profile).root / FILE_NAME
+        config = load(target, profile=profile)
     except StreamproofError:
         return []
-    if not file.exists():
+    if not (config.root / FILE_NAME).exists():
         return []
     try:
-        events = load_scenario(file).events
+        return [Finding("scenario", True, look_at_scenario(config))]
     except StreamproofError as problem:
         return [Finding("scenario", False, redact(str(problem)))]
-    return [Finding("scenario", True, f"{display(file)}, {events:,} events")]

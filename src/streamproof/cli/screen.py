@@ -51,8 +51,10 @@ def never_fail() -> None:
             stream.reconfigure(errors="replace")
 
 
-def sign(good: bool) -> str:
-    """A tick or a cross; "+" or "-" where the terminal's encoding has neither."""
+def sign(good: bool, looked_at: bool = True) -> str:
+    """A tick or a cross, "+" or "-" where the terminal's encoding has neither; a question mark for what was not looked at."""
+    if good and not looked_at:
+        return "?"
     try:
         "✓✗".encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
 """What the schema says without Spark: the columns, their types, and whether the event time fits them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from streamproof.config.positions import KeyPath
 from streamproof.config.problems import Problem, did_you_mean
@@ -29,6 +29,9 @@ _TEXTS = ("string", "char", "varchar")
 _TIMES = ("timestamp", "timestamp_ltz", "timestamp_ntz", "date")
 _OTHERS = ("boolean", "binary", "array", "map", "struct", "variant", "interval")
 _NOT_IN_CSV = ("array", "map", "struct", "variant", "interval")
+_LIKE_A_TIME = re.compile(
+    r"(?i:(?:^|_)(?:ts|at|on|when|time|timestamp|date|datetime|instant)(?:$|_)|time$|timestamp|date$)|At$|Ts$"
+)
 _FLAT = "Read it as a string, and take it apart in the job: from_json in a transform."
 _COLUMN = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s:`]+))(?:\s*:\s*|\s+)([A-Za-z_]+)\s*(\(\s*\d+\s*(?:,\s*\d+\s*)?\))?", re.DOTALL)
 
@@ -129,14 +132,55 @@ def _check_event_time(path: KeyPath, source: SourceConfig, columns: dict[str, st
         yield Problem(
             path, f'event_time needs the key "unit": {is_a}.', "It must be seconds, milliseconds, microseconds or nanoseconds."
         )
-    elif kind not in _NUMBERS and event_time.unit is not None:
+    elif kind in _TIMES and event_time.unit is not None:
         yield Problem((*path, "unit"), f"event_time.unit is for numbers, and {is_a}.", remedy="Leave unit out.")
+    elif kind in _TEXTS and event_time.unit is not None and event_time.format is not None:
+        yield Problem(
+            (*path, "format"),
+            f"event_time has unit and format, and {is_a}.",
+            "A text is read as a number (unit) or by a pattern (format).",
+            'Leave format out for numbers in quotes, such as "1767603600000", and unit for all other texts.',
+        )
     elif kind not in (*_NUMBERS, *_TEXTS, *_TIMES):
         yield Problem(
             (*path, "column"), f"event_time.column cannot be a time: {is_a}.", "It must be a number, a text, a timestamp or a date."
         )
     if kind not in _TEXTS and event_time.format is not None:
-        yield Problem((*path, "format"), f"event_time.format is for texts, and {is_a}.", remedy="Leave format out.")
+        remedy = "Leave format out."
+        if kind in _NUMBERS and source.format not in TYPED:
+            remedy += (
+                f' A number that is to be read by a pattern, such as 20260105, is declared as a text: "{event_time.column} string".'
+            )
+        yield Problem((*path, "format"), f"event_time.format is for texts, and {is_a}.", remedy=remedy)
+
+
+def event_time_of(columns: Mapping[str, str]) -> str:
+    """What to write for a source without event time: the line, for the column that most looks like one, and what to choose in it.
+
+    Parameters
+    ----------
+    columns
+        The columns and the first words of their types: {"at": "string"}.
+    """
+    kinds = {name: re.split(r"\W", kind.lower(), maxsplit=1)[0] for name, kind in columns.items()}
+    named = [name for name in kinds if _LIKE_A_TIME.search(name) and kinds[name] in (*_TIMES, *_TEXTS, *_NUMBERS)]
+    times = [name for name, kind in kinds.items() if kind in _TIMES]
+    column = next((name for name in (*[one for one in named if one in times], *times, *named)), None)
+    if column is None:
+        return (
+            'event_time = { column = "...", lag = "10 seconds" }\nA column of numbers needs unit = "milliseconds" besides, a text '
+            'format = "yyyy-MM-dd HH:mm:ss" unless it is ISO 8601.'
+        )
+    how, choice = "", ""
+    if kinds[column] in _NUMBERS:
+        how, choice = ', unit = "milliseconds"', f"\n{column} is a number: unit says what it counts, seconds to nanoseconds."
+    elif kinds[column] in _TEXTS:
+        how = ', format = "yyyy-MM-dd HH:mm:ss"'
+        choice = (
+            f"\n{column} is a text: format says how it is written. Leave it out for ISO 8601, such as 2026-01-05T09:00:00Z; for a number in "
+            'quotes write unit = "milliseconds" in its place.'
+        )
+    return f'event_time = {{ column = "{column}"{how}, lag = "10 seconds" }}{choice}'
 
 
 def _parts(ddl: str) -> Iterator[str]:

@@ -64,6 +64,22 @@ def class_names(path: Path) -> tuple[str, ...]:
     return tuple(node.name for node in _parsed(path).body if isinstance(node, ast.ClassDef))
 
 
+def function_names(path: Path) -> tuple[str, ...] | None:
+    """What can be called by name at the top of a Python file; None where imports with a star or code may bring more. Raises as `job_functions` does."""
+    names: list[str] = []
+    for node in _parsed(path).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.append(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names += [alias.asname or alias.name for alias in node.names]
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names += [target.id for target in targets if isinstance(target, ast.Name)]
+        elif not isinstance(node, ast.Expr):
+            return None
+    return None if "*" in names else tuple(names)
+
+
 def _parsed(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_bytes(), filename=str(path))

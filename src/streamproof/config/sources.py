@@ -34,7 +34,7 @@ class EventTime(Table):
     column
         A column of the schema; the job sees it as TIMESTAMP under the same name.
     unit
-        What a number counts since 1970-01-01T00:00:00Z: seconds, milliseconds, microseconds or nanoseconds.
+        What a number counts since 1970-01-01T00:00:00Z: seconds, milliseconds, microseconds or nanoseconds; of a text, a number in quotes.
     zone
         IANA time zone of texts that carry none.
     format

@@ -23,6 +23,8 @@ _ZONE_LETTERS = "VzOXxZ"
 """Of Spark's patterns for times, the letters of a zone or an offset."""
 _ZONE_BEHIND = r"(?:[A-Za-z\]]|:\d{1,2}(?:\.\d*)?\s*[A-Za-z/_]*[+-]\d{1,2}(?::?\d{2}){0,2})\s*$"
 """A name, or an offset behind hours and minutes; without them it would be the day of a date."""
+_IN_QUOTES = "decimal(38,9)"
+"""What a number in quotes is read as: exactly, up to a nanosecond of a second."""
 _TICKS = {"seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
 
 
@@ -65,6 +67,8 @@ def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
         return _printable(column)
     if isinstance(type_, TimestampNTZType | DateType):
         return _printable(F.to_utc_timestamp(column.cast("timestamp"), declared.zone))
+    if isinstance(type_, StringType) and declared.unit is not None:  # a number in quotes
+        return _of_number(column.try_cast(_IN_QUOTES), declared.unit)
     if isinstance(type_, StringType):
         parsed = F.try_to_timestamp(column, F.lit(declared.format)) if declared.format else F.try_to_timestamp(column)
         if declared.zone == "UTC":
@@ -78,13 +82,17 @@ def _instant(rows: DataFrame, name: str, declared: "EventTime") -> Column:
                 required="A number needs a unit: seconds, milliseconds, microseconds or nanoseconds.",
                 remedy=f'event_time = {{ column = "{declared.column}", unit = "milliseconds", ... }}',
             )
-        last = min(LAST_MICROS // 1_000_000 * _TICKS[declared.unit], _LAST_BIGINT)
-        usable = column.between(F.lit(-last), F.lit(last))
-        return F.when(usable, _from_number(column, declared.unit))
+        return _of_number(column, declared.unit)
     raise ConfigurationError(
         f"[source.{name}] event_time: the column {declared.column} is a {type_.simpleString()}.",
-        required="An event time is a number with a unit, a text with a format, or a timestamp.",
+        required="An event time is a number with a unit, a text with a format or a unit, or a timestamp.",
     )
+
+
+def _of_number(column: Column, unit: str) -> Column:
+    """What a number counts, as TIMESTAMP; null where no timestamp holds it."""
+    last = min(LAST_MICROS // 1_000_000 * _TICKS[unit], _LAST_BIGINT)
+    return F.when(column.between(F.lit(-last), F.lit(last)), _from_number(column, unit))
 
 
 def _printable(instant: Column) -> Column:

@@ -1,6 +1,7 @@
 """How a path is written for people."""
 
 from pathlib import Path
+from urllib.parse import unquote
 
 
 def display(path: Path) -> str:
@@ -9,3 +10,8 @@ def display(path: Path) -> str:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def path_of(uri: str) -> str:
+    """A file's URI as people write it: local ones as a path."""
+    return unquote(uri.removeprefix("file:")).replace("///", "/", 1) if uri.startswith("file:") else uri

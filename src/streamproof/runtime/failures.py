@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from urllib.parse import unquote
 
 from streamproof import _jvm
+from streamproof.connectors.files import parquet_types
 from streamproof.core.file_formats import FILE_FORMATS
+from streamproof.core.paths import path_of
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import (
     AccountError,
@@ -63,6 +64,7 @@ def translated(problem: BaseException) -> StreamproofError:
         _no_broker,
         _staged_gone,
         _vanished,
+        parquet_types.mismatch,
         _not_parquet,
         _disk,
         _not_whole,
@@ -184,11 +186,6 @@ def _no_cores_for_shuffle(causes: Sequence[str]) -> StreamproofError | None:
     )
 
 
-def path_of(uri: str) -> str:
-    """A file's URI as people write it: local ones as a path."""
-    return unquote(uri.removeprefix("file:")).replace("///", "/", 1) if uri.startswith("file:") else uri
-
-
 def vanished(file: str, batch: int | None = None) -> DataError:
     """The error for an input file that is planned and not there, in one place."""
     planned = "" if batch is None else f" for batch {batch}"
@@ -258,7 +255,7 @@ def _not_parquet(causes: Sequence[str]) -> StreamproofError | None:
     text = "\n".join(causes)
     if "is not a Parquet file" not in text and "CANNOT_READ_FILE" not in text and "PARQUET" not in text.upper():
         return None
-    if not re.search(r"not a Parquet file|CANNOT_READ|FAILED_READ_FILE|COLUMN_DATA_TYPE_MISMATCH|Unable to create Parquet", text):
+    if not re.search(r"not a Parquet file|CANNOT_READ|FAILED_READ_FILE|Unable to create Parquet", text):
         return None
     file = next((found.group(1) for found in _FILE.finditer(text) if "parquet" in found.group(1)), None)
     return unreadable(file or "see the log", "parquet")

@@ -94,14 +94,31 @@ class IdleSources:
         self._reached_ms[source] = max(watermark_ms, self._reached_ms.get(source, watermark_ms))
 
     def notes(self) -> Iterator[Note]:
-        """A note for each source that is left out at the end of a run."""
-        for source in self.sources:
-            if source in self.now:
-                said = (
-                    f"{source} has delivered nothing for {format_duration(self.after[source])} or longer (idle_after): the watermark of {self.query} "
-                    f"goes on without it. What it delivers later is late where it is behind that watermark."
+        """A note for each source that is left out at the end of a run; for all together where the watermark does not go on without them."""
+        idle = [source for source in self.sources if source in self.now]
+        if not idle:
+            return
+        others = [source for source in self.sources if source not in self.now]
+        if not others:
+            yield self._all_idle(idle)
+            return
+        unheard = [source for source in others if source not in self._reached_ms]
+        for source in idle:
+            goes = f"the watermark of {self.query} goes on without it. What it delivers later is late where it is behind that watermark."
+            if unheard:
+                goes = (
+                    f"the watermark of {self.query} would go on without it, and stands still, since {' and '.join(unheard)} "
+                    f"{'has' if len(unheard) == 1 else 'have'} delivered nothing since this start."
                 )
-                yield Note(NoteCode.SOURCE_IDLE, said, source)
+            yield Note(NoteCode.SOURCE_IDLE, f"{source} {self._quiet(source)}: {goes}", source)
+
+    def _all_idle(self, idle: Sequence[str]) -> Note:
+        quiet = " and ".join(f"{source} {self._quiet(source)}" for source in idle)
+        said = f"{quiet}: all sources of {self.query} are idle, so its watermark stands where it is. It goes on when one of them delivers."
+        return Note(NoteCode.SOURCE_IDLE, said, idle[0])
+
+    def _quiet(self, source: str) -> str:
+        return f"has delivered nothing for {format_duration(self.after[source])} or longer (idle_after)"
 
 
 def _end(log: OffsetLog, source: int) -> str | None:

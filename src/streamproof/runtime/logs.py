@@ -14,7 +14,8 @@ from streamproof.checkpoint.logs import (
     source_log_text,
 )
 from streamproof.core.manifest import Fingerprint
-from streamproof.runtime.failures import path_of, unreadable, vanished
+from streamproof.core.paths import path_of
+from streamproof.runtime.failures import unreadable, vanished
 
 if TYPE_CHECKING:
     from streamproof._jvm import Storage

@@ -8,9 +8,9 @@ from streamproof.config import FilesSource, KafkaSource
 from streamproof.connectors.kafka import source as kafka
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
+from streamproof.core.paths import path_of
 from streamproof.errors import OutputInUse, WrongCheckpoint
 from streamproof.runtime.bound import BoundQuery
-from streamproof.runtime.failures import path_of
 from streamproof.runtime.manifests import ManifestStore, batches_with_rows
 from streamproof.runtime.places import is_below, resolved, seen_from
 

@@ -29,6 +29,7 @@ from streamproof.runtime.rehearsal import Rehearsed, rehearsing
 from streamproof.runtime.settings import refuse_settings
 
 SIDE_OUTPUTS = ("late", "rejected")
+_UNSEEN_SHOWN = 5
 
 
 class _Unseen(str):
@@ -45,8 +46,14 @@ class Finding:
     looked_at: bool = True
 
 
-def look_at(target: str | Path, *, profile: str | None = None) -> list[Finding]:
-    """Everything that can be checked about a job without running it; the later checks are left out if the configuration is wrong."""
+def look_at(target: str | Path, *, profile: str | None = None, spark: bool = False) -> list[Finding]:
+    """Everything that can be checked about a job without running it; the later checks are left out if the configuration is wrong.
+
+    Parameters
+    ----------
+    spark
+        Whether Spark is started, to analyse the plan of every query.
+    """
     config: list[JobConfig] = []
 
     def configuration() -> str:
@@ -62,7 +69,27 @@ def look_at(target: str | Path, *, profile: str | None = None) -> list[Finding]:
         return [*found, *installed, *_bindings(config[0])]
     with rehearsing(target, profile) as rehearsed:  # beside the rest: PySpark is to be imported for it
         others = [*installed, *_bindings(config[0])]
-        return [*found, _finding("job", lambda: _job(config[0], rehearsed)), *others]
+        job = _finding("job", lambda: _job(config[0], rehearsed))
+    plans = _plans(config[0]) if spark and job.good else []
+    if plans and all(plan.good for plan in plans) and not job.looked_at:
+        job = Finding("job", True, job.says.splitlines()[0])  # what was not seen without Spark, Spark has seen
+    return [*found, job, *plans, *others]
+
+
+def _plans(config: JobConfig) -> list[Finding]:
+    """What Spark says of the plan of each query."""
+    from streamproof.runtime.analysis import analysed
+
+    try:
+        found = analysed(config)
+    except StreamproofError as problem:
+        return [Finding("plan", False, redact(str(problem)))]
+    return [
+        Finding(f"plan {name}", False, redact(str(said)))
+        if isinstance(said, StreamproofError)
+        else Finding(f"plan {name}", True, f"analysed by Spark: {said}")
+        for name, said in found.items()
+    ]
 
 
 def _installed() -> list[Finding]:
@@ -107,9 +134,13 @@ def _job(config: JobConfig, rehearsed: Callable[[], Rehearsed]) -> str:
     outputs = f" -> {', '.join(names)}" if names else ""
     said = f"{config.entry}({', '.join(function.parameters)}){outputs}"
     if found.not_called:
-        return _unseen(f"{said}\nread, not called, since {found.not_called}")
+        return _Unseen(f"{said}\nread, not called, since {found.not_called}")
     notes = "".join(f"\nnote: {note}" for note in found.notes)
-    return f"{said}\ncalled without Spark: its steps were recorded; its transforms and SQL texts were not run{notes}"
+    if found.unseen:
+        shown, more = found.unseen[:_UNSEEN_SHOWN], len(found.unseen) - _UNSEEN_SHOWN
+        unseen = "".join(f"\nnot looked at: {what}" for what in (*shown, *([f"and {more} more"] if more > 0 else [])))
+        return _Unseen(f"{said}\ncalled without Spark; other columns that its steps name are there{unseen}{notes}")
+    return f"{said}\ncalled without Spark: the columns that its steps name are there; their types were not looked at{notes}"
 
 
 def _require_sinks(config: JobConfig, function: JobFunction) -> None:

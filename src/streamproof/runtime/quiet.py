@@ -33,16 +33,16 @@ class QuietSources:
         if len(self.sources) < 2 or not self._newest:
             return
         latest = max(self._newest.values())
+        delivered = [source for source in self.sources if self._newest.get(source) == latest]
         for source in self.sources:
-            since = self._newest.get(source)
-            if since != latest and source not in left_out:
-                yield self._note(source, since)
+            if source not in delivered and source not in left_out:
+                yield self._note(source, self._newest.get(source), delivered)
 
-    def _note(self, source: str, since: int | None) -> Note:
+    def _note(self, source: str, since: int | None, delivered: Sequence[str]) -> Note:
         when = "in this run" if since is None else f"since batch {since}"
-        others = " and ".join(other for other in self.sources if other != source)
+        others, have = " and ".join(delivered), "has" if len(delivered) == 1 else "have"
         said = (
-            f"{source} has delivered nothing {when}, and {others} has: the watermark of {self.query} is the least of those of its sources, so "
-            f"{source} holds it. What is complete by {others} alone waits, and nothing is lost: it goes on when {source} delivers again."
+            f"{source} has delivered nothing {when}, and {others} {have}: the watermark of {self.query} is the least of those of its sources, "
+            f"so {source} holds it. What is complete by {others} alone waits, and nothing is lost: it goes on when {source} delivers again."
         )
         return Note(NoteCode.SOURCE_QUIET, said, source)

@@ -27,12 +27,15 @@ class Rehearsed:
         Why nothing can be said from here, such as that the file asks for a session while it is imported.
     notes
         What is worth knowing of a job that can run.
+    unseen
+        What calling it could not look at: transforms, SQL texts, columns that nobody knows without Spark.
     """
 
     outputs: tuple[str, ...] = ()
     problem: str = ""
     not_called: str = ""
     notes: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -40,7 +43,7 @@ class Rehearsed:
     @classmethod
     def from_json(cls, text: str) -> "Rehearsed":
         found = json.loads(text)
-        return cls(tuple(found["outputs"]), found["problem"], found["not_called"], tuple(found["notes"]))
+        return cls(tuple(found["outputs"]), found["problem"], found["not_called"], tuple(found["notes"]), tuple(found["unseen"]))
 
 
 @contextmanager

@@ -1,20 +1,21 @@
 """The process that calls a job function without Spark: python -m streamproof.runtime.rehearse_main ANSWER TARGET PROFILE."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof.core.users_code import place_of
 from streamproof.errors import StreamproofError
-from streamproof.runtime.recording_spark import NeedsSpark, install, names_in
+from streamproof.runtime.known_columns import along
+from streamproof.runtime.recorded_rows import Known, Reader
+from streamproof.runtime.recording_spark import NeedsSpark, install
 from streamproof.runtime.rehearsal import Rehearsed
 from streamproof.runtime.several_queries import prices
 
 if TYPE_CHECKING:
     from streamproof.config import SourceConfig
-    from streamproof.stream.operators.operator import Mention
+    from streamproof.stream.operators import Operator
     from streamproof.stream.recipe import Recipe
 
 
@@ -44,72 +45,51 @@ def called(target: str, profile: str | None) -> Rehearsed:
     from streamproof.runtime.binding import bind
 
     config = load(target, profile=profile)
-    bound = bind(config)
+    bound, reader = bind(config), Reader()
     for recipe in bound.outputs.main.values():
-        require_possible_of_sources(recipe, config.source)
+        require_possible_of_sources(recipe, config.source, reader)
     sides = [name for query in bound.outputs.main for name in bound.outputs.sides_of(query).values()]
-    return Rehearsed((*bound.outputs.main, *sides), notes=tuple(prices(bound.outputs.main)))
+    outputs = (*bound.outputs.main, *sides)
+    return Rehearsed(outputs, notes=tuple(prices(bound.outputs.main)), unseen=tuple(reader.unseen))
 
 
-def require_possible_of_sources(recipe: "Recipe", sources: "Mapping[str, SourceConfig]") -> None:
+def require_possible_of_sources(recipe: "Recipe", sources: "Mapping[str, SourceConfig]", reader: Reader | None = None) -> None:
     """As `require_possible`, for each source of a recipe; and that those of a union have the same columns, as far as they are known."""
-    from streamproof.config.columns import columns_of
-    from streamproof.stream.operators import Transform
     from streamproof.stream.operators.union import require_alike, require_one_event_time
 
+    reader = reader or Reader()
     steps = recipe.steps[len(recipe.before_state) :]
-    for branch in recipe.branches:
-        require_possible(replace(branch, steps=(*branch.steps, *steps)), sources[branch.source])
+    ends = {branch.source: require_possible(branch, steps, sources[branch.source], reader) for branch in recipe.branches}
     if len(recipe.sources) == 1:
         return
     if recipe.stateful:
         times = {name: sources[name].event_time for name in recipe.sources}
         require_one_event_time({name: time.column if time else None for name, time in times.items()})
-    if any(isinstance(step, Transform) for branch in recipe.branches for step in branch.steps):
-        return
-    if all(sources[name].schema_ddl is not None for name in recipe.sources):
-        known = {name: [*columns_of(sources[name].schema_ddl or ""), *_carried(sources[name])] for name in recipe.sources}
-        require_alike({name: dict.fromkeys(columns, "") for name, columns in known.items()})
+    if not any(known.further for known in ends.values()):
+        require_alike({name: dict.fromkeys(known.names, "") for name, known in ends.items()})
 
 
-def require_possible(recipe: "Recipe", source: "SourceConfig") -> None:
-    """JobDefinitionError for a step that needs an event time, or a column, that is not there.
+def require_possible(branch: "Recipe", steps: "Sequence[Operator]", source: "SourceConfig", reader: Reader) -> Known:
+    """JobDefinitionError for a step that needs an event time, or a column, that is not there; gives the columns before the stateful steps.
 
-    Columns are looked at as far as they are known: those of a declared schema, up to the first transform, which may make others. Names
-    within a SQL text are left to Spark.
+    Parameters
+    ----------
+    branch, steps
+        The row-wise steps of the rows of a source, and those from the first stateful one on.
     """
     from streamproof.config.columns import columns_of
-    from streamproof.stream.problems import column_error, needs_event_time
+    from streamproof.stream.operators.operator import Stateful
+    from streamproof.stream.problems import needs_event_time
 
-    if recipe.stateful and source.event_time is None:
-        raise needs_event_time(recipe.source)
+    if source.event_time is None and any(isinstance(step, Stateful) for step in steps):
+        raise needs_event_time(branch.source, columns_of(source.schema_ddl) if source.schema_ddl else {})
     if source.schema_ddl is None:
-        return
-    columns = [*columns_of(source.schema_ddl), *_carried(source)]
-    for where, name, exact in _mentioned(recipe):
-        if name not in columns and (exact or name.lower() not in map(str.lower, columns)):
-            raise column_error(where, name, columns)
-
-
-def _mentioned(recipe: "Recipe") -> Iterator[tuple[str, str, bool]]:
-    """Each column that a step names: in which step, the name, and whether upper and lower case must agree."""
-    from streamproof.stream.operators import Transform, WindowAggregate
-
-    for step in recipe.steps:
-        if isinstance(step, Transform):
-            return
-        for mention in step.mentioned():
-            yield from ((mention.where, name, mention.exact) for name in _names_of(mention))
-        if isinstance(step, WindowAggregate):
-            return  # behind it there are other columns
-
-
-def _names_of(mention: "Mention") -> Iterable[str]:
-    """The plain names: one with a dot or a backtick may be a field, and "*" is no column."""
-    if mention.exact:
-        return mention.columns
-    names = {name for column in mention.columns for name in names_in(column)}
-    return sorted(name for name in names if name.isidentifier())
+        known = Known((), f"the files of {branch.source} say their columns, no schema does")
+    else:
+        known = Known((*columns_of(source.schema_ddl), *_carried(source)))
+    known = along(branch.steps, known, reader)
+    along(steps, known, reader)
+    return known
 
 
 def _carried(source: "SourceConfig") -> tuple[str, ...]:

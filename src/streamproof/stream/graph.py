@@ -93,7 +93,7 @@ def row_wise(recipe: Recipe, rows: DataFrame, doors: Doors) -> DataFrame:
 
 def _event_time(source: str, read: Read, rows: DataFrame) -> EventTimeColumn:
     if read.event_time is None:
-        raise needs_event_time(source)
+        raise needs_event_time(source, _types(read.rows))
     require_columns(rows, [read.event_time.column], "the event time")
     return read.event_time
 

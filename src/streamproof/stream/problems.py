@@ -1,12 +1,13 @@
 """What is said of a column that is not there, and of a step that cannot be planned."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 
 from streamproof._jvm import aggregates_in_python
+from streamproof.config.columns import event_time_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.names import own_name, visible
 
@@ -60,12 +61,12 @@ def require_no_python(aggregated: DataFrame) -> None:
         )
 
 
-def needs_event_time(source: str) -> JobDefinitionError:
-    """The error for a step by event time on a source that declares none."""
+def needs_event_time(source: str, columns: Mapping[str, str]) -> JobDefinitionError:
+    """The error for a step by event time on a source that declares none; `columns` are its own, with their types."""
     return JobDefinitionError(
         f"The job uses a window or deduplication on the source {source}, which declares no event time.",
         required="Windows and deduplication work by event time.",
-        remedy=f'Add to streamproof.toml, [source.{source}]: event_time = {{ column = "ts", unit = "milliseconds", lag = "10 seconds" }}',
+        remedy=f"Add to streamproof.toml, [source.{source}]: {event_time_of(columns)}",
     )
 
 

@@ -82,14 +82,15 @@ class Stream:
         Raises
         ------
         JobDefinitionError
-            Between `deduplicate` and `window`; when the plan is built, if the function does what is not supported.
+            After `deduplicate`, unless a window stands between the two; when the plan is built, if the function does what is not supported.
         """
         if self.recipe.ordered is not None:
             raise nothing_behind("transform()")
         if self.recipe.deduplicate is not None and self.recipe.aggregate is None:
             raise JobDefinitionError(
-                "transform() stands between deduplicate() and a window.",
-                remedy="Put it before deduplicate() or behind aggregate().",
+                "transform() stands behind deduplicate().",
+                required="What deduplicate() remembers goes by the rows as they come to it; only the rows of a window may be transformed after it.",
+                remedy="Put transform() before deduplicate(). Where a window follows, it may also stand after aggregate().",
             )
         return Stream(self.recipe.then(Transform(function)))
 

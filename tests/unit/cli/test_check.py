@@ -43,11 +43,12 @@ def test_all_is_there(streamproof, my_job, java):
     for said in (
         "my_job/streamproof.toml",
         "job.py:risk_exposure(trades) -> exposure, late, rejected\n",
-        "called without Spark: its steps were recorded; its transforms and SQL texts were not run\n",
+        "called without Spark: the columns that its steps name are there; their types were not looked at\n",
         "17 (JAVA_HOME=",
         "data/trades, 4 files",
     ):
         assert said in result.out
+    assert "types are looked at by: streamproof check my_job --spark" in result.out
     assert result.out.endswith("next: streamproof run my_job\n")
     assert not (my_job / "out").exists(), "check makes nothing"
     assert not (my_job / "__pycache__").exists()
@@ -202,7 +203,9 @@ def test_a_file_that_asks_for_a_session_is_not_called_and_that_is_said(streampro
     result = streamproof("check", "my_job")
 
     assert result.code == 0, result.out
-    assert "read, not called, since my_job/job.py line 7 asks for a SparkSession, not looked at from here" in result.out
+    assert "read, not called, since my_job/job.py line 7 asks for a SparkSession\n" in result.out
+    assert "  ? job " in result.out
+    assert "✓ job" not in result.out
     assert "called without Spark" not in result.out
     assert "as far as it can be seen from here (not job)" in result.out
 
@@ -215,6 +218,29 @@ def test_a_job_that_does_not_return_in_time_is_said_not_to_be_called(streamproof
 
     assert result.code == 0
     assert "not called, since importing the file and calling the job takes longer than 0.2 seconds" in result.out
+    assert "  ? job " in result.out
+    assert "✓ job" not in result.out
+    assert "as far as it can be seen from here (not job)" in result.out
+
+
+def test_what_the_job_says_and_cannot_be_looked_at_is_named_and_not_ticked(streamproof, my_job, java):
+    edit(my_job / "job.py", 'notional="notional > 0"', 'notional="notional >"')
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 0, result.out
+    assert "  ? job " in result.out
+    assert 'not looked at: the text "notional >" in require()\n' in result.out
+
+
+def test_a_misspelled_column_behind_a_transform_is_found(streamproof, my_job, java):
+    edit(my_job / "job.py", "trades.require(", 'trades.transform(lambda rows: rows.withColumn("fee", F.lit(1))).require(')
+    edit(my_job / "job.py", 'by="client"', 'by="clinet"')
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 2
+    assert 'window(by=...) needs the column "clinet", which is not there. Did you mean "client"?' in result.out
 
 
 def test_side_outputs_need_not_be_bound(streamproof, my_job, java):
@@ -241,6 +267,16 @@ def test_a_mistake_in_the_scenario_is_found_too(streamproof, my_job, java):
     assert result.code == 2
     assert "✗ scenario" in result.out
     assert "events" in result.out
+
+
+def test_a_model_that_the_scenario_names_and_is_not_there_is_named(streamproof, my_job, java):
+    edit(my_job / "scenario.toml", '"model.py:exposure"', '"modle.py:exposure"')
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 2
+    assert "✗ scenario" in result.out
+    assert "[expect] model names modle.py, and there is no such file beside the scenario" in result.out
 
 
 def test_without_a_scenario_there_is_nothing_to_say_of_one(streamproof, my_job, java):

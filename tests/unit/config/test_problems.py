@@ -55,7 +55,7 @@ def test_a_misspelt_key_as_ux_shows_it(loaded):
             'line 10: [source.trades] event_time.column is "tss", which is no column of the schema. Did you mean "ts"?',
         ),
         ('unit = "milliseconds", ', "", 'line 10: [source.trades] event_time needs the key "unit": the column "ts" is a long.'),
-        ("ts long", "ts string", 'line 10: [source.trades] event_time.unit is for numbers, and the column "ts" is a string.'),
+        ("ts long", "ts timestamp", 'line 10: [source.trades] event_time.unit is for numbers, and the column "ts" is a timestamp.'),
         (
             '"ts", ',
             '"ts", format = "yyyy", ',
@@ -202,3 +202,19 @@ def test_sinks_must_be_outputs_of_the_job(loaded):
         config.require_sinks(("exposures",))
     with pytest.raises(ConfigurationError, match=r"has no table \[sink\.totals\], and risk_exposure has the output totals"):
         config.require_sinks(("exposure", "totals"), needed=("totals",))
+
+
+def test_numbers_in_quotes_have_a_unit(loaded):
+    """`ts string` with a unit is a number in quotes; with a pattern besides it is refused, and the remedy names both ways out."""
+    text = ("ts long", "ts string")
+    assert loaded(text).source["trades"].event_time.unit == "milliseconds"
+    with pytest.raises(ConfigurationError) as raised:
+        loaded(text, ('"ts", ', '"ts", format = "yyyy", '))
+    assert 'event_time has unit and format, and the column "ts" is a string.' in raised.value.message
+    assert "Leave format out for numbers in quotes" in raised.value.remedy
+
+
+def test_a_number_that_is_read_by_a_pattern_is_declared_as_a_text(loaded):
+    with pytest.raises(ConfigurationError) as raised:
+        loaded(('"ts", ', '"ts", format = "yyyyMMdd", '))
+    assert 'is declared as a text: "ts string"' in raised.value.remedy

@@ -6,6 +6,7 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 
 from streamproof._jvm import plain, storage_error
+from streamproof.core.paths import path_of
 from streamproof.errors import (
     DataError,
     DiskFull,
@@ -22,7 +23,7 @@ from streamproof.errors import (
     TwoDrivers,
 )
 from streamproof.runtime import failures
-from streamproof.runtime.failures import path_of, translated
+from streamproof.runtime.failures import translated
 
 WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\nModuleNotFoundError: "
 

@@ -114,3 +114,24 @@ def test_without_a_batch_a_source_is_quiet_since_the_first():
 
     assert saw(idle, 5, 100, None) == {}
     assert saw(idle, 7, 200, None) == {"refunds": 200}
+
+
+def test_where_all_are_idle_one_note_says_that_nothing_moves():
+    idle = after(orders=60, refunds=120)
+    saw(idle, 0, 100, 40)
+    saw(idle, 3, None, None)
+
+    (note,) = idle.notes()
+
+    assert "all sources of totals are idle, so its watermark stands where it is" in note
+    assert "goes on without it" not in note
+
+
+def test_where_another_was_not_heard_of_since_the_start_the_note_says_that_it_stands_still():
+    idle = after(orders=60)
+    saw(idle, 0, None, None)
+    saw(idle, 1, None, None)
+
+    (note,) = idle.notes()
+
+    assert "stands still, since refunds has delivered nothing since this start" in note

@@ -55,3 +55,10 @@ def test_one_that_is_left_out_does_not_hold_the_watermark():
 
     assert [note.about for note in quiet.notes(())] == ["refunds"]
     assert list(quiet.notes({"refunds"})) == []
+
+
+def test_only_those_that_delivered_are_said_to_have():
+    first, second = told(("orders", "refunds", "credits"), of_files("a", "b", "c"), of_files("d", "", ""))
+
+    assert "refunds has delivered nothing since batch 0, and orders has:" in first[1]
+    assert "credits has delivered nothing since batch 0, and orders has:" in second[1]

@@ -29,11 +29,11 @@ WRONG = {
     "import streamproof -> import polars.io\nimport streamproof": "job.py line 5: the module polars is missing.",
     "import streamproof -> raise SystemExit(4)\nimport streamproof": "job.py line 5: the file ends the process",
     "import streamproof -> import beside\nimport streamproof": "beside.py line 2: SyntaxError:",
-    "event_time = -> # event_time =": "the source trades, which declares no event time",
+    "event_time = -> # event_time =": 'event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds" }',
 }
 """What is changed in the files of `init`, and what is said of it."""
 NOT_KNOWN = (
-    'F.sum("notional") -> F.sum(F.when(F.col("NOTIONAL") > F.lit(2), F.expr("notional * fx")).otherwise(0)).cast("double")',
+    'F.sum("notional") -> F.sum(F.when(F.col("NOTIONAL") > F.lit(2), F.expr("notional * 2")).otherwise(0)).cast("double")',
     'trades.require( -> trades.transform(lambda rows: rows.selectExpr("*", "1 as fee")).require(fee=F.col("fee") > 0, ',
     'import streamproof as sp\n -> import streamproof as sp\n\n@F.udf("double")\ndef rate(client):\n    return 1.0\n',
     'F.count("*") -> F.expr("count(1)")',

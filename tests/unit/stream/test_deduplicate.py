@@ -118,3 +118,11 @@ def test_what_cannot_stand_behind_an_order_is_refused(step, said):
 
     assert refused.value.message == said
     assert refused.value.remedy
+
+
+def test_a_transform_behind_a_deduplication_is_told_where_it_stands_though_no_window_follows():
+    with pytest.raises(JobDefinitionError) as refused:
+        EVENTS.deduplicate("id").transform(lambda rows: rows)
+
+    assert refused.value.message == "transform() stands behind deduplicate()."
+    assert refused.value.remedy.startswith("Put transform() before deduplicate().")

@@ -9,7 +9,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from streamproof import _jvm
 from streamproof.connectors import json_records, schemas
-from streamproof.connectors.files import folders, lines
+from streamproof.connectors.files import folders, lines, parquet_types
 from streamproof.connectors.files.formats import CSV, csv_options
 from streamproof.core.file_formats import FILE_FORMATS, TYPED
 from streamproof.errors import DataError
@@ -78,7 +78,8 @@ def _schema(spark: SparkSession, name: str, source: "FilesSource", folder: _jvm.
         said = _jvm.plain(_jvm.causes_of(problem)[-1])
         raise DataError(
             f"[source.{name}] no schema could be read from {source.path}: {said}",
-            remedy=f"Declare schema in the configuration, or look whether the folder holds {FILE_FORMATS[source.format].title} files.",
+            remedy=(parquet_types.without_schema(source.path) if source.format == "parquet" else "")
+            or f"Declare schema in the configuration, or look whether the folder holds {FILE_FORMATS[source.format].title} files.",
         ) from problem
 
 

@@ -10,7 +10,7 @@ from typing import Any, assert_never
 from streamproof.core.clock import to_micros
 from streamproof.core.durations import micros_of
 from streamproof.core.randomness import Seeded
-from streamproof.errors import ScenarioError
+from streamproof.prove.scenario.fitting import plan_of, require_event_time
 from streamproof.prove.scenario.scenario import (
     ChoiceColumn,
     Column,
@@ -110,14 +110,9 @@ def generate(scenario: Scenario, source_name: str, source: SourceShape) -> list[
     ScenarioError
         If the scenario has no such source, its event time column is not the source's, or the pattern cannot be written.
     """
-    if source_name not in scenario.source:
-        raise ScenarioError(f"The scenario has no [source.{source_name}].", required=f"It has {', '.join(scenario.source)}.")
-    plan = scenario.source[source_name]
-    if source.time_column is not None and plan.time_column != source.time_column:
-        raise ScenarioError(
-            f'[source.{source_name}.columns] has {plan.time_column or "no column"} as kind "event_time".',
-            required=f'The event time of {source_name} is the column "{source.time_column}".',
-        )
+    plan = plan_of(scenario, source_name)
+    if source.time_column is not None:
+        require_event_time(plan, source_name, source.time_column)
     random = _Random(scenario.seed, source_name)
     drafts = _drafts(scenario.events, plan, source, random, f"{source_name}." if len(scenario.source) > 1 else "")
     drafts.sort(key=lambda draft: (draft.arrives_us, draft.trace))

@@ -41,6 +41,7 @@ class SourceShape:
     time_unit: str | None = None
     time_format: str | None = None
     zone: str = "UTC"
+    in_quotes: bool = False
 
     @property
     def resolution_us(self) -> int:
@@ -76,10 +77,9 @@ class SourceShape:
         ScenarioError
             If the pattern has letters that the generator cannot write.
         """
-        if self.time_unit == "nanoseconds":
-            return time_us * 1_000
         if self.time_unit is not None:
-            return time_us // _MICROS_PER_UNIT[self.time_unit]
+            number = time_us * 1_000 if self.time_unit == "nanoseconds" else time_us // _MICROS_PER_UNIT[self.time_unit]
+            return str(number) if self.in_quotes else number
         instant = from_micros(time_us)
         if self.time_format is not None:
             return _in_pattern(instant.astimezone(ZoneInfo(self.zone)), self.time_format)
@@ -93,6 +93,7 @@ def shape_of_source(source: "SourceConfig") -> SourceShape:
     """How the records of a source are written."""
     time = source.event_time
     columns = columns_of(source.schema_ddl) if source.schema_ddl else {}
+    in_quotes = time is not None and time.unit is not None and columns.get(time.column) in ("string", "char", "varchar")
     is_date = time is not None and columns.get(time.column) == "date" and source.format in ("json", "csv", "json_schema")
     return SourceShape(
         format="parquet" if source.connector == "files" and source.format in TYPED else source.format,
@@ -100,6 +101,7 @@ def shape_of_source(source: "SourceConfig") -> SourceShape:
         time_unit=time.unit if time else None,
         time_format="yyyy-MM-dd" if is_date else time.format if time else None,
         zone=time.zone if time else "UTC",
+        in_quotes=in_quotes,
     )
 
 

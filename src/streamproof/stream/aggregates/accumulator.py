@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from streamproof.errors import JobDefinitionError
-from streamproof.stream.aggregates.declared import Declared
+from streamproof.stream.aggregates.declared import Declared, Expression
 from streamproof.stream.names import quoted, visible
 
 if TYPE_CHECKING:
@@ -32,6 +32,15 @@ class Accumulator(Declared):
     def __str__(self) -> str:
         parts = [f"{part}({_listed(getattr(self, part))})" for part in ("zero", "add", "merge")]
         return f"accumulator {' '.join(parts)} result({self.result})"
+
+    def expressions(self) -> Sequence[Expression]:
+        fields = tuple(self.zero)
+        return (
+            *(Expression("zero", text, of_rows=False) for text in self.zero.values()),
+            *(Expression("add", text, own=fields) for text in self.add.values()),
+            *(Expression("merge", text, of_rows=False, own=("left", "right")) for text in self.merge.values()),
+            Expression("result", self.result, of_rows=False, own=fields),
+        )
 
     def column(self, name: str, rows: "DataFrame") -> "Column":
         from streamproof._jvm import accumulator_column

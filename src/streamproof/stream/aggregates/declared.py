@@ -1,13 +1,24 @@
 """What a declared aggregate has to say of itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamproof.stream.expressions import expression
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A SQL text of a declared aggregate: in which part it stands, and what it may name: columns of the rows, and names of its own."""
+
+    part: str
+    text: str
+    of_rows: bool = True
+    own: tuple[str, ...] = ()
 
 
 class Declared(ABC):
@@ -27,6 +38,10 @@ class Declared(ABC):
         JobDefinitionError
             If one of its expressions does not fit the rows.
         """
+
+    @abstractmethod
+    def expressions(self) -> Sequence[Expression]:
+        """Its SQL texts, so that `check` finds a name that is not there before Spark runs."""
 
     @abstractmethod
     def __str__(self) -> str:

@@ -5,11 +5,12 @@ for; a proof holds every row to that, against the exact answer over the same eve
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from streamproof.errors import JobDefinitionError
-from streamproof.stream.aggregates.declared import Declared
+from streamproof.stream.aggregates.declared import Declared, Expression
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -52,6 +53,9 @@ class Sketch(Declared):
     def __str__(self) -> str:
         asked = {"percentile": f" {self.share} of {list(self.shares)}", "distinct": "", "top_k": f" {self.k}"}[self.kind]
         return f"sketch {self.kind}{asked} of {self.of} error {self.error}"
+
+    def expressions(self) -> Sequence[Expression]:
+        return (Expression(self.kind, self.of),)
 
     def column(self, name: str, rows: "DataFrame") -> "Column":
         from pyspark.sql import functions as F

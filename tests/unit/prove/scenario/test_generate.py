@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
-from streamproof.config import FilesSource
+from streamproof.config import EventTime, FilesSource
 from streamproof.core.clock import from_micros
 from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.generate import Kind, generate, without_trace
@@ -219,3 +219,11 @@ def test_a_column_type_that_parquet_cannot_be_given_is_refused(scenario, tmp_pat
 
     with pytest.raises(ScenarioError, match='the column "client" of type "map<string,string>"'):
         write_events(made, tmp_path, "parquet", schema_columns={"client": "map<string,string>"})
+
+
+def test_a_number_in_quotes_is_written_so():
+    source = FilesSource(
+        connector="files", path="data", format="json", schema="ts string", event_time=EventTime(column="ts", unit="milliseconds")
+    )
+
+    assert shape_of_source(source).written(1_767_603_600_123_000) == "1767603600123"
