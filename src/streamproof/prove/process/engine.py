@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from streamproof._jvm import PROOF_JAR
 from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import EnvironmentProblem, StreamproofError
+from streamproof.prove.process import apart
 from streamproof.prove.process.spark_settings import SPARK, settings_to_stand_on
 from streamproof.runtime.environment import installed_spark
 from streamproof.runtime.session import start_session
@@ -48,7 +49,7 @@ class Engine:
     ) -> None:
         _end_jvm_without(jars)
         own = {**local_files(local), **settings_of_proof(settings)}
-        options = f"{JAVA_OPTIONS} {FIRST_COMPILER_ALONE}" if briefly else JAVA_OPTIONS
+        options = " ".join(filter(None, (JAVA_OPTIONS, FIRST_COMPILER_ALONE if briefly else "", apart.java_options())))
         self.spark: SparkSession = start_session(name, own, proof=True, java_options=options, jars=jars)
         running = self.spark.sparkContext.getConf().get("spark.jars", "") or ""
         if any(Path(jar).name not in running for jar in (str(PROOF_JAR), *jars)):
