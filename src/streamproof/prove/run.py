@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -22,7 +23,7 @@ from streamproof.prove.plan.planning import (
     brief,
     chosen,
 )
-from streamproof.prove.process import guard
+from streamproof.prove.process import apart, guard
 from streamproof.prove.process.engine import Engine
 from streamproof.prove.process.scratch import scratch
 from streamproof.prove.process.spark_settings import SPARK
@@ -179,6 +180,7 @@ class _Session:
     _services: Services | None = None
     _zygote: Zygote | None = None
     _executor: Executor | None = None
+    _engine: Engine | None = None
     _work: Path = field(init=False)
     _started: float = field(default_factory=monotonic_seconds)
 
@@ -189,8 +191,10 @@ class _Session:
         return _SECONDS_EACH_ON_SERVICES if on_services else _SECONDS_EACH
 
     def __enter__(self) -> "_Session":
+        apart.writable(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self._work = scratch(self.folder, self.preparation.records)
+        apart.writable(self._work if self._work == self.folder else self._work.parent)  # Spark's own files lie beside
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -200,6 +204,9 @@ class _Session:
             self._zygote.close()
         if self._subject is not None:
             self._subject.close()
+        if self._engine is not None:
+            with suppress(Exception):  # its JVM may have ended
+                self._engine.guard_files(())
         if self._services is not None:
             self._services.stop()
         if self._work != self.folder:
@@ -231,7 +238,11 @@ class _Session:
         local = None if self._work == self.folder else self._work.parent
         engine = Engine(f"prove {wanted.name}", wanted.spark, local, wanted.jars, briefly=options.quick)
         allowed = (*options.allowed_hosts, *given.hosts(options.services))
-        guard.allow_in_workers(engine.spark.sparkContext, allowed)
+        engine.guard_files(apart.folders())
+        self._engine = engine
+        guard.allow_in_workers(
+            engine.spark.sparkContext, guard.Limits(allowed, apart.folders(), own_network=apart.has_own_network())
+        )
         made.result()
         self.tell(
             events.Started(

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -56,6 +57,11 @@ def state() -> Apart | None:
     return _state
 
 
+def has_own_network() -> bool:
+    """Whether whatever answers here was started by this proof."""
+    return _state is not None and _state.network
+
+
 def stay_here(why: str = "the proof runs in a process that does other things too") -> Apart:
     """Proves in this process as it is, guarded by what Python and Java can do alone."""
     global _state
@@ -76,13 +82,11 @@ def enter(*, network: bool) -> Apart:
         return stay_here(why)
     _start_helper()
     _machine = os.open("/", os.O_PATH | os.O_DIRECTORY)
-    own = Path(tempfile.mkdtemp(prefix="streamproof-tmp-"))
-    own.chmod(0o1777)  # as /tmp: PostgreSQL runs as somebody else where we are root
+    own = temporary()
     _unshare(network=network)
     _state = Apart(network=network, files=True, why="" if network else "a host or a service was allowed by name")
     artifacts.elsewhere = do_outside
-    writable(own)
-    atexit.register(_remove, own, os.getpid())
+    namespaces.writable(own)
     os.environ["TMPDIR"], tempfile.tempdir = str(own), None
     return _state
 
@@ -90,30 +94,41 @@ def enter(*, network: bool) -> Apart:
 def writable(folder: Path) -> None:
     """Makes a folder, where it is not there, and lets the processes of the proof write to it; OSError where that is not allowed."""
     folder = folder.expanduser().absolute()
-    if _state is None or not _state.files or any(folder.is_relative_to(known) for known in _open):
+    if any(folder.is_relative_to(known) for known in _open):
         return
-    try:
-        outside(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        problem.filename = str(folder)
-        raise
-    namespaces.writable(folder)
+    if _state is not None and _state.files and not folder.is_relative_to(_MEMORY):
+        try:
+            outside(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            problem.filename = str(folder)
+            raise
+        namespaces.writable(folder)
     _open.add(folder)
 
 
+def folders() -> tuple[str, ...]:
+    """Where the processes of the proof may write."""
+    return tuple(sorted(map(str, {*_open, temporary()})))
+
+
+@cache
+def temporary() -> Path:
+    """A folder for temporary files of the job, its JVM and its services; it goes with this process."""
+    own = Path(tempfile.mkdtemp(prefix="streamproof-tmp-"))
+    own.chmod(0o1777)  # as /tmp: PostgreSQL runs as somebody else where we are root
+    atexit.register(_remove, own, os.getpid())
+    return own
+
+
 def own_places() -> dict[str, str]:
-    """The environment variables that give libraries a place of the proof's for what they keep in the user's home."""
-    if _state is None or not _state.files:
-        return {}
-    return {"XDG_CACHE_HOME": f"{os.environ['TMPDIR']}/cache", artifacts.CACHE: str(artifacts.cache())}
+    """The environment variables that give libraries a place of the proof's, where they would take one of the user's."""
+    own = str(temporary())
+    return {"TMPDIR": own, "XDG_CACHE_HOME": f"{own}/cache", artifacts.CACHE: str(artifacts.cache())}
 
 
 def java_options() -> str:
     """The same for Java, which looks at no such variable."""
-    if _state is None or not _state.files:
-        return ""
-    own = os.environ["TMPDIR"]
-    return f"-Djava.io.tmpdir={own} -Dderby.system.home={own} -XX:-UsePerfData"
+    return f"-Djava.io.tmpdir={temporary()} -Dderby.system.home={temporary()} -XX:-UsePerfData"
 
 
 def outside(path: Path) -> Path:
@@ -218,5 +233,6 @@ def _start_helper() -> None:
 def _remove(own: Path, process: int) -> None:
     if os.getpid() != process:
         return
-    namespaces.release(own)
+    if _machine is not None:
+        namespaces.release(own)
     shutil.rmtree(outside(own), ignore_errors=True)
