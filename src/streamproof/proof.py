@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from rich.console import Console
 
@@ -15,6 +15,7 @@ from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.progress import progress_on
 from streamproof.prove.events import Event
+from streamproof.prove.process import apart, served
 from streamproof.prove.run import Options, PlanPreview, preview, run_proof
 from streamproof.prove.subjects.named import named
 from streamproof.prove.subjects.pyspark.preparation import Wanted
@@ -122,6 +123,8 @@ def prove(
     KeyboardInterrupt
         On Ctrl-C, once what was finished is stored.
     """
+    if apart.state() is None:
+        return cast("Proof", _set_apart(prove, locals().copy()))
     job = job or (Wanted(str(target), inputs) if inputs else None)
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
@@ -150,7 +153,7 @@ def prove(
         brief=brief,
         words=subject.words,
     )
-    folder = store.new_run(subject.root)
+    folder = _new_run(subject.root)
     if progress and listener is None:
         with progress_on(Console(highlight=False, markup=False, emoji=False)) as shown:
             found = cast("Report", run_proof(subject.preparation, options, folder, shown))
@@ -158,6 +161,7 @@ def prove(
         found = cast("Report", run_proof(subject.preparation, options, folder, listener))
     store.write(found, folder)
     if report is not None:
+        apart.writable(Path(report))
         Path(report).mkdir(parents=True, exist_ok=True)
         store.write(found, Path(report))
     if found["end"] == End.INTERRUPTED:
@@ -181,6 +185,8 @@ def plan(
     listener: Callable[[Event], None] | None = None,
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
+    if apart.state() is None:
+        return cast("PlanPreview", _set_apart(plan, locals().copy()))
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     options = Options(
         str(target),
@@ -195,4 +201,20 @@ def plan(
         profile=profile,
         words=subject.words,
     )
-    return preview(subject.preparation, options, store.new_run(subject.root), listener)
+    return preview(subject.preparation, options, _new_run(subject.root), listener)
+
+
+def _set_apart(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Calls one of the two above in a process that is set apart from this machine; what it tells is shown in this one."""
+    listener = arguments.pop("listener")
+    network = not any((arguments.get("services") or {}).values()) and not arguments.get("allow_hosts")
+    if not arguments.pop("progress", False) or listener is not None:
+        return served.call(function, arguments, listener, network=network)
+    with progress_on(Console(highlight=False, markup=False, emoji=False)) as shown:
+        return served.call(function, arguments, shown, network=network)
+
+
+def _new_run(root: Path) -> Path:
+    """The folder of the next run; the processes of the proof may write where runs are kept."""
+    apart.writable(store.runs_folder(root).parent)
+    return store.new_run(root)

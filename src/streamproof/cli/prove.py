@@ -152,6 +152,9 @@ def prove(
     inputs = _pairs("--input", sample)
     plain = inputs or table or value or argument or env or conf or mode or read
     _look_at_surroundings(target, profile, plain=bool(plain))
+    from streamproof.prove.process import apart
+
+    apart.enter(network=not allow_host and not any(services.values()))  # before anything is imported that starts threads
     from streamproof.core.verdict import Verdict
     from streamproof.progress import progress_on
     from streamproof.proof import plan as plan_of

@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -23,7 +23,7 @@ from streamproof.prove.plan.planning import (
     brief,
     chosen,
 )
-from streamproof.prove.process import guard
+from streamproof.prove.process import apart, guard
 from streamproof.prove.process.engine import Engine
 from streamproof.prove.process.scratch import scratch
 from streamproof.prove.process.spark_settings import SPARK
@@ -174,6 +174,7 @@ def _session(
     preparation: Preparation, folder: Path, options: Options, tell: Callable[[events.Event], None]
 ) -> Iterator["_Session"]:
     """A session of a proof, whose JVM may die: before there is a plan that is an error, later it is said of the scenarios that are left."""
+    apart.writable(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with (
         python_side(folder / JVM_LOG),
@@ -199,6 +200,7 @@ class _Session:
     _services: Services | None = None
     _zygote: Zygote | None = None
     _executor: Executor | None = None
+    _engine: Engine | None = None
     _work: Path = field(init=False)
     _started: float = field(default_factory=monotonic_seconds)
 
@@ -210,6 +212,7 @@ class _Session:
 
     def __enter__(self) -> "_Session":
         self._work = scratch(self.folder, self.preparation.records)
+        apart.writable(self._work if self._work == self.folder else self._work.parent)  # Spark's own files lie beside
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -219,6 +222,9 @@ class _Session:
             self._zygote.close()
         if self._subject is not None:
             self._subject.close()
+        if self._engine is not None:
+            with suppress(Exception):  # its JVM may have ended
+                self._engine.guard_files(())
         if self._services is not None:
             self._services.stop()
         if self._work != self.folder:
@@ -250,7 +256,11 @@ class _Session:
         local = None if self._work == self.folder else self._work.parent
         engine = Engine(f"prove {wanted.name}", wanted.spark, local, wanted.jars, briefly=options.quick, log=self.folder / JVM_LOG)
         allowed = (*options.allowed_hosts, *given.hosts(options.services))
-        guard.allow_in_workers(engine.spark.sparkContext, allowed)
+        engine.guard_files(apart.folders())
+        self._engine = engine
+        guard.allow_in_workers(
+            engine.spark.sparkContext, guard.Limits(allowed, apart.folders(), own_network=apart.has_own_network())
+        )
         made.result()
         self.tell(
             events.Started(

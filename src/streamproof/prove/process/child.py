@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.notes import Note, NoteCode
@@ -48,6 +48,8 @@ class ChildTask:
         Settings that a session has before the job gives it its own.
     changed
         Whether the job is another one, which keeps other state.
+    allowed_hosts, folders, own_network
+        What it may touch, as in `Limits`.
     """
 
     id: str
@@ -74,6 +76,8 @@ class ChildTask:
     from_outside: Mapping[str, str] = field(default_factory=dict)
     changed: bool = False
     allowed_hosts: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    own_network: bool = False
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -81,7 +85,7 @@ class ChildTask:
     @classmethod
     def from_json(cls, text: str) -> "ChildTask":
         found = json.loads(text)
-        return cls(**{**found, "allowed_hosts": tuple(found["allowed_hosts"])})
+        return cls(**{**found, **{name: tuple(found[name]) for name in ("allowed_hosts", "folders")}})
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ class ChildResult:
 
 def run_child(task: ChildTask) -> ChildResult:
     """Attaches to the JVM, runs the job, reads its state."""
-    guard.install(task.allowed_hosts)
+    guard.install(limits_of(task))
     return run_on(attach(task.port, task.secret), task)
 
 
@@ -118,6 +122,15 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     """Runs the subject of a task on a session, reads its state."""
     from streamproof.prove.subjects.runners import runner
 
-    guard.allow_in_workers(spark.sparkContext, task.allowed_hosts)
+    limits = limits_of(task)
+    guard.allow_in_workers(spark.sparkContext, limits)
     os.environ.update(task.environment)
-    return runner(task.subject["kind"]).run(spark, task)
+    result = runner(task.subject["kind"]).run(spark, task)
+    refused = guard.refused(limits.record)  # a job that goes on after it has been refused a write is not proved by going on
+    return result if refused is None else replace(result, code=refused.code, message=refused.message, remedy=refused.remedy)
+
+
+def limits_of(task: ChildTask) -> guard.Limits:
+    """What the processes of a task may touch."""
+    ports = guard.ports_of([*task.urls.values(), *task.environment.values()])
+    return guard.Limits(task.allowed_hosts, task.folders, ports, task.own_network, f"{task.result}.refused")

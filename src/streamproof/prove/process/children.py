@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 
+from streamproof.prove.process import apart
 from streamproof.prove.process.child import ChildResult, ChildTask
 from streamproof.prove.process.zygote import Zygote
 from streamproof.prove.record.recording import Recording
@@ -89,4 +90,6 @@ class Children:
             operators=recording.operators if recording else None,
             settings=dict(recording.settings) if recording else {},
             allowed_hosts=self._hosts,
+            folders=apart.folders(),
+            own_network=apart.has_own_network(),
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from streamproof._jvm import PROOF_JAR
 from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import EnvironmentProblem, StreamproofError
+from streamproof.prove.process import apart
 from streamproof.prove.process.spark_settings import SPARK, settings_to_stand_on
 from streamproof.runtime.environment import installed_spark
 from streamproof.runtime.session import start_session
@@ -55,7 +56,7 @@ class Engine:
     ) -> None:
         _end_jvm_without(jars)
         own = {**local_files(local), **settings_of_proof(settings)}
-        options = f"{JAVA_OPTIONS} {FIRST_COMPILER_ALONE}" if briefly else JAVA_OPTIONS
+        options = f"{java_options()} {FIRST_COMPILER_ALONE}" if briefly else java_options()
         self.spark: SparkSession = start_session(name, own, proof=True, java_options=options, jars=jars, log=log)
         running = self.spark.sparkContext.getConf().get("spark.jars", "") or ""
         if any(Path(jar).name not in running for jar in (str(PROOF_JAR), *jars)):
@@ -107,6 +108,10 @@ class Engine:
     def arm_call(self, identity: str, operation: str, path: str, side: str, occurrence: int, since: str, call: str) -> None:
         """The step is told to a desk (`faults.desk`), and waits there."""
         self._jvm.io.streamproof.proof.Faults.armCall(identity, operation, path, side, occurrence, since, call)
+
+    def guard_files(self, folders: Sequence[str]) -> None:
+        """From now on Spark writes to these folders alone, on local disks; to all of them, where none is named."""
+        guard_files(self.spark, folders)
 
     def forget(self) -> None:
         """Drops what our classes remember in this JVM: memory dies with a process (R17)."""
@@ -182,6 +187,26 @@ JAVA_OPTIONS = " ".join(
 )
 # Within a minute the optimising compiler costs a quarter of the processor and gives nothing back.
 FIRST_COMPILER_ALONE = "-XX:TieredStopAtLevel=1"
+
+
+def java_options() -> str:
+    """The options of every JVM of a proof."""
+    return f"{JAVA_OPTIONS} {apart.java_options()}"
+
+
+def _java_list(jvm: Any, texts: Sequence[str]) -> Any:
+    made = jvm.java.util.ArrayList()
+    for text in texts:
+        made.add(text)
+    return made
+
+
+def guard_files(spark: "SparkSession", folders: Sequence[str]) -> None:
+    """Holds the JVM of a session to folders (`GuardedFileSystem`)."""
+    jvm: Any = spark._jvm
+    getattr(jvm, "io.streamproof.proof.GuardedFileSystem").guard(_java_list(jvm, folders))
+
+
 _OURS = ("spark.master", "spark.driver.memory")
 
 

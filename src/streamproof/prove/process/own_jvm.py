@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from streamproof.prove.process import guard
-from streamproof.prove.process.child import ChildResult, ChildTask, run_on
-from streamproof.prove.process.engine import JAVA_OPTIONS, settings_of_proof
+from streamproof.prove.process.child import ChildResult, ChildTask, limits_of, run_on
+from streamproof.prove.process.engine import guard_files, java_options, settings_of_proof
 from streamproof.prove.process.zygote import ChildDied, ChildHung
 
 MEMORY = "640m"
@@ -59,12 +59,13 @@ def run(task: ChildTask) -> ChildResult:
     from streamproof.prove.subjects.runners import runner
     from streamproof.runtime.session import start_session
 
-    guard.install(task.allowed_hosts)
+    guard.install(limits_of(task))
     own = {key: value for key, value in task.settings.items() if key.startswith(_OF_THE_PROCESS)}
     wanted, jars = runner(task.subject["kind"]).spark_of(task)
     settings = {**settings_of_proof(wanted), **own, "spark.driver.memory": MEMORY}
-    spark = start_session(task.id, settings, proof=True, java_options=JAVA_OPTIONS, jars=jars)
+    spark = start_session(task.id, settings, proof=True, java_options=java_options(), jars=jars)
     spark.sparkContext.setLogLevel("OFF")
+    guard_files(spark, task.folders)
     sql = {key: value for key, value in task.settings.items() if key not in own}
     result = run_on(spark, replace(task, settings=sql))
     spark.stop()

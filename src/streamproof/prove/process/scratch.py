@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from streamproof.errors import EnvironmentProblem
+from streamproof.prove.process import apart
 
 SETTING = "STREAMPROOF_SCRATCH"
 """The environment variable that names another folder; it must be on a local file system."""
@@ -43,6 +44,8 @@ def of_this_process() -> Path:
     """A folder that goes with this process, for its proofs and its Spark; what processes that were killed have left is deleted."""
     place = Path(os.environ.get(SETTING) or MEMORY).expanduser().absolute()
     try:
+        if place != MEMORY:
+            apart.writable(place)
         place.mkdir(parents=True, exist_ok=True)
         _delete_left(place)
         folder = Path(mkdtemp(prefix=f"streamproof-{_system() or 'any'}-{os.getpid()}-", dir=place))

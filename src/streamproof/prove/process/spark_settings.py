@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 
 from streamproof.runtime.environment import is_own_spark
-from streamproof.runtime.session import LOCAL_DISK, STATE_FORMAT
+from streamproof.runtime.session import STATE_FORMAT
 from streamproof.runtime.settings import values_of_proof
 
 SPARK: Mapping[str, str] = {
     "spark.sql.shuffle.partitions": "2",
     "spark.master": "local[2]",
     "spark.sql.streaming.stateStore.maintenanceInterval": "3600s",
-    **LOCAL_DISK,
+    "spark.hadoop.fs.file.impl": "io.streamproof.proof.GuardedFileSystem$WithChecksums",
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "io.streamproof.proof.GuardedFileSystem$Behind",
     "spark.hadoop.fs.sp-record.impl": "io.streamproof.proof.RecordingFileSystem",
     "spark.hadoop.fs.AbstractFileSystem.sp-record.impl": "io.streamproof.proof.RecordingFs",
     "spark.python.worker.reuse": "false",

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 
+from streamproof.prove.process.apart import own_places
 from streamproof.prove.process.child import ChildResult, ChildTask
 from streamproof.prove.process.imported_once import SCENARIOS
 from streamproof.prove.process.zygote_main import KILL
@@ -32,7 +33,13 @@ class ChildHung(Exception):
 
 def environment_of_children(python_path: str | None) -> dict[str, str]:
     """The environment variables of every process that runs the job in a proof."""
-    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment = {
+        **os.environ,
+        "PYTHONHASHSEED": "0",
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        **own_places(),
+    }
     if python_path is not None:
         environment["PYTHONPATH"] = python_path
     return environment

@@ -1,0 +1,52 @@
+"""The process that `served` calls functions in: `python -m ... SOCKET LIFE NETWORK`. It ends when the process that has started it does."""
+
+import os
+import signal
+import socket
+import sys
+import threading
+from typing import Any
+
+from streamproof.prove.process import apart
+
+
+def serve(asking: socket.socket, life: int) -> None:
+    """Until the other process ends."""
+    apart.send(asking, apart.state())
+    threading.Thread(target=_end_with, args=(life,), name="end-with-parent", daemon=True).start()
+    while True:
+        try:
+            _take_up(apart.receive(asking))  # what follows is found on its path
+            function, arguments = apart.receive(asking)
+        except (EOFError, KeyboardInterrupt, ConnectionError):
+            return
+        try:
+            answer = "gave", function(**arguments, listener=lambda event: apart.send(asking, ("told", event)))
+        except BaseException as problem:  # noqa: BLE001 -- Ctrl-C too: it is raised over there
+            answer = "raised", apart.portable(problem)
+        try:
+            apart.send(asking, answer)
+        except (OSError, KeyboardInterrupt):
+            return
+
+
+def _take_up(around: dict[str, Any]) -> None:
+    """The surroundings of the caller; temporary files stay in the folder of this process."""
+    os.chdir(around["cwd"])
+    own = os.environ.get("TMPDIR")
+    os.environ.clear()
+    os.environ.update(around["environment"])
+    if own is not None:
+        os.environ["TMPDIR"] = own
+    sys.path[:] = around["path"]
+
+
+def _end_with(life: int) -> None:
+    while os.read(life, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+if __name__ == "__main__":
+    apart.enter(network=bool(sys.argv[3]))
+    serve(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))

@@ -1,0 +1,144 @@
+"""A proof touches nothing real: what the kernel keeps from it, tried in processes of their own, from Python and from C."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streamproof.prove.process import apart, served
+
+HEAD = """
+import ctypes, os, socket, subprocess, sys, tempfile
+from pathlib import Path
+from streamproof.prove.process import apart
+c = ctypes.CDLL(None, use_errno=True)
+class Address(ctypes.Structure):
+    _fields_ = [("family", ctypes.c_ushort), ("port", ctypes.c_ushort), ("host", ctypes.c_uint32), ("rest", ctypes.c_char * 8)]
+def reached_from_c(port):
+    made = c.socket(2, 1, 0)
+    return c.connect(made, ctypes.byref(Address(2, socket.htons(port), socket.htonl(0x7f000001), b"")), 16) == 0
+def reached(place, family=socket.AF_INET):
+    with socket.socket(family) as made:
+        return made.connect_ex(place) == 0
+apart.enter(network={network})
+real, port = Path(sys.argv[1]), int(sys.argv[2])
+"""
+
+
+@pytest.fixture
+def listener() -> Iterator[int]:
+    """A server of this machine that the proof has not started."""
+    with socket.create_server(("127.0.0.1", 0)) as real:
+        yield real.getsockname()[1]
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Path:
+    folder = tmp_path / "real"
+    folder.mkdir()
+    (folder / "kept.txt").write_text("kept")
+    return folder
+
+
+def run(script: str, *arguments: object, network: bool = True, **environment: str) -> list[str]:
+    command = [sys.executable, "-c", HEAD.format(network=network) + script, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, check=False)
+    assert done.returncode == 0, done.stderr
+    if done.stdout.startswith("not allowed here"):
+        pytest.skip(done.stdout)
+    return done.stdout.splitlines()
+
+
+ALLOWED = """
+if not apart.state().files:
+    print("not allowed here:", apart.state().why)
+    sys.exit()
+"""
+
+
+def test_a_server_of_this_machine_is_not_reached_from_python_nor_from_c(real, listener, tmp_path):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "database.sock"))
+        server.listen()
+        tried = f"""
+print(reached(("127.0.0.1", port)), reached_from_c(port), reached({str(tmp_path / "database.sock")!r}, socket.AF_UNIX))
+with socket.create_server(("127.0.0.1", 0)) as own:
+    print(reached(own.getsockname()), reached_from_c(own.getsockname()[1]))
+"""
+        assert run(ALLOWED + tried, real, listener) == ["False False False", "True True"]
+
+
+def test_a_network_that_is_wanted_stays_while_files_are_kept(real, listener):
+    tried = """
+print(reached_from_c(port), apart.state().network)
+print(c.unlink(str(real / "kept.txt").encode()))
+"""
+    assert run(ALLOWED + tried, real, listener, network=False) == ["True False", "-1"]
+
+
+def test_real_files_are_neither_written_nor_removed_from_python_c_or_another_program(real, listener):
+    tried = """
+for write in (lambda: (real / "new.txt").write_text("x"), lambda: (real / "kept.txt").unlink(), lambda: os.chmod(real, 0o700)):
+    try:
+        write()
+        print("done")
+    except OSError as refused:
+        print(refused.errno)
+print(c.open(str(real / "new.txt").encode(), 0o101, 0o644), c.unlink(str(real / "kept.txt").encode()))
+print(subprocess.run(["rm", "-rf", str(real)], stderr=subprocess.DEVNULL).returncode)
+"""
+    assert run(ALLOWED + tried, real, listener) == ["30", "30", "30", "-1 -1", "1"]
+    assert [path.name for path in real.iterdir()] == ["kept.txt"]
+
+
+def test_what_a_proof_needs_can_be_written_and_is_there_for_others(real, listener, tmp_path):
+    tried = f"""
+own = Path({str(tmp_path)!r}) / "job" / ".streamproof"
+apart.writable(own)
+(own / "report.json").write_text("found")
+print((own / "report.json").read_text(), Path(tempfile.mkdtemp()).is_dir(), os.getuid(), open("/dev/null", "w").write("x"))
+import multiprocessing
+multiprocessing.get_context("spawn").Lock()
+print(apart.do_outside(len, "four"), tempfile.gettempdir())
+"""
+    first, second = run(ALLOWED + tried, real, listener)
+
+    assert first == f"found True {os.getuid()} 1"
+    assert (tmp_path / "job" / ".streamproof" / "report.json").read_text() == "found"
+    called, temporary = second.split()
+    assert called == "4"
+    assert not Path(temporary).exists()
+
+
+def test_a_system_without_namespaces_is_said_and_left_as_it_is(real, listener):
+    said = run("print(apart.state().why, reached_from_c(port))", real, listener, **{apart.SWITCH: "off"})
+
+    assert said == [f"{apart.SWITCH} is off True"]
+
+
+def _tells(*, told: int, listener) -> object:
+    for number in range(told):
+        listener(number)
+    return apart.state()
+
+
+def _raises(*, listener) -> object:
+    raise OSError(30, "no")
+
+
+def test_a_function_is_called_in_a_process_that_is_set_apart(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    import test_apart as importable
+
+    heard: list[int] = []
+    found = served.call(importable._tells, {"told": 3}, heard.append, network=True)
+
+    assert heard == [0, 1, 2]
+    assert found.network is found.files
+    with pytest.raises(OSError, match="no"):
+        served.call(importable._raises, {}, None, network=True)
+    served._end_all()
