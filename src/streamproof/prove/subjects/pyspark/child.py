@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from streamproof import _jvm
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
-from streamproof.prove.process.child import JOB_RAISED, NOT_REACHED, ChildResult, ChildTask
+from streamproof.prove.process import machine
+from streamproof.prove.process.child import JOB_RAISED, ChildResult, ChildTask
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told, placed
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 DELTA_CLASS = "io.delta.sql.DeltaSparkSessionExtension"
 _LOOK_SECONDS, _GRACE_SECONDS = 0.5, 5.0
-_NOT_CALLED = "Error while obtaining a new communication channel"
-"""What py4j says in the JVM when it cannot open a connection to Python."""
 
 
 def spark_of(task: ChildTask) -> "tuple[Mapping[str, str], Sequence[str]]":
@@ -69,12 +68,11 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
 
 def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
     """How the job was stopped; what is neither the job's nor Spark's is a fault of the proof, and goes on."""
+    if (did := machine.did(problem)) is not None:
+        return ChildResult(machine.MACHINE, did, "", None, tuple(notes))
     if isinstance(problem, StreamproofError):
         return ChildResult(problem.code, problem.message, problem.remedy, problem.action, tuple(notes))
     of_spark = type(problem).__module__.startswith(("pyspark", "py4j"))
-    causes = _jvm.causes_of(problem) if of_spark else []
-    if any(_NOT_CALLED in cause for cause in causes):
-        return ChildResult(NOT_REACHED, f"the JVM of the proof could not call the job's process: {_jvm.plain(causes[-1])}")
     if place_of(problem) is None and not of_spark:
         raise problem
     return (_in_spark(problem, notes) if of_spark else None) or ChildResult(
@@ -83,15 +81,10 @@ def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
 
 
 def _in_spark(problem: Exception, notes: "list[Note]") -> "ChildResult | None":
-    """What stopped a task, or a file that could not be written: Spark says it below a long message. None where it is neither."""
-    from streamproof import _jvm
+    """What stopped a task: Spark says it below a long message. None where it is something else."""
     from streamproof.runtime.task_failures import of_a_task
 
-    causes = _jvm.causes_of(problem)
-    if any("No space left" in cause or "Too many open files" in cause for cause in causes):
-        full = _jvm.storage_error("a file of the proof", causes)
-        return ChildResult(full.code, full.message, full.remedy, None, tuple(notes))
-    task = of_a_task(causes)
+    task = of_a_task(_jvm.causes_of(problem))
     if task is None:
         return None
     return ChildResult(JOB_RAISED, task.message, "Mend it. Its text may hold values of rows, and is left out.", None, tuple(notes))

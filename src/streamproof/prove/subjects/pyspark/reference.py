@@ -8,6 +8,7 @@ from pathlib import Path
 
 from streamproof.core.ids import new_id, short
 from streamproof.prove.process.child import ChildResult
+from streamproof.prove.process.machine import MachineDid
 from streamproof.prove.subjects.binding import ScenarioBinding
 from streamproof.prove.subjects.pyspark.reading import Batch, Left
 from streamproof.prove.subjects.subject import Run
@@ -126,6 +127,15 @@ class References:
         return known
 
     def _made(self, cut: Cut) -> Left:
+        for last in (False, False, True):
+            try:
+                return self._run_once(cut)
+            except MachineDid:
+                if last:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    def _run_once(self, cut: Cut) -> Left:
         assert self.run is not None, "it is given before the first scenario is judged"
         self.runs += 1
         name = f"reference-{self._life}-{self.runs}"

@@ -3,8 +3,9 @@
 import pytest
 from pyspark.errors import AnalysisException, PythonException, StreamingQueryException
 
-from streamproof.errors import DiskFull, ScenarioError, TooManyOpenFiles
-from streamproof.prove.process.child import JOB_RAISED, NOT_REACHED
+from streamproof.errors import ScenarioError
+from streamproof.prove.process.child import JOB_RAISED
+from streamproof.prove.process.machine import MACHINE
 from streamproof.prove.subjects.pyspark.child import _stopped
 
 TASK = """[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred. Return Message: Traceback (most recent call last):
@@ -24,16 +25,17 @@ def test_what_a_task_raised_is_said_by_its_line_and_without_the_value():
         assert "u17" not in result.remedy
 
 
-def test_a_full_disk_is_no_fault_of_the_job():
-    result = _stopped(StreamingQueryException("java.io.IOException: No space left on device"), [])
-
-    assert result.code == DiskFull.code
-
-
-def test_a_limit_of_open_files_is_no_fault_of_the_job():
-    result = _stopped(StreamingQueryException("java.io.FileNotFoundException: /x (Too many open files)"), [])
-
-    assert result.code == TooManyOpenFiles.code
+@pytest.mark.parametrize(
+    "said",
+    [
+        "java.io.IOException: No space left on device",
+        "java.io.FileNotFoundException: /x (Too many open files)",
+        "[FOREACH_BATCH_USER_FUNCTION_ERROR] Reason: Error while obtaining a new communication channel",
+        "org.apache.spark.SparkException: Python worker failed to connect back.",
+    ],
+)
+def test_what_the_machine_does_is_no_fault_of_the_job(said):
+    assert _stopped(StreamingQueryException(said), []).code == MACHINE
 
 
 def test_what_spark_says_itself_is_said_in_its_first_line():
@@ -51,9 +53,3 @@ def test_what_a_proof_refuses_keeps_its_remedy():
 def test_a_fault_of_the_proof_is_not_put_down_to_the_job():
     with pytest.raises(ZeroDivisionError):
         _stopped(ZeroDivisionError(), [])
-
-
-def test_a_process_that_the_jvm_cannot_call_is_no_fault_of_the_job():
-    said = "[FOREACH_BATCH_USER_FUNCTION_ERROR] Reason: Error while obtaining a new communication channel"
-
-    assert _stopped(StreamingQueryException(said), []).code == NOT_REACHED
