@@ -114,6 +114,15 @@ def test_every_option_reaches_the_proof(proved):
     }
 
 
+def test_a_service_without_a_url_is_started_for_a_plain_job(proved):
+    _, asked = proved("--input", "a=a.jsonl", "--service", "postgres", "--env", "DSN={postgres}", "--service", "redis")
+    assert asked["services"] == ("postgres", "redis")
+
+    result, _ = proved("--service", "postgres", "--service", "kafka=h:1")
+    assert result.code == 2
+    assert "one kind at a time" in result.err
+
+
 def test_a_quick_plan_is_asked_for_and_listed(proved):
     assert proved("--quick")[1]["quick"] is True
     assert proved("--quick", "--list")[1]["quick"] is True

@@ -14,7 +14,7 @@ from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
 from streamproof.prove.process import machine
 from streamproof.prove.process.child import JOB_RAISED, ChildResult, ChildTask
-from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told, placed
+from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Told, placed, placed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
             spark.conf.set(key, value)
     elsewhere = Path(task.folder) / ELSEWHERE
     elsewhere.mkdir(parents=True, exist_ok=True)
-    os.environ.update(placed(told.environment, elsewhere))
+    os.environ.update(placed(told.environment, elsewhere, task.urls))
     inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch, json.loads(task.settings.get(CUT, "{}")))
     started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS))
     notes = redirect(spark, inputs, started)
@@ -129,12 +129,12 @@ def _called(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs"
     elsewhere = Path(task.folder) / ELSEWHERE
     file = Path(told.file)
     if not told.function:
-        sys.argv = [told.file, *(word.replace(FOLDER, str(elsewhere)) for word in told.words)]
+        sys.argv = [told.file, *(placed_text(word, elsewhere, task.urls) for word in told.words)]
         load_module(file, name="__main__")
         return None
     function = _function(load_module(file), told)
     arguments: dict[str, Any] = {
-        **placed(told.arguments, elsewhere),
+        **placed(told.arguments, elsewhere, task.urls),
         **{name: _table(spark, path) for name, path in told.tables.items()},
     }
     return function(**_bound(function, spark, told, inputs, arguments))
