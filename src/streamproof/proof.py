@@ -73,6 +73,7 @@ def prove(
     report: str | Path | None = None,
     brokers: int = 1,
     services: Mapping[str, str] | Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
     progress: bool = False,
     inputs: Mapping[str, str] | None = None,
     job: Wanted | None = None,
@@ -114,6 +115,8 @@ def prove(
     services
         By name ("kafka", "postgres", "redis", "registry") the URL of a service that runs already, instead of one that is started. For plain
         PySpark the names alone: those are started for the proof, and each scenario has places of its own there.
+    ignore
+        Of plain PySpark, "OUTPUT.COLUMN" for each column that differs from run to run on purpose, such as "out.loaded_at": it is not compared.
     progress
         Print how far it is, as the command does. pytest shows it within `with capsys.disabled():`.
 
@@ -124,7 +127,7 @@ def prove(
     KeyboardInterrupt
         On Ctrl-C, once what was finished is stored.
     """
-    job = _with(services, job or (Wanted(str(target), inputs) if inputs else None), str(target))
+    job = _with(services, ignore, job or (Wanted(str(target), inputs) if inputs else None), str(target))
     given = services if isinstance(services, Mapping) else {}
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
@@ -168,15 +171,26 @@ def prove(
     return Proof(Verdict(found["verdict"]), found, folder)
 
 
-def _with(services: Mapping[str, str] | Sequence[str] | None, job: Wanted | None, target: str) -> Wanted | None:
-    """The plain job with the services that are asked for by name.
+def _with(
+    services: Mapping[str, str] | Sequence[str] | None, ignore: Sequence[str], job: Wanted | None, target: str
+) -> Wanted | None:
+    """The plain job with the services that are asked for by name, and the columns that are not compared.
 
     Raises
     ------
     ScenarioError
-        If a plain job is given one that runs already, or a job of ours one without its URL.
+        If a plain job is given a service that runs already, or a job of ours one without its URL, or columns.
     """
     plain = job is not None or is_plain_pyspark(target)
+    columns = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+    if columns and not plain:
+        raise ScenarioError(
+            f"{target} is no plain PySpark job, and {columns[0]} is to be left out of the comparison.",
+            required="What a job of Streamproof's publishes is the same whenever it runs: a batch that runs again is compared with the first.",
+            remedy="Take the event's own time, or an id that is derived from the event: docs/incidents/processing-time-for-business-time.md",
+        )
+    if columns:
+        job = replace(job or Wanted(target, {}), ignore=columns)
     if isinstance(services, Mapping):
         if plain and services:
             raise ScenarioError(
@@ -207,11 +221,12 @@ def plan(
     batches: int | None = None,
     brokers: int = 1,
     services: Mapping[str, str] | Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
     job: Wanted | None = None,
     listener: Callable[[Event], None] | None = None,
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
-    job = _with(services, job, str(target))
+    job = _with(services, ignore, job, str(target))
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     options = Options(
         str(target),

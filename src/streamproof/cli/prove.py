@@ -132,6 +132,13 @@ def prove(
         list[str] | None,
         typer.Option(metavar="NAME=MODULE:FUNCTION", help="Plain PySpark: reads back what foreachBatch writes by itself."),
     ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OUTPUT.COLUMN",
+            help="Plain PySpark: leave out a column that differs from run to run on purpose, such as out.loaded_at. Repeatable.",
+        ),
+    ] = None,
     as_is: Annotated[
         bool, typer.Option("--as-is", help="Plain PySpark: take the sample as it is, without disorder, late events and copies.")
     ] = False,
@@ -152,6 +159,7 @@ def prove(
         )
     inputs = _pairs("--input", sample)
     plain = inputs or table or value or argument or env or conf or mode or read
+    columns = tuple(ignore or ())
     _look_at_surroundings(target, profile, plain=bool(plain))
     from streamproof.core.verdict import Verdict
     from streamproof.progress import progress_on
@@ -179,7 +187,7 @@ def prove(
     )
     out = screen.console()
     if watch:
-        _watch(target, profile, seed, job, tuple(allow_host or ()), started)
+        _watch(target, profile, seed, job, tuple(allow_host or ()), started, columns)
         return
     try:
         with progress_on(out) as progress:
@@ -193,6 +201,7 @@ def prove(
                     profile=profile,
                     brokers=brokers,
                     services=services or started,
+                    ignore=columns,
                     batches=batches,
                     job=job,
                     listener=progress,
@@ -215,6 +224,7 @@ def prove(
                     report=report,
                     brokers=brokers,
                     services=services or started,
+                    ignore=columns,
                     job=job,
                     listener=progress,
                 )
@@ -253,7 +263,13 @@ def _look_at_surroundings(target: str, profile: str | None, *, plain: bool) -> N
 
 
 def _watch(
-    target: str, profile: str | None, seed: int | None, job: "Wanted | None", hosts: tuple[str, ...], services: tuple[str, ...]
+    target: str,
+    profile: str | None,
+    seed: int | None,
+    job: "Wanted | None",
+    hosts: tuple[str, ...],
+    services: tuple[str, ...],
+    ignore: tuple[str, ...],
 ) -> None:
     """Proves at each save; what is wrong with the job is said, and the next save is waited for."""
     from streamproof.cli.watching import prove_at_each_save
@@ -277,6 +293,7 @@ def _watch(
                     job=job,
                     allow_hosts=hosts,
                     services=services,
+                    ignore=ignore,
                     listener=progress,
                 )
             out.print()

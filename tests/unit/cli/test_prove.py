@@ -90,6 +90,7 @@ def test_every_option_reaches_the_proof(proved):
             "reports/x",
         ),
         *("--allow-host", "a.b", "--allow-host", "c.d", "--service", "kafka=h:1", "--service", "postgres=postgresql://h/d?a=b"),
+        *("--ignore", "out.at", "--ignore", "out.id"),
     )
 
     asked.pop("listener")
@@ -110,6 +111,7 @@ def test_every_option_reaches_the_proof(proved):
         "brokers": 3,
         "allow_hosts": ("a.b", "c.d"),
         "services": {"kafka": "h:1", "postgres": "postgresql://h/d?a=b"},
+        "ignore": ("out.at", "out.id"),
         "report": Path("reports/x"),
     }
 

@@ -16,6 +16,7 @@ from streamproof.prove.services import Services
 from streamproof.prove.services.own_places import OwnPlaces
 from streamproof.prove.subjects.pyspark import asked_services
 from streamproof.prove.subjects.pyspark.events import Offered, write_events
+from streamproof.prove.subjects.pyspark.ignored import Ignored
 from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.subject import PysparkSubject
 from streamproof.prove.subjects.pyspark.told import Told, ToldInput
@@ -41,6 +42,8 @@ class Wanted:
         As in `Told`.
     readers
         "NAME=module:function" for what the job writes by itself.
+    ignore
+        "OUTPUT.COLUMN" for what differs from run to run on purpose, and is not compared.
     as_is
         Whether the sample is taken as it lies in its file.
     show_values
@@ -59,6 +62,7 @@ class Wanted:
     show_values: bool = False
     conf: Mapping[str, str] = field(default_factory=dict)
     services: Sequence[str] = ()
+    ignore: Sequence[str] = ()
 
 
 class PysparkPreparation(Preparation):
@@ -92,6 +96,7 @@ class PysparkPreparation(Preparation):
         self.services = tuple(dict.fromkeys(wanted.services))
         self._texts = [*wanted.arguments.values(), *wanted.words, *wanted.environment.values()]
         asked_services.required(self.services, self._texts, wanted.conf)
+        self._ignored = Ignored.parse(wanted.ignore)
         self.touches = TOUCHES
         if self.services:
             self.touches += f"; {' and '.join(self.services)} started for it, where each scenario has places of its own"
@@ -153,6 +158,7 @@ class PysparkPreparation(Preparation):
             self._readers,
             not self.wanted.show_values,
             OwnPlaces(services, asked_services.topics_in(self._texts)) if self.services else None,
+            self._ignored,
         )
 
 

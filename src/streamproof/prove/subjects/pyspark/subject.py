@@ -20,6 +20,7 @@ from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
 from streamproof.prove.subjects.pyspark.differences import Code, differs_without_fault, published_rows
 from streamproof.prove.subjects.pyspark.events import Offered
+from streamproof.prove.subjects.pyspark.ignored import Ignored
 from streamproof.prove.subjects.pyspark.leftovers import SAYS, emptied
 from streamproof.prove.subjects.pyspark.memory import kept_in_memory
 from streamproof.prove.subjects.pyspark.places import WRITTEN
@@ -49,6 +50,8 @@ class PysparkSubject(Subject):
         What reads back what the job writes by itself, by the name of the output.
     places
         Where its scenarios are in services, if it has any.
+    ignored
+        The columns that are left out of every comparison.
     """
 
     name: str
@@ -62,6 +65,7 @@ class PysparkSubject(Subject):
     readers: Sequence[ReadBack] = ()
     masked: bool = True
     places: OwnPlaces | None = None
+    ignored: Ignored = field(default_factory=Ignored)
     notes: tuple[Note, ...] = ()
     _queries: tuple[Query, ...] = ()
     _references: References = field(init=False)
@@ -106,6 +110,7 @@ class PysparkSubject(Subject):
         self.notes = tuple(notes)
         self._queries = queries_of(folder)
         self._references.run = run
+        self.ignored.require_there(self._whole(folder))
 
     @property
     def leaves_the_disk(self) -> bool:
@@ -152,7 +157,11 @@ class PysparkSubject(Subject):
         return kept.said() if kept is not None else ""
 
     def _read(self, folder: Path) -> Left:
-        """What a run has left, with what the user's own functions read back."""
+        """What a run has left, with what the user's own functions read back, without the columns that nobody compares."""
+        return self.ignored.without(self._whole(folder))
+
+    def _whole(self, folder: Path) -> Left:
+        """The same with all columns."""
         found = read_left(folder)
         told, place, words = self.told, folder / ELSEWHERE, self._words(folder.name)
         extra = tuple(
