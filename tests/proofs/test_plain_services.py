@@ -96,7 +96,7 @@ def proved(folder: Path, monkeypatch: pytest.MonkeyPatch, code: str, service: st
 def test_an_upsert_into_postgresql_passes_and_a_twin_that_appends_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = {"environment": {"DSN": "{postgres}"}}
 
-    proof = proved(tmp_path, monkeypatch, POSTGRES, "postgres", "*commit/*", **given)
+    proof = proved(tmp_path, monkeypatch, POSTGRES, "postgres", "*commit/*@1*", **given)
 
     assert proof.verdict == "pass", proof
     assert proof.report["fired"] == len(proof.report["scenarios"]) > 1

@@ -13,7 +13,15 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id, short
 from streamproof.core.phases import StepName
 from streamproof.core.verdict import Verdict
-from streamproof.errors import DiskFull, JvmGone, RemedyAction, StreamproofError
+from streamproof.errors import (
+    DiskFull,
+    JvmGone,
+    RegistryUnavailable,
+    RemedyAction,
+    SinkUnavailable,
+    SourceUnavailable,
+    StreamproofError,
+)
 from streamproof.prove import judging
 from streamproof.prove.checkers import CheckResult, Finding, Undecided
 from streamproof.prove.faults.fault import ALONE
@@ -47,6 +55,8 @@ other files by then; a machine that was too busy for a moment may not be any mor
 """
 _UNDECIDED = {DiskFull.code: Undecided.DISK_FULL, JvmGone.code: Undecided.JVM_GONE}
 """By the code of what the machine did, why a scenario is unknown; else it is the machine."""
+_NOT_ANSWERED = frozenset((SourceUnavailable.code, SinkUnavailable.code, RegistryUnavailable.code))
+"""The codes of a job that waited in vain for a service. Where the machine is busy that is no wonder; twice is the job's failure."""
 
 
 class Code(StrEnum):
@@ -122,6 +132,8 @@ class Executor:
             result = self._children.start(f"recording-{name}", binding, settings=settings or {}, trace=trace).result()
         finally:
             self.subject.engine.close_recording(identity)
+        if result.code in _NOT_ANSWERED:
+            raise MachineDid(result.code, result.message)
         if result.code:
             raise StreamproofError(f"The job stopped without any fault: {result.message}", remedy=result.remedy)
         if name == "default":
@@ -222,6 +234,8 @@ class Executor:
                 result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
                 if result.action in _REPLAYS and _moved_away(plan, binding.folder):
                     result = self._children.start(f"{name}-once-more", restarted, recording=recording, replay_last=True).result()
+            if result.code in _NOT_ANSWERED and tries == _TRIES:
+                return self._once_more(plan, binding, recordings, tries)
             if result.code and self.subject.remedy(binding.folder):
                 result = self._children.start(f"{name}-again", restarted, recording=recording).result()
             return Ran(plan, binding.folder, fired, result, "", monotonic_seconds() - started, rerun)
@@ -241,7 +255,8 @@ class Executor:
         except Exception as problem:  # noqa: BLE001  # whatever breaks in the harness, or in clients of services, the others go on (P6)
             self._close(name)
             gone = not self.subject.engine.alive
-            if tries > 1 and not gone and (isinstance(problem, ChildDied) or machine.did(problem) is not None):
+            of_machine = isinstance(problem, ChildDied) or machine.did(problem) is not None
+            if not gone and tries > (1 if of_machine else _TRIES - 1):  # anything else is tried once more
                 return self._once_more(plan, binding, recordings, tries)
             said = _NO_JVM if gone else f"{type(problem).__name__}: {problem}"
             why = Undecided.JVM_GONE if gone else Undecided.HARNESS_FAILED

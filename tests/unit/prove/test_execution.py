@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from streamproof.errors import DiskFull, TooManyOpenFiles
+from streamproof.errors import DiskFull, SinkUnavailable, TooManyOpenFiles
 from streamproof.prove.execution import Executor
 from streamproof.prove.plan.planning import Mode
 from streamproof.prove.process.child import ChildResult
@@ -54,6 +54,8 @@ FILES = ChildResult(TooManyOpenFiles.code, "no further file")
 FULL = ChildResult(DiskFull.code, "The disk is full")
 KILLED = ChildDied("exit code -9")
 HANGS = ChildHung(300.0)
+SILENT = ChildResult(SinkUnavailable.code, "PostgreSQL does not answer.")
+BROKEN = RuntimeError("a fault of the harness")
 
 
 def executor(monkeypatch: pytest.MonkeyPatch, scenarios: Any) -> Executor:
@@ -63,7 +65,11 @@ def executor(monkeypatch: pytest.MonkeyPatch, scenarios: Any) -> Executor:
     return made
 
 
-@pytest.mark.parametrize("lost", [LOST, FILES, FULL, KILLED, HANGS], ids=["busy", "files", "disk", "killed", "hangs"])
+@pytest.mark.parametrize(
+    "lost",
+    [LOST, FILES, FULL, KILLED, HANGS, SILENT, BROKEN],
+    ids=["busy", "files", "disk", "killed", "hangs", "silent", "broken"],
+)
 def test_it_is_run_again_on_another_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: ChildResult | Exception) -> None:
     scenarios = Scenarios(tmp_path, lost, ChildResult())
 
@@ -101,6 +107,12 @@ def test_a_job_that_hangs_twice_fails_and_the_next_one_is_not_waited_for_twice(
         assert ran.result.code == "job-hangs"
 
     assert scenarios.results == []
+
+
+def test_a_service_that_does_not_answer_twice_is_the_jobs_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = executor(monkeypatch, Scenarios(tmp_path, SILENT, SILENT))
+
+    assert made._judged(made._run(PLAN, {"default": SimpleNamespace(name="default")})).verdict == "fail"  # type: ignore[dict-item]
 
 
 def test_a_recording_that_the_machine_stops_each_time_says_nothing_of_the_job(

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,14 +99,39 @@ class _Ended:
 
 
 def _until_done(thread: threading.Thread, started: "Started") -> None:
-    """Until the job's code has returned; or until its queries have, and it goes on without them (`while True`, a server)."""
-    grace = 0.0
+    """Until the job's code has returned; or until its queries have, and it goes on without them (`while True`, a server).
+
+    A job that starts one query behind the other may need long in between where the machine is busy: it is not done while it works.
+    """
+    grace, used = 0.0, 0.0
     while thread.is_alive():
         thread.join(_LOOK_SECONDS)
         running = [query for _, query in list(started.queries) if query.isActive]
-        grace = grace + _LOOK_SECONDS if started.queries and not running else 0.0
+        before, used = used, _processor_seconds(thread)
+        works = used - before > _LOOK_SECONDS / 10 or _asks_the_jvm(thread)
+        grace = grace + _LOOK_SECONDS if started.queries and not running and not works else 0.0
         if grace >= _GRACE_SECONDS:
             return
+
+
+def _processor_seconds(thread: threading.Thread) -> float:
+    """How long a thread has had a processor."""
+    if not hasattr(time, "pthread_getcpuclockid") or thread.ident is None or not thread.is_alive():
+        return 0.0
+    try:
+        return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+    except OSError:  # it has just ended
+        return 0.0
+
+
+def _asks_the_jvm(thread: threading.Thread) -> bool:
+    """Whether it waits for an answer of the JVM."""
+    frame = sys._current_frames().get(thread.ident or 0)
+    while frame is not None:
+        if "py4j" in Path(frame.f_code.co_filename).parts:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _call(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs", started: "Started", ended: _Ended) -> None:

@@ -1,12 +1,17 @@
 """How a job was stopped is one sentence: which line of whose code, or what Spark says, and never a stack trace."""
 
+import threading
+import time
+from types import SimpleNamespace
+
 import pytest
 from pyspark.errors import AnalysisException, PythonException, StreamingQueryException
 
 from streamproof.errors import ScenarioError
 from streamproof.prove.process.child import JOB_RAISED
 from streamproof.prove.process.machine import MACHINE
-from streamproof.prove.subjects.pyspark.child import _stopped
+from streamproof.prove.subjects.pyspark import child
+from streamproof.prove.subjects.pyspark.child import _stopped, _until_done
 
 TASK = """[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred. Return Message: Traceback (most recent call last):
   File "/opt/python3.11/site-packages/pyspark/worker.py", line 900, in main
@@ -53,3 +58,24 @@ def test_what_a_proof_refuses_keeps_its_remedy():
 def test_a_fault_of_the_proof_is_not_put_down_to_the_job():
     with pytest.raises(ZeroDivisionError):
         _stopped(ZeroDivisionError(), [])
+
+
+def test_a_job_that_works_between_two_queries_is_waited_for_and_one_that_sleeps_is_not(monkeypatch):
+    monkeypatch.setattr(child, "_LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(child, "_GRACE_SECONDS", 0.1)
+    started = SimpleNamespace(queries=[("first", SimpleNamespace(isActive=False))])
+    enough, sleeps = threading.Event(), threading.Event()
+    until = time.monotonic() + 0.5
+
+    def works():
+        while time.monotonic() < until:
+            sum(range(1_000))
+        enough.set()
+
+    for thread in (threading.Thread(target=works, daemon=True), threading.Thread(target=sleeps.wait, daemon=True)):
+        thread.start()
+        _until_done(thread, started)
+
+    assert enough.is_set()
+    assert thread.is_alive(), "it is left to itself"
+    sleeps.set()
