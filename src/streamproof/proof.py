@@ -1,14 +1,15 @@
 """`sp.prove`: proves a job, stores the run, writes its reports."""
 
 import shlex
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
 from rich.console import Console
 
+from streamproof.config.entry import is_plain_pyspark
 from streamproof.core.durations import parse_duration
 from streamproof.core.ends import End
 from streamproof.core.verdict import Verdict
@@ -72,7 +73,8 @@ def prove(
     allow_hosts: tuple[str, ...] = (),
     report: str | Path | None = None,
     brokers: int = 1,
-    services: Mapping[str, str] | None = None,
+    services: Mapping[str, str] | Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
     progress: bool = False,
     inputs: Mapping[str, str] | None = None,
     job: Wanted | None = None,
@@ -112,7 +114,10 @@ def prove(
     brokers
         Of a job that is bound to Kafka, how many brokers are started: 1, or 3, with the faults that take several.
     services
-        By name ("kafka", "postgres", "redis", "registry") the URL of a service that runs already, instead of one that is started.
+        By name ("kafka", "postgres", "redis", "registry") the URL of a service that runs already, instead of one that is started. For plain
+        PySpark the names alone: those are started for the proof, and each scenario has places of its own there.
+    ignore
+        Of plain PySpark, "OUTPUT.COLUMN" for each column that differs from run to run on purpose, such as "out.loaded_at": it is not compared.
     progress
         Print how far it is, as the command does. pytest shows it within `with capsys.disabled():`.
 
@@ -125,7 +130,8 @@ def prove(
     """
     if apart.state() is None:
         return cast("Proof", _set_apart(prove, locals().copy()))
-    job = job or (Wanted(str(target), inputs) if inputs else None)
+    job = _with(services, ignore, job or (Wanted(str(target), inputs) if inputs else None), str(target))
+    given = services if isinstance(services, Mapping) else {}
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
     ids = tuple(store.last_failed(subject.root)) if last_failed else scenarios
@@ -148,7 +154,7 @@ def prove(
         ids,
         allow_hosts,
         brokers,
-        services or {},
+        given,
         profile=profile,
         brief=brief,
         words=subject.words,
@@ -169,6 +175,44 @@ def prove(
     return Proof(Verdict(found["verdict"]), found, folder)
 
 
+def _with(
+    services: Mapping[str, str] | Sequence[str] | None, ignore: Sequence[str], job: Wanted | None, target: str
+) -> Wanted | None:
+    """The plain job with the services that are asked for by name, and the columns that are not compared.
+
+    Raises
+    ------
+    ScenarioError
+        If a plain job is given a service that runs already, or a job of ours one without its URL, or columns.
+    """
+    plain = job is not None or is_plain_pyspark(target)
+    columns = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+    if columns and not plain:
+        raise ScenarioError(
+            f"{target} is no plain PySpark job, and {columns[0]} is to be left out of the comparison.",
+            required="What a job of Streamproof's publishes is the same whenever it runs: a batch that runs again is compared with the first.",
+            remedy="Take the event's own time, or an id that is derived from the event: docs/incidents/processing-time-for-business-time.md",
+        )
+    if columns:
+        job = replace(job or Wanted(target, {}), ignore=columns)
+    if isinstance(services, Mapping):
+        if plain and services:
+            raise ScenarioError(
+                f"A {next(iter(services))} that runs already cannot be given to a plain PySpark job.",
+                required="A proof of such a job touches no server that it has not started: the job may write anywhere in it.",
+                remedy=f"Let the proof start one: --service {next(iter(services))}",
+            )
+        return job
+    asked = (services,) if isinstance(services, str) else tuple(services or ())
+    if asked and not plain:
+        raise ScenarioError(
+            f"{target} is no plain PySpark job, and {asked[0]} is asked for without a URL.",
+            required="The services of a job of Streamproof's are those of its streamproof.toml; the proof starts them.",
+            remedy=f"Leave it out, or name one that runs: --service {asked[0]}=URL",
+        )
+    return replace(job or Wanted(target, {}), services=asked) if asked else job
+
+
 def plan(
     target: str | Path,
     *,
@@ -180,13 +224,15 @@ def plan(
     events: int | None = None,
     batches: int | None = None,
     brokers: int = 1,
-    services: Mapping[str, str] | None = None,
+    services: Mapping[str, str] | Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
     job: Wanted | None = None,
     listener: Callable[[Event], None] | None = None,
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
     if apart.state() is None:
         return cast("PlanPreview", _set_apart(plan, locals().copy()))
+    job = _with(services, ignore, job, str(target))
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     options = Options(
         str(target),
@@ -197,7 +243,7 @@ def plan(
         events=events,
         brokers=brokers,
         batches=batches,
-        services=services or {},
+        services=services if isinstance(services, Mapping) else {},
         profile=profile,
         words=subject.words,
     )
@@ -207,7 +253,9 @@ def plan(
 def _set_apart(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     """Calls one of the two above in a process that is set apart from this machine; what it tells is shown in this one."""
     listener = arguments.pop("listener")
-    network = not any((arguments.get("services") or {}).values()) and not arguments.get("allow_hosts")
+    services = arguments.get("services")
+    runs_already = isinstance(services, Mapping) and any(services.values())
+    network = not runs_already and not arguments.get("allow_hosts")
     if not arguments.pop("progress", False) or listener is not None:
         return served.call(function, arguments, listener, network=network)
     with progress_on(Console(highlight=False, markup=False, emoji=False)) as shown:

@@ -170,3 +170,25 @@ def test_what_a_job_keeps_in_a_global_is_named_where_a_crash_takes_it(tmp_path, 
     (finding, *_) = [found for one in proof.failures for check in one["checks"] for found in check["findings"]]
     assert finding["code"] == "other-value"
     assert "job.py line 4 keeps totals in the memory of the process" in finding["how"]
+
+
+def test_a_column_that_differs_on_purpose_is_offered_to_be_left_out_and_then_the_job_is_proved(tmp_path, monkeypatch):
+    (tmp_path / "bronze.py").write_text(
+        "from pyspark.sql import functions as F\n\n\ndef stamped(rows):\n    return rows.withColumn('loaded_at', F.current_timestamp())\n"
+    )
+    code = "from bronze import stamped\n\n\ndef job(clicks):\n    return stamped(clicks)\n"
+
+    found = proved(code, tmp_path, monkeypatch)
+
+    (finding,) = found.report["scenarios"][0]["checks"][0]["findings"]
+    assert finding["code"] == "depends-on-wall-clock"
+    assert "bronze.py line 5" in finding["how"]
+    assert finding["how"].endswith("--ignore out.loaded_at")
+
+    proof = proved(code, tmp_path, monkeypatch, ignore=("out.loaded_at",))
+
+    assert proof.verdict == "pass", proof
+    assert any(one["name"] == "column out.loaded_at" for one in proof.report["not_checked"])
+    assert "--ignore out.loaded_at" in proof.report["scenarios"][-1]["replay"]
+    with pytest.raises(StreamproofError, match="has no such column"):
+        proved(code, tmp_path, monkeypatch, ignore=("out.loaded",))

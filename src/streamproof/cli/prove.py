@@ -85,8 +85,9 @@ def prove(
     service: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=URL",
-            help="Use a running service (kafka, postgres, redis, registry) instead of starting one. Repeatable.",
+            metavar="NAME[=URL]",
+            help="Use a running service (kafka, postgres, redis, registry) instead of starting one. Plain PySpark: NAME alone starts it for the "
+            "proof; each scenario has a place of its own there, {postgres}, {redis} or {kafka} and {kafka.topic:NAME}. Repeatable.",
         ),
     ] = None,
     sample: Annotated[
@@ -106,7 +107,7 @@ def prove(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Plain PySpark: an argument of the function; {folder} is a folder of the scenario's own.",
+            help="Plain PySpark: an argument of the function; {folder} is a folder of the scenario's own, {postgres} its database (--service).",
         ),
     ] = None,
     argument: Annotated[
@@ -131,6 +132,13 @@ def prove(
         list[str] | None,
         typer.Option(metavar="NAME=MODULE:FUNCTION", help="Plain PySpark: reads back what foreachBatch writes by itself."),
     ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OUTPUT.COLUMN",
+            help="Plain PySpark: leave out a column that differs from run to run on purpose, such as out.loaded_at. Repeatable.",
+        ),
+    ] = None,
     as_is: Annotated[
         bool, typer.Option("--as-is", help="Plain PySpark: take the sample as it is, without disorder, late events and copies.")
     ] = False,
@@ -143,7 +151,7 @@ def prove(
 ) -> None:
     """Crash the job at every durable step, let it recover, and account for every event."""
     budget = _duration(time_budget)
-    services = _pairs("--service", service)
+    started, services = _services(service)
     if only is not None and not all(map(may_name_steps, only.split(","))):
         raise typer.BadParameter(
             f"--only {only} can name no scenario: one is called like publish/exposure@3:after or work/state.0.1@3:after, and begins with "
@@ -151,6 +159,7 @@ def prove(
         )
     inputs = _pairs("--input", sample)
     plain = inputs or table or value or argument or env or conf or mode or read
+    columns = tuple(ignore or ())
     _look_at_surroundings(target, profile, plain=bool(plain))
     from streamproof.prove.process import apart
 
@@ -181,7 +190,7 @@ def prove(
     )
     out = screen.console()
     if watch:
-        _watch(target, profile, seed, job, tuple(allow_host or ()))
+        _watch(target, profile, seed, job, tuple(allow_host or ()), started, columns)
         return
     try:
         with progress_on(out) as progress:
@@ -194,7 +203,8 @@ def prove(
                     quick=quick,
                     profile=profile,
                     brokers=brokers,
-                    services=services,
+                    services=services or started,
+                    ignore=columns,
                     batches=batches,
                     job=job,
                     listener=progress,
@@ -216,7 +226,8 @@ def prove(
                     allow_hosts=tuple(allow_host or ()),
                     report=report,
                     brokers=brokers,
-                    services=services,
+                    services=services or started,
+                    ignore=columns,
                     job=job,
                     listener=progress,
                 )
@@ -254,7 +265,15 @@ def _look_at_surroundings(target: str, profile: str | None, *, plain: bool) -> N
         find_spark()
 
 
-def _watch(target: str, profile: str | None, seed: int | None, job: "Wanted | None", hosts: tuple[str, ...]) -> None:
+def _watch(
+    target: str,
+    profile: str | None,
+    seed: int | None,
+    job: "Wanted | None",
+    hosts: tuple[str, ...],
+    services: tuple[str, ...],
+    ignore: tuple[str, ...],
+) -> None:
     """Proves at each save; what is wrong with the job is said, and the next save is waited for."""
     from streamproof.cli.watching import prove_at_each_save
     from streamproof.progress import progress_on
@@ -269,7 +288,16 @@ def _watch(target: str, profile: str | None, seed: int | None, job: "Wanted | No
         try:
             with progress_on(out) as progress:
                 proof = prove_job(
-                    target, seed=seed, quick=True, brief=True, profile=profile, job=job, allow_hosts=hosts, listener=progress
+                    target,
+                    seed=seed,
+                    quick=True,
+                    brief=True,
+                    profile=profile,
+                    job=job,
+                    allow_hosts=hosts,
+                    services=services,
+                    ignore=ignore,
+                    listener=progress,
                 )
             out.print()
             print_summary(proof.report, out, where=_near(proof.folder / "report.html"))
@@ -310,6 +338,18 @@ def _pairs(option: str, words: list[str] | None) -> dict[str, str]:
             raise typer.BadParameter(f"{option} {word} has no name: it is written {option} NAME=...")
         found[name] = value
     return found
+
+
+def _services(words: list[str] | None) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Those that are started for a plain job, by their names, and those that run already, with their URLs."""
+    given = [word for word in words or () if "=" in word]
+    started = tuple(word for word in words or () if "=" not in word)
+    if started and given:
+        raise typer.BadParameter(
+            f"--service {started[0]} starts one for a plain PySpark job, --service {given[0]} names one that runs for a job of Streamproof's: "
+            "one kind at a time."
+        )
+    return started, _pairs("--service", given)
 
 
 def _duration(text: str | None) -> timedelta | None:

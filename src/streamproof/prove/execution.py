@@ -13,7 +13,15 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id, short
 from streamproof.core.phases import StepName
 from streamproof.core.verdict import Verdict
-from streamproof.errors import DiskFull, RemedyAction, StreamproofError, TooManyOpenFiles
+from streamproof.errors import (
+    DiskFull,
+    JvmGone,
+    RegistryUnavailable,
+    RemedyAction,
+    SinkUnavailable,
+    SourceUnavailable,
+    StreamproofError,
+)
 from streamproof.prove import judging
 from streamproof.prove.checkers import CheckResult, Finding, Undecided
 from streamproof.prove.faults.fault import ALONE
@@ -22,8 +30,10 @@ from streamproof.prove.faults.injection_on_files import FileFaultInjector
 from streamproof.prove.faults.on_files import NotMet
 from streamproof.prove.judging import Outcome
 from streamproof.prove.plan.planning import Mode, ScenarioPlan
-from streamproof.prove.process.child import NOT_REACHED, ChildResult
+from streamproof.prove.process import machine
+from streamproof.prove.process.child import ChildResult
 from streamproof.prove.process.children import STEPS, Children
+from streamproof.prove.process.machine import MachineDid, MachineShort
 from streamproof.prove.process.zygote import ChildDied, ChildHung, Zygote
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.build import build
@@ -40,7 +50,13 @@ SIDE_BY_SIDE = 3
 _NO_JVM = "the JVM of the proof has ended, as it does where the system kills it for want of memory: a proof takes some 6 GB"
 _REPLAYS = (RemedyAction.REPLAY_LAST, RemedyAction.MOVE_AWAY)
 _TRIES = 3
-"""How often a fault is tried that does not fire: RocksDB compacts in the background, and may have made other files by then."""
+"""How often a fault is tried that does not fire, and a run that the machine stopped: RocksDB compacts in the background, and may have made
+other files by then; a machine that was too busy for a moment may not be any more.
+"""
+_UNDECIDED = {DiskFull.code: Undecided.DISK_FULL, JvmGone.code: Undecided.JVM_GONE}
+"""By the code of what the machine did, why a scenario is unknown; else it is the machine."""
+_NOT_ANSWERED = frozenset((SourceUnavailable.code, SinkUnavailable.code, RegistryUnavailable.code))
+"""The codes of a job that waited in vain for a service. Where the machine is busy that is no wonder; twice is the job's failure."""
 
 
 class Code(StrEnum):
@@ -76,6 +92,7 @@ class Executor:
             self._on_services = FaultInjector(subject, self._children)
             self._on_files = FileFaultInjector(subject, self._children)
         self._number = 0
+        self._hangs = False
         self._lock = threading.Lock()
         # Never the same id twice in one JVM: threads of an earlier proof would write into the new recording.
         self._life = short(new_id())
@@ -89,10 +106,24 @@ class Executor:
         ------
         StreamproofError
             What stopped the job.
+        MachineShort
+            If the machine stopped it, each time.
         """
+        for attempt in range(1, _TRIES + 1):
+            try:
+                return self._recorded(name, f"r{self._life}-{name}-{attempt}", settings, trace=trace)
+            except MachineDid as did:
+                if attempt == _TRIES or not self.subject.engine.alive:
+                    raise _short(did) from None
+                scenario = self.subject.binding(f"{self.subject.prefix}recording-{name}").folder
+                self._close(scenario.name)
+                for folder in (scenario, self.subject.folder / f"recording-{name}"):
+                    shutil.rmtree(folder, ignore_errors=True)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _recorded(self, name: str, identity: str, settings: Mapping[str, str] | None, *, trace: bool) -> Recording:
         started = monotonic_seconds()
         self.subject.engine.restart_maintenance()
-        identity = f"r{self._life}-{name}"
         binding = self.subject.binding(f"{self.subject.prefix}recording-{name}", recording=identity, trace=trace)
         folder = self.subject.folder / f"recording-{name}"
         self.subject.engine.open_recording(identity, folder)
@@ -101,6 +132,8 @@ class Executor:
             result = self._children.start(f"recording-{name}", binding, settings=settings or {}, trace=trace).result()
         finally:
             self.subject.engine.close_recording(identity)
+        if result.code in _NOT_ANSWERED:
+            raise MachineDid(result.code, result.message)
         if result.code:
             raise StreamproofError(f"The job stopped without any fault: {result.message}", remedy=result.remedy)
         if name == "default":
@@ -114,7 +147,7 @@ class Executor:
         )
 
     def _run_beside(self, name: str, binding: ScenarioBinding, settings: Mapping[str, str]) -> ChildResult:
-        """Runs the subject on a folder that is no scenario's."""
+        """Runs the subject on a folder that is no scenario's; MachineDid where the machine stopped it."""
         return self._children.start(name, binding, settings=settings, read_state=False).result()
 
     # -- scenarios
@@ -195,36 +228,53 @@ class Executor:
             else:
                 fired, rerun = self._crash(plan, recording, binding)
             if not fired and plan.mode is not Mode.IMAGE and tries > 1:
-                self._close(name)
-                shutil.rmtree(binding.folder, ignore_errors=True)
-                return self._run(plan, recordings, tries - 1)
+                return self._once_more(plan, binding, recordings, tries)
             result = self._children.start(name, restarted, recording=recording).result()
-            if result.code == NOT_REACHED and tries > 1:
-                self._close(name)
-                shutil.rmtree(binding.folder, ignore_errors=True)
-                return self._run(plan, recordings, tries - 1)
             if plan.fault == "machine-death" and result.action in _REPLAYS:
                 result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
                 if result.action in _REPLAYS and _moved_away(plan, binding.folder):
                     result = self._children.start(f"{name}-once-more", restarted, recording=recording, replay_last=True).result()
+            if result.code in _NOT_ANSWERED and tries == _TRIES:
+                return self._once_more(plan, binding, recordings, tries)
             if result.code and self.subject.remedy(binding.folder):
                 result = self._children.start(f"{name}-again", restarted, recording=recording).result()
             return Ran(plan, binding.folder, fired, result, "", monotonic_seconds() - started, rerun)
         except NotMet as not_met:
             return Ran(plan, binding.folder, True, None, "", monotonic_seconds() - started, not_met=not_met)
         except ChildHung as hang:
+            if tries == _TRIES and not self._hangs:  # a machine that is too busy looks like this too; twice is no chance
+                self._stop_what_hangs(binding)
+                return self._once_more(plan, binding, recordings, tries)
+            self._hangs = True
             return self._hung(plan, binding, hang, fired or hang.fired, monotonic_seconds() - started)
+        except MachineDid as did:
+            if tries > 1 and self.subject.engine.alive:
+                return self._once_more(plan, binding, recordings, tries)
+            why = _UNDECIDED.get(did.code, Undecided.MACHINE)
+            return Ran(plan, binding.folder, fired, None, str(did), monotonic_seconds() - started, why=why)
         except Exception as problem:  # noqa: BLE001  # whatever breaks in the harness, or in clients of services, the others go on (P6)
             self._close(name)
             gone = not self.subject.engine.alive
+            of_machine = isinstance(problem, ChildDied) or machine.did(problem) is not None
+            if not gone and tries > (1 if of_machine else _TRIES - 1):  # anything else is tried once more
+                return self._once_more(plan, binding, recordings, tries)
             said = _NO_JVM if gone else f"{type(problem).__name__}: {problem}"
             why = Undecided.JVM_GONE if gone else Undecided.HARNESS_FAILED
             return Ran(plan, binding.folder, False, None, said, monotonic_seconds() - started, why=why)
 
-    def _hung(self, plan: ScenarioPlan, binding: ScenarioBinding, hang: ChildHung, fired: bool, seconds: float) -> Ran:  # noqa: FBT001
-        """What a job that hangs comes to: it did not come back if the fault was done; else nothing is known."""
+    def _once_more(self, plan: ScenarioPlan, binding: ScenarioBinding, recordings: Mapping[str, Recording], tries: int) -> Ran:
+        """Runs a scenario again, on a disk and in places of its own."""
+        self._close(binding.folder.name)
+        shutil.rmtree(binding.folder, ignore_errors=True)
+        return self._run(plan, recordings, tries - 1)
+
+    def _stop_what_hangs(self, binding: ScenarioBinding) -> None:
         with suppress(Exception):
             self.subject.engine.stop_queries(str(binding.folder))
+
+    def _hung(self, plan: ScenarioPlan, binding: ScenarioBinding, hang: ChildHung, fired: bool, seconds: float) -> Ran:  # noqa: FBT001
+        """What a job that hangs comes to: it did not come back if the fault was done; else nothing is known."""
+        self._stop_what_hangs(binding)
         self._close(binding.folder.name)
         hung = ChildResult(hang.code, f"{hang}.", "Run this scenario alone and look what the job waits for.")
         return Ran(plan, binding.folder, fired, hung if fired else None, "" if fired else f"before its fault, {hang}", seconds)
@@ -235,10 +285,6 @@ class Executor:
             return judging.not_met(ran.plan, ran.not_met, ran.seconds)
         if ran.result is None:
             return judging.broken(ran.plan, ran.why, ran.problem, ran.seconds)
-        if ran.result.code in (NOT_REACHED, TooManyOpenFiles.code):
-            return judging.broken(ran.plan, Undecided.HARNESS_FAILED, ran.result.message, ran.seconds)
-        if ran.result.code == DiskFull.code:  # a proof's own disk: a job writes to no other in it
-            return judging.broken(ran.plan, Undecided.DISK_FULL, ran.result.message, ran.seconds)
         if ran.result.code:
             return judging.stopped(ran.plan, ran.result, fired=ran.fired, seconds=ran.seconds)
         outcome = judging.judged(self.subject, ran.plan, ran.folder, fired=ran.fired, seconds=ran.seconds, rerun=ran.rerun)
@@ -288,6 +334,15 @@ class Executor:
             died = True
         self.subject.engine.wait_until_ended(str(binding.folder))
         return died and Path(f"{binding.folder / STEPS}.{FIRED}").exists()
+
+
+def _short(did: MachineDid) -> MachineShort:
+    """The error of a proof whose recordings the machine does not let come to their end, in one place."""
+    return MachineShort(
+        f"Nothing is known of the job: {did}.",
+        required=f"The job was run {_TRIES} times without any fault, and the machine stopped it each time.",
+        remedy="Run the proof again when the machine has less to do, or on one that has more memory, processes, open files and disk.",
+    )
 
 
 def agreement(live: Outcome, image: Outcome) -> CheckResult:

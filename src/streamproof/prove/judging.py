@@ -21,7 +21,9 @@ from streamproof.prove.checkers import (
 )
 from streamproof.prove.faults.on_files import NotMet
 from streamproof.prove.plan.planning import ScenarioPlan, in_words
-from streamproof.prove.subjects.subject import Subject
+from streamproof.prove.process import machine
+from streamproof.prove.process.machine import MachineDid
+from streamproof.prove.subjects.subject import Judged, Subject
 
 if TYPE_CHECKING:
     from streamproof.prove.process.child import ChildResult
@@ -81,7 +83,9 @@ def judged(
 ) -> Outcome:
     """Reads what the scenario left behind and lets every checker look at it."""
     try:
-        found = subject.judge(folder, power_failure=plan.fault == "machine-death", rerun=rerun, keep_rows=plan.compared)
+        found = _looked_at(subject, plan, folder, rerun)
+    except MachineDid as did:
+        return broken(plan, Undecided.MACHINE, f"what the run left behind could not be looked at: {did}", seconds)
     except ScenarioError:
         raise  # nothing the job did: the scenario's own model
     except (StreamproofError, OSError) as problem:
@@ -96,6 +100,23 @@ def judged(
     named = [_called(subject, check) for check in found.checks]
     batches = [dict(batch) for batch in found.batches]
     return Outcome(plan, fired, named, seconds, dict(found.account), batches, found.evidence, found.published)
+
+
+def _looked_at(subject: Subject, plan: ScenarioPlan, folder: Path, rerun: Sequence[int]) -> Judged:
+    """What the subject says of the disk; MachineDid where the machine did not let it look, twice."""
+    for last in (False, True):
+        try:
+            return subject.judge(folder, power_failure=plan.fault == "machine-death", rerun=rerun, keep_rows=plan.compared)
+        except MachineDid:
+            if last:
+                raise
+        except Exception as problem:
+            did = machine.did(problem)
+            if did is None:
+                raise
+            if last:
+                raise MachineDid(machine.MACHINE, did) from problem
+    raise AssertionError("the last attempt returns or raises")
 
 
 def stopped(plan: ScenarioPlan, result: "ChildResult", *, fired: bool, seconds: float) -> Outcome:

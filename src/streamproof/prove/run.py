@@ -249,7 +249,12 @@ class _Session:
         wanted, options = self.preparation, self.options
         given.required(options.services, wanted.services, tuple(wanted.stores.values()))
         self._services = services = Services(
-            self.folder / "services", tuple(wanted.services), wanted.stores, options.brokers, options.services
+            self.folder / "services",
+            tuple(wanted.services),
+            wanted.stores,
+            options.brokers,
+            options.services,
+            proxied=wanted.struck,
         )
         services_started = beside.submit(services.start)
         made = beside.submit(wanted.make)

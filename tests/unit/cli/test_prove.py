@@ -90,6 +90,7 @@ def test_every_option_reaches_the_proof(proved):
             "reports/x",
         ),
         *("--allow-host", "a.b", "--allow-host", "c.d", "--service", "kafka=h:1", "--service", "postgres=postgresql://h/d?a=b"),
+        *("--ignore", "out.at", "--ignore", "out.id"),
     )
 
     asked.pop("listener")
@@ -110,8 +111,18 @@ def test_every_option_reaches_the_proof(proved):
         "brokers": 3,
         "allow_hosts": ("a.b", "c.d"),
         "services": {"kafka": "h:1", "postgres": "postgresql://h/d?a=b"},
+        "ignore": ("out.at", "out.id"),
         "report": Path("reports/x"),
     }
+
+
+def test_a_service_without_a_url_is_started_for_a_plain_job(proved):
+    _, asked = proved("--input", "a=a.jsonl", "--service", "postgres", "--env", "DSN={postgres}", "--service", "redis")
+    assert asked["services"] == ("postgres", "redis")
+
+    result, _ = proved("--service", "postgres", "--service", "kafka=h:1")
+    assert result.code == 2
+    assert "one kind at a time" in result.err
 
 
 def test_a_quick_plan_is_asked_for_and_listed(proved):

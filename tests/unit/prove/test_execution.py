@@ -1,4 +1,4 @@
-"""A scenario whose process the JVM could not call is run again on a disk of its own; where that does not help, nothing is known of it."""
+"""A scenario that the machine stopped is run again on a disk of its own; where that does not help, nothing is known of it."""
 
 from concurrent.futures import Future
 from pathlib import Path
@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from streamproof.errors import TooManyOpenFiles
+from streamproof.errors import DiskFull, SinkUnavailable, TooManyOpenFiles
 from streamproof.prove.execution import Executor
 from streamproof.prove.plan.planning import Mode
-from streamproof.prove.process.child import NOT_REACHED, ChildResult
+from streamproof.prove.process.child import ChildResult
+from streamproof.prove.process.machine import MACHINE, MachineShort
+from streamproof.prove.process.zygote import ChildDied, ChildHung, _settle
 
 
 class Scenarios:
@@ -18,14 +20,14 @@ class Scenarios:
 
     prefix = ""
 
-    def __init__(self, folder: Path, *results: ChildResult) -> None:
+    def __init__(self, folder: Path, *results: ChildResult | Exception) -> None:
         self.folder, self.results = folder, list(results)
-        self.engine = SimpleNamespace(forget=lambda: None, alive=True)
+        self.engine = SimpleNamespace(forget=lambda: None, alive=True, stop_queries=lambda _: None)
         self.folders: list[str] = []
 
     def binding(self, name: str, **_: Any) -> Any:
         self.folders.append(name)
-        (self.folder / name).mkdir()
+        (self.folder / name).mkdir(exist_ok=True)
         bound = SimpleNamespace(folder=self.folder / name)
         bound.in_one_batch = lambda: bound
         return bound
@@ -38,12 +40,22 @@ class Scenarios:
 
     def start(self, *_: Any, **__: Any) -> "Future[ChildResult]":
         future: Future[ChildResult] = Future()
-        future.set_result(self.results.pop(0))
+        ended = self.results.pop(0)
+        if isinstance(ended, Exception):
+            future.set_exception(ended)
+        else:
+            _settle(future, ended)
         return future
 
 
 PLAN: Any = SimpleNamespace(recording="default", strike=None, on_files=None, mode=Mode.IMAGE, compared=False, fault="crash", id="x")
-LOST = ChildResult(NOT_REACHED, "the JVM could not call")
+LOST = ChildResult(MACHINE, "the machine was too busy: Python worker failed to connect back.")
+FILES = ChildResult(TooManyOpenFiles.code, "no further file")
+FULL = ChildResult(DiskFull.code, "The disk is full")
+KILLED = ChildDied("exit code -9")
+HANGS = ChildHung(300.0)
+SILENT = ChildResult(SinkUnavailable.code, "PostgreSQL does not answer.")
+BROKEN = RuntimeError("a fault of the harness")
 
 
 def executor(monkeypatch: pytest.MonkeyPatch, scenarios: Any) -> Executor:
@@ -53,8 +65,13 @@ def executor(monkeypatch: pytest.MonkeyPatch, scenarios: Any) -> Executor:
     return made
 
 
-def test_it_is_run_again_on_another_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scenarios = Scenarios(tmp_path, LOST, ChildResult())
+@pytest.mark.parametrize(
+    "lost",
+    [LOST, FILES, FULL, KILLED, HANGS, SILENT, BROKEN],
+    ids=["busy", "files", "disk", "killed", "hangs", "silent", "broken"],
+)
+def test_it_is_run_again_on_another_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: ChildResult | Exception) -> None:
+    scenarios = Scenarios(tmp_path, lost, ChildResult())
 
     ran = executor(monkeypatch, scenarios)._run(PLAN, {"default": SimpleNamespace(name="default")})  # type: ignore[dict-item]
 
@@ -62,12 +79,51 @@ def test_it_is_run_again_on_another_disk(tmp_path: Path, monkeypatch: pytest.Mon
     assert [path.name for path in tmp_path.iterdir()] == ["s00002"], "what the first left is removed"
 
 
-@pytest.mark.parametrize("results", [(LOST, LOST, LOST), (ChildResult(TooManyOpenFiles.code, "no further file"),)])
-def test_three_times_in_vain_and_a_limit_of_files_are_unknown_and_no_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, results: tuple[ChildResult, ...]
+@pytest.mark.parametrize(
+    ("lost", "why"),
+    [(LOST, "machine"), (FILES, "machine"), (FULL, "disk-full"), (KILLED, "harness-failed")],
+    ids=["busy", "files", "disk", "killed"],
+)
+def test_three_times_in_vain_is_unknown_and_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: ChildResult | Exception, why: str
 ) -> None:
-    made = executor(monkeypatch, Scenarios(tmp_path, *results))
+    made = executor(monkeypatch, Scenarios(tmp_path, lost, lost, lost))
 
-    ran = made._run(PLAN, {"default": SimpleNamespace(name="default")})  # type: ignore[dict-item]
+    outcome = made._judged(made._run(PLAN, {"default": SimpleNamespace(name="default")}))  # type: ignore[dict-item]
 
-    assert made._judged(ran).verdict == "unknown"
+    assert outcome.verdict == "unknown"
+    assert outcome.checks[0].undecided == why
+
+
+def test_a_job_that_hangs_twice_fails_and_the_next_one_is_not_waited_for_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenarios = Scenarios(tmp_path, HANGS, HANGS, HANGS)
+    made = executor(monkeypatch, scenarios)
+
+    for _ in range(2):
+        ran = made._run(PLAN, {"default": SimpleNamespace(name="default")})  # type: ignore[dict-item]
+        assert ran.result is not None
+        assert ran.result.code == "job-hangs"
+
+    assert scenarios.results == []
+
+
+def test_a_service_that_does_not_answer_twice_is_the_jobs_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = executor(monkeypatch, Scenarios(tmp_path, SILENT, SILENT))
+
+    assert made._judged(made._run(PLAN, {"default": SimpleNamespace(name="default")})).verdict == "fail"  # type: ignore[dict-item]
+
+
+def test_a_recording_that_the_machine_stops_each_time_says_nothing_of_the_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenarios = Scenarios(tmp_path, LOST, LOST, LOST)
+    scenarios.engine.restart_maintenance = lambda: None
+    scenarios.engine.open_recording = scenarios.engine.close_recording = lambda *_: None
+
+    with pytest.raises(MachineShort, match="Nothing is known of the job") as raised:
+        executor(monkeypatch, scenarios).record("default")
+
+    assert raised.value.exit_code == 3, "unknown, and no failure of the job"
+    assert len(scenarios.folders) == 5, "it was run three times; each further run takes the folder away before"

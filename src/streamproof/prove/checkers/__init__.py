@@ -95,6 +95,7 @@ class Undecided(StrEnum):
     HARNESS_FAILED = "harness-failed"
     JVM_GONE = "jvm-gone"
     DISK_FULL = "disk-full"
+    MACHINE = "machine"
 
 
 class CannotTell(Exception):

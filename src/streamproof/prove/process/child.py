@@ -18,8 +18,6 @@ JOB_RAISED = "job-raised"
 """The code of a result whose job was stopped by an error of the user's own code."""
 OWN_FAULT = "own-fault"
 """The code of a result whose job was stopped by a fault of Streamproof's own."""
-NOT_REACHED = "driver-not-reached"
-"""The code of a result whose job was stopped since the warm JVM could not call this process: nothing that the job could do."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 from streamproof.prove.process import guard
 from streamproof.prove.process.child import ChildResult, ChildTask, limits_of, run_on
 from streamproof.prove.process.engine import guard_files, java_options, settings_of_proof
+from streamproof.prove.process.machine import CODES, MachineDid
 from streamproof.prove.process.zygote import ChildDied, ChildHung
 
 MEMORY = "640m"
@@ -37,8 +38,8 @@ def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patienc
 
     Raises
     ------
-    ChildDied, ChildHung
-        If the process ended without a result, or did not end.
+    ChildDied, ChildHung, MachineDid
+        If the process ended without a result, did not end, or was stopped by the machine.
     """
     with log.open("ab") as written:
         process = started(task, environment, written)
@@ -51,7 +52,10 @@ def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patienc
     result = Path(task.result)
     if not result.is_file():
         raise ChildDied(f"exit code {process.returncode}; {log.read_text(errors='replace')[-2_000:]}")
-    return ChildResult.from_json(result.read_text())
+    found = ChildResult.from_json(result.read_text())
+    if found.code in CODES:
+        raise MachineDid(found.code, found.message)
+    return found
 
 
 def run(task: ChildTask) -> ChildResult:

@@ -12,6 +12,7 @@ from types import TracebackType
 from streamproof.prove.process.apart import own_places
 from streamproof.prove.process.child import ChildResult, ChildTask
 from streamproof.prove.process.imported_once import SCENARIOS
+from streamproof.prove.process.machine import CODES, MachineDid
 from streamproof.prove.process.zygote_main import KILL
 
 
@@ -45,6 +46,14 @@ def environment_of_children(python_path: str | None) -> dict[str, str]:
     return environment
 
 
+def _settle(future: "Future[ChildResult]", result: ChildResult) -> None:
+    """What the machine did is no result of the job: nobody who waits for one may take it for a failure."""
+    if result.code in CODES:
+        future.set_exception(MachineDid(result.code, result.message))
+    else:
+        future.set_result(result)
+
+
 class Zygote:
     """Runs tasks in forked processes; use it as a subject manager.
 
@@ -76,7 +85,10 @@ class Zygote:
         self._reader.start()
 
     def submit(self, task: ChildTask, patience: float | None = None) -> "Future[ChildResult]":
-        """Starts a task; its result comes as a future, ChildDied as its exception, or ChildHung once the patience (seconds) is over."""
+        """Starts a task; its result comes as a future.
+
+        Its exception is ChildDied, MachineDid where the machine stopped the job, or ChildHung once the patience (seconds) is over.
+        """
         future: Future[ChildResult] = Future()
         path = f"{task.result}.task"
         Path(path).write_text(task.to_json())
@@ -138,7 +150,7 @@ class Zygote:
                 patience = self._given_up.pop(path, None)
             result = Path(task.result)
             if code == "0" and result.is_file():
-                future.set_result(ChildResult.from_json(result.read_text()))
+                _settle(future, ChildResult.from_json(result.read_text()))
             elif patience is not None:
                 future.set_exception(ChildHung(patience))
             else:

@@ -101,6 +101,8 @@ class Services:
         How many brokers Kafka has.
     given
         By service the URL of one that runs already, and is not started.
+    proxied
+        Whether each has a line through a proxy, which faults on the network need.
     lines
         By service its lines through the proxy; a given Kafka has none, since its brokers tell clients where they are.
     """
@@ -110,6 +112,7 @@ class Services:
     environment: Mapping[str, str] = field(default_factory=dict)
     brokers: int = 1
     given: Mapping[str, str] = field(default_factory=dict)
+    proxied: bool = True
     running: dict[str, "Service"] = field(default_factory=dict)
     lines: dict[str, Sequence[Proxy]] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
@@ -124,7 +127,7 @@ class Services:
 
     def start(self) -> Self:
         """Starts them, each with a line to it through Toxiproxy where there is one; LabError where one does not come up."""
-        proxy = self._proxy() if self.names else None
+        proxy = self._proxy() if self.names and self.proxied else None
         for name, url in self.given.items():
             if proxy is not None and name != "kafka":
                 self.lines[name] = (proxy.line(name, server(name, url)),)
@@ -171,11 +174,20 @@ class Services:
         """By variable, the URL of a scenario's own store: the same at each of its starts; through the proxy where its service is named."""
         if not self.environment:
             return {}
-        with self._lock:
-            free = next(number for number in count(1) if number not in self._numbers.values())
-            number = self._numbers.setdefault(scenario, free)
+        number = self.number(scenario)
         urls = self.urls(by_line)
         return {name: STORES[kind].url(urls[kind], scenario, number) for name, kind in self.environment.items()}
+
+    def number(self, scenario: str) -> int:
+        """A number of the scenario's own, as small as can be, until it is released."""
+        with self._lock:
+            free = next(number for number in count(1) if number not in self._numbers.values())
+            return self._numbers.setdefault(scenario, free)
+
+    def release(self, scenario: str) -> None:
+        """Gives the number of a scenario to the next one."""
+        with self._lock:
+            self._numbers.pop(scenario, None)
 
     def tries(self, scenario: str) -> dict[str, int]:
         """How often a scenario has asked the API to do each thing; empty where there is none."""
@@ -190,8 +202,7 @@ class Services:
         """Removes them."""
         for name, url in self.stores(scenario).items():
             STORES[self.environment[name]].close(url)
-        with self._lock:
-            self._numbers.pop(scenario, None)
+        self.release(scenario)
 
 
 def own_name(scenario: str) -> str:

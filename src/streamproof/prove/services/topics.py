@@ -95,8 +95,7 @@ class Topics(Reader):
 
     def open(self, sink: ServiceSink) -> None:
         assert isinstance(sink, KafkaSink), "the reader of topics is asked about topics"
-        admin = AdminClient(settings(sink.servers, {}))
-        admin.create_topics([NewTopic(sink.topic, PARTITIONS, -1)])[sink.topic].result(SECONDS)
+        make(sink.servers, [sink.topic])
 
     def rows(self, sink: ServiceSink, types: Mapping[str, str]) -> Iterator[Published]:
         assert isinstance(sink, KafkaSink), "the reader of topics is asked about topics"
@@ -119,6 +118,13 @@ class Topics(Reader):
     def close(self, sink: ServiceSink) -> None:
         assert isinstance(sink, KafkaSink), "the reader of topics is asked about topics"
         remove(sink.servers, [sink.topic, Ledger(sink.servers, sink.topic, {}).name])
+
+
+def make(servers: str, topics: Sequence[str]) -> None:
+    """Makes topics, each with some partitions."""
+    admin = AdminClient(settings(servers, {}))
+    for made in admin.create_topics([NewTopic(name, PARTITIONS, -1) for name in topics]).values():
+        made.result(SECONDS)
 
 
 def _headers(message: Message) -> dict[str, bytes]:

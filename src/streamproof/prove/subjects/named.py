@@ -57,6 +57,8 @@ def words_of(wanted: Wanted) -> tuple[str, ...]:
         *pairs("--mode", wanted.modes),
         *(word for one in wanted.words for word in ("--argument", one)),
         *(word for one in wanted.readers for word in ("--read", one)),
+        *(word for one in wanted.ignore for word in ("--ignore", one)),
+        *(word for one in wanted.services for word in ("--service", one)),
         *(["--as-is"] if wanted.as_is else []),
         *(["--show-values"] if wanted.show_values else []),
     )

@@ -155,8 +155,8 @@ class Preparation(ABC):
         The settings and jars that its Spark needs.
     modules
         What its children import, once.
-    services
-        The services that it takes, by their names.
+    services, struck
+        The services that it takes, by their names, and whether faults on the way to them are tried.
     """
 
     name: str
@@ -170,6 +170,7 @@ class Preparation(ABC):
     jars: Sequence[str] = ()
     modules: Sequence[str]
     services: Sequence[str] = ()
+    struck = True
     stores: Mapping[str, str]
     """By variable of the environment the kind of store that the subject keeps by itself."""
 

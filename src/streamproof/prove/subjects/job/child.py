@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof.core.notes import Note
+from streamproof.prove.process import machine
 from streamproof.prove.process.child import JOB_RAISED, OWN_FAULT, ChildResult, ChildTask
 from streamproof.prove.subjects.binding import CHECKPOINT, TYPES, ScenarioBinding
 
@@ -89,8 +90,13 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
                         raise
                     write_unread(said(unreadable), target)
     except StreamproofError as problem:
+        did = None if problem.code in machine.CODES else machine.did(problem)
+        if did is not None:
+            return ChildResult(machine.MACHINE, did, "", None, tuple(notes), operators, attempts)
         return ChildResult(problem.code, problem.message, problem.remedy, problem.action, tuple(notes), operators, attempts)
     except Exception as problem:
+        if (did := machine.did(problem)) is not None and not _jvm.is_gone(problem):
+            return ChildResult(machine.MACHINE, did, "", None, tuple(notes), operators, attempts)
         if place_of(problem) is None:
             where = failed_in(problem)
             if where is None or _jvm.is_gone(problem):  # a fault of the proof itself: the harness says so

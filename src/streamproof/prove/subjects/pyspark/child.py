@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from streamproof import _jvm
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
-from streamproof.prove.process.child import JOB_RAISED, NOT_REACHED, ChildResult, ChildTask
-from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told, placed
+from streamproof.prove.process import machine
+from streamproof.prove.process.child import JOB_RAISED, ChildResult, ChildTask
+from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Told, placed, placed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 
 DELTA_CLASS = "io.delta.sql.DeltaSparkSessionExtension"
 _LOOK_SECONDS, _GRACE_SECONDS = 0.5, 5.0
-_NOT_CALLED = "Error while obtaining a new communication channel"
-"""What py4j says in the JVM when it cannot open a connection to Python."""
 
 
 def spark_of(task: ChildTask) -> "tuple[Mapping[str, str], Sequence[str]]":
@@ -49,7 +49,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
             spark.conf.set(key, value)
     elsewhere = Path(task.folder) / ELSEWHERE
     elsewhere.mkdir(parents=True, exist_ok=True)
-    os.environ.update(placed(told.environment, elsewhere))
+    os.environ.update(placed(told.environment, elsewhere, task.urls))
     inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch, json.loads(task.settings.get(CUT, "{}")))
     started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS))
     notes = redirect(spark, inputs, started)
@@ -69,12 +69,11 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
 
 def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
     """How the job was stopped; what is neither the job's nor Spark's is a fault of the proof, and goes on."""
+    if (did := machine.did(problem)) is not None:
+        return ChildResult(machine.MACHINE, did, "", None, tuple(notes))
     if isinstance(problem, StreamproofError):
         return ChildResult(problem.code, problem.message, problem.remedy, problem.action, tuple(notes))
     of_spark = type(problem).__module__.startswith(("pyspark", "py4j"))
-    causes = _jvm.causes_of(problem) if of_spark else []
-    if any(_NOT_CALLED in cause for cause in causes):
-        return ChildResult(NOT_REACHED, f"the JVM of the proof could not call the job's process: {_jvm.plain(causes[-1])}")
     if place_of(problem) is None and not of_spark:
         raise problem
     return (_in_spark(problem, notes) if of_spark else None) or ChildResult(
@@ -83,15 +82,10 @@ def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
 
 
 def _in_spark(problem: Exception, notes: "list[Note]") -> "ChildResult | None":
-    """What stopped a task, or a file that could not be written: Spark says it below a long message. None where it is neither."""
-    from streamproof import _jvm
+    """What stopped a task: Spark says it below a long message. None where it is something else."""
     from streamproof.runtime.task_failures import of_a_task
 
-    causes = _jvm.causes_of(problem)
-    if any("No space left" in cause or "Too many open files" in cause for cause in causes):
-        full = _jvm.storage_error("a file of the proof", causes)
-        return ChildResult(full.code, full.message, full.remedy, None, tuple(notes))
-    task = of_a_task(causes)
+    task = of_a_task(_jvm.causes_of(problem))
     if task is None:
         return None
     return ChildResult(JOB_RAISED, task.message, "Mend it. Its text may hold values of rows, and is left out.", None, tuple(notes))
@@ -105,14 +99,39 @@ class _Ended:
 
 
 def _until_done(thread: threading.Thread, started: "Started") -> None:
-    """Until the job's code has returned; or until its queries have, and it goes on without them (`while True`, a server)."""
-    grace = 0.0
+    """Until the job's code has returned; or until its queries have, and it goes on without them (`while True`, a server).
+
+    A job that starts one query behind the other may need long in between where the machine is busy: it is not done while it works.
+    """
+    grace, used = 0.0, 0.0
     while thread.is_alive():
         thread.join(_LOOK_SECONDS)
         running = [query for _, query in list(started.queries) if query.isActive]
-        grace = grace + _LOOK_SECONDS if started.queries and not running else 0.0
+        before, used = used, _processor_seconds(thread)
+        works = used - before > _LOOK_SECONDS / 10 or _asks_the_jvm(thread)
+        grace = grace + _LOOK_SECONDS if started.queries and not running and not works else 0.0
         if grace >= _GRACE_SECONDS:
             return
+
+
+def _processor_seconds(thread: threading.Thread) -> float:
+    """How long a thread has had a processor."""
+    if not hasattr(time, "pthread_getcpuclockid") or thread.ident is None or not thread.is_alive():
+        return 0.0
+    try:
+        return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+    except OSError:  # it has just ended
+        return 0.0
+
+
+def _asks_the_jvm(thread: threading.Thread) -> bool:
+    """Whether it waits for an answer of the JVM."""
+    frame = sys._current_frames().get(thread.ident or 0)
+    while frame is not None:
+        if "py4j" in Path(frame.f_code.co_filename).parts:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _call(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs", started: "Started", ended: _Ended) -> None:
@@ -136,12 +155,12 @@ def _called(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs"
     elsewhere = Path(task.folder) / ELSEWHERE
     file = Path(told.file)
     if not told.function:
-        sys.argv = [told.file, *(word.replace(FOLDER, str(elsewhere)) for word in told.words)]
+        sys.argv = [told.file, *(placed_text(word, elsewhere, task.urls) for word in told.words)]
         load_module(file, name="__main__")
         return None
     function = _function(load_module(file), told)
     arguments: dict[str, Any] = {
-        **placed(told.arguments, elsewhere),
+        **placed(told.arguments, elsewhere, task.urls),
         **{name: _table(spark, path) for name, path in told.tables.items()},
     }
     return function(**_bound(function, spark, told, inputs, arguments))

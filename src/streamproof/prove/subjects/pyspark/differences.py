@@ -1,41 +1,17 @@
-"""What two runs without any fault do not have in common, and which line of the job it may come from."""
+"""What two runs without any fault do not have in common, which line of the job it may come from, and how a column is left out by name."""
 
-import ast
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
 from streamproof.core.paths import display
 from streamproof.prove.artifacts.comparing import PublishedRows, sums_of, without_partners
 from streamproof.prove.checkers import Finding
+from streamproof.prove.subjects.pyspark.causes import cause_of
+from streamproof.prove.subjects.pyspark.ignored import differing_columns
 from streamproof.prove.subjects.pyspark.reading import Left, Row
 from streamproof.prove.subjects.pyspark.told import Told
-
-_CLOCKS = (
-    "current_timestamp",
-    "now",
-    "current_date",
-    "unix_timestamp",
-    "localtimestamp",
-    "utcnow",
-    "today",
-    "time",
-    "time_ns",
-    "monotonic",
-)
-_DICE = (
-    "rand",
-    "randn",
-    "uuid",
-    "uuid4",
-    "random",
-    "randint",
-    "choice",
-    "shuffle",
-    "monotonically_increasing_id",
-    "uniform",
-    "token_hex",
-)
 
 
 class Code(StrEnum):
@@ -58,45 +34,43 @@ def differs_without_fault(one: Left, other: Left, told: Told, *, masked: bool) -
         others: list[Row] = [row for rows in twin.rows.values() for row in rows] if twin else []
         more, missing = without_partners(mine, others, {})
         if more or missing:
-            code, cause, where = _cause(Path(told.file))
+            columns = differing_columns(mine, others)
+            code, cause, where = _cause(told, columns)
             example = shown((more or missing)[0], masked=masked)
+            of = f", in {' and '.join(columns)} alone" if columns else ""
             yield Finding(
                 code,
                 None,
-                f"{cause}: {max(len(more), len(missing)):,} rows of {output.name} differ between two runs without any fault",
+                f"{cause}: {max(len(more), len(missing)):,} rows of {output.name} differ between two runs without any fault{of}",
                 None,
                 "the same rows in both",
                 f"such as {example}",
-                where,
+                f"{where}{_left_out(output.name, columns)}",
             )
 
 
-def _cause(file: Path) -> tuple[Code, str, str]:
+def _cause(told: Told, columns: Sequence[str]) -> tuple[Code, str, str]:
     """What the job's text hints at, as a code and in words, and where: a clock, dice, or nothing that can be seen."""
-    try:
-        calls = [node for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, ast.Call)]
-    except (OSError, SyntaxError, ValueError):
-        calls = []
-    for names, code, cause, instead in (
-        (
-            _CLOCKS,
-            Code.WALL_CLOCK,
-            "depends on the wall clock",
-            "use the event's own time: docs/incidents/processing-time-for-business-time.md",
-        ),
-        (_DICE, Code.RANDOM_NUMBERS, "depends on random numbers", "derive them from the event, or seed them by its id"),
-    ):
-        for call in calls:
-            name = (
-                call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
-            )
-            if name in names:
-                return code, cause, f"{name}() in {display(file)} line {call.lineno}; instead: {instead}"
-    return (
-        Code.NOT_REPEATABLE,
-        "is not repeatable",
-        "look for state outside Spark (a global, a file, a cache), for the wall clock, for the order of rows",
-    )
+    cause = cause_of(Path(told.file), told.function, columns)
+    if cause is None:
+        return (
+            Code.NOT_REPEATABLE,
+            "is not repeatable",
+            "look for state outside Spark (a global, a file, a cache), for the wall clock, for the order of rows",
+        )
+    where = f"{cause.name}() in {display(cause.file)} line {cause.line}"
+    if cause.is_clock:
+        instead = "use the event's own time: docs/incidents/processing-time-for-business-time.md"
+        return Code.WALL_CLOCK, "depends on the wall clock", f"{where}; instead: {instead}"
+    return Code.RANDOM_NUMBERS, "depends on random numbers", f"{where}; instead: derive them from the event, or seed them by its id"
+
+
+def _left_out(output: str, columns: Sequence[str]) -> str:
+    """The options that leave the columns out, where they alone differ."""
+    if not columns:
+        return ""
+    options = " ".join(f"--ignore {shlex.quote(f'{output}.{column}')}" for column in columns)
+    return f"; if it is meant so, leave {'it' if len(columns) == 1 else 'them'} out of the comparison: {options}"
 
 
 def published_rows(left: Left) -> PublishedRows:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streamproof.core.paths import display
+from streamproof.prove.subjects.pyspark.reached import Reached, reached_code
 
 _CHANGES = frozenset(
     ["add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"],
@@ -18,34 +19,31 @@ class Kept:
     """A name outside a function that the function changes, and where."""
 
     name: str
+    file: Path
     line: int
 
-    def said(self, file: Path) -> str:
+    def said(self) -> str:
         return (
-            f"perhaps because {display(file)} line {self.line} keeps {self.name} in the memory of the process, which a crash takes: "
+            f"perhaps because {display(self.file)} line {self.line} keeps {self.name} in the memory of the process, which a crash takes: "
             "keep it in Spark's state, or where the batch is written"
         )
 
 
-def kept_in_memory(file: Path) -> Kept | None:
-    """The first such name; None where the text shows none."""
-    try:
-        tree = ast.parse(file.read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return None
-    return next(_kept(tree), None)
+def kept_in_memory(file: Path, function: str = "") -> Kept | None:
+    """The first such name in the code that the function, or the script, reaches; None where the text shows none."""
+    return next((kept for reached in reached_code(file, function) for kept in _kept(reached)), None)
 
 
-def _kept(tree: ast.AST) -> Iterator[Kept]:
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    bound_at_all = {name for node in ast.walk(tree) for name in _bound(node)}
+def _kept(reached: Reached) -> Iterator[Kept]:
+    functions = [node for node in ast.walk(reached.node) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    bound_at_all = {name for node in ast.walk(reached.tree) for name in _bound(node)}
     for function in functions:
         outer = {name for node in _own(function) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
         inner = {name for node in _own(function) for name in _bound(node)} | _parameters(function)
         for node in _own(function):
             name = _changed(node)
             if name in outer or (name in bound_at_all - inner and not isinstance(node, ast.Name)):
-                yield Kept(name, getattr(node, "lineno", 0))
+                yield Kept(name, reached.file, getattr(node, "lineno", 0))
 
 
 def _own(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:

@@ -13,7 +13,10 @@ from streamproof.prove.process.imported_once import PYSPARK_JOBS
 from streamproof.prove.scenario.perturb import UNPERTURBED, Perturbation, perturb
 from streamproof.prove.scenario.sample import Sample, read_sample
 from streamproof.prove.services import Services
+from streamproof.prove.services.own_places import OwnPlaces
+from streamproof.prove.subjects.pyspark import asked_services
 from streamproof.prove.subjects.pyspark.events import Offered, write_events
+from streamproof.prove.subjects.pyspark.ignored import Ignored
 from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.subject import PysparkSubject
 from streamproof.prove.subjects.pyspark.told import Told, ToldInput
@@ -35,10 +38,12 @@ class Wanted:
         "file.py:function", or "file.py" for a script.
     inputs
         By name the sample; "kafka:FILE" gives a function of DataFrames Kafka's columns.
-    arguments, words, environment, modes, tables, conf
+    arguments, words, environment, modes, tables, conf, services
         As in `Told`.
     readers
         "NAME=module:function" for what the job writes by itself.
+    ignore
+        "OUTPUT.COLUMN" for what differs from run to run on purpose, and is not compared.
     as_is
         Whether the sample is taken as it lies in its file.
     show_values
@@ -56,6 +61,8 @@ class Wanted:
     as_is: bool = False
     show_values: bool = False
     conf: Mapping[str, str] = field(default_factory=dict)
+    services: Sequence[str] = ()
+    ignore: Sequence[str] = ()
 
 
 class PysparkPreparation(Preparation):
@@ -68,6 +75,7 @@ class PysparkPreparation(Preparation):
     """
 
     modules = PYSPARK_JOBS
+    struck = False
 
     def __init__(self, wanted: Wanted, *, seed: int | None = None, events: int | None = None, batches: int | None = None) -> None:
         self.wanted, self._limit = wanted, events
@@ -85,7 +93,13 @@ class PysparkPreparation(Preparation):
         self.noun = next(iter(wanted.inputs))
         self.spark: Mapping[str, str] = wanted.conf
         self.stores: Mapping[str, str] = {}
+        self.services = tuple(dict.fromkeys(wanted.services))
+        self._texts = [*wanted.arguments.values(), *wanted.words, *wanted.environment.values()]
+        asked_services.required(self.services, self._texts, wanted.conf)
+        self._ignored = Ignored.parse(wanted.ignore)
         self.touches = TOUCHES
+        if self.services:
+            self.touches += f"; {' and '.join(self.services)} started for it, where each scenario has places of its own"
         self._readers = [ReadBack.parse(text, self._file.parent) for text in wanted.readers]
         self._samples = {name: self._sample(name, place) for name, place in wanted.inputs.items()}
         for path in wanted.tables.values():
@@ -129,10 +143,22 @@ class PysparkPreparation(Preparation):
             self.wanted.modes,
             {name: str(Path(path).resolve()) for name, path in self.wanted.tables.items()},
             self.wanted.conf,
+            self.services,
         )
         data = {name: str(events / name) for name in offered}
         return PysparkSubject(
-            self.name, told, folder, engine, data, offered, FILES_PER_BATCH, self.seed, self._readers, not self.wanted.show_values
+            self.name,
+            told,
+            folder,
+            engine,
+            data,
+            offered,
+            FILES_PER_BATCH,
+            self.seed,
+            self._readers,
+            not self.wanted.show_values,
+            OwnPlaces(services, asked_services.topics_in(self._texts)) if self.services else None,
+            self._ignored,
         )
 
 

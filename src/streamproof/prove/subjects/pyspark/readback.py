@@ -45,16 +45,24 @@ class ReadBack:
             )
         return cls(name, file.resolve(), function)
 
-    def rows(self, arguments: Mapping[str, str], environment: Mapping[str, str], folder: Path) -> list[Row]:
+    def rows(
+        self, arguments: Mapping[str, str], environment: Mapping[str, str], folder: Path, words: Mapping[str, str] | None = None
+    ) -> list[Row]:
         """The rows that are there after a scenario; the function finds the job's variables of the environment, as the job did.
+
+        Parameters
+        ----------
+        folder, words
+            Where the scenario's own folder is, and what stands for the words of its places in services.
 
         Raises
         ------
         ScenarioError
             If the function is not there, or raises.
         """
-        with _environment(placed(environment, folder)):
-            return self._rows(placed(arguments, folder) | {"folder": str(folder)})
+        words = words or {}
+        with _environment(placed(environment, folder, words)):
+            return self._rows(placed(arguments, folder, words) | {"folder": str(folder)})
 
     def _rows(self, given: Mapping[str, str]) -> list[Row]:
         from streamproof.runtime.loading import load_module

@@ -15,10 +15,12 @@ from streamproof.prove.plan.planning import ScenarioPlan, before_commits, beyond
 from streamproof.prove.plan.planning import quick as one_of_each
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.record.recording import Recording
+from streamproof.prove.services.own_places import OwnPlaces
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
 from streamproof.prove.subjects.pyspark.differences import Code, differs_without_fault, published_rows
 from streamproof.prove.subjects.pyspark.events import Offered
+from streamproof.prove.subjects.pyspark.ignored import Ignored
 from streamproof.prove.subjects.pyspark.leftovers import SAYS, emptied
 from streamproof.prove.subjects.pyspark.memory import kept_in_memory
 from streamproof.prove.subjects.pyspark.places import WRITTEN
@@ -46,6 +48,10 @@ class PysparkSubject(Subject):
         How many of them are one batch.
     readers
         What reads back what the job writes by itself, by the name of the output.
+    places
+        Where its scenarios are in services, if it has any.
+    ignored
+        The columns that are left out of every comparison.
     """
 
     name: str
@@ -58,13 +64,15 @@ class PysparkSubject(Subject):
     seed: int
     readers: Sequence[ReadBack] = ()
     masked: bool = True
+    places: OwnPlaces | None = None
+    ignored: Ignored = field(default_factory=Ignored)
     notes: tuple[Note, ...] = ()
     _queries: tuple[Query, ...] = ()
     _references: References = field(init=False)
 
     def __post_init__(self) -> None:
         self.noun = next(iter(self.offered), "event")
-        self._references = References(self.folder, self.data, self._read)
+        self._references = References(self, self._read)
 
     # -- where it runs
 
@@ -81,7 +89,19 @@ class PysparkSubject(Subject):
     def binding(self, name: str, *, recording: str | None = None, trace: bool = True, by_line: str = "") -> ScenarioBinding:
         folder = self.folder / "disks" / name
         base = str(folder) if recording is None else f"sp-record://{recording}{folder}"
-        return ScenarioBinding(base, folder, self.data, self.files_per_batch)
+        return ScenarioBinding(base, folder, self.data, self.files_per_batch, urls=self._words(name))
+
+    def _words(self, scenario: str) -> Mapping[str, str]:
+        """What stands for the words of a scenario's places in services."""
+        return self.places.values(scenario) if self.places is not None else {}
+
+    def open_places(self, name: str) -> None:
+        if self.places is not None:
+            self.places.open(name)
+
+    def close_places(self, name: str) -> None:
+        if self.places is not None:
+            self.places.close(name)
 
     def child(self) -> Mapping[str, Any]:
         return self.told.as_dict()
@@ -90,6 +110,7 @@ class PysparkSubject(Subject):
         self.notes = tuple(notes)
         self._queries = queries_of(folder)
         self._references.run = run
+        self.ignored.require_there(self._whole(folder))
 
     @property
     def leaves_the_disk(self) -> bool:
@@ -132,14 +153,20 @@ class PysparkSubject(Subject):
     @cached_property
     def _kept(self) -> str:
         """What the job keeps in memory, in words."""
-        kept = kept_in_memory(Path(self.told.file))
-        return kept.said(Path(self.told.file)) if kept is not None else ""
+        kept = kept_in_memory(Path(self.told.file), self.told.function)
+        return kept.said() if kept is not None else ""
 
     def _read(self, folder: Path) -> Left:
-        """What a run has left, with what the user's own functions read back."""
+        """What a run has left, with what the user's own functions read back, without the columns that nobody compares."""
+        return self.ignored.without(self._whole(folder))
+
+    def _whole(self, folder: Path) -> Left:
+        """The same with all columns."""
         found = read_left(folder)
-        told, place = self.told, folder / ELSEWHERE
-        extra = tuple(Output(one.name, None, {None: one.rows(told.arguments, told.environment, place)}) for one in self.readers)
+        told, place, words = self.told, folder / ELSEWHERE, self._words(folder.name)
+        extra = tuple(
+            Output(one.name, None, {None: one.rows(told.arguments, told.environment, place, words)}) for one in self.readers
+        )
         return Left(found.batches, (*found.outputs, *extra), found.queries)
 
     def compare(self, one: Recording, other: Recording) -> Sequence[CheckResult]:

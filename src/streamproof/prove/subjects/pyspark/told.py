@@ -37,7 +37,7 @@ class Told:
     inputs
         What it reads as streams.
     arguments
-        By parameter of the function what it gets; `{folder}` in it is a folder of the scenario's own.
+        By parameter of the function what it gets; `{folder}` in it is a folder of the scenario's own, `{postgres}` a database (`own_places`).
     words
         What a script finds in `sys.argv`, behind its name.
     environment
@@ -48,6 +48,8 @@ class Told:
         By parameter the file of a table that stays as it is.
     conf
         Settings of Spark that a session begins with: jars of a connector, extensions, catalogs.
+    services
+        Services that are started for the proof; each scenario has places of its own there.
     """
 
     file: str
@@ -59,11 +61,17 @@ class Told:
     modes: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, str] = field(default_factory=dict)
     conf: Mapping[str, str] = field(default_factory=dict)
+    services: Sequence[str] = ()
 
     @property
     def keeps_elsewhere(self) -> bool:
-        """Whether it is given a folder of its own, and so may keep something there."""
-        return any(FOLDER in value for value in (*self.arguments.values(), *self.words, *self.environment.values()))
+        """Whether it is given a folder or a service of its own, and so may keep something there."""
+        return bool(self.services) or any(FOLDER in value for value in self.texts)
+
+    @property
+    def texts(self) -> list[str]:
+        """All that may have words in braces."""
+        return [*self.arguments.values(), *self.words, *self.environment.values()]
 
     def as_dict(self) -> dict[str, Any]:
         return {"kind": KIND, **asdict(self)}
@@ -74,9 +82,16 @@ class Told:
         return cls(**{**own, "inputs": [ToldInput(**one) for one in own["inputs"]]})
 
 
-def placed(values: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """The values, with a scenario's own folder in the place of `{folder}`."""
-    return {name: value.replace(FOLDER, str(folder)) for name, value in values.items()}
+def placed(values: Mapping[str, str], folder: Path, words: Mapping[str, str]) -> dict[str, str]:
+    """The values, with a scenario's own folder in the place of `{folder}`, and its places in services in that of their words."""
+    return {name: placed_text(value, folder, words) for name, value in values.items()}
+
+
+def placed_text(text: str, folder: Path, words: Mapping[str, str]) -> str:
+    """The same of one text."""
+    for word, value in words.items():
+        text = text.replace(f"{{{word}}}", value)
+    return text.replace(FOLDER, str(folder))
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,17 @@
 """How a job was stopped is one sentence: which line of whose code, or what Spark says, and never a stack trace."""
 
+import threading
+import time
+from types import SimpleNamespace
+
 import pytest
 from pyspark.errors import AnalysisException, PythonException, StreamingQueryException
 
-from streamproof.errors import DiskFull, ScenarioError, TooManyOpenFiles
-from streamproof.prove.process.child import JOB_RAISED, NOT_REACHED
-from streamproof.prove.subjects.pyspark.child import _stopped
+from streamproof.errors import ScenarioError
+from streamproof.prove.process.child import JOB_RAISED
+from streamproof.prove.process.machine import MACHINE
+from streamproof.prove.subjects.pyspark import child
+from streamproof.prove.subjects.pyspark.child import _stopped, _until_done
 
 TASK = """[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred. Return Message: Traceback (most recent call last):
   File "/opt/python3.11/site-packages/pyspark/worker.py", line 900, in main
@@ -24,16 +30,17 @@ def test_what_a_task_raised_is_said_by_its_line_and_without_the_value():
         assert "u17" not in result.remedy
 
 
-def test_a_full_disk_is_no_fault_of_the_job():
-    result = _stopped(StreamingQueryException("java.io.IOException: No space left on device"), [])
-
-    assert result.code == DiskFull.code
-
-
-def test_a_limit_of_open_files_is_no_fault_of_the_job():
-    result = _stopped(StreamingQueryException("java.io.FileNotFoundException: /x (Too many open files)"), [])
-
-    assert result.code == TooManyOpenFiles.code
+@pytest.mark.parametrize(
+    "said",
+    [
+        "java.io.IOException: No space left on device",
+        "java.io.FileNotFoundException: /x (Too many open files)",
+        "[FOREACH_BATCH_USER_FUNCTION_ERROR] Reason: Error while obtaining a new communication channel",
+        "org.apache.spark.SparkException: Python worker failed to connect back.",
+    ],
+)
+def test_what_the_machine_does_is_no_fault_of_the_job(said):
+    assert _stopped(StreamingQueryException(said), []).code == MACHINE
 
 
 def test_what_spark_says_itself_is_said_in_its_first_line():
@@ -53,7 +60,22 @@ def test_a_fault_of_the_proof_is_not_put_down_to_the_job():
         _stopped(ZeroDivisionError(), [])
 
 
-def test_a_process_that_the_jvm_cannot_call_is_no_fault_of_the_job():
-    said = "[FOREACH_BATCH_USER_FUNCTION_ERROR] Reason: Error while obtaining a new communication channel"
+def test_a_job_that_works_between_two_queries_is_waited_for_and_one_that_sleeps_is_not(monkeypatch):
+    monkeypatch.setattr(child, "_LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(child, "_GRACE_SECONDS", 0.1)
+    started = SimpleNamespace(queries=[("first", SimpleNamespace(isActive=False))])
+    enough, sleeps = threading.Event(), threading.Event()
+    until = time.monotonic() + 0.5
 
-    assert _stopped(StreamingQueryException(said), []).code == NOT_REACHED
+    def works():
+        while time.monotonic() < until:
+            sum(range(1_000))
+        enough.set()
+
+    for thread in (threading.Thread(target=works, daemon=True), threading.Thread(target=sleeps.wait, daemon=True)):
+        thread.start()
+        _until_done(thread, started)
+
+    assert enough.is_set()
+    assert thread.is_alive(), "it is left to itself"
+    sleeps.set()

@@ -5,17 +5,17 @@ import pytest
 from streamproof.prove.subjects.pyspark.memory import Kept, kept_in_memory
 
 HELD = {
-    "a dict of the module": ("totals = {}\ndef write(rows, n):\n    totals['a'] = n\n", Kept("totals", 3)),
-    "a sum": ("totals = {}\ndef write(rows, n):\n    totals['a'] += n\n", Kept("totals", 3)),
-    "a list": ("seen = []\ndef job(spark):\n    def write(rows, n):\n        seen.extend(rows.collect())\n", Kept("seen", 4)),
-    "a number": ("last = 0\ndef write(rows, n):\n    global last\n    last = n\n", Kept("last", 4)),
+    "a dict of the module": ("totals = {}\ndef write(rows, n):\n    totals['a'] = n\n", ("totals", 3)),
+    "a sum": ("totals = {}\ndef write(rows, n):\n    totals['a'] += n\n", ("totals", 3)),
+    "a list": ("seen = []\ndef job(spark):\n    def write(rows, n):\n        seen.extend(rows.collect())\n", ("seen", 4)),
+    "a number": ("last = 0\ndef write(rows, n):\n    global last\n    last = n\n", ("last", 4)),
     "a name of the function around it": (
         "def job(spark):\n    seen = set()\n    def write(rows, n):\n        seen.add(n)\n    return write\n",
-        Kept("seen", 4),
+        ("seen", 4),
     ),
     "a counter of the function around it": (
         "def job(spark):\n    count = 0\n    def write(rows, n):\n        nonlocal count\n        count += 1\n",
-        Kept("count", 5),
+        ("count", 5),
     ),
 }
 NOT_HELD = {
@@ -31,17 +31,48 @@ NOT_HELD = {
 @pytest.mark.parametrize(("text", "kept"), HELD.values(), ids=HELD.keys())
 def test_what_is_kept_is_named_with_its_line(text, kept, tmp_path):
     (tmp_path / "job.py").write_text(text)
+    function = "job" if "def job" in text else "write"
+    name, line = kept
 
-    assert kept_in_memory(tmp_path / "job.py") == kept
-    assert f"line {kept.line} keeps {kept.name} in the memory" in kept.said(tmp_path / "job.py")
+    found = kept_in_memory(tmp_path / "job.py", function)
+
+    assert found == Kept(name, tmp_path / "job.py", line)
+    assert f"job.py line {line} keeps {name} in the memory" in found.said()
 
 
 @pytest.mark.parametrize("text", NOT_HELD.values(), ids=NOT_HELD.keys())
 def test_what_is_a_functions_own_is_not(text, tmp_path):
     (tmp_path / "job.py").write_text(text)
 
-    assert kept_in_memory(tmp_path / "job.py") is None
+    assert kept_in_memory(tmp_path / "job.py", "write") is None
 
 
 def test_a_file_that_is_not_there_keeps_nothing(tmp_path):
-    assert kept_in_memory(tmp_path / "job.py") is None
+    assert kept_in_memory(tmp_path / "job.py", "job") is None
+
+
+TWO_JOBS = """
+totals = {}
+
+def sums(rows, n):
+    totals["a"] = n
+
+def broken_append(clicks):
+    def write(rows, n):
+        rows.write.mode("append").parquet("/lake")
+    clicks.writeStream.foreachBatch(write).start()
+
+def kept_totals(clicks):
+    clicks.writeStream.foreachBatch(sums).start()
+
+if __name__ == "__main__":
+    kept_totals(None)
+"""
+
+
+def test_a_line_of_another_function_is_not_named(tmp_path):
+    (tmp_path / "job.py").write_text(TWO_JOBS)
+
+    assert kept_in_memory(tmp_path / "job.py", "broken_append") is None
+    assert kept_in_memory(tmp_path / "job.py", "kept_totals") == Kept("totals", tmp_path / "job.py", 5)
+    assert kept_in_memory(tmp_path / "job.py", "") == Kept("totals", tmp_path / "job.py", 5), "a script runs its last lines too"

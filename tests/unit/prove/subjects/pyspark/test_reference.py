@@ -44,10 +44,22 @@ class Runs:
     def __init__(self, folder: Path, *watermarks: list[int], stops: str = "") -> None:
         self.settings: list[Mapping[str, str]] = []
         self._watermarks, self._stops = iter(watermarks), stops
-        self.references = References(folder, {"clicks": "/events/clicks"}, self._read, self._run)
+        self._folder, self.places = folder, [""]
+        self.references = References(self, self._read, self._run)  # type: ignore[arg-type]
+
+    def binding(self, name: str) -> ScenarioBinding:
+        return ScenarioBinding(str(self._folder / name), self._folder / name, {"clicks": "/events/clicks"}, 2)
+
+    def open_places(self, name: str) -> None:
+        self.places.append(name)
+
+    def close_places(self, name: str) -> None:
+        self.places.remove(name)
 
     def _run(self, name: str, binding: ScenarioBinding, settings: Mapping[str, str]) -> ChildResult:
         assert binding.data == {"clicks": "/events/clicks"}, "the very files of the scenario"
+        assert binding.files_per_batch is None
+        assert self.places[-1] == binding.folder.name, "its places in services are there, and are its own"
         self.settings.append(settings)
         return ChildResult(code="job-raised", message=self._stops) if self._stops else ChildResult()
 
@@ -64,6 +76,7 @@ def test_a_run_over_the_same_batches_is_made_once(tmp_path):
 
     assert runs.references.over(TWO, "out") is runs.references.over(TWO, None)
     assert runs.settings == [{NO_DATA_BATCHES: "false", CUT: json.dumps({"out.0": "1,1"})}]
+    assert runs.places == [""], "what it had in services is removed"
 
 
 def test_batches_without_data_follow_where_they_did(tmp_path):
