@@ -31,16 +31,6 @@ from streamproof.prove.record.recording import Recording
 from streamproof.prove.services import Services, given
 from streamproof.prove.subjects.subject import REPEATABLE, Preparation, Subject
 
-RARE_SETTINGS = {
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-    "spark.sql.streaming.stateStore.minDeltasForSnapshot": "2",
-    "spark.sql.streaming.stateStore.maintenanceInterval": "100ms",
-    "spark.sql.streaming.minBatchesToRetain": "2",
-    "spark.sql.streaming.fileSource.log.compactInterval": "3",
-    "spark.sql.streaming.fileSource.log.cleanupDelay": "1ms",
-}
-"""Settings that make the rare things happen: changelogs, background snapshots, deletes, log compaction (R18)."""
-
 _SECONDS_EACH, _SECONDS_EACH_ON_SERVICES = 1.5, 5.0
 """What a scenario costs on two cores; on services it runs the whole job."""
 
@@ -229,7 +219,7 @@ class _Session:
         services_started = beside.submit(services.start)
         made = beside.submit(wanted.make)
         local = None if self._work == self.folder else self._work.parent
-        engine = Engine(f"prove {wanted.name}", wanted.spark, local, wanted.jars, briefly=options.quick)
+        engine = Engine(f"prove {wanted.name}", wanted.spark, local, wanted.jars, briefly=options.quick, kind=wanted.stands_on)
         allowed = (*options.allowed_hosts, *given.hosts(options.services))
         guard.allow_in_workers(engine.spark.sparkContext, allowed)
         made.result()
@@ -243,6 +233,7 @@ class _Session:
                 spark=engine.versions["spark"],
                 master=SPARK["spark.master"],
                 touches=wanted.touches,
+                settings=wanted.settings,
             )
         )
         self.tell(events.Recording(0, wanted.batches))
@@ -260,7 +251,7 @@ class _Session:
         fault_free = replace(fault_free, checks=checks)
         recordings = {"default": recording}
         if options.full and not services.names:
-            recordings["rare"] = executor.record("rare", settings=RARE_SETTINGS)
+            recordings["rare"] = executor.record("rare", settings=subject.rare)
         plans, left_out = subject.plans(recordings, full=options.full, quick=options.quick)
         if options.brief:
             plans = brief(plans)

@@ -11,7 +11,8 @@ from typing import Any
 
 from streamproof.prove.process import guard
 from streamproof.prove.process.child import ChildResult, ChildTask, run_on
-from streamproof.prove.process.engine import JAVA_OPTIONS, settings_of_proof
+from streamproof.prove.process.engine import JAVA_OPTIONS
+from streamproof.prove.process.spark_settings import settings_of_proof
 from streamproof.prove.process.zygote import ChildDied, ChildHung
 
 MEMORY = "640m"
@@ -61,9 +62,10 @@ def run(task: ChildTask) -> ChildResult:
 
     guard.install(task.allowed_hosts)
     own = {key: value for key, value in task.settings.items() if key.startswith(_OF_THE_PROCESS)}
-    wanted, jars = runner(task.subject["kind"]).spark_of(task)
-    settings = {**settings_of_proof(wanted), **own, "spark.driver.memory": MEMORY}
-    spark = start_session(task.id, settings, proof=True, java_options=JAVA_OPTIONS, jars=jars)
+    own_kind = runner(task.subject["kind"])
+    wanted, jars = own_kind.spark_of(task)
+    settings = {**settings_of_proof(wanted, own_kind.STANDS_ON), **own, "spark.driver.memory": MEMORY}
+    spark = start_session(task.id, settings, proof=True, java_options=JAVA_OPTIONS, jars=jars, streaming={})
     spark.sparkContext.setLogLevel("OFF")
     sql = {key: value for key, value in task.settings.items() if key not in own}
     result = run_on(spark, replace(task, settings=sql))
