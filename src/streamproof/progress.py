@@ -59,6 +59,8 @@ class ProofProgress(ABC):
                 self.console.print(said(event), soft_wrap=True)
                 if event.touches:
                     self._line("it will touch", event.touches)
+                if event.settings:
+                    self._line("settings of Spark", event.settings)
             case Recording():
                 self.recording(event)
             case Recorded():

@@ -1,6 +1,6 @@
 """Jobs written as their authors would, not for us, are proved without a change; a broken variant of each fails with the cause named (P13)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +36,17 @@ UPSERT = Plain(
         "readers": ("spending=upsert:read_spending",),
     },
 )
-DETECTOR = Plain("detector.py:payments")
+ROCKSDB = {
+    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+}
+DETECTOR = Plain("detector.py:payments", {"conf": ROCKSDB})
 PAIRS = Plain("pairs.py:paid_clicks", payments=True)
 TOPICS = Plain("topics.py:main")
+MINUTES = Plain("minutes.py")
 SCRIPT = Plain("script.py", {"words": ("50",)})
 BY_FORM = [UPSERT, TOPICS, SCRIPT]
 """A function, a program, a script: in CI; the others by FULL=1. A broken variant of each is in CI, without a fault of its sound part."""
-ALL = [*BY_FORM, *(pytest.param(job, marks=pytest.mark.full) for job in (SESSIONS, DETECTOR, PAIRS))]
+ALL = [*BY_FORM, *(pytest.param(job, marks=pytest.mark.full) for job in (SESSIONS, DETECTOR, PAIRS, MINUTES))]
 
 
 def proved(job: Plain, folder: Path, monkeypatch: pytest.MonkeyPatch, below: str = "", **options: Any) -> sp.Proof:  # type: ignore[name-defined]
@@ -60,6 +64,31 @@ def test_a_job_that_was_not_written_for_us_passes_without_a_change(job, tmp_path
     assert proof.report["judged_by"] == ["its own run without a fault over the same batches"]
     assert {one["name"] for one in proof.report["not_checked"]} >= {"late rows", "account", "state"}
     assert all(output["rows"] for output in proof.report["outputs"])
+
+
+SKIPPED = "publish/minutes.log@2:after"
+"""The log of Spark's file sink has the batch, and the log of commits has not: Spark does not run it again."""
+
+
+def test_a_job_with_state_and_a_file_sink_recovers_with_the_store_and_the_format_that_it_has_in_production(tmp_path, monkeypatch):
+    proof = proved(MINUTES, tmp_path, monkeypatch, only=SKIPPED, batches=3)
+
+    assert proof.verdict == "pass", proof
+    assert proof.report["fired"] == len(proof.report["scenarios"]) == 2
+    assert any(step.startswith("work/state.0.0@") for step in proof.report["steps"])
+    assert not any("sst" in step for step in proof.report["steps"]), "Spark's default store, and not RocksDB"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_sparks_own_fault_in_checkpoint_format_2_is_said_with_its_place(version, tmp_path, monkeypatch):
+    format_2 = {**ROCKSDB, "spark.sql.streaming.stateStore.checkpointFormatVersion": version}
+    proof = proved(replace(MINUTES, more={"conf": format_2}), tmp_path, monkeypatch, only=SKIPPED, batches=3)
+
+    assert proof.verdict == ("pass" if version == "1" else "fail"), proof
+    assert any("sst" in step for step in proof.report["steps"])
+    found = [one for scenario in proof.report["scenarios"] for check in scenario["checks"] for one in check["findings"]]
+    assert all("CheckpointInfo length: 0" in one["what"] and "FileStreamSink.addBatch" in one["found"] for one in found)
 
 
 @pytest.mark.always(2)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 JOBS = Path(__file__).parents[2] / "examples" / "plain_pyspark"
+ROCKSDB = "spark.sql.streaming.stateStore.providerClass=org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 CLICKS = ("--input", f"clicks={JOBS / 'clicks.jsonl'}")
 
 
@@ -73,6 +74,8 @@ KINDS = (
         ),
     ),
     Kind("`applyInPandasWithState`", "totals.py:totals"),
-    Kind("`transformWithState` with rows (Spark has it since 4.1)", "detector.py:payments", since="4.1"),
+    Kind(
+        "`transformWithState` with rows (Spark has it since 4.1)", "detector.py:payments", (*CLICKS, "--conf", ROCKSDB), since="4.1"
+    ),
     Kind("Delta Lake: `foreachBatch`, `append` with `txnAppId`", "lake.py:spending", packages=DELTA),
 )

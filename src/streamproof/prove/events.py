@@ -8,7 +8,7 @@ from dataclasses import dataclass
 class Started:
     """The proof begins; `noun` is what an event is called ("trades"), `master` where Spark runs ("local[2]").
 
-    `touches` says what it will touch, where that is not known from a configuration.
+    `touches` says what it will touch, and `settings` with which settings of Spark it runs, where that is not known from a configuration.
     """
 
     job: str
@@ -19,6 +19,7 @@ class Started:
     spark: str
     master: str
     touches: str = ""
+    settings: str = ""
 
 
 @dataclass(frozen=True)

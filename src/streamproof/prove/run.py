@@ -34,16 +34,6 @@ from streamproof.prove.subjects.subject import REPEATABLE, Preparation, Subject
 from streamproof.runtime.failures import telling_of_a_dead_jvm
 from streamproof.runtime.run_log import python_side
 
-RARE_SETTINGS = {
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-    "spark.sql.streaming.stateStore.minDeltasForSnapshot": "2",
-    "spark.sql.streaming.stateStore.maintenanceInterval": "100ms",
-    "spark.sql.streaming.minBatchesToRetain": "2",
-    "spark.sql.streaming.fileSource.log.compactInterval": "3",
-    "spark.sql.streaming.fileSource.log.cleanupDelay": "1ms",
-}
-"""Settings that make the rare things happen: changelogs, background snapshots, deletes, log compaction (R18)."""
-
 _BEGINS_ANEW = "The proof had not come to its scenarios; it begins anew. It takes some 6 GB."
 JVM_LOG = "jvm.log"
 """In the folder of a proof: what its JVM writes to standard error, and PySpark where the conversation with it breaks off."""
@@ -259,7 +249,15 @@ class _Session:
         services_started = beside.submit(services.start)
         made = beside.submit(wanted.make)
         local = None if self._work == self.folder else self._work.parent
-        engine = Engine(f"prove {wanted.name}", wanted.spark, local, wanted.jars, briefly=options.quick, log=self.folder / JVM_LOG)
+        engine = Engine(
+            f"prove {wanted.name}",
+            wanted.spark,
+            local,
+            wanted.jars,
+            briefly=options.quick,
+            log=self.folder / JVM_LOG,
+            kind=wanted.stands_on,
+        )
         allowed = (*options.allowed_hosts, *given.hosts(options.services))
         engine.guard_files(apart.folders())
         self._engine = engine
@@ -277,6 +275,7 @@ class _Session:
                 spark=engine.versions["spark"],
                 master=SPARK["spark.master"],
                 touches=wanted.touches,
+                settings=wanted.settings,
             )
         )
         self.tell(events.Recording(0, wanted.batches))
@@ -294,7 +293,7 @@ class _Session:
         fault_free = replace(fault_free, checks=checks)
         recordings = {"default": recording}
         if options.full and not services.names:
-            recordings["rare"] = executor.record("rare", settings=RARE_SETTINGS)
+            recordings["rare"] = executor.record("rare", settings=subject.rare)
         plans, left_out = subject.plans(recordings, full=options.full, quick=options.quick)
         if options.brief:
             plans = brief(plans)

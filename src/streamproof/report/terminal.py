@@ -1,4 +1,4 @@
-"""The summary in the terminal: PASS, FAIL or UNKNOWN, why, and what to do next; never more than a screen.
+"""The summary in the terminal: PASS, FAIL or UNKNOWN, why, and what to do next; no more than a screen, unless a cause takes more.
 
 Plain lines without a terminal; colour repeats what the words say. A replay line is never folded, so that it can be copied.
 """
@@ -16,12 +16,14 @@ SCREEN_COLUMNS = 100
 STYLES = {Verdict.PASS: "bold green", Verdict.FAIL: "bold red", Verdict.UNKNOWN: "bold yellow"}
 _LABEL = 12
 # How many lines a part may take, so that the sum stays below a screen of 24; what is longer is whole in the page.
-_LINES = {"no fault": 1, "not checked": 4, "how": 3, "read on": 1, "report": 1, "unexercised": 3}
+_LINES = {"no fault": 1, "not checked": 4, "read on": 1, "report": 1, "unexercised": 3}
+_WHOLE = ("first", "found", "how")
+"""What is never cut, like the headline: a cause, and what to do about it, stand on the screen to their last word."""
 _UNEXERCISED = 3
 
 
 def print_summary(report: Report, console: Console, *, where: str | None = None) -> None:
-    """Print what the report says: at most 24 lines at 100 columns.
+    """Print what the report says: at most 24 lines at 100 columns, where its cause fits two lines.
 
     Parameters
     ----------
@@ -122,7 +124,7 @@ class Lines:
     def headline(self, verdict: Verdict, text: str, aside: str = "") -> None:
         """The verdict and its sentence; the aside at the right edge where it fits, else beneath."""
         indent = len(verdict) + 2
-        folded = _folded(words.printable(text), self._columns - indent, 2)
+        folded = _folded(words.printable(text), self._columns - indent, None)
         lines = [Text(" " * indent) + Text(line, style="bold") for line in folded]
         lines[0] = Text(f"{verdict.upper()}  ", style=STYLES[verdict]) + Text(folded[0], style="bold")
         if aside and len(lines) == 1 and lines[0].cell_len + len(aside) + 3 <= self._columns:
@@ -132,8 +134,9 @@ class Lines:
         self._lines += lines
 
     def line(self, label: str, text: str, *, width: int = _LABEL) -> None:
-        """A labelled text, folded and shortened to its share of the screen."""
-        self._add(label, _folded(words.printable(text), self._columns - width - 2, _LINES.get(label, 2)), width)
+        """A labelled text, folded; what is no cause is shortened to its share of the screen."""
+        limit = None if label in _WHOLE else _LINES.get(label, 2)
+        self._add(label, _folded(words.printable(text), self._columns - width - 2, limit), width)
 
     def parts(self, label: str, parts: list[str]) -> None:
         """Parts joined by a middle dot, folded between parts only."""
@@ -159,8 +162,8 @@ class Lines:
             self._console.print(line, soft_wrap=True, highlight=False)
 
 
-def _folded(text: str, room: int, limit: int) -> list[str]:
+def _folded(text: str, room: int, limit: int | None) -> list[str]:
     lines = wrap(text, room, break_on_hyphens=False) or [""]
-    if len(lines) > limit:
+    if limit is not None and len(lines) > limit:
         lines = [*lines[: limit - 1], f"{lines[limit - 1][: room - 2].rstrip()} …"]
     return lines

@@ -81,7 +81,7 @@ def translated(problem: BaseException) -> StreamproofError:
             return found
     last = causes[-1] if causes else str(problem)
     return StreamproofError(
-        f"The query stopped: {_jvm.plain(last)[:400]}",
+        f"The query stopped: {_jvm.plain(last)}",
         required="Nothing is lost: what was not committed is done again at the next start.",
     )
 
@@ -213,7 +213,7 @@ def _offsets_lost(causes: Sequence[str]) -> StreamproofError | None:
         return None
     said = next((cause for cause in causes if re.search(r"DATA_LOSS|offset|topic", cause)), causes[-1])
     return DataError(
-        f"Records of Kafka are gone that the job has not read: {_jvm.plain(said)[:300]}",
+        f"Records of Kafka are gone that the job has not read: {_jvm.plain(said)}",
         required="Retention took them, or the topic was deleted and made anew: they are in no place of the account.",
         remedy="Bring them back into the topic if you can. To go on without them, start over with a new checkpoint and new outputs; "
         "so that it does not happen again, let the topic keep records longer than the job may stand still.",
@@ -225,7 +225,7 @@ def _no_broker(causes: Sequence[str]) -> StreamproofError | None:
     if found is None:
         return None
     return SourceUnavailable(
-        f"No broker of Kafka answers: {_jvm.plain(found)[:300]}",
+        f"No broker of Kafka answers: {_jvm.plain(found)}",
         required="Nothing is lost: what was not committed is read again at the next start.",
         remedy="Look whether the brokers run and are reached from here and from the executors, then run again.",
     )
@@ -310,7 +310,7 @@ def _damaged(causes: Sequence[str]) -> StreamproofError | None:
     file = next(
         (found.group(1) for found in _FILE.finditer(text) if re.search(r"/(state|offsets|commits|sources)/", found.group(1))), None
     )
-    said = _jvm.plain(causes[-1])[:300] if causes else ""
+    said = _jvm.plain(causes[-1]) if causes else ""
     error = TornCheckpoint if file else CheckpointError
     return error(
         f"The checkpoint is damaged{f' at {file}' if file else ''}: {said}",

@@ -54,7 +54,7 @@ def lag_of(
         settings = {**_TIMEOUTS, **source.options, "bootstrap.servers": source.servers}
         asked = _jvm.kafka_offsets(spark, settings, source.topic)
         if isinstance(asked, str):
-            said = f"How far [source.{name}] is behind could not be asked of {source.servers}: {_jvm.plain(asked)[:200]}"
+            said = f"How far [source.{name}] is behind could not be asked of {source.servers}: {_jvm.plain(asked)}"
             notes.append(Note(NoteCode.LAG_UNKNOWN, said))
             continue
         begun = any(topic in source.topic for topic, _ in read)

@@ -67,6 +67,7 @@ def start_session(
     java_options: str = "",
     jars: Sequence[str] = (),
     log: Path | None = None,
+    streaming: Mapping[str, str] = STREAMING,
 ) -> "SparkSession":
     """A Spark session with Streamproof's jars and settings; local[*] unless a master is given or spark-submit sets one.
 
@@ -74,6 +75,8 @@ def start_session(
     ----------
     jars
         Of connectors, beside our own.
+    streaming
+        What its queries have beside `settings`; a plain PySpark job has nothing of ours there.
     log
         Takes what the JVM writes to standard error, and Spark's errors; None leaves them on the screen, as few as they are.
 
@@ -98,7 +101,7 @@ def start_session(
     builder = SparkSession.builder.appName(name)
     own = {**settings, "spark.master": master} if master is not None else settings
     options = java_options if log is None else f"{_LOGGING} {java_options}".strip()
-    wanted = {"spark.app.name": name, **process_settings(own, [*_jvm.jars(proof=proof), *jars], options)}
+    wanted = {"spark.app.name": name, **process_settings(own, [*_jvm.jars(proof=proof), *jars], options, streaming)}
     for key, value in wanted.items():
         builder = builder.config(key, value)
     with telling_of_a_dead_jvm():
@@ -131,7 +134,9 @@ def _without_plans_as_json() -> None:
         PySparkLogger.getLogger(logger).disabled = True
 
 
-def process_settings(settings: Mapping[str, str], jars: Sequence[str], java_options: str = "") -> dict[str, str]:
+def process_settings(
+    settings: Mapping[str, str], jars: Sequence[str], java_options: str = "", streaming: Mapping[str, str] = STREAMING
+) -> dict[str, str]:
     """The settings of a Spark process: a job's own win, but its jars, class path and Java options stand beside ours."""
     beside = {
         "spark.jars": (",", (*jars, settings.get("spark.jars"))),
@@ -140,7 +145,7 @@ def process_settings(settings: Mapping[str, str], jars: Sequence[str], java_opti
     }
     joined = {key: separator.join(filter(None, values)) for key, (separator, values) in beside.items()}
     disk = LOCAL_DISK if _is_local(settings.get("spark.master", "")) else {}
-    return {**_PROCESS, **STREAMING, **disk, **settings, **joined}
+    return {**_PROCESS, **streaming, **disk, **settings, **joined}
 
 
 def _is_local(master: str) -> bool:

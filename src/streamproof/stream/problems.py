@@ -87,7 +87,7 @@ def unknown_column(where: str, problem: AnalysisException, columns: Sequence[str
     parameters = problem.getMessageParameters() or {}
     if "objectName" in parameters and "UNRESOLVED_COLUMN" in str(problem.getCondition()):
         return column_error(where, parameters["objectName"].replace("`", ""), columns)
-    said = re.sub(r"^\[[A-Z_.]+\]\s*|\s*SQLSTATE: \w+;?", "", str(problem).strip().splitlines()[0])[:300]
+    said = re.sub(r"^\[[A-Z_.]+\]\s*|\s*SQLSTATE: \w+;?", "", str(problem).strip().splitlines()[0])
     return JobDefinitionError(
         f"{where} cannot be planned: {said}",
         required=f"Conditions are SQL expressions or columns of type boolean. The columns are {', '.join(visible(columns))}.",

@@ -97,10 +97,32 @@ def test_it_fits_a_screen_when_every_text_is_long(red):
     first |= {"crash": "many words " * 80, "read_on": "many/words " * 80}
     red["notes"] = ["many words " * 80] * 9
 
+    red["scenarios"] = [entry for entry in red["scenarios"] if entry["verdict"] != "unknown"]
+
     lines = printed(red).splitlines()
 
-    assert len(lines) <= 24
     assert max(map(len, lines)) <= 100
+    for_causes = 3 * (len("many words " * 80) // (100 - len("  found       ")) + 1)
+    assert len(lines) <= 24 + for_causes
+
+
+def test_a_cause_is_never_cut(red):
+    first = red["scenarios"][[entry["verdict"] for entry in red["scenarios"]].index("fail")]
+    long = "many words " * 30
+    first["checks"] = [
+        {
+            **check,
+            "findings": [
+                {**finding, "event": None, "what": f"{long}the cause", "found": f"{long}the remedy", "how": f"{long}the hint"}
+                for finding in check["findings"]
+            ],
+        }
+        for check in first["checks"]
+    ]
+
+    said = " ".join(printed(red).split())
+
+    assert all(end in said for end in ("the cause", "the remedy", "the hint"))
 
 
 def test_the_replay_line_is_never_folded(red):

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from streamproof.errors import ConfigurationError
-from streamproof.prove.process.engine import settings_of_proof
+from streamproof.prove.process.spark_settings import PLAIN, changed_for_a_plain_job, left_out_of, settings_of_proof
+from streamproof.runtime.session import STREAMING
 from streamproof.runtime.settings import SETTINGS, Where, refuse_settings
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
@@ -39,12 +40,30 @@ def test_a_proof_has_the_values_of_the_list_and_what_its_job_has_chosen():
     assert {name for setting in SETTINGS for name in setting.names[-1:]} <= proof.keys()
 
 
+def test_a_plain_job_has_its_own_settings_and_sparks_defaults_and_nothing_that_our_jobs_stand_on():
+    proof = settings_of_proof({"spark.sql.ansi.enabled": "false", "spark.sql.shuffle.partitions": "200"}, PLAIN)
+
+    assert not ({*STREAMING, *(setting.names[-1] for setting in SETTINGS)} - {"spark.sql.ansi.enabled"}) & proof.keys()
+    assert proof["spark.sql.ansi.enabled"] == "false"
+    assert proof["spark.sql.shuffle.partitions"] == "4"
+
+
+def test_what_a_proof_changes_of_a_plain_jobs_settings_is_said():
+    given = {"spark.sql.shuffle.partitions": "200", "spark.master": "yarn", "spark.sql.ansi.enabled": "false"}
+
+    assert left_out_of(given) == [
+        "spark.sql.shuffle.partitions = 200: a proof needs 4, so it ran with that.",
+        "spark.master = yarn: a proof needs local[2], so it ran with that.",
+    ]
+    assert "sql.shuffle.partitions 4" in changed_for_a_plain_job(given)
+
+
 def test_on_an_older_spark_a_proof_leaves_what_rows_mean_to_that_spark(monkeypatch):
-    monkeypatch.setattr("streamproof.prove.process.engine.installed_spark", lambda: "3.5.9")
+    monkeypatch.setattr("streamproof.prove.process.spark_settings.installed_spark", lambda: "3.5.9")
 
     proof = settings_of_proof({})
 
-    assert not {setting.names[-1] for setting in SETTINGS} & proof.keys()
+    assert not ({setting.names[-1] for setting in SETTINGS} - STREAMING.keys()) & proof.keys()
     assert proof["spark.sql.streaming.stateStore.checkpointFormatVersion"] == "1"
 
 

@@ -211,4 +211,4 @@ def _said(answer: httpx.Response) -> str:
         said = str(answer.json().get("message", ""))
     except (ValueError, AttributeError):
         return ""
-    return said.removeprefix("io.apicurio.registry.rules.RuleViolationException: ")[:400]
+    return said.removeprefix("io.apicurio.registry.rules.RuleViolationException: ")

@@ -12,8 +12,7 @@ from streamproof._jvm import PROOF_JAR
 from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import EnvironmentProblem, StreamproofError
 from streamproof.prove.process import apart
-from streamproof.prove.process.spark_settings import SPARK, settings_to_stand_on
-from streamproof.runtime.environment import installed_spark
+from streamproof.prove.process.spark_settings import OURS, settings_of_proof
 from streamproof.runtime.session import start_session
 
 if TYPE_CHECKING:
@@ -41,7 +40,8 @@ class Engine:
     """The Spark that scenarios run on. It stays warm until the process ends: the next proof finds it running, unless it needs other jars.
 
     `local` is where it keeps its temporary files, unless the job's settings say where; `jars` are those of connectors. `briefly` is for
-    a proof of a minute. `log` takes what the JVM writes to standard error; None leaves it on the screen.
+    a proof of a minute. `log` takes what the JVM writes to standard error; None leaves it on the screen. `kind` is what it is started for: jobs
+    of ours or plain ones (`spark_settings`).
     """
 
     def __init__(
@@ -53,11 +53,12 @@ class Engine:
         *,
         briefly: bool = False,
         log: Path | None = None,
+        kind: str = OURS,
     ) -> None:
         _end_jvm_without(jars)
-        own = {**local_files(local), **settings_of_proof(settings)}
+        own = {**local_files(local), **settings_of_proof(settings, kind)}
         options = f"{java_options()} {FIRST_COMPILER_ALONE}" if briefly else java_options()
-        self.spark: SparkSession = start_session(name, own, proof=True, java_options=options, jars=jars, log=log)
+        self.spark: SparkSession = start_session(name, own, proof=True, java_options=options, jars=jars, streaming={}, log=log)
         running = self.spark.sparkContext.getConf().get("spark.jars", "") or ""
         if any(Path(jar).name not in running for jar in (str(PROOF_JAR), *jars)):
             raise EnvironmentProblem(
@@ -207,21 +208,6 @@ def guard_files(spark: "SparkSession", folders: Sequence[str]) -> None:
     getattr(jvm, "io.streamproof.proof.GuardedFileSystem").guard(_java_list(jvm, folders))
 
 
-_OURS = ("spark.master", "spark.driver.memory")
-
-
-def settings_of_proof(settings: Mapping[str, str]) -> dict[str, str]:
-    """A job's Spark settings as a proof runs them: its own where a proof needs none of another value."""
-    kept = {key: value for key, value in settings.items() if key not in _OURS}
-    return {**settings_to_stand_on(installed_spark()), **kept, **SPARK, **_partitions(settings)}
-
-
 def local_files(folder: Path | None) -> dict[str, str]:
     """The settings that put Spark's temporary files, and with them the working folders of the state stores, into a folder."""
     return {"spark.local.dir": str(folder)} if folder is not None else {}
-
-
-def _partitions(settings: Mapping[str, str]) -> dict[str, str]:
-    """At least two state partitions, at most four: enough for tasks to overtake each other, few enough to enumerate."""
-    wanted = int(settings.get("spark.sql.shuffle.partitions", "2"))
-    return {"spark.sql.shuffle.partitions": str(min(max(wanted, 2), 4))}

@@ -11,8 +11,9 @@ from typing import Any
 
 from streamproof.prove.process import guard
 from streamproof.prove.process.child import ChildResult, ChildTask, limits_of, run_on
-from streamproof.prove.process.engine import guard_files, java_options, settings_of_proof
+from streamproof.prove.process.engine import guard_files, java_options
 from streamproof.prove.process.machine import CODES, MachineDid
+from streamproof.prove.process.spark_settings import settings_of_proof
 from streamproof.prove.process.zygote import ChildDied, ChildHung
 
 MEMORY = "640m"
@@ -65,9 +66,10 @@ def run(task: ChildTask) -> ChildResult:
 
     guard.install(limits_of(task))
     own = {key: value for key, value in task.settings.items() if key.startswith(_OF_THE_PROCESS)}
-    wanted, jars = runner(task.subject["kind"]).spark_of(task)
-    settings = {**settings_of_proof(wanted), **own, "spark.driver.memory": MEMORY}
-    spark = start_session(task.id, settings, proof=True, java_options=java_options(), jars=jars)
+    own_kind = runner(task.subject["kind"])
+    wanted, jars = own_kind.spark_of(task)
+    settings = {**settings_of_proof(wanted, own_kind.STANDS_ON), **own, "spark.driver.memory": MEMORY}
+    spark = start_session(task.id, settings, proof=True, java_options=java_options(), jars=jars, streaming={})
     spark.sparkContext.setLogLevel("OFF")
     guard_files(spark, task.folders)
     sql = {key: value for key, value in task.settings.items() if key not in own}

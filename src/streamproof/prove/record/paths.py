@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from streamproof.core.phases import Phase
 
 _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_TEMPORARY = re.compile(rf"^\.(?P<final>.+?)(?:\.{_UUID})?\.tmp$")
+_TEMPORARY = re.compile(rf"^\.(?P<final>.+?)(?:\.{_UUID})?(?:\.TID\d+)?\.tmp$")
 _COMMITTER = re.compile(r"/(?:_temporary|\.spark-staging-[^/]+)(?:/0)?(?:/_temporary)?(?:/(?:attempt|task)_[^/]+)?(?=/|$)")
 _RANDOM = re.compile(
     rf"(?P<run_of>/(?:_staging|parked|side/[^/]+|staging/[^/]+)/\d+-)(?P<run>[^/]+)|(?P<table>\d{{6}}-{_UUID})|(?P<id>{_UUID})"

@@ -11,7 +11,9 @@ from streamproof.prove.record.paths import Layout, Place, final, pattern, place,
 from streamproof.prove.record.tree import Tree
 
 _BACKGROUND = re.compile(r"state-store-maintenance|async-log-purge")
-_VERSION = re.compile(r"^(?P<folder>.*/)(?P<version>\d+)(?:_[^/]+)?\.(?P<kind>zip|changelog)(?:\.crc)?$")
+_VERSION = re.compile(r"^(?P<folder>.*/)(?P<version>\d+)(?:_[^/]+)?\.(?P<kind>zip|changelog|delta|snapshot)(?:\.crc)?$")
+_CHANGES, _SNAPSHOTS = ("changelog", "delta"), ("zip", "snapshot")
+"""What a task writes of a version, and what maintenance writes of one that it has already: RocksDB's kind, and that of the HDFS-backed store."""
 _SIDE_FILE = re.compile(r"(side\..+)\.\d+$")
 
 
@@ -125,10 +127,10 @@ def _background(entries: Sequence[Entry]) -> list[bool]:
     """Which entries Spark's maintenance did.
 
     Its pool threads are those that write state for tasks too: what they delete, and a snapshot of a version that a task has
-    already committed as a changelog, is maintenance.
+    already committed as a changelog or a delta, is maintenance.
     """
     versions = [_VERSION.match(final(entry.target)) for entry in entries]
-    committed = {(found["folder"], found["version"]) for found in versions if found and found["kind"] == "changelog"}
+    committed = {(found["folder"], found["version"]) for found in versions if found and found["kind"] in _CHANGES}
     return [
         _BACKGROUND.search(entry.thread) is not None
         or (
@@ -136,7 +138,7 @@ def _background(entries: Sequence[Entry]) -> list[bool]:
             and "/state/" in f"/{found['folder']}"
             and (
                 (entry.operation is Operation.DELETE and not temporary(entry.path))
-                or (found["kind"] == "zip" and (found["folder"], found["version"]) in committed)
+                or (found["kind"] in _SNAPSHOTS and (found["folder"], found["version"]) in committed)
             )
         )
         for entry, found in zip(entries, versions, strict=True)

@@ -18,6 +18,9 @@ _MODULES = {
 class Runner(Protocol):
     """A kind of subject, in a child."""
 
+    STANDS_ON: str
+    """What its Spark is started for, see `process.spark_settings`."""
+
     def run(self, spark: "SparkSession", task: "ChildTask") -> "ChildResult":
         """Runs the subject to its end on the folder of the task."""
 

@@ -10,6 +10,7 @@ from streamproof.core.notes import Note
 from streamproof.prove.artifacts.comparing import PublishedRows
 from streamproof.prove.checkers import CheckResult
 from streamproof.prove.process.child import ChildResult
+from streamproof.prove.process.spark_settings import OURS, RARE
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.subjects.binding import ScenarioBinding
 
@@ -72,6 +73,8 @@ class Subject(ABC):
     engine: "Engine"
     prefix = ""
     """What the names of its scenarios begin with, where they are names in services that others use too."""
+    rare = RARE
+    """The settings of its second recording, which make the rare things happen."""
 
     # -- where it runs
 
@@ -151,6 +154,10 @@ class Preparation(ABC):
         How many records there are to be held, over all inputs.
     touches
         In words what the proof will touch, where no configuration says so.
+    settings
+        In words with which settings of Spark it runs, where no configuration says so.
+    stands_on
+        What its Spark is started for, see `process.spark_settings`.
     spark, jars
         The settings and jars that its Spark needs.
     modules
@@ -166,6 +173,8 @@ class Preparation(ABC):
     events: int
     records: int
     touches = ""
+    settings = ""
+    stands_on = OURS
     spark: Mapping[str, str]
     jars: Sequence[str] = ()
     modules: Sequence[str]

@@ -28,6 +28,7 @@ OTHER = "128d029e-2673-4dde-bbca-29cb5955b499"
         (f"checkpoint/exposure/state/0/1/4_{UUID}.changelog", "work/state.0.1@3"),
         (f"checkpoint/exposure/state/0/1/4_{UUID}.zip.crc", "work/checksum.state.0.1@3"),
         ("checkpoint/exposure/state/0/1/4.delta", "work/state.0.1@3"),
+        ("checkpoint/exposure/state/0/1/4.snapshot", "work/state.0.1@3"),
         ("checkpoint/exposure/state/0/1/left-keyToNumValues/4.delta", "work/state.0.1.left-keyToNumValues@3"),
         ("checkpoint/exposure/_streamproof/side/late/000002-abcdef12/00001-7.jsonl", "work/side.late.1@2"),
         ("checkpoint/exposure/_streamproof/staging/exposure/000002-abcdef12/part-00000.parquet", "stage/exposure@2"),
@@ -85,6 +86,7 @@ def test_k7_what_several_sinks_have_in_common_is_staged_and_a_copy_of_it_belongs
     [
         (f"checkpoint/exposure/offsets/.3.{UUID}.tmp", "checkpoint/exposure/offsets/3"),
         (f"checkpoint/exposure/state/0/1/.4_{OTHER}.zip.crc.{UUID}.tmp", f"checkpoint/exposure/state/0/1/4_{OTHER}.zip.crc"),
+        (f"checkpoint/exposure/state/0/1/.4.delta.{UUID}.TID12.tmp", "checkpoint/exposure/state/0/1/4.delta"),
         ("out/late/_staging/000002-abcdef12/.late-00001-7.jsonl.tmp", "out/late/_staging/000002-abcdef12/late-00001-7.jsonl"),
         ("out/x/_staging/000002-ab/_temporary/0/_temporary/attempt_20_0008_m_000000_13/part-0", "out/x/_staging/000002-ab/part-0"),
         ("out/x/_staging/000002-ab/_temporary/0/task_20_0008_m_000000/part-0", "out/x/_staging/000002-ab/part-0"),

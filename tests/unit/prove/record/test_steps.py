@@ -1,6 +1,7 @@
 import pytest
 
 from streamproof.core.phases import Phase, StepName
+from streamproof.prove.record.cuts import cuts
 from streamproof.prove.record.steps import timeline
 from unit.prove.record.recorder import Recorder
 
@@ -85,6 +86,26 @@ def test_a_snapshot_of_a_version_that_is_a_changelog_already_is_maintenance(reco
     assert names(steps) == ["work/state.0.0@1", "maintenance/snapshot-sst.0.0@1", "maintenance/snapshot.0.0@1"]
     assert [step.act.background for step in steps] == [False, True, True]
     assert timeline(recorder.journal(), layout).comparable == {"work/state.0.0@1"}
+
+
+def test_state_of_the_hdfs_backed_store_is_a_delta_of_the_task_and_a_snapshot_of_the_maintenance(recorder, layout):
+    """Spark's default store: `N.delta` per batch and partition by the task, `N.snapshot` and deletes by the maintenance, in a pool of the same threads."""
+    folder, task = "checkpoint/exposure/state/0", {"batch": 1, "stage": 3, "attempt": 7}
+    for partition in (1, 0):
+        temporary = f"{folder}/{partition}/.2.delta.{recorder.random_id()}.TID7.tmp"
+        recorder.direct(temporary, b"d", partition=partition, **task)
+        recorder.log("rename", temporary, b"d", to=f"{folder}/{partition}/2.delta", partition=partition, **task)
+    recorder.atomic(f"{folder}/0/2.snapshot", b"s", thread="pool")
+    recorder.log("delete", f"{folder}/0/1.delta", thread="pool")
+    found = timeline(recorder.journal(), layout)
+
+    assert names(found.steps) == ["work/state.0.0@1", "work/state.0.1@1", "maintenance/snapshot.0.0@1"]
+    assert [step.act.background for step in found.steps] == [False, False, True]
+    assert not found.unknown
+    assert [image.id for image in cuts(found) if "alone" in image.id] == [
+        "work/state.0.0@1:after+alone-0",
+        "work/state.0.1@1:after+alone-1",
+    ]
 
 
 def test_deletes_are_maintenance_of_the_batch_they_take_away(recorder, layout):

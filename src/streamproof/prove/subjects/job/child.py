@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from streamproof.core.notes import Note
 from streamproof.prove.process import machine
 from streamproof.prove.process.child import JOB_RAISED, OWN_FAULT, ChildResult, ChildTask
+from streamproof.prove.process.spark_settings import OURS
 from streamproof.prove.subjects.binding import CHECKPOINT, TYPES, ScenarioBinding
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from streamproof.config import JobConfig, SourceConfig
 
 _PATIENCE_SECONDS = 60.0
+
+
+STANDS_ON = OURS
 
 
 def spark_of(task: ChildTask) -> "tuple[Mapping[str, str], Sequence[str]]":

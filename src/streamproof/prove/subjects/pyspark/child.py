@@ -15,6 +15,8 @@ from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
 from streamproof.prove.process import machine
 from streamproof.prove.process.child import JOB_RAISED, ChildResult, ChildTask
+from streamproof.prove.process.spark_settings import PLAIN
+from streamproof.prove.subjects.pyspark.spark_faults import remedy_of_spark_fault
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Told, placed, placed_text
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from streamproof.prove.subjects.pyspark.readers import Inputs
     from streamproof.prove.subjects.pyspark.writers import Started
 
+STANDS_ON = PLAIN
 DELTA_CLASS = "io.delta.sql.DeltaSparkSessionExtension"
 _LOOK_SECONDS, _GRACE_SECONDS = 0.5, 5.0
 
@@ -41,9 +44,11 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     from streamproof.prove.subjects.pyspark.readers import Inputs
     from streamproof.prove.subjects.pyspark.redirect import redirect
     from streamproof.prove.subjects.pyspark.reference import CUT
+    from streamproof.prove.subjects.pyspark.settings import as_in_production
     from streamproof.prove.subjects.pyspark.writers import Started
 
     told = Told.of(task.subject)
+    left_out = as_in_production(spark, told.conf)
     for key, value in task.settings.items():
         if key.startswith("spark.sql."):
             spark.conf.set(key, value)
@@ -52,7 +57,8 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     os.environ.update(placed(told.environment, elsewhere, task.urls))
     inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch, json.loads(task.settings.get(CUT, "{}")))
     started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS))
-    notes = redirect(spark, inputs, started)
+    notes = redirect(spark, inputs, started, task.settings)
+    notes.extend(left_out)
     ended = _Ended()
     thread = threading.Thread(target=_call, args=(spark, told, task, inputs, started, ended), name="job", daemon=True)
     thread.start()
@@ -76,16 +82,17 @@ def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
     of_spark = type(problem).__module__.startswith(("pyspark", "py4j"))
     if place_of(problem) is None and not of_spark:
         raise problem
-    return (_in_spark(problem, notes) if of_spark else None) or ChildResult(
-        JOB_RAISED, raised_in(None, problem), remedy_for(problem), None, tuple(notes)
+    causes = _jvm.causes_of(problem) if of_spark else []
+    return (_in_spark(causes, notes) if of_spark else None) or ChildResult(
+        JOB_RAISED, raised_in(None, problem), remedy_of_spark_fault(causes) or remedy_for(problem), None, tuple(notes)
     )
 
 
-def _in_spark(problem: Exception, notes: "list[Note]") -> "ChildResult | None":
+def _in_spark(causes: "Sequence[str]", notes: "list[Note]") -> "ChildResult | None":
     """What stopped a task: Spark says it below a long message. None where it is something else."""
     from streamproof.runtime.task_failures import of_a_task
 
-    task = of_a_task(_jvm.causes_of(problem))
+    task = of_a_task(causes)
     if task is None:
         return None
     return ChildResult(JOB_RAISED, task.message, "Mend it. Its text may hold values of rows, and is left out.", None, tuple(notes))

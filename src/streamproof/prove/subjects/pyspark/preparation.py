@@ -10,6 +10,7 @@ from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
 from streamproof.prove.process.engine import Engine
 from streamproof.prove.process.imported_once import PYSPARK_JOBS
+from streamproof.prove.process.spark_settings import PLAIN, changed_for_a_plain_job
 from streamproof.prove.scenario.perturb import UNPERTURBED, Perturbation, perturb
 from streamproof.prove.scenario.sample import Sample, read_sample
 from streamproof.prove.services import Services
@@ -76,6 +77,7 @@ class PysparkPreparation(Preparation):
 
     modules = PYSPARK_JOBS
     struck = False
+    stands_on = PLAIN
 
     def __init__(self, wanted: Wanted, *, seed: int | None = None, events: int | None = None, batches: int | None = None) -> None:
         self.wanted, self._limit = wanted, events
@@ -100,6 +102,7 @@ class PysparkPreparation(Preparation):
         self.touches = TOUCHES
         if self.services:
             self.touches += f"; {' and '.join(self.services)} started for it, where each scenario has places of its own"
+        self.settings = changed_for_a_plain_job(wanted.conf)
         self._readers = [ReadBack.parse(text, self._file.parent) for text in wanted.readers]
         self._samples = {name: self._sample(name, place) for name, place in wanted.inputs.items()}
         for path in wanted.tables.values():

@@ -2,6 +2,7 @@
 
 import re
 import signal
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
@@ -12,6 +13,7 @@ from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.pyspark.delta_tables import bind_delta
 from streamproof.prove.subjects.pyspark.places import Places
 from streamproof.prove.subjects.pyspark.readers import BoundReader, Inputs
+from streamproof.prove.subjects.pyspark.settings import kept_small
 from streamproof.prove.subjects.pyspark.statements import without_comments, writing
 from streamproof.prove.subjects.pyspark.writers import DELTA, BoundBatchWriter, BoundWriter, Started
 
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
 
 _REMOTE = ("jdbc", "kafka", "kinesis", "mongodb", "cassandra", "bigquery", "snowflake", "redshift")
 _READS = ("parquet", "json", "csv", "orc", "text", "xml")
-_PARTITIONS, _MOST_PARTITIONS = "spark.sql.shuffle.partitions", 2
-_STATE_STORE = ("spark.sql.streaming.stateStore.providerClass", "spark.sql.streaming.stateStore.checkpointFormatVersion")
 _SETS = re.compile(r"^\s*set\s+(?P<key>spark\.[\w.]+)\s*=\s*(?P<value>[^;]*?)\s*;?\s*$", re.IGNORECASE)
 
 
-def redirect(spark: "SparkSession", inputs: Inputs, started: Started) -> list[Note]:
+def redirect(spark: "SparkSession", inputs: Inputs, started: Started, of_the_proof: Mapping[str, str]) -> list[Note]:
     """Replaces what the job reads and writes by; the list gets what a person should know of it while the job runs.
+
+    `of_the_proof` are settings of Spark that the proof gives this one run.
 
     What cannot be bound raises ScenarioError where the job asks for it, before anything is touched.
     """
@@ -37,9 +39,10 @@ def redirect(spark: "SparkSession", inputs: Inputs, started: Started) -> list[No
     _property(Session, "readStream", lambda self: BoundReader(self, inputs, started.places))
     _property(frame, "writeStream", lambda self: BoundWriter(self, started))
     _property(frame, "write", lambda self: BoundBatchWriter(self, started))
+    builder = _Builder(spark, notes)
     _property(Session, "builder", lambda _: _Builder(spark, notes))
     conf = type(spark.conf)
-    conf.set = _kept_small(conf.set, notes)
+    conf.set = kept_small(conf.set, notes, of_the_proof)
     Session.stop = _nothing  # the JVM is shared with the other scenarios
     Session.sql = _guarded_sql(Session.sql)
     Session.__init__ = _of_the_proof(Session.__init__, spark)
@@ -55,7 +58,8 @@ def redirect(spark: "SparkSession", inputs: Inputs, started: Started) -> list[No
     context.stop = context.setLogLevel = _nothing
     running = spark.sparkContext
     context.__new__ = lambda *_, **__: running  # a JVM has one
-    context.__init__ = _nothing
+    context.__init__ = _taking_settings(builder)
+    context.getOrCreate = classmethod(lambda _, conf=None: _with_settings(builder, running, conf))
     if started.delta:
         bind_delta(started)
     signal.signal = lambda *_: signal.SIG_DFL  # the job runs in a thread, where Python has none
@@ -95,8 +99,9 @@ class _Builder:
         if key is not None:
             self._wanted[key] = str(value)
         self._wanted.update({str(name): str(given) for name, given in (map or {}).items()})
-        if conf is not None:
-            self._wanted.update(dict(conf.getAll()))
+        if conf is not None:  # it also holds what this JVM was started with, by other proofs too: only the rest is the job's own
+            there = dict(self._spark.sparkContext.getConf().getAll())
+            self._wanted.update({key: value for key, value in conf.getAll() if there.get(key) != value})
         return self
 
     def appName(self, name: str) -> "_Builder":
@@ -127,28 +132,6 @@ class _Builder:
         return self._spark
 
     create = getOrCreate
-
-
-def _kept_small(real: Any, notes: list[Note]) -> Any:
-    """`spark.conf.set` that keeps the state where crash points can be enumerated: in few partitions, in RocksDB."""
-
-    def left_out(said: str) -> None:
-        note = Note(NoteCode.SETTING_LEFT_OUT, said)
-        if note not in notes:
-            notes.append(note)
-
-    def keep(self: Any, key: str, value: Any) -> None:
-        if key in _STATE_STORE:
-            left_out(f"The job asks for {key} = {value}; a proof keeps state in RocksDB, checkpoint format 2, so it ran without.")
-            return
-        if key == _PARTITIONS and int(value) > _MOST_PARTITIONS:
-            left_out(
-                f"The job asks for {key} = {value}; a proof runs it with {_MOST_PARTITIONS}, so that every crash point can be tried."
-            )
-            value = _MOST_PARTITIONS
-        real(self, key, value)
-
-    return keep
 
 
 def _noting(real: Any) -> Any:
@@ -210,6 +193,22 @@ def _of_the_proof(real: Any, spark: "SparkSession") -> Any:
         real(self, sparkContext, jsparkSession or spark._jsparkSession, options or {})
 
     return init
+
+
+def _taking_settings(builder: _Builder) -> Any:
+    """`SparkContext(conf=...)`: the context is there; settings that a session can take up are taken up."""
+
+    def init(self: Any, *arguments: Any, conf: Any = None, **_: Any) -> None:
+        given = conf if conf is not None else next((one for one in arguments if hasattr(one, "getAll")), None)
+        _with_settings(builder, self, given)
+
+    return init
+
+
+def _with_settings(builder: _Builder, context: Any, conf: Any) -> Any:
+    if conf is not None:
+        builder.config(conf=conf).getOrCreate()
+    return context
 
 
 def _guarded_sql(real: Any) -> Any:

@@ -1,6 +1,7 @@
 """The fault-free run over the same batches (R24): what a recovered run is held against, made once for each way to cut the input."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -10,6 +11,7 @@ from pathlib import Path
 from streamproof.core.ids import new_id, short
 from streamproof.prove.process.child import ChildResult
 from streamproof.prove.process.machine import MachineDid
+from streamproof.prove.subjects.binding import CHECKPOINT
 from streamproof.prove.subjects.pyspark.reading import Batch, Left
 from streamproof.prove.subjects.subject import Run, Subject
 
@@ -18,6 +20,9 @@ CUT = "streamproof.cut"
 """The setting of a run whose batches are given: as JSON, by query and source ("sessions.0"), how many files each batch takes ("2,2,6")."""
 Batches = Mapping[str, Sequence[Batch]]
 """By query the batches of a run."""
+Mark = tuple[int, tuple[int, ...]]
+"""Of a batch the watermark in ms, and how many files it reads of each source."""
+_NEXT_WATERMARK = re.compile(r'("nextBatchWatermarkMs"\s*:\s*)-?\d+')
 
 
 @dataclass(frozen=True)
@@ -32,11 +37,14 @@ class Cut:
         Whether batches without data follow, which close what the watermark has passed.
     restarted
         Before which batch the run is stopped and started again; None for never. What Spark remembers of several watermarks depends on it (R13).
+    held
+        The query whose watermark stands still in the batch before that one, and the watermark in ms; None where it moves on by itself.
     """
 
     queries: tuple[tuple[str, tuple[tuple[int, ...], ...]], ...]
     ends: bool
     restarted: int | None = None
+    held: tuple[str, int] | None = None
 
     @property
     def longest(self) -> int:
@@ -99,11 +107,17 @@ class References:
         cut = cut_of(batches)
         wanted = _marks(batches, query)
         found = []
-        for restarted in (None, *range(1, cut.longest)):
-            left = self._of(replace(cut, restarted=restarted))
+        for tried in (cut, *(replace(cut, restarted=batch) for batch in range(1, cut.longest))):
+            left = self._of(tried)
             found.append(_marks(left.batches, query))
             if found[-1] == wanted:
                 return left
+        for name, marks in wanted.items():
+            batch = _stood_still(marks, found[0].get(name, ()))
+            if batch is not None:
+                left = self._of(replace(cut, restarted=batch, held=(name, marks[batch][0])))
+                if _marks(left.batches, query) == wanted:
+                    return left
         raise NoReference(
             f"its batches (watermark, files of each source) are {wanted}, those of a run without a fault are {found[0]}"
         )
@@ -140,6 +154,8 @@ class References:
             if cut.restarted is not None:
                 settings = {NO_DATA_BATCHES: "false", CUT: cut.setting(0, cut.restarted)}
                 self._finished(self.run(f"{name}-first", binding, settings))
+                if cut.held is not None:
+                    _hold(disk / CHECKPOINT / cut.held[0] / "commits" / str(cut.restarted - 1), cut.held[1])
             settings = {NO_DATA_BATCHES: str(cut.ends).lower(), CUT: cut.setting(cut.restarted or 0, None)}
             self._finished(self.run(name, binding, settings))
             return self.read(disk)
@@ -154,10 +170,27 @@ class References:
             raise NoReference(f"a run without a fault over the same batches stopped: {result.message}")
 
 
-def _marks(batches: Batches, query: str | None) -> dict[str, list[tuple[int, tuple[int, ...]]]]:
+def _marks(batches: Batches, query: str | None) -> dict[str, list[Mark]]:
     """By query the watermark of each batch and how many files it reads of each source."""
     return {
         name: [(batch.watermark_ms, tuple(map(len, batch.files.values()))) for batch in its]
         for name, its in batches.items()
         if query in (None, name)
     }
+
+
+def _stood_still(wanted: Sequence[Mark], free: Sequence[Mark]) -> int | None:
+    """The batch whose watermark is that of the batch before, where it moves on without a fault; None where that is not the first difference.
+
+    A sink that finds a batch in its own log does not run it again, and Spark then learns nothing of the times in it: its watermark moves on a
+    batch later. That is how Spark recovers, and no mistake of the job's.
+    """
+    batch = next((number for number, (one, other) in enumerate(zip(wanted, free, strict=False)) if one != other), 0)
+    return batch if batch and wanted[batch][0] == wanted[batch - 1][0] and wanted[batch][1] == free[batch][1] else None
+
+
+def _hold(commit: Path, watermark_ms: int) -> None:
+    """Writes into the commit of a batch the watermark that the next one begins with."""
+    if commit.is_file():
+        commit.write_text(_NEXT_WATERMARK.sub(rf"\g<1>{watermark_ms}", commit.read_text()))
+        commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)

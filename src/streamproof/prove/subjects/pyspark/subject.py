@@ -13,6 +13,7 @@ from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.plan.planning import ScenarioPlan, before_commits, beyond, live, standard
 from streamproof.prove.plan.planning import quick as one_of_each
+from streamproof.prove.process.spark_settings import RARE_AS_IT_IS
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.services.own_places import OwnPlaces
@@ -67,6 +68,7 @@ class PysparkSubject(Subject):
     places: OwnPlaces | None = None
     ignored: Ignored = field(default_factory=Ignored)
     notes: tuple[Note, ...] = ()
+    rare = RARE_AS_IT_IS
     _queries: tuple[Query, ...] = ()
     _references: References = field(init=False)
 

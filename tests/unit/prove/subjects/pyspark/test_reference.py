@@ -102,6 +102,38 @@ def test_other_watermarks_are_no_reference(tmp_path):
         Runs(tmp_path, [0, 7], [0, 7]).references.over(TWO, "out")
 
 
+def test_a_batch_that_the_sink_skips_has_the_watermark_stand_still_and_the_reference_has_it_too(tmp_path):
+    """Spark's file sink does not run again a batch that it has in its log; Spark then learns nothing of the times in it."""
+    skipped = {
+        "out": [batch(0, "a", watermark=0), batch(1, "b", watermark=5), batch(2, "c", watermark=5), batch(3, "d", watermark=9)]
+    }
+    commits: list[str] = []
+    runs = Runs(tmp_path, *[[0, 5, 7, 9]] * 4, [0, 5, 5, 9])
+
+    def run(name: str, binding: ScenarioBinding, settings: Mapping[str, str]) -> ChildResult:
+        commit = binding.folder / "checkpoint" / "out" / "commits" / "1"
+        if name.endswith("-first"):
+            commit.parent.mkdir(parents=True)
+            commit.write_text('v1\n{"nextBatchWatermarkMs":7}')
+            commit.with_name(".1.crc").write_text("of what was there")
+        elif commit.exists() and not commit.with_name(".1.crc").exists():
+            commits.append(commit.read_text())
+        return ChildResult()
+
+    runs.references.run = run
+    found = runs.references.over(skipped, "out")
+
+    assert [one.watermark_ms for one in found.batches["out"]] == [0, 5, 5, 9]
+    assert commits == ['v1\n{"nextBatchWatermarkMs":5}']
+
+
+def test_a_watermark_that_goes_elsewhere_is_no_reference(tmp_path):
+    other = {"out": [batch(0, "a", watermark=0), batch(1, "b", watermark=5), batch(2, "c", watermark=6)]}
+
+    with pytest.raises(NoReference):
+        Runs(tmp_path, [0, 5, 7], [0, 5, 7], [0, 5, 7]).references.over(other, "out")
+
+
 def test_of_several_queries_the_one_that_is_asked_for_must_have_the_same_batches(tmp_path):
     runs = Runs(tmp_path, [0, 5])
     with_another = {**TWO, "more": [batch(0, "a", watermark=9)]}
