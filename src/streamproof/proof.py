@@ -1,14 +1,15 @@
 """`sp.prove`: proves a job, stores the run, writes its reports."""
 
 import shlex
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
 from rich.console import Console
 
+from streamproof.config.entry import is_plain_pyspark
 from streamproof.core.durations import parse_duration
 from streamproof.core.ends import End
 from streamproof.core.verdict import Verdict
@@ -49,7 +50,8 @@ class Proof:
         for scenario in self.failures[:3]:
             findings = [finding["what"] for check in scenario["checks"] for finding in check["findings"]]
             lines += [f"  {scenario['id']}: {findings[0] if findings else scenario['verdict']}", f"    {scenario['replay']}"]
-        lines += [f"  {one['code']}: {one['says']}" for one in self.report.get("not_exercised", [])]
+        for one in self.report.get("not_exercised", []):
+            lines += [f"  {one['code']}: {one['says']}", *(f"    {line}" for line in one.get("sketch", []))]
         return "\n".join([*lines, f"  report: {self.folder / 'report.html'}"])
 
 
@@ -75,6 +77,7 @@ def prove(
     progress: bool = False,
     inputs: Mapping[str, str] | None = None,
     job: Wanted | None = None,
+    expect: str | Sequence[str] = (),
     brief: bool = False,
     listener: Callable[[Event], None] | None = None,
 ) -> Proof:
@@ -88,6 +91,8 @@ def prove(
         Of plain PySpark, that was not written for Streamproof, by name a sample of each input.
     job
         The same with whatever else such a job takes: arguments, tables, functions that read back what it writes.
+    expect
+        Of plain PySpark, what is let be, by name: "late=9" (so many rows of its own that Spark drops as late), "unbounded-state".
     seed, events, batches
         Other events than scenario.toml describes.
     only
@@ -122,7 +127,7 @@ def prove(
     KeyboardInterrupt
         On Ctrl-C, once what was finished is stored.
     """
-    job = job or (Wanted(str(target), inputs) if inputs else None)
+    job = _expecting(str(target), job or (Wanted(str(target), inputs) if inputs else None), expect)
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
     ids = tuple(store.last_failed(subject.root)) if last_failed else scenarios
@@ -177,10 +182,13 @@ def plan(
     batches: int | None = None,
     brokers: int = 1,
     services: Mapping[str, str] | None = None,
+    inputs: Mapping[str, str] | None = None,
     job: Wanted | None = None,
+    expect: str | Sequence[str] = (),
     listener: Callable[[Event], None] | None = None,
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
+    job = _expecting(str(target), job or (Wanted(str(target), inputs) if inputs else None), expect)
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     options = Options(
         str(target),
@@ -196,3 +204,24 @@ def plan(
         words=subject.words,
     )
     return preview(subject.preparation, options, store.new_run(subject.root), listener)
+
+
+def _expecting(target: str, job: Wanted | None, expect: str | Sequence[str]) -> Wanted | None:
+    """The job with what is expected of it.
+
+    Raises
+    ------
+    ScenarioError
+        If it is a job of ours: what is expected of that stands in its scenario.
+    """
+    words = (expect,) if isinstance(expect, str) else tuple(expect)
+    if not words:
+        return job
+    if job is None and not is_plain_pyspark(target):
+        raise ScenarioError(
+            f"--expect {words[0]} is given, and {target} is a job that was written with Streamproof.",
+            required="--expect is for plain PySpark.",
+            remedy="Write it into scenario.toml, below [expect], such as late_at_most = 0.01.",
+        )
+    job = job or Wanted(target, {})
+    return replace(job, expect=(*job.expect, *words))

@@ -131,6 +131,13 @@ def prove(
         list[str] | None,
         typer.Option(metavar="NAME=MODULE:FUNCTION", help="Plain PySpark: reads back what foreachBatch writes by itself."),
     ] = None,
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT",
+            help="Plain PySpark: let be what is known, by name: late=N rows of its own that Spark drops as late; unbounded-state. Repeatable.",
+        ),
+    ] = None,
     as_is: Annotated[
         bool, typer.Option("--as-is", help="Plain PySpark: take the sample as it is, without disorder, late events and copies.")
     ] = False,
@@ -178,7 +185,7 @@ def prove(
     )
     out = screen.console()
     if watch:
-        _watch(target, profile, seed, job, tuple(allow_host or ()))
+        _watch(target, profile, seed, job, tuple(allow_host or ()), tuple(expect or ()))
         return
     try:
         with progress_on(out) as progress:
@@ -194,6 +201,7 @@ def prove(
                     services=services,
                     batches=batches,
                     job=job,
+                    expect=tuple(expect or ()),
                     listener=progress,
                 )
             else:
@@ -215,6 +223,7 @@ def prove(
                     brokers=brokers,
                     services=services,
                     job=job,
+                    expect=tuple(expect or ()),
                     listener=progress,
                 )
     except StreamproofError as problem:
@@ -251,7 +260,9 @@ def _look_at_surroundings(target: str, profile: str | None, *, plain: bool) -> N
         find_spark()
 
 
-def _watch(target: str, profile: str | None, seed: int | None, job: "Wanted | None", hosts: tuple[str, ...]) -> None:
+def _watch(
+    target: str, profile: str | None, seed: int | None, job: "Wanted | None", hosts: tuple[str, ...], expect: tuple[str, ...]
+) -> None:
     """Proves at each save; what is wrong with the job is said, and the next save is waited for."""
     from streamproof.cli.watching import prove_at_each_save
     from streamproof.progress import progress_on
@@ -266,7 +277,15 @@ def _watch(target: str, profile: str | None, seed: int | None, job: "Wanted | No
         try:
             with progress_on(out) as progress:
                 proof = prove_job(
-                    target, seed=seed, quick=True, brief=True, profile=profile, job=job, allow_hosts=hosts, listener=progress
+                    target,
+                    seed=seed,
+                    quick=True,
+                    brief=True,
+                    profile=profile,
+                    job=job,
+                    expect=expect,
+                    allow_hosts=hosts,
+                    listener=progress,
                 )
             out.print()
             print_summary(proof.report, out, where=_near(proof.folder / "report.html"))

@@ -57,6 +57,7 @@ def words_of(wanted: Wanted) -> tuple[str, ...]:
         *pairs("--mode", wanted.modes),
         *(word for one in wanted.words for word in ("--argument", one)),
         *(word for one in wanted.readers for word in ("--read", one)),
+        *(word for one in wanted.expect for word in ("--expect", one)),
         *(["--as-is"] if wanted.as_is else []),
         *(["--show-values"] if wanted.show_values else []),
     )

@@ -14,6 +14,7 @@ from streamproof.prove.scenario.perturb import UNPERTURBED, Perturbation, pertur
 from streamproof.prove.scenario.sample import Sample, read_sample
 from streamproof.prove.services import Services
 from streamproof.prove.subjects.pyspark.events import Offered, write_events
+from streamproof.prove.subjects.pyspark.expected import Expected
 from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.subject import PysparkSubject
 from streamproof.prove.subjects.pyspark.told import Told, ToldInput
@@ -43,6 +44,8 @@ class Wanted:
         Whether the sample is taken as it lies in its file.
     show_values
         Whether values of rows may stand in reports.
+    expect
+        What is let be: "late=9", "unbounded-state".
     """
 
     target: str
@@ -56,6 +59,7 @@ class Wanted:
     as_is: bool = False
     show_values: bool = False
     conf: Mapping[str, str] = field(default_factory=dict)
+    expect: Sequence[str] = ()
 
 
 class PysparkPreparation(Preparation):
@@ -86,6 +90,7 @@ class PysparkPreparation(Preparation):
         self.spark: Mapping[str, str] = wanted.conf
         self.stores: Mapping[str, str] = {}
         self.touches = TOUCHES
+        self._expected = Expected.parse(wanted.expect)
         self._readers = [ReadBack.parse(text, self._file.parent) for text in wanted.readers]
         self._samples = {name: self._sample(name, place) for name, place in wanted.inputs.items()}
         for path in wanted.tables.values():
@@ -132,7 +137,17 @@ class PysparkPreparation(Preparation):
         )
         data = {name: str(events / name) for name in offered}
         return PysparkSubject(
-            self.name, told, folder, engine, data, offered, FILES_PER_BATCH, self.seed, self._readers, not self.wanted.show_values
+            self.name,
+            told,
+            folder,
+            engine,
+            data,
+            offered,
+            FILES_PER_BATCH,
+            self.seed,
+            self._readers,
+            not self.wanted.show_values,
+            expected=self._expected,
         )
 
 
