@@ -51,7 +51,8 @@ class Proof:
         for scenario in self.failures[:3]:
             findings = [finding["what"] for check in scenario["checks"] for finding in check["findings"]]
             lines += [f"  {scenario['id']}: {findings[0] if findings else scenario['verdict']}", f"    {scenario['replay']}"]
-        lines += [f"  {one['code']}: {one['says']}" for one in self.report.get("not_exercised", [])]
+        for one in self.report.get("not_exercised", []):
+            lines += [f"  {one['code']}: {one['says']}", *(f"    {line}" for line in one.get("sketch", []))]
         return "\n".join([*lines, f"  report: {self.folder / 'report.html'}"])
 
 
@@ -78,6 +79,7 @@ def prove(
     progress: bool = False,
     inputs: Mapping[str, str] | None = None,
     job: Wanted | None = None,
+    expect: str | Sequence[str] = (),
     brief: bool = False,
     listener: Callable[[Event], None] | None = None,
 ) -> Proof:
@@ -91,6 +93,8 @@ def prove(
         Of plain PySpark, that was not written for Streamproof, by name a sample of each input.
     job
         The same with whatever else such a job takes: arguments, tables, functions that read back what it writes.
+    expect
+        Of plain PySpark, what is let be, by name: "late=9" (so many rows of its own that Spark drops as late), "unbounded-state".
     seed, events, batches
         Other events than scenario.toml describes.
     only
@@ -131,6 +135,7 @@ def prove(
     if apart.state() is None:
         return cast("Proof", _set_apart(prove, locals().copy()))
     job = _with(services, ignore, job or (Wanted(str(target), inputs) if inputs else None), str(target))
+    job = _expecting(str(target), job, expect)
     given = services if isinstance(services, Mapping) else {}
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
@@ -226,13 +231,16 @@ def plan(
     brokers: int = 1,
     services: Mapping[str, str] | Sequence[str] | None = None,
     ignore: Sequence[str] = (),
+    inputs: Mapping[str, str] | None = None,
     job: Wanted | None = None,
+    expect: str | Sequence[str] = (),
     listener: Callable[[Event], None] | None = None,
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
     if apart.state() is None:
         return cast("PlanPreview", _set_apart(plan, locals().copy()))
-    job = _with(services, ignore, job, str(target))
+    job = _with(services, ignore, job or (Wanted(str(target), inputs) if inputs else None), str(target))
+    job = _expecting(str(target), job, expect)
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     options = Options(
         str(target),
@@ -266,3 +274,24 @@ def _new_run(root: Path) -> Path:
     """The folder of the next run; the processes of the proof may write where runs are kept."""
     apart.writable(store.runs_folder(root).parent)
     return store.new_run(root)
+
+
+def _expecting(target: str, job: Wanted | None, expect: str | Sequence[str]) -> Wanted | None:
+    """The job with what is expected of it.
+
+    Raises
+    ------
+    ScenarioError
+        If it is a job of ours: what is expected of that stands in its scenario.
+    """
+    words = (expect,) if isinstance(expect, str) else tuple(expect)
+    if not words:
+        return job
+    if job is None and not is_plain_pyspark(target):
+        raise ScenarioError(
+            f"--expect {words[0]} is given, and {target} is a job that was written with Streamproof.",
+            required="--expect is for plain PySpark.",
+            remedy="Write it into scenario.toml, below [expect], such as late_at_most = 0.01.",
+        )
+    job = job or Wanted(target, {})
+    return replace(job, expect=(*job.expect, *words))

@@ -151,6 +151,24 @@ def test_a_program_with_all_that_a_program_may_do_is_proved_as_it_stands(tmp_pat
     assert of_another_spark.read_text() == "v9\n{}\n{}"
 
 
+APPENDS = """
+def job(clicks, path="/data/clicks.csv"):
+    clicks.writeStream.foreachBatch(lambda rows, n: rows.toPandas().to_csv(path, mode="a", header=False)).queryName("lines").start()
+    clicks.writeStream.foreachBatch(lambda rows, n: rows.write.mode("overwrite").json(f"/lake/clicks/batch={n}")).queryName("lake").start()
+"""
+
+
+def test_what_nobody_reads_back_is_unknown_by_name_with_the_whole_way_out(tmp_path, monkeypatch):
+    """It appends what it gets once more after each crash, to a file of its own: nothing that was looked at is wrong."""
+    proof = proved(APPENDS, tmp_path, monkeypatch, only="lines:commit/commits@1:before*", arguments={"path": "{folder}/clicks.csv"})
+
+    assert proof.verdict == "unknown", proof
+    (remark,) = proof.report["not_exercised"]
+    assert (remark["code"], remark["name"], remark["add"]) == ("output-not-read", "lines", "--read lines=job:read_lines")
+    assert [output["name"] for output in proof.report["outputs"]] == ["lake/clicks"]
+    assert {scenario["verdict"] for scenario in proof.report["scenarios"]} == {"unknown"}
+
+
 @pytest.mark.full
 def test_what_a_job_keeps_in_a_global_is_named_where_a_crash_takes_it(tmp_path, monkeypatch):
     code = (

@@ -25,6 +25,7 @@ from streamproof._jvm.plans import (
 )
 from streamproof._jvm.records import Refused, avro_record, avro_schema, avro_value, json_record, text_behind_record
 from streamproof._jvm.session import default_session, has_class, jars, launch, live_settings, task_slots
+from streamproof._jvm.stateful import BeforeState, Key, NotOne, Operator, before_state, operators_of_query
 from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error, too_many_open_files
 from streamproof._jvm.waiting import WaitingRows, write_rows
 from streamproof._jvm.zone_windows import ZoneWindows
@@ -34,12 +35,16 @@ __all__ = [
     "PRODUCTION_JAR",
     "PROOF_JAR",
     "BatchRows",
+    "BeforeState",
     "Doors",
     "Dropped",
     "Folder",
     "KafkaOffsets",
     "KafkaTopic",
+    "Key",
+    "NotOne",
     "Numbered",
+    "Operator",
     "Refused",
     "Storage",
     "WaitingRows",
@@ -49,6 +54,7 @@ __all__ = [
     "avro_record",
     "avro_schema",
     "avro_value",
+    "before_state",
     "causes_of",
     "check_doors",
     "default_session",
@@ -74,6 +80,7 @@ __all__ = [
     "launch",
     "listen_to_jvm",
     "live_settings",
+    "operators_of_query",
     "operators_of_stream",
     "plain",
     "rows_of_files",

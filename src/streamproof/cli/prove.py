@@ -139,6 +139,13 @@ def prove(
             help="Plain PySpark: leave out a column that differs from run to run on purpose, such as out.loaded_at. Repeatable.",
         ),
     ] = None,
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT",
+            help="Plain PySpark: let be what is known, by name: late=N rows of its own that Spark drops as late; unbounded-state. Repeatable.",
+        ),
+    ] = None,
     as_is: Annotated[
         bool, typer.Option("--as-is", help="Plain PySpark: take the sample as it is, without disorder, late events and copies.")
     ] = False,
@@ -190,7 +197,7 @@ def prove(
     )
     out = screen.console()
     if watch:
-        _watch(target, profile, seed, job, tuple(allow_host or ()), started, columns)
+        _watch(target, profile, seed, job, tuple(allow_host or ()), started, columns, tuple(expect or ()))
         return
     try:
         with progress_on(out) as progress:
@@ -207,6 +214,7 @@ def prove(
                     ignore=columns,
                     batches=batches,
                     job=job,
+                    expect=tuple(expect or ()),
                     listener=progress,
                 )
             else:
@@ -229,6 +237,7 @@ def prove(
                     services=services or started,
                     ignore=columns,
                     job=job,
+                    expect=tuple(expect or ()),
                     listener=progress,
                 )
     except StreamproofError as problem:
@@ -273,6 +282,7 @@ def _watch(
     hosts: tuple[str, ...],
     services: tuple[str, ...],
     ignore: tuple[str, ...],
+    expect: tuple[str, ...],
 ) -> None:
     """Proves at each save; what is wrong with the job is said, and the next save is waited for."""
     from streamproof.cli.watching import prove_at_each_save
@@ -297,6 +307,7 @@ def _watch(
                     allow_hosts=hosts,
                     services=services,
                     ignore=ignore,
+                    expect=expect,
                     listener=progress,
                 )
             out.print()

@@ -53,6 +53,7 @@ class NoteCode(StrEnum):
     SAMPLE = "of-the-sample"
     SETTING_LEFT_OUT = "setting-left-out"
     NOT_IN_REAL_TIME = "not-in-real-time"
+    EXPECTED = "expected"
 
 
 class Note(str):

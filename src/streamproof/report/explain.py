@@ -126,7 +126,9 @@ def sentence(report: Report) -> str:
 
 def _undecided(report: Report) -> Iterator[str]:
     total, silent = len(report["scenarios"]), not_fired(report)
-    if vacuous := not_exercised(report):
+    if not_read := to_give(report):
+        yield f"nobody has looked at {words.few(dict.fromkeys(one['name'] for one in not_read))}"
+    if vacuous := [one for one in not_exercised(report) if one not in not_read]:
         yield f"never exercised: {words.few(dict.fromkeys(one['name'] for one in vacuous))}"
     if not total:
         yield "no scenario was finished"
@@ -141,6 +143,16 @@ def _undecided(report: Report) -> Iterator[str]:
 def not_exercised(report: Report) -> list[RemarkEntry]:
     """What the job can do and never did; reports of older versions do not say."""
     return report.get("not_exercised", [])
+
+
+def to_give(report: Report) -> list[RemarkEntry]:
+    """What the user has to give so that the proof can look at everything."""
+    return [one for one in not_exercised(report) if one.get("add")]
+
+
+def again(report: Report) -> str:
+    """The command that makes this proof again, with what it was not given."""
+    return " ".join([report["command"], *(one["add"] for one in to_give(report))])
 
 
 def fired(report: Report) -> str:

@@ -80,6 +80,7 @@ def render(report: Report) -> str:
         subject=words.subject(report),
         first=first,
         not_exercised=explain.not_exercised(report),
+        again=explain.again(report),
         told=told,
         groups=_groups(told),
         grid=grid.build(report, scenarios),

@@ -27,6 +27,8 @@ def unproved(report: Report, reasons: list[str], replay: str, *, page: str | Non
     headline, *others = reasons
     lines = [("also", other) for other in others]
     lines += [("exercised", one["says"]) for one in explain.not_exercised(report)]
+    lines += [("add", one["add"]) for one in explain.to_give(report)]
+    lines += [("sketch", line) for one in explain.to_give(report)[:1] for line in one.get("sketch", [])]
     return _written(f"undecided: {headline}", [*lines, *([("report", page)] if page else [])], replay)
 
 

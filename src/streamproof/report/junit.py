@@ -57,7 +57,8 @@ def _exercised(report: Report) -> ET.Element:
     case = ET.Element("testcase", {"classname": _clean(report["job"]), "name": "exercised", "time": "0.000"})
     vacuous = explain.not_exercised(report)
     message = f"never exercised: {', '.join(one['name'] for one in vacuous)}"
-    _outcome(case, Verdict.UNKNOWN, message, "\n".join(f"{one['code']}: {one['says']}" for one in vacuous))
+    text = [f"{one['code']}: {one['says']}" for one in vacuous] + [line for one in vacuous for line in one.get("sketch", [])]
+    _outcome(case, Verdict.UNKNOWN, message, "\n".join([*text, *([explain.again(report)] if explain.to_give(report) else [])]))
     return case
 
 

@@ -169,11 +169,16 @@ class OutputEntry(TypedDict):
 
 
 class RemarkEntry(TypedDict):
-    """Something that the proof did not show: a code for programs, the name of what it is about, a sentence for people."""
+    """Something that the proof did not show: a code for programs, the name of what it is about, a sentence for people.
+
+    Where the user has to give something, `add` is what the command needs besides, `sketch` the lines of a function to begin with.
+    """
 
     code: str
     name: str
     says: str
+    add: NotRequired[str]
+    sketch: NotRequired[list[str]]
 
 
 class Report(TypedDict):

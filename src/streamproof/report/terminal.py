@@ -10,13 +10,13 @@ from rich.text import Text
 
 from streamproof.core.verdict import Verdict
 from streamproof.report import explain, pages, words
-from streamproof.report.shape import Report, ScenarioEntry
+from streamproof.report.shape import RemarkEntry, Report, ScenarioEntry
 
 SCREEN_COLUMNS = 100
 STYLES = {Verdict.PASS: "bold green", Verdict.FAIL: "bold red", Verdict.UNKNOWN: "bold yellow"}
 _LABEL = 12
 # How many lines a part may take, so that the sum stays below a screen of 24; what is longer is whole in the page.
-_LINES = {"no fault": 1, "not checked": 4, "read on": 1, "report": 1, "unexercised": 3}
+_LINES = {"no fault": 1, "not checked": 4, "read on": 1, "report": 1, "unexercised": 3, "not read": 4}
 _WHOLE = ("first", "found", "how")
 """What is never cut, like the headline: a cause, and what to do about it, stand on the screen to their last word."""
 _UNEXERCISED = 3
@@ -78,7 +78,10 @@ def _judged_by(report: Report, page: "Lines") -> None:
 
 def _not_passed(report: Report, verdict: Verdict, page: "Lines") -> None:
     scenarios = explain.with_verdict(report, verdict)
-    if scenarios:
+    missing = explain.to_give(report)
+    if missing and verdict is Verdict.UNKNOWN:
+        _missing(missing, page)
+    elif scenarios:
         told = explain.explain(report, scenarios[0])
         if verdict is Verdict.UNKNOWN:
             page.line("first", told.headline)
@@ -89,16 +92,24 @@ def _not_passed(report: Report, verdict: Verdict, page: "Lines") -> None:
             else:
                 page.line(label, text)
         _others(scenarios[1:], verdict, page)
-    _not_exercised(report, page, told=bool(scenarios))
+    _not_exercised(report, page, told=bool(scenarios) or bool(missing))
     if verdict is Verdict.UNKNOWN:
         for note in report["notes"][:3]:
             page.line("note", note)
-        page.whole("again", report["command"])
+        page.whole("again", explain.again(report))
+
+
+def _missing(missing: list[RemarkEntry], page: "Lines") -> None:
+    """What the user has to give, with the first lines of it; one sketch is enough where several are alike."""
+    for one in missing[:_UNEXERCISED]:
+        page.line("not read", one["says"])
+    for number, line in enumerate(missing[0].get("sketch", [])):
+        page.whole("sketch" if number == 0 else "", line)
 
 
 def _not_exercised(report: Report, page: "Lines", *, told: bool) -> None:
     """What the job never did, with what to write where that alone is the reason; in one line where a scenario is `told` already."""
-    vacuous = explain.not_exercised(report)
+    vacuous = [one for one in explain.not_exercised(report) if one not in explain.to_give(report)]
     shown = [] if told else vacuous[:_UNEXERCISED]
     for one in shown:
         page.line("unexercised", one["says"])

@@ -73,6 +73,23 @@ def test_unknown_says_why_and_how_to_go_on(unknown):
     assert "again streamproof prove my_job --seed 7" in text
 
 
+def test_what_was_not_read_back_comes_with_the_command_and_a_function_to_begin_with(unknown):
+    sketch = ["# in job.py, beside the job", "def read_out(path):", "    return [...]"]
+    says = "foreachBatch writes out where no proof looks, so its rows were not compared. Say how they are read back: --read out=job:read_out"
+    one = {"code": "output-not-read", "name": "out", "says": says, "add": "--read out=job:read_out", "sketch": sketch}
+    unknown["not_exercised"] = [one]
+    lines = printed(unknown).splitlines()
+
+    assert "nobody has looked at out" in lines[0]
+    assert f"  again       {unknown['command']} --read out=job:read_out" in lines
+    assert [line.removeprefix("  sketch    ").strip() for line in lines if "read_out(" in line or "[...]" in line] == [
+        "def read_out(path):",
+        "return [...]",
+    ]
+    assert "              def read_out(path):" in lines
+    assert len(lines) <= 24
+
+
 def test_an_interrupted_proof_has_a_summary_too(empty):
     text = printed(empty)
 

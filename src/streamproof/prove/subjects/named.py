@@ -59,6 +59,7 @@ def words_of(wanted: Wanted) -> tuple[str, ...]:
         *(word for one in wanted.readers for word in ("--read", one)),
         *(word for one in wanted.ignore for word in ("--ignore", one)),
         *(word for one in wanted.services for word in ("--service", one)),
+        *(word for one in wanted.expect for word in ("--expect", one)),
         *(["--as-is"] if wanted.as_is else []),
         *(["--show-values"] if wanted.show_values else []),
     )

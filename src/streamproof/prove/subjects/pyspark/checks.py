@@ -9,6 +9,8 @@ from streamproof.prove.artifacts.comparing import without_partners
 from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checker
 from streamproof.prove.subjects.pyspark.reading import NAMELESS, Left, Output, Row, input_of
 from streamproof.prove.subjects.pyspark.reference import Batches, NoReference
+from streamproof.prove.subjects.pyspark.told import Query
+from streamproof.prove.subjects.pyspark.unread import why_unread
 
 _SHOWN = 5
 _COLUMNS = 6
@@ -44,6 +46,8 @@ class Evidence:
         Whether values of rows are left out of findings.
     kept
         What the job keeps in memory, in words; empty where its text shows nothing.
+    unread
+        The queries whose own function writes where no proof looks.
     """
 
     left: Left
@@ -51,6 +55,7 @@ class Evidence:
     files: Mapping[str, Sequence[str]]
     masked: bool = False
     kept: str = ""
+    unread: Sequence[Query] = ()
 
     @property
     def read_again(self) -> bool:
@@ -96,7 +101,7 @@ def exactly_once(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _other_outputs(evidence: Evidence) -> Iterator[Finding]:
-    unread: list[str] = []
+    unread = [why_unread(query) for query in evidence.unread]
     for output in evidence.left.outputs:
         for damage in output.damaged:
             yield Finding(Code.DAMAGED_FILE, None, f"a file of the output {output.name} cannot be read: {damage}")

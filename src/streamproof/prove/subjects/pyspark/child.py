@@ -41,6 +41,7 @@ def spark_of(task: ChildTask) -> "tuple[Mapping[str, str], Sequence[str]]":
 
 def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     """Runs the job to its end on the scenario's folder."""
+    from streamproof.prove.subjects.pyspark import before_state, stateful
     from streamproof.prove.subjects.pyspark.readers import Inputs
     from streamproof.prove.subjects.pyspark.redirect import redirect
     from streamproof.prove.subjects.pyspark.reference import CUT
@@ -57,6 +58,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     os.environ.update(placed(told.environment, elsewhere, task.urls))
     inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch, json.loads(task.settings.get(CUT, "{}")))
     started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS))
+    started.looking = before_state.SETTING in task.settings
     notes = redirect(spark, inputs, started, task.settings)
     notes.extend(left_out)
     ended = _Ended()
@@ -68,6 +70,8 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
         if ended.problem is not None:
             raise ended.problem
         _require_sound(told, inputs, started)
+        if task.base != task.folder:  # it is recorded: no other run is asked
+            stateful.note([(query.name, running) for query, running in started.queries], Path(task.folder))
     except Exception as problem:  # noqa: BLE001 -- it is the user's job: anything can happen in it
         return _stopped(started.raised[0] if started.raised else problem, notes)
     return ChildResult(notes=tuple(notes))

@@ -4,6 +4,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from streamproof.errors import ScenarioError
+from streamproof.prove.subjects.pyspark.places import output_at
 from streamproof.prove.subjects.pyspark.writers import Started
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def bind_delta(started: Started) -> None:
     for_path, is_table = DeltaTable.forPath, DeltaTable.isDeltaTable
 
     def bound(spark: "SparkSession", path: str, *more: Any) -> Any:
+        started.written.note(output_at(path))
         return for_path(spark, started.places.of_batch_writer(path), *more)
 
     def is_bound(spark: "SparkSession", path: str) -> bool:

@@ -60,6 +60,11 @@ class Places:
         return self.of_batch_writer(place) if (self._folder / OUT / WRITTEN / _below(place)).is_dir() else place
 
 
+def output_at(place: str) -> str:
+    """The name of the output that a batch writer of a place writes: its path without partitions, as readers of it see one table."""
+    return "/".join(part for part in _below(place).split("/") if "=" not in part)
+
+
 def _below(place: str) -> str:
     parts = [part for part in PurePosixPath(place.rpartition("://")[2]).parts if part not in ("/", "..", ".")]
     return "/".join(parts) or "out"

@@ -17,6 +17,7 @@ from streamproof.prove.services import Services
 from streamproof.prove.services.own_places import OwnPlaces
 from streamproof.prove.subjects.pyspark import asked_services
 from streamproof.prove.subjects.pyspark.events import Offered, write_events
+from streamproof.prove.subjects.pyspark.expected import Expected
 from streamproof.prove.subjects.pyspark.ignored import Ignored
 from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.subject import PysparkSubject
@@ -49,6 +50,8 @@ class Wanted:
         Whether the sample is taken as it lies in its file.
     show_values
         Whether values of rows may stand in reports.
+    expect
+        What is let be: "late=9", "unbounded-state".
     """
 
     target: str
@@ -64,6 +67,7 @@ class Wanted:
     conf: Mapping[str, str] = field(default_factory=dict)
     services: Sequence[str] = ()
     ignore: Sequence[str] = ()
+    expect: Sequence[str] = ()
 
 
 class PysparkPreparation(Preparation):
@@ -103,6 +107,7 @@ class PysparkPreparation(Preparation):
         if self.services:
             self.touches += f"; {' and '.join(self.services)} started for it, where each scenario has places of its own"
         self.settings = changed_for_a_plain_job(wanted.conf)
+        self._expected = Expected.parse(wanted.expect)
         self._readers = [ReadBack.parse(text, self._file.parent) for text in wanted.readers]
         self._samples = {name: self._sample(name, place) for name, place in wanted.inputs.items()}
         for path in wanted.tables.values():
@@ -162,6 +167,7 @@ class PysparkPreparation(Preparation):
             not self.wanted.show_values,
             OwnPlaces(services, asked_services.topics_in(self._texts)) if self.services else None,
             self._ignored,
+            expected=self._expected,
         )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from streamproof.core.notes import Note, NoteCode
 from streamproof.prove.subjects.pyspark.reading import Left
 from streamproof.prove.subjects.pyspark.subject import PysparkSubject
+from streamproof.prove.subjects.pyspark.unread import not_looked_at
 
 NO_PICTURE: dict[str, Any] = {"points": [], "watermark": [], "windows": [], "batches": []}
 _SINKS = {
@@ -15,6 +16,7 @@ _SINKS = {
     "table": "the table",
     "hudi": "Hudi",
 }
+_KEPT_NOWHERE = ("noop", "console", "memory")
 JUDGED_BY = "its own run without a fault over the same batches"
 
 
@@ -28,47 +30,37 @@ def report_of(subject: PysparkSubject, left: Left | None) -> dict[str, Any]:
         "events": events,
         "noun": "event",
         "judged_by": [JUDGED_BY],
-        "not_exercised": list(_not_exercised(left)),
+        "not_exercised": list(not_looked_at(subject.told, left, [one.name for one in subject.readers], subject.queries)),
         "not_compared": [],
         "not_checked": [
             {"code": f"{name.partition(' ')[0]}-not-checked", "name": name, "says": says}
             for name, says in _not_checked(subject, left)
         ],
-        "notes": [*subject.notes, *(Note(NoteCode.SAMPLE, said) for one in subject.offered.values() for said in one.sample.notes)],
+        "notes": [
+            *subject.fault_free.notes(),
+            *subject.notes,
+            *(Note(NoteCode.SAMPLE, said) for one in subject.offered.values() for said in one.sample.notes),
+        ],
         "event_time": NO_PICTURE,
         "outputs": _outputs(left),
     }
 
 
 def _not_checked(subject: PysparkSubject, left: Left | None) -> Iterator[tuple[str, str]]:
-    dropped = sum(query.dropped for query in left.queries) if left else 0
-    counted = f"; Spark's own count says {dropped:,} dropped" if dropped else "; Spark's own count says none"
-    yield "late rows", f"plain PySpark drops them silently{counted}"
+    shown = subject.fault_free
+    yield "late rows", shown.about_late_rows()
     yield "account", "the account place by place takes a job that is written with streamproof"
     for name in subject.ignored.names:
         yield f"column {name}", "left out by --ignore: it may have another value in each run"
-    yield "state", "what is in the state stores is not read; what comes of it is"
+    yield "state", shown.about_state()
     for query in left.queries if left else ():
-        if query.rows == "batches" and query.was in _SINKS:
+        if query.rows == "batches" and query.was in _KEPT_NOWHERE:
+            yield f"sink {query.name}", f"{query.was} keeps no row: the proof keeps and compares those that reach it"
+        elif query.rows == "batches" and query.was in _SINKS:
             yield (
                 f"sink {query.name}",
                 f"the proof keeps the rows in place of {_SINKS[query.was]}: what that does with a batch that runs again is its own affair",
             )
-    written = any(output.query is None for output in left.outputs) if left else False
-    for query in left.queries if left else ():
-        if query.rows == "function" and not subject.readers and not written:
-            yield (
-                f"output {query.name}",
-                f"{query.was} writes it where no proof looks: read it back by --read {query.name}=module:function",
-            )
-
-
-def _not_exercised(left: Left | None) -> Iterator[dict[str, str]]:
-    """An output without a row proves nothing (R29)."""
-    for output in left.outputs if left else ():
-        if not output.count:
-            says = f"The output {output.name} has no row. Take a sample that gives some: more records, or a longer span of time."
-            yield {"code": "output-without-row", "name": output.name, "says": says}
 
 
 def _outputs(left: Left | None) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.clock import from_micros
+from streamproof.core.ids import new_id, short
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import CheckResult, Finding
@@ -18,9 +19,12 @@ from streamproof.prove.record.paths import Layout
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.services.own_places import OwnPlaces
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
+from streamproof.prove.subjects.pyspark import before_state
 from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
 from streamproof.prove.subjects.pyspark.differences import Code, differs_without_fault, published_rows
 from streamproof.prove.subjects.pyspark.events import Offered
+from streamproof.prove.subjects.pyspark.expected import Expected
+from streamproof.prove.subjects.pyspark.fault_free import FaultFree, look
 from streamproof.prove.subjects.pyspark.ignored import Ignored
 from streamproof.prove.subjects.pyspark.leftovers import SAYS, emptied
 from streamproof.prove.subjects.pyspark.memory import kept_in_memory
@@ -29,6 +33,7 @@ from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.reading import Left, Output, input_of, queries_of, read_left
 from streamproof.prove.subjects.pyspark.reference import References
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Query, Told
+from streamproof.prove.subjects.pyspark.unread import unread
 from streamproof.prove.subjects.subject import REPEATABLE, Judged, Run, Subject
 
 if TYPE_CHECKING:
@@ -53,6 +58,10 @@ class PysparkSubject(Subject):
         Where its scenarios are in services, if it has any.
     ignored
         The columns that are left out of every comparison.
+    expected
+        What the user lets be.
+    fault_free
+        What the run without a fault has shown, once it was compared.
     """
 
     name: str
@@ -69,6 +78,8 @@ class PysparkSubject(Subject):
     ignored: Ignored = field(default_factory=Ignored)
     notes: tuple[Note, ...] = ()
     rare = RARE_AS_IT_IS
+    expected: Expected = field(default_factory=Expected)
+    fault_free: FaultFree = field(default_factory=FaultFree)
     _queries: tuple[Query, ...] = ()
     _references: References = field(init=False)
 
@@ -147,10 +158,15 @@ class PysparkSubject(Subject):
     def judge(self, folder: Path, *, power_failure: bool, rerun: Sequence[int], keep_rows: bool) -> Judged:
         left = self._read(folder)
         files = {name: tuple(one.files) for name, one in self.offered.items()}
-        evidence = Evidence(left, self._references.over, files, masked=self.masked, kept=self._kept)
+        evidence = Evidence(left, self._references.over, files, masked=self.masked, kept=self._kept, unread=self.unread)
         checks = checks_of(evidence)
         published = published_rows(left) if keep_rows else None
         return Judged(checks, {}, self._batches(left, rerun), left, published)
+
+    @property
+    def unread(self) -> tuple[Query, ...]:
+        """The queries of which nothing was read back."""
+        return unread(self._queries, [one.name for one in self.readers])
 
     @cached_property
     def _kept(self) -> str:
@@ -187,7 +203,16 @@ class PysparkSubject(Subject):
             findings.append(
                 Finding(Code.OTHER_STEPS, None, what, None, "the same steps", f"only in one of them: {', '.join(steps[:5])}")
             )
-        return [CheckResult(REPEATABLE, Verdict.FAIL if findings else Verdict.PASS, tuple(findings), len(findings))]
+        repeatable = CheckResult(REPEATABLE, Verdict.FAIL if findings else Verdict.PASS, tuple(findings), len(findings))
+        self.fault_free = look(one.binding.folder, left.batches, self.offered, self.expected, self._look_before_state)
+        return [repeatable, *self.fault_free.checks()]
+
+    def _look_before_state(self) -> tuple[Path, str]:
+        """Runs the job once more and keeps the rows that reach its stateful operators; the folder, and in words what went wrong."""
+        binding = self.binding("before-state")
+        assert self._references.run is not None, "it is given with the first run"
+        result = self._references.run(f"before-state-{short(new_id())}", binding, {before_state.SETTING: "true"})
+        return binding.folder, f"the run that looked at them stopped: {result.message}" if result.code else ""
 
     def called(self, trace: str) -> str:
         return trace

@@ -113,6 +113,8 @@ class Query:
         The sink that the job asked for, in its words: "kafka", "console", "parquet".
     dropped
         How many rows Spark says that it dropped as late.
+    wrote
+        Of a query whose rows its own function writes: the outputs that the function has written by bound writers.
     """
 
     name: str
@@ -121,3 +123,4 @@ class Query:
     format: str
     was: str
     dropped: int = 0
+    wrote: Sequence[str] = ()

@@ -11,9 +11,12 @@ from pyspark.sql.streaming import DataStreamWriter
 
 from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT
-from streamproof.prove.subjects.pyspark.places import Places
+from streamproof.prove.subjects.pyspark.before_state import FOLDER as BEFORE_STATE
+from streamproof.prove.subjects.pyspark.before_state import rows_before_state
+from streamproof.prove.subjects.pyspark.places import Places, output_at
 from streamproof.prove.subjects.pyspark.refusals import inserts_into_delta, not_bound, not_written, without_a_path
 from streamproof.prove.subjects.pyspark.told import QUERIES, Query
+from streamproof.prove.subjects.pyspark.wrote import Written
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,6 +33,9 @@ class Started:
     def __init__(self, base: str, folder: Path, *, delta: bool = False) -> None:
         self.base, self._folder, self.delta = base, folder, delta
         self.places = Places(base, folder)
+        self.looking = False
+        """Whether the rows before the state are kept in the place of what the job writes."""
+        self.written = Written()
         self.queries: list[tuple[Query, StreamingQuery]] = []
         self.names: set[str] = set()
         self.raised: list[Exception] = []
@@ -55,17 +61,30 @@ class Started:
         self.queries.append((query, running))
         self.write()
 
-    def noting(self, function: "Callable[[DataFrame, int], None]") -> "Callable[[DataFrame, int], None]":
-        """The same function of `foreachBatch`; what it raises is kept."""
+    def noting(
+        self, function: "Callable[[DataFrame, int], None]", query: "Callable[[], str]"
+    ) -> "Callable[[DataFrame, int], None]":
+        """The same function of `foreachBatch`; what it raises is kept, and what it writes is known as that of its query."""
 
         def noted(rows: "DataFrame", batch: int) -> None:
             try:
-                function(rows, batch)
+                with self.written.by(query()):
+                    function(rows, batch)
             except Exception as problem:
                 self.raised.append(problem)
                 raise
 
         return noted
+
+    def look_before_state(self, frame: "DataFrame", name: str) -> "StreamingQuery | None":
+        """Starts a query that keeps the rows which reach the stateful operator; None where the plan does not say which these are."""
+        rows = rows_before_state(frame, self._folder, name)
+        if rows is None:
+            return None
+        writer = DataStreamWriter(rows).foreachBatch(batches_to(f"{self.base}/{BEFORE_STATE}/{name}"))
+        running = writer.option("checkpointLocation", f"{self.base}/{CHECKPOINT}/{name}").trigger(availableNow=True).start()
+        self.add(Query(name, "append", "batches", "parquet", BEFORE_STATE), running)
+        return running
 
     def write(self) -> None:
         """What has been started so far, for whoever reads the scenario's folder."""
@@ -81,7 +100,7 @@ class Started:
                 for progress in running.recentProgress
                 for operator in progress["stateOperators"]
             )
-            self.queries[number] = (replace(query, dropped=dropped), running)
+            self.queries[number] = (replace(query, dropped=dropped, wrote=self.written.of(query.name)), running)
         self.write()
 
 
@@ -102,7 +121,7 @@ class BoundWriter(DataStreamWriter):
         self._frame, self._started = frame, started
         self._format, self._mode, self._name = "parquet", "append", ""
         self._options: dict[str, Any] = {}
-        self._own = ""
+        self._own = self._bound = ""
 
     def format(self, source: str) -> "BoundWriter":
         self._format = source.lower()
@@ -135,7 +154,7 @@ class BoundWriter(DataStreamWriter):
         return self
 
     def foreachBatch(self, func: Any) -> "BoundWriter":
-        super().foreachBatch(self._started.noting(func))
+        super().foreachBatch(self._started.noting(func, lambda: self._bound))
         self._own = "foreachBatch"
         return self
 
@@ -174,7 +193,10 @@ class BoundWriter(DataStreamWriter):
 
     def _begin(self, place: str) -> "StreamingQuery":
         stem = PurePosixPath(place.rstrip("/")).stem if place else ""
-        name = self._started.name_for(self._name or stem or "out")
+        name = self._bound = self._started.name_for(self._name or stem or "out")
+        looking = self._started.look_before_state(self._frame, name) if self._started.looking else None
+        if looking is not None:
+            return looking
         out = f"{self._started.base}/{OUT}/{name}"
         if not self._own:
             self._started.places.streams_to(place, out, topic=self._format == "kafka")
@@ -189,7 +211,7 @@ class BoundWriter(DataStreamWriter):
                     super().option(key, value)
         else:
             query = Query(name, self._mode, "batches", "parquet", self._format)
-            super().foreachBatch(self._started.noting(batches_to(out)))
+            super().foreachBatch(self._started.noting(batches_to(out), lambda: name))
         super().option("checkpointLocation", f"{self._started.base}/{CHECKPOINT}/{name}")
         super().trigger(availableNow=True)
         running = super().start()
@@ -265,6 +287,7 @@ class BoundBatchWriter(DataFrameWriter):
         raise not_bound("write.jdbc")
 
     def _at(self, path: str) -> str:
+        self._started.written.note(output_at(path))
         return self._started.places.of_batch_writer(path)
 
     @property
