@@ -16,6 +16,7 @@ from streamproof.errors import ScenarioError
 from streamproof.progress import progress_on
 from streamproof.prove.events import Event
 from streamproof.prove.run import Options, PlanPreview, preview, run_proof
+from streamproof.prove.scenario.declared import SampleFile
 from streamproof.prove.subjects.named import named
 from streamproof.prove.subjects.pyspark.preparation import Wanted
 from streamproof.report import store
@@ -73,7 +74,7 @@ def prove(
     brokers: int = 1,
     services: Mapping[str, str] | None = None,
     progress: bool = False,
-    inputs: Mapping[str, str] | None = None,
+    inputs: Mapping[str, str | Path | SampleFile] | None = None,
     job: Wanted | None = None,
     brief: bool = False,
     listener: Callable[[Event], None] | None = None,
@@ -85,7 +86,7 @@ def prove(
     target
         A folder with streamproof.toml, or "file.py:function".
     inputs
-        Of plain PySpark, that was not written for Streamproof, by name a sample of each input.
+        Of plain PySpark, that was not written for Streamproof, by name a sample of each input: a file, or `sp.sample(file, schema=...)`.
     job
         The same with whatever else such a job takes: arguments, tables, functions that read back what it writes.
     seed, events, batches
@@ -122,7 +123,7 @@ def prove(
     KeyboardInterrupt
         On Ctrl-C, once what was finished is stored.
     """
-    job = job or (Wanted(str(target), inputs) if inputs else None)
+    job = job or (Wanted.of(str(target), inputs) if inputs else None)
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
     ids = tuple(store.last_failed(subject.root)) if last_failed else scenarios
@@ -177,10 +178,12 @@ def plan(
     batches: int | None = None,
     brokers: int = 1,
     services: Mapping[str, str] | None = None,
+    inputs: Mapping[str, str | Path | SampleFile] | None = None,
     job: Wanted | None = None,
     listener: Callable[[Event], None] | None = None,
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
+    job = job or (Wanted.of(str(target), inputs) if inputs else None)
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     options = Options(
         str(target),

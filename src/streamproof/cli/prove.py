@@ -98,6 +98,13 @@ def prove(
             "kafka:FILE gives a parameter Kafka's columns.",
         ),
     ] = None,
+    schema: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=DDL",
+            help='Plain PySpark: the types of an input, such as clicks="user string, at timestamp"; or a file with DDL or Spark\'s JSON of a schema.',
+        ),
+    ] = None,
     table: Annotated[
         list[str] | None, typer.Option(metavar="NAME=FILE", help="Plain PySpark: a table for a parameter of the function.")
     ] = None,
@@ -150,7 +157,7 @@ def prove(
             f"{', '.join(Phase)}, or is fault-free. streamproof prove {shlex.quote(target)} --list shows them."
         )
     inputs = _pairs("--input", sample)
-    plain = inputs or table or value or argument or env or conf or mode or read
+    plain = inputs or schema or table or value or argument or env or conf or mode or read
     _look_at_surroundings(target, profile, plain=bool(plain))
     from streamproof.core.verdict import Verdict
     from streamproof.progress import progress_on
@@ -172,6 +179,7 @@ def prove(
             as_is,
             show_values,
             _pairs("--conf", conf),
+            _pairs("--schema", schema),
         )
         if plain
         else None

@@ -33,10 +33,13 @@ class Record:
         The line as it stands in a text format, without its line end; None for Parquet and Avro.
     values
         Every column of the sample with its value, typed as Arrow gives it; None where the record has none.
+    line
+        The line of the file that it stands on, from 1; 0 where the format has no lines.
     """
 
     raw: bytes | None
     values: Mapping[str, Any]
+    line: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,10 @@ class Sample:
         The schema of the file itself: Arrow's for Parquet, Avro's for Avro.
     notes
         What a person should know: that the file has more records, that a value is read otherwise than it looks.
+    kept
+        The columns that a job gets, where a reader has to name more of them; empty where it gets all.
+    whole_lines
+        Whether no line of it is ever cut: the file that it stands for is not read in lines.
     """
 
     name: str
@@ -77,6 +84,8 @@ class Sample:
     header: bytes | None = None
     layout: Any = None
     notes: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    whole_lines: bool = False
 
     def instants(self) -> list[int | None]:
         """The event time of each record in microseconds since 1970, UTC; None where it has none that can be read."""

@@ -39,7 +39,7 @@ _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 def json_lines(path: Path, most: int) -> Found:
     """The objects of a file; objects with other keys are merged, and what is missing is null."""
-    raw: list[bytes] = []
+    raw: list[tuple[int, bytes]] = []
     objects: list[dict[str, Any]] = []
     inferred: ColumnType = StructOf(())
     more = False
@@ -48,14 +48,14 @@ def json_lines(path: Path, most: int) -> Found:
             more = True
             break
         value = object_in(path, number, text)
-        raw.append(line)
+        raw.append((number, line))
         objects.append(value)
         inferred = merged(inferred, json_type(value))
     columns = settled(inferred)
     fields = dict(columns.fields) if isinstance(columns, StructOf) else {}
     records = [
-        Record(line, {name: from_json(value.get(name), type_) for name, type_ in fields.items()})
-        for line, value in zip(raw, objects, strict=True)
+        Record(line, {name: from_json(value.get(name), type_) for name, type_ in fields.items()}, number)
+        for (number, line), value in zip(raw, objects, strict=True)
     ]
     return Found(records, {name: written(type_) for name, type_ in fields.items()}, more)
 
@@ -65,7 +65,7 @@ def csv_lines(path: Path, most: int) -> Found:
     lines = lines_of(path)
     number, header, text = next(lines, (1, b"", ""))
     names = header_of(path, text) if header else []
-    raw: list[bytes] = []
+    raw: list[tuple[int, bytes]] = []
     rows: list[list[str]] = []
     types: list[ColumnType] = ["null"] * len(names)
     more = False
@@ -80,12 +80,12 @@ def csv_lines(path: Path, most: int) -> Found:
                 required=f"The header has {len(names)}: {', '.join(names)}.",
                 remedy="Mend the line, or leave it out.",
             )
-        raw.append(line)
+        raw.append((number, line))
         rows.append(fields)
         types = [merged(type_, csv_type(field)) for type_, field in zip(types, fields, strict=True)]
     records = [
-        Record(line, {name: from_csv(field, type_) for name, field, type_ in zip(names, row, types, strict=True)})
-        for line, row in zip(raw, rows, strict=True)
+        Record(line, {name: from_csv(field, type_) for name, field, type_ in zip(names, row, types, strict=True)}, number)
+        for (number, line), row in zip(raw, rows, strict=True)
     ]
     columns = {name: written(type_) for name, type_ in zip(names, types, strict=True)}
     return Found(records, columns, more, header=header, notes=tuple(_lost_zeros(names, types, rows)))

@@ -14,6 +14,7 @@ from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
 from streamproof.prove.process.child import JOB_RAISED, NOT_REACHED, ChildResult, ChildTask
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told, placed
+from streamproof.prove.subjects.pyspark.type_complaints import typed_by_schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,11 +64,11 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
             raise ended.problem
         _require_sound(told, inputs, started)
     except Exception as problem:  # noqa: BLE001 -- it is the user's job: anything can happen in it
-        return _stopped(started.raised[0] if started.raised else problem, notes)
+        return _stopped(started.raised[0] if started.raised else problem, notes, told)
     return ChildResult(notes=tuple(notes))
 
 
-def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
+def _stopped(problem: Exception, notes: "list[Note]", told: Told | None = None) -> ChildResult:
     """How the job was stopped; what is neither the job's nor Spark's is a fault of the proof, and goes on."""
     if isinstance(problem, StreamproofError):
         return ChildResult(problem.code, problem.message, problem.remedy, problem.action, tuple(notes))
@@ -77,8 +78,9 @@ def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
         return ChildResult(NOT_REACHED, f"the JVM of the proof could not call the job's process: {_jvm.plain(causes[-1])}")
     if place_of(problem) is None and not of_spark:
         raise problem
+    by_schema = typed_by_schema("\n".join((str(problem), *causes)), told.inputs) if of_spark and told is not None else ""
     return (_in_spark(problem, notes) if of_spark else None) or ChildResult(
-        JOB_RAISED, raised_in(None, problem), remedy_for(problem), None, tuple(notes)
+        JOB_RAISED, raised_in(None, problem), remedy_for(problem) or by_schema, None, tuple(notes)
     )
 
 

@@ -47,7 +47,7 @@ class Inputs:
     def frame(self, name: str) -> "DataFrame":
         """The events of an input, as its sample has them."""
         one = self._inputs[name]
-        return self._kafka(name, {}) if one.kafka else self._files(name, one.format, one.schema, {})
+        return self._kafka(name, {}) if one.kafka else self._own(one)
 
     def for_reader(self, source: str, schema: "StructType | str | None", options: Mapping[str, Any], place: str) -> "DataFrame":
         """The events of the input that a reader of the job means.
@@ -69,8 +69,10 @@ class Inputs:
         one = self._inputs[name]
         kept = {key: value for key, value in options.items() if key.lower() not in _OF_THE_SOURCE}
         if source not in _FILES or source != one.format:
-            return self._files(name, one.format, one.schema, {})
-        return self._files(name, source, schema if schema is not None else one.schema, kept)
+            return self._own(one)
+        if schema is None:
+            return _only(self._files(name, source, one.schema, kept), one.kept)
+        return self._files(name, source, schema, kept)
 
     def _meant(self, source: str, options: Mapping[str, Any], place: str) -> str:
         """The one input, or the one whose name is in what the reader names, or the next one that nobody has read."""
@@ -86,6 +88,9 @@ class Inputs:
             required=f"There are {', '.join(self._inputs)}: a topic, table or folder of that name.",
             remedy="Call the input as the job does: --input TOPIC=FILE.",
         )
+
+    def _own(self, one: ToldInput) -> "DataFrame":
+        return _only(self._files(one.name, one.format, one.schema, {}), one.kept)
 
     def _files(self, name: str, source: str, schema: "StructType | str", options: Mapping[str, Any]) -> "DataFrame":
         self.read.add(name)
@@ -114,6 +119,11 @@ class Inputs:
 
     def _limited(self, reader: DataStreamReader) -> DataStreamReader:
         return reader if self._files_per_batch is None else reader.option("maxFilesPerTrigger", self._files_per_batch)
+
+
+def _only(frame: "DataFrame", columns: Sequence[str]) -> "DataFrame":
+    """The columns of a declared schema, in its order: a reader of CSV has to name all that the file has."""
+    return frame.select(*(f"`{name.replace('`', '``')}`" for name in columns)) if columns else frame
 
 
 class BoundReader(DataStreamReader):

@@ -17,13 +17,15 @@ FOLDER = "{folder}"
 class ToldInput:
     """An input of the job: its name, the format of its sample, the schema (Spark's DDL), and which record formats are written.
 
-    With `kafka` the job gets Kafka's columns in any case; a reader with format("kafka") does without it.
+    With `kafka` the job gets Kafka's columns in any case; a reader with format("kafka") does without it. `kept` are the columns that the job
+    gets, where a reader has to name more; empty where it gets all.
     """
 
     name: str
     format: str
     schema: str
     kafka: bool = False
+    kept: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
