@@ -15,6 +15,7 @@ from streamproof.config.problems import did_you_mean
 from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.declared_values import Misfit, Read, reader_of
+from streamproof.prove.scenario.left_out import said_lines
 from streamproof.prove.scenario.sample import Record, Sample
 from streamproof.prove.scenario.sample_lines import fields_of
 from streamproof.prove.scenario.sample_time import id_column, time_columns
@@ -22,7 +23,6 @@ from streamproof.prove.scenario.sample_types import ddl_of, struct_ddl
 
 _MOST_BROKEN = 0.05
 """Where more of a column's values do not fit, the schema is wrong; below that the values are, and they come as null."""
-_LINES_SHOWN = 5
 _REQUIRED = 'A schema is columns with their types in Spark\'s DDL, such as "user string, at timestamp", or a file that holds it.'
 
 
@@ -264,12 +264,3 @@ def _instead(type_: str, reasons: Sequence[str]) -> str:
 
 def _lines(sample: Sample, places: Sequence[int]) -> str:
     return said_lines([sample.records[place].line or place + 1 for place in places], "line" if sample.records[0].line else "record")
-
-
-def said_lines(numbers: Sequence[int], what: str = "line") -> str:
-    """Line numbers in words: "line 7", "lines 7, 9 and 12", "lines 3, 4, 5, 6, 7 and 20 more"."""
-    shown = [f"{number:,}" for number in numbers[:_LINES_SHOWN]]
-    more = len(numbers) - len(shown)
-    if more:
-        return f"{what}s {', '.join(shown)} and {more:,} more"
-    return f"{what}s {', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else f"{what} {shown[0]}"

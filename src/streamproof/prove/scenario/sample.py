@@ -1,14 +1,15 @@
 """A sample: a file of records as the users have them, which takes the place of the generator's events."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
-from streamproof.prove.scenario.sample_time import TimeColumn, id_column, instant_us, time_columns
+from streamproof.prove.scenario.sample_time import TimeColumn, id_column, instant_us, time_columns, time_columns_of
 
 MOST_RECORDS = 50_000
 """So many records of a sample are taken unless the caller says otherwise."""
@@ -39,7 +40,7 @@ class Record:
 
     raw: bytes | None
     values: Mapping[str, Any]
-    line: int = 0
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class Sample:
         The columns that a job gets, where a reader has to name more of them; empty where it gets all.
     whole_lines
         Whether no line of it is ever cut: the file that it stands for is not read in lines.
+    left_out
+        How many lines of the file hold no record.
     """
 
     name: str
@@ -86,6 +89,12 @@ class Sample:
     notes: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     whole_lines: bool = False
+    left_out: int = 0
+
+    @property
+    def broken_share(self) -> float:
+        """The share of the lines that hold no record."""
+        return self.left_out / (self.left_out + len(self.records)) if self.left_out else 0.0
 
     def instants(self) -> list[int | None]:
         """The event time of each record in microseconds since 1970, UTC; None where it has none that can be read."""
@@ -101,6 +110,7 @@ def read_sample(
     format: str | None = None,  # noqa: A002
     limit: int | None = None,
     least: int = _LEAST_RECORDS,
+    forgiving: bool = False,
 ) -> Sample:
     """Read a sample; needs neither Spark nor a JVM.
 
@@ -116,11 +126,16 @@ def read_sample(
         At most so many records, the first ones; 50,000 unless given.
     least
         So many records it must have: two for a proof.
+    forgiving
+        Whether records of text formats are left out whose values are of another kind than nearly all of their column. Without it such a
+        column is a text, as Spark infers it.
+
+    Lines that hold no record are left out, and a note says so.
 
     Raises
     ------
     ScenarioError
-        If the file is not there, is empty, has an ending that says nothing, or is not what it should be: with the line where there is one.
+        If the file is not there, is empty, has an ending that says nothing, or is not what it should be: half of its lines hold no record.
     MissingExtra
         If it is Avro, and the library that reads it is not installed.
     """
@@ -131,8 +146,8 @@ def read_sample(
     _require_file(path)
     most = MOST_RECORDS if limit is None else limit
     read = {
-        "json": sample_lines.json_lines,
-        "csv": sample_lines.csv_lines,
+        "json": partial(sample_lines.json_lines, forgiving=forgiving),
+        "csv": partial(sample_lines.csv_lines, forgiving=forgiving),
         "parquet": sample_tables.parquet,
         "avro": sample_tables.avro,
     }
@@ -148,7 +163,7 @@ def read_sample(
             remedy="Take a larger sample; a thousand records are a good one.",
         )
     values = {column: [record.values[column] for record in found.records] for column in found.columns}
-    times = time_columns(values)
+    times = time_columns_of(values) if forgiving else time_columns(values)
     time = times[0] if times else None
     notes = (*found.notes, *_more(path, most, more=found.more), *_backwards(values, time))
     return Sample(
@@ -164,6 +179,7 @@ def read_sample(
         found.header,
         found.layout,
         notes,
+        left_out=found.left_out,
     )
 
 
@@ -177,6 +193,7 @@ class Found:
     header: bytes | None = None
     layout: Any = None
     notes: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 def _format(path: Path, given: str | None) -> str:

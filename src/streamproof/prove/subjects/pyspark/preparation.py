@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from streamproof.config.entry import job_functions
@@ -154,7 +154,9 @@ class PysparkPreparation(Preparation):
 
 
 def _disturbance(sample: Sample) -> Perturbation:
-    return Perturbation(malformed=0) if sample.whole_lines else Perturbation()
+    """As a sample is disturbed by default; of one with broken lines as large a share is cut."""
+    usual = Perturbation()
+    return replace(usual, malformed=0 if sample.whole_lines else max(usual.malformed, sample.broken_share))
 
 
 def _require_inputs_of(wanted: Wanted) -> None:
