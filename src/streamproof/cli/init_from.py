@@ -166,6 +166,7 @@ def _kept(sample: Sample) -> tuple[Sample, tuple[str, ...]]:
         return sample, sample.notes
     reason = {
         "csv": "A job that is made from a sample of CSV reads JSON",
+        "text": "A job that is made from plain lines reads JSON",
         "avro": "A job that is made from a sample of Avro reads JSON",
         "parquet": "The generator of proofs does not write all of its columns to Parquet",
     }[sample.format]

@@ -94,7 +94,7 @@ def prove(
         typer.Option(
             "--input",
             metavar="NAME=FILE",
-            help="Plain PySpark: a sample of the input NAME (JSON lines, CSV, Parquet, Avro); a stream parameter, or what readStream names. "
+            help="Plain PySpark: a sample of the input NAME (JSON lines, CSV, .log, Parquet, Avro); a stream parameter, or what readStream names. "
             "kafka:FILE gives a parameter Kafka's columns.",
         ),
     ] = None,

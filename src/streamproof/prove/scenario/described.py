@@ -173,7 +173,8 @@ def _examples(values: Sequence[Any]) -> Mapping[str, Any] | None:
     """Some of the values themselves: nested ones, dates, timestamps, bytes. Every text and truth in them is there if it can be."""
     counts = Counter(text for text in map(json_text, values) if _writable(text))
     found = {text: json.loads(text) for text, _ in counts.most_common()}
-    chosen, seen = [], set[tuple[str, str]]()
+    chosen: list[str] = []
+    seen: set[tuple[str, str]] = set()
     for text, value in found.items():
         new = set(_leaves(value)) - seen
         if new and len(chosen) < _MOST_EXAMPLES:

@@ -1,5 +1,6 @@
 """Columns whose values are nearly all of one kind: the few others are records that went wrong, and not a reason to read the column as text."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -47,6 +48,8 @@ def of_json(value: Any) -> str | None:
             return None
         case bool():
             return "truth"
+        case float() if not math.isfinite(value):
+            return "text"  # NaN without quotes is no JSON: a job rejects it
         case int() | float() | Decimal():
             return "number"
         case str():

@@ -1,6 +1,6 @@
 """A sample: a file of records as the users have them, which takes the place of the generator's events."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -20,6 +20,7 @@ FORMATS: Mapping[str, str] = {
     ".csv": "csv",
     ".parquet": "parquet",
     ".avro": "avro",
+    ".log": "text",
 }
 _LEAST_RECORDS = 2
 
@@ -52,7 +53,7 @@ class Sample:
     name
         The name of the input that it stands for.
     format
-        "json" (one object a line), "csv" (with a header), "parquet" or "avro" (an object container).
+        "json" (one object a line), "csv" (with a header), "text" (plain lines), "parquet" or "avro" (an object container).
     schema
         The columns in Spark's DDL, all of them nullable: "id string, amount double, address struct<city: string>".
     time_column, time_unit
@@ -119,9 +120,9 @@ def read_sample(
     name
         Of the input that it stands for, "trades".
     path
-        One file: JSON lines, CSV with a header, Parquet, or an Avro object container.
+        One file: JSON lines, CSV with a header, plain lines (.log), Parquet, or an Avro object container.
     format
-        "json", "csv", "parquet" or "avro"; by the ending of the file's name unless given.
+        "json", "csv", "text", "parquet" or "avro"; by the ending of the file's name unless given.
     limit
         At most so many records, the first ones; 50,000 unless given.
     least
@@ -145,9 +146,10 @@ def read_sample(
     format_ = _format(path, format)
     _require_file(path)
     most = MOST_RECORDS if limit is None else limit
-    read = {
+    read: Mapping[str, Callable[[Path, int], Found]] = {
         "json": partial(sample_lines.json_lines, forgiving=forgiving),
         "csv": partial(sample_lines.csv_lines, forgiving=forgiving),
+        "text": sample_lines.text_lines,
         "parquet": sample_tables.parquet,
         "avro": sample_tables.avro,
     }

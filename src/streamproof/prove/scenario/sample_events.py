@@ -175,13 +175,13 @@ def _files(path: Path) -> list[Path]:
         file
         for file in path.rglob("*")
         if file.is_file()
-        and file.suffix.lower() in FORMATS
+        and FORMATS.get(file.suffix.lower(), "text") != "text"
         and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
     )
     if not found:
         raise ScenarioError(
             f"{display(path)} holds no file of a sample.",
-            required=f"Files of a sample end with one of {', '.join(FORMATS)}.",
+            required=f"Files of a sample end with one of {', '.join(ending for ending, form in FORMATS.items() if form != 'text')}.",
             remedy="Look at the name of the folder.",
         )
     return found

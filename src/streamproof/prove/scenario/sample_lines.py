@@ -108,6 +108,18 @@ def csv_lines(path: Path, most: int, *, forgiving: bool = False) -> Found:
     return Found(records, found, more, header=header, notes=notes, left_out=left_out.count)
 
 
+def text_lines(path: Path, most: int) -> Found:
+    """Plain lines, as Spark's source of texts gives them: one column, `value`."""
+    left_out = LeftOut(path)
+    records: list[Record] = []
+    for number, line, text in lines_of(path, left_out):
+        if len(records) == most:
+            return Found(records, {"value": "string"}, True, notes=tuple(left_out.notes(most)), left_out=left_out.count)
+        records.append(Record(line, {"value": text}, number))
+    left_out.require_fewer(len(records))
+    return Found(records, {"value": "string"}, False, notes=tuple(left_out.notes(len(records))), left_out=left_out.count)
+
+
 def row_in(path: Path, number: int, text: str, names: Sequence[str], left_out: LeftOut) -> list[str] | None:
     """The fields of a line of CSV; None where it is left out: it is cut, or it is the header once more."""
     try:
@@ -121,12 +133,12 @@ def row_in(path: Path, number: int, text: str, names: Sequence[str], left_out: L
     if len(fields) > len(names) and not any(fields[len(names) :]):
         return fields[: len(names)]  # commas at the end of the line
     if len(fields) != len(names):
-        problem = ScenarioError(
+        other = ScenarioError(
             f"{display(path)} line {number} has {_counted(len(fields))}.",
             required=f"The header has {len(names)}: {', '.join(names)}.",
             remedy="Mend the line, or leave it out.",
         )
-        left_out.add(number, f"{_counted(len(fields))}, and the header has {len(names)}", problem)
+        left_out.add(number, f"{_counted(len(fields))}, and the header has {len(names)}", other)
         return None
     return fields
 

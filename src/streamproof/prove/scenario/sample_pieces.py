@@ -103,6 +103,11 @@ def _json_rows(path: Path, types: Mapping[str, str], left_out: LeftOut) -> Itera
             left_out.add(number, "no object of JSON", problem)
 
 
+def _text_rows(path: Path, types: Mapping[str, str], left_out: LeftOut) -> Iterator[Mapping[str, Any]]:  # noqa: ARG001 -- lines are texts
+    for _, _, text in lines_of(path, left_out):
+        yield {"value": text}
+
+
 def _csv_rows(path: Path, types: Mapping[str, str], left_out: LeftOut) -> Iterator[Mapping[str, Any]]:
     lines = lines_of(path, left_out)
     first = next(lines, None)
@@ -135,6 +140,7 @@ def _avro_rows(path: Path, types: Mapping[str, str], _: LeftOut) -> Iterator[Map
 _ROWS_OF: Mapping[str, Callable[[Path, Mapping[str, str], LeftOut], Iterator[Mapping[str, Any]]]] = {
     "json": _json_rows,
     "csv": _csv_rows,
+    "text": _text_rows,
     "avro": _avro_rows,
     "parquet": _parquet_rows,
 }

@@ -13,6 +13,7 @@ from streamproof import _jvm
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
 from streamproof.prove.process.child import JOB_RAISED, NOT_REACHED, ChildResult, ChildTask
+from streamproof.prove.subjects.pyspark.cut_lines import with_cut_lines
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told, placed
 from streamproof.prove.subjects.pyspark.type_complaints import typed_by_schema
 
@@ -39,6 +40,7 @@ def spark_of(task: ChildTask) -> "tuple[Mapping[str, str], Sequence[str]]":
 
 def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     """Runs the job to its end on the scenario's folder."""
+    from streamproof.prove.subjects.pyspark.ending import JOB_THREAD
     from streamproof.prove.subjects.pyspark.readers import Inputs
     from streamproof.prove.subjects.pyspark.redirect import redirect
     from streamproof.prove.subjects.pyspark.reference import CUT
@@ -55,7 +57,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS))
     notes = redirect(spark, inputs, started)
     ended = _Ended()
-    thread = threading.Thread(target=_call, args=(spark, told, task, inputs, started, ended), name="job", daemon=True)
+    thread = threading.Thread(target=_call, args=(spark, told, task, inputs, started, ended), name=JOB_THREAD, daemon=True)
     thread.start()
     try:
         _until_done(thread, started)
@@ -78,10 +80,12 @@ def _stopped(problem: Exception, notes: "list[Note]", told: Told | None = None) 
         return ChildResult(NOT_REACHED, f"the JVM of the proof could not call the job's process: {_jvm.plain(causes[-1])}")
     if place_of(problem) is None and not of_spark:
         raise problem
-    by_schema = typed_by_schema("\n".join((str(problem), *causes)), told.inputs) if of_spark and told is not None else ""
-    return (_in_spark(problem, notes) if of_spark else None) or ChildResult(
+    said = "\n".join((type(problem).__name__, str(problem), *causes))
+    by_schema = typed_by_schema(said, told.inputs) if of_spark and told is not None else ""
+    result = (_in_spark(problem, notes) if of_spark else None) or ChildResult(
         JOB_RAISED, raised_in(None, problem), remedy_for(problem) or by_schema, None, tuple(notes)
     )
+    return with_cut_lines(result, said) if told is not None and told.cuts and not by_schema else result
 
 
 def _in_spark(problem: Exception, notes: "list[Note]") -> "ChildResult | None":
@@ -278,6 +282,7 @@ def _require_sound(told: Told, inputs: "Inputs", started: "Started") -> None:
             required="A job returns streaming DataFrames, or starts a query: frame.writeStream....start().",
             remedy="Name the function that does: file.py:function.",
         )
+    inputs.batch_reads.require_streamed(started.places.streamed_from)
     never = [one.name for one in told.inputs if one.name not in inputs.read]
     if never:
         raise ScenarioError(

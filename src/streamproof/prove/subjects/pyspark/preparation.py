@@ -146,6 +146,7 @@ class PysparkPreparation(Preparation):
             self.wanted.modes,
             {name: str(Path(path).resolve()) for name, path in self.wanted.tables.items()},
             self.wanted.conf,
+            cuts=any(event.kind == "malformed" for its in self._events.values() for event in its),
         )
         data = {name: str(events / name) for name in offered}
         return PysparkSubject(

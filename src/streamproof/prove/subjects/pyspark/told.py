@@ -50,6 +50,8 @@ class Told:
         By parameter the file of a table that stays as it is.
     conf
         Settings of Spark that a session begins with: jars of a connector, extensions, catalogs.
+    cuts
+        Whether there are lines among its events that the proof has cut.
     """
 
     file: str
@@ -61,6 +63,7 @@ class Told:
     modes: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, str] = field(default_factory=dict)
     conf: Mapping[str, str] = field(default_factory=dict)
+    cuts: bool = False
 
     @property
     def keeps_elsewhere(self) -> bool:
