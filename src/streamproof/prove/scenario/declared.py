@@ -111,6 +111,7 @@ def _retyped(sample: Sample, columns: Mapping[str, str], values: Mapping[str, Se
     ]
     by_column = {name: [record.values[name] for record in records] for name in sample.columns}
     times = time_columns(by_column)
+    inferred = [note for name, note in sample.of_types.items() if name in columns]
     found = replace(
         sample,
         records=records,
@@ -120,7 +121,7 @@ def _retyped(sample: Sample, columns: Mapping[str, str], values: Mapping[str, Se
         time_column=times[0].name if times else None,
         time_unit=times[0].unit if times else None,
         id_column=id_column(by_column, times),
-        notes=(*(note for note in sample.notes if not _said_otherwise(note, columns)), *notes),
+        notes=(*(note for note in sample.notes if note not in inferred), *notes),
     )
     return found if sample.format in ("json", "csv") else _as_lines(found)
 
@@ -141,11 +142,6 @@ def _as_lines(sample: Sample) -> Sample:
         for record in sample.records
     ]
     return replace(sample, format="json", records=kept, header=None, layout=None, whole_lines=True)
-
-
-def _said_otherwise(note: str, columns: Mapping[str, str]) -> bool:
-    """Whether a note of the inferred types says what the schema has said otherwise."""
-    return any(note.startswith(f"{name} is read as a number") and type_ == "string" for name, type_ in columns.items())
 
 
 def _text_of(name: str, schema: str) -> tuple[str, str]:

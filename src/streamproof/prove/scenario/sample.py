@@ -74,6 +74,8 @@ class Sample:
         Whether no line of it is ever cut: the file that it stands for is not read in lines.
     left_out
         How many lines of the file hold no record.
+    of_types
+        By column the note, among the others, of how its type was inferred.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Sample:
     kept: tuple[str, ...] = ()
     whole_lines: bool = False
     left_out: int = 0
+    of_types: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def broken_share(self) -> float:
@@ -167,7 +170,7 @@ def read_sample(
     values = {column: [record.values[column] for record in found.records] for column in found.columns}
     times = time_columns_of(values) if forgiving else time_columns(values)
     time = times[0] if times else None
-    notes = (*found.notes, *_more(path, most, more=found.more), *_backwards(values, time))
+    notes = (*found.notes, *found.of_types.values(), *_more(path, most, more=found.more), *_backwards(values, time))
     return Sample(
         name,
         path,
@@ -182,6 +185,7 @@ def read_sample(
         found.layout,
         notes,
         left_out=found.left_out,
+        of_types=found.of_types,
     )
 
 
@@ -195,6 +199,7 @@ class Found:
     header: bytes | None = None
     layout: Any = None
     notes: tuple[str, ...] = ()
+    of_types: Mapping[str, str] = field(default_factory=dict)
     left_out: int = 0
 
 

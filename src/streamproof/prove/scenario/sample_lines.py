@@ -103,9 +103,10 @@ def csv_lines(path: Path, most: int, *, forgiving: bool = False) -> Found:
         Record(line, {name: from_csv(field, type_) for name, field, type_ in zip(names, row, types, strict=True)}, number)
         for (number, line), row in zip(raw, rows, strict=True)
     ]
-    notes = (*left_out.notes(len(records)), *_lost_zeros(names, types, rows))
+    notes = tuple(left_out.notes(len(records)))
+    zeros = dict(_lost_zeros(names, types, rows))
     found = {name: written(type_) for name, type_ in zip(names, types, strict=True)}
-    return Found(records, found, more, header=header, notes=notes, left_out=left_out.count)
+    return Found(records, found, more, header=header, notes=notes, of_types=zeros, left_out=left_out.count)
 
 
 def text_lines(path: Path, most: int) -> Found:
@@ -174,11 +175,7 @@ def lines_of(path: Path, left_out: LeftOut) -> Iterator[tuple[int, bytes, str]]:
                 try:
                     text = _text(path, number, line)
                 except ScenarioError as problem:
-                    left_out.add(
-                        number,
-                        "no text in UTF-8" if "UTF-8" in problem.message else "a carriage return or a zero byte in it",
-                        problem,
-                    )
+                    left_out.add(number, "no plain text in UTF-8", problem)
                 else:
                     yield number, line, text
 
@@ -295,8 +292,8 @@ def _counted(fields: int) -> str:
     return "one field" if fields == 1 else f"{fields} fields"
 
 
-def _lost_zeros(names: Sequence[str], types: Sequence[ColumnType], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _lost_zeros(names: Sequence[str], types: Sequence[ColumnType], rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
     for place, (name, type_) in enumerate(zip(names, types, strict=True)):
         shown = next((row[place] for row in rows if _LEADING_ZERO.fullmatch(row[place])), None) if type_ == "long" else None
         if shown is not None:
-            yield f'{name} is read as a number, as Spark infers it: "{shown}" becomes {int(shown)}.'
+            yield name, f'{name} is read as a number, as Spark infers it: "{shown}" becomes {int(shown)}.'
