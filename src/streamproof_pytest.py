@@ -150,6 +150,8 @@ def _job(mark: pytest.Mark, test: Path, config: pytest.Config) -> "Job":
     if seed is not None:
         arguments["seed"] = seed
     options = {name: value for name, value in arguments.items() if value is not None}
+    if "inputs" in options:
+        options["inputs"] = {name: _sample_beside(one, test) for name, one in options["inputs"].items()}
     return Job(_beside(str(target), test), {**_PLANS[plan], **options})
 
 
@@ -158,6 +160,22 @@ def _beside(target: str, test: Path) -> str:
     path, colon, function = target.partition(":")
     beside = test.parent / path
     return f"{beside}{colon}{function}" if beside.exists() else target
+
+
+def _sample_beside(given: Any, test: Path) -> Any:
+    """A sample, and the file of its schema, as the test's file names them: beside it if they are there, else from where pytest runs."""
+    from streamproof.prove.scenario.declared import SampleFile
+
+    def beside(text: str) -> str:
+        kafka, path = ("kafka:", text.removeprefix("kafka:")) if text.startswith("kafka:") else ("", text)
+        try:
+            there = (test.parent / path).is_file()
+        except (OSError, ValueError):
+            there = False
+        return f"{kafka}{test.parent / path}" if there else text
+
+    one = given if isinstance(given, SampleFile) else SampleFile(str(given))
+    return SampleFile(beside(one.path), None if one.schema is None else beside(one.schema))
 
 
 # -- what they say

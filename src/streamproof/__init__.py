@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from streamproof.errors import StreamproofError
     from streamproof.proof import Proof, prove
+    from streamproof.prove.scenario.declared import sample
     from streamproof.runtime.target import run
     from streamproof.stream import Outputs, Stream, calendar, gap_of, hopping, session, shifts, tumbling
     from streamproof.stream.aggregates import accumulator, sketch
@@ -26,6 +27,7 @@ __all__ = [
     "job",
     "prove",
     "run",
+    "sample",
     "session",
     "shifts",
     "sketch",
@@ -44,6 +46,7 @@ _HOMES = {
     "hopping": "streamproof.stream",
     "job": "streamproof.stream",
     "run": "streamproof.runtime.target",
+    "sample": "streamproof.prove.scenario.declared",
     "session": "streamproof.stream",
     "shifts": "streamproof.stream",
     "sketch": "streamproof.stream.aggregates",

@@ -18,6 +18,7 @@ from streamproof.progress import progress_on
 from streamproof.prove.events import Event
 from streamproof.prove.process import apart, served
 from streamproof.prove.run import Options, PlanPreview, preview, run_proof
+from streamproof.prove.scenario.declared import SampleFile
 from streamproof.prove.subjects.named import named
 from streamproof.prove.subjects.pyspark.preparation import Wanted
 from streamproof.report import store
@@ -77,7 +78,7 @@ def prove(
     services: Mapping[str, str] | Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     progress: bool = False,
-    inputs: Mapping[str, str] | None = None,
+    inputs: Mapping[str, str | Path | SampleFile] | None = None,
     job: Wanted | None = None,
     expect: str | Sequence[str] = (),
     brief: bool = False,
@@ -90,7 +91,7 @@ def prove(
     target
         A folder with streamproof.toml, or "file.py:function".
     inputs
-        Of plain PySpark, that was not written for Streamproof, by name a sample of each input.
+        Of plain PySpark, that was not written for Streamproof, by name a sample of each input: a file, or `sp.sample(file, schema=...)`.
     job
         The same with whatever else such a job takes: arguments, tables, functions that read back what it writes.
     expect
@@ -134,7 +135,7 @@ def prove(
     """
     if apart.state() is None:
         return cast("Proof", _set_apart(prove, locals().copy()))
-    job = _with(services, ignore, job or (Wanted(str(target), inputs) if inputs else None), str(target))
+    job = _with(services, ignore, job or (Wanted.of(str(target), inputs) if inputs else None), str(target))
     job = _expecting(str(target), job, expect)
     given = services if isinstance(services, Mapping) else {}
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
@@ -231,7 +232,7 @@ def plan(
     brokers: int = 1,
     services: Mapping[str, str] | Sequence[str] | None = None,
     ignore: Sequence[str] = (),
-    inputs: Mapping[str, str] | None = None,
+    inputs: Mapping[str, str | Path | SampleFile] | None = None,
     job: Wanted | None = None,
     expect: str | Sequence[str] = (),
     listener: Callable[[Event], None] | None = None,
@@ -239,7 +240,7 @@ def plan(
     """The plan of a proof: records the job once and says what would be tried."""
     if apart.state() is None:
         return cast("PlanPreview", _set_apart(plan, locals().copy()))
-    job = _with(services, ignore, job or (Wanted(str(target), inputs) if inputs else None), str(target))
+    job = _with(services, ignore, job or (Wanted.of(str(target), inputs) if inputs else None), str(target))
     job = _expecting(str(target), job, expect)
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
     options = Options(

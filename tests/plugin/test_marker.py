@@ -149,3 +149,21 @@ def test_what_the_session_shares_goes_with_it(folder: Folder, monkeypatch: pytes
     folder.run("--streamproof")
 
     assert not list(tmp_path.glob("streamproof-*"))
+
+
+def test_samples_and_their_schemas_lie_beside_the_test(tmp_path):
+    import streamproof as sp
+    from streamproof.prove.scenario.declared import SampleFile
+    from streamproof_pytest import _sample_beside
+
+    for name in ("clicks.jsonl", "clicks.ddl"):
+        (tmp_path / name).write_text("x")
+    there, test = tmp_path / "clicks.jsonl", tmp_path / "test_job.py"
+
+    assert _sample_beside("clicks.jsonl", test) == SampleFile(str(there))
+    assert _sample_beside("kafka:clicks.jsonl", test) == SampleFile(f"kafka:{there}")
+    assert _sample_beside("other.jsonl", test) == SampleFile("other.jsonl")
+    assert _sample_beside(sp.sample("clicks.jsonl", schema="at timestamp"), test) == SampleFile(str(there), "at timestamp")
+    assert _sample_beside(sp.sample("clicks.jsonl", schema="clicks.ddl"), test) == SampleFile(
+        str(there), str(tmp_path / "clicks.ddl")
+    )

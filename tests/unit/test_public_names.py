@@ -13,7 +13,7 @@ def test_the_names_are_few_and_known():
     windows = ["calendar", "gap_of", "hopping", "session", "shifts", "tumbling"]
     aggregates = ["accumulator", "sketch"]
     assert sorted(sp.__all__) == sorted(
-        ["Outputs", "Proof", "Stream", "StreamproofError", "__version__", "job", "prove", "run", *windows, *aggregates]
+        ["Outputs", "Proof", "Stream", "StreamproofError", "__version__", "job", "prove", "run", "sample", *windows, *aggregates]
     )
     assert len(sp.__all__) <= 25
     assert dir(sp) == sorted(sp.__all__)

@@ -4,12 +4,15 @@ import keyword
 import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from streamproof.core.clock import from_micros
 from streamproof.core.durations import format_duration, micros_of
+from streamproof.doctor.lag.chunks import Chunk
+from streamproof.doctor.lag.measure import Measure
 from streamproof.errors import ConfigurationError
 from streamproof.prove.scenario.described import Described, described, texts_of, toml, toml_key, written_to_parquet
 from streamproof.prove.scenario.perturb import UNPERTURBED, perturb
@@ -22,8 +25,16 @@ TEMPLATES = Path(__file__).parent / "sample_templates"
 _FILES = 4
 _DAY = timedelta(days=1)
 _SIZES = tuple(timedelta(seconds=seconds) for seconds in (1, 5, 10, 30, 60, 300, 900, 3_600, 21_600, 86_400))
-_LAGS = tuple(timedelta(seconds=seconds) for seconds in (1, 10, 60, 300, 3_600, 86_400))
+_SECOND = timedelta(seconds=1)
+_LOSE = 0.001
+"""As `streamproof lag` says it unless it is asked otherwise."""
+_LEAST_LAG, _LONGEST_LAG = timedelta(milliseconds=1), timedelta(days=365)
 _WINDOWS_IN_SAMPLE = 20
+_LAGS_IN_SPAN = 6
+_FAR = 200
+"""One in so many event times may lie far away from the others, on either side."""
+_LEAST_SHARE, _LEAST_COPIES, _MOST_SHARE = 0.002, 0.02, 0.2
+_REJECTED = ("malformed", "missing_time", "unparseable_time")
 _MOST_GROUPS = 100
 _ID_TYPES = ("string", "int", "long")
 _NUMBERS = ("tinyint", "smallint", "int", "long", "float", "double")
@@ -94,7 +105,7 @@ def fitted(file: Path) -> Fitted:
     ScenarioError
         If it is no sample.
     """
-    read = read_sample(_source_name(file), file)
+    read = read_sample(_source_name(file), file, forgiving=True)
     sample, notes = _kept(read)
     if sample.time_column is not None and not _can_be_named(sample.time_column):
         notes = (*notes, f"The event time {sample.time_column} cannot be used by its name: the job has no windows.")
@@ -155,6 +166,7 @@ def _kept(sample: Sample) -> tuple[Sample, tuple[str, ...]]:
         return sample, sample.notes
     reason = {
         "csv": "A job that is made from a sample of CSV reads JSON",
+        "text": "A job that is made from plain lines reads JSON",
         "avro": "A job that is made from a sample of Avro reads JSON",
         "parquet": "The generator of proofs does not write all of its columns to Parquet",
     }[sample.format]
@@ -197,19 +209,31 @@ def _adds_up(sample: Sample, name: str) -> bool:
 
 
 def _lag(sample: Sample) -> timedelta:
-    """How far all but one in twenty records are out of order, rounded up to what people say."""
+    """The lag that `streamproof lag` recommends for the records."""
     instants = [instant for instant in sample.instants() if instant is not None]
-    behind = sorted(newest - instant for newest, instant in zip(accumulate(instants, max), instants, strict=True))
-    most = behind[len(behind) * 19 // 20] if behind else 0
-    return next((lag for lag in _LAGS[1:] if micros_of(lag) >= most), _LAGS[-1])
+    measure = Measure({}, max_future_us=micros_of(_DAY))
+    measure.add(Chunk(np.array(instants, dtype=np.int64)))
+    try:
+        chosen = measure.finished(lose=_LOSE).chosen
+    except ConfigurationError:  # fewer than two records have a time
+        return _LEAST_LAG
+    return _LONGEST_LAG if chosen is None else timedelta(microseconds=chosen.lag_us)
 
 
 def _window(sample: Sample) -> timedelta:
-    instants = [instant for instant in sample.instants() if instant is not None]
-    span = max(instants) - min(instants) if instants else 0
+    span = micros_of(_span(sample))
     fits = [size for size in _SIZES if micros_of(size) * _WINDOWS_IN_SAMPLE <= span]
     size = fits[-1] if fits else _SIZES[0]
     return max(size, _DAY) if _says_days(sample) else size
+
+
+def _span(sample: Sample) -> timedelta:
+    """The event time that the records cover; single ones far away from all others do not count."""
+    instants = sorted(instant for instant in sample.instants() if instant is not None)
+    if not instants:
+        return timedelta(0)
+    far = len(instants) // _FAR
+    return timedelta(microseconds=instants[-1 - far] - instants[far])
 
 
 def _says_days(sample: Sample) -> bool:
@@ -223,14 +247,48 @@ def _says_days(sample: Sample) -> bool:
 
 
 def _scenario(fit: Fitted) -> dict[str, Any]:
-    """Durations that fit the windows: four batches, each long enough for windows to close, and some records that come too late."""
-    instants = [instant for instant in fit.sample.instants() if instant is not None]
-    start = from_micros(min(instants) // 1_000_000 * 1_000_000) if instants else None
+    """What a proof makes: the span and the lag of the sample, as large a share of broken records, and some that come too late.
+
+    The span is longer where four batches could not close a window otherwise.
+    """
+    instants = sorted(instant for instant in fit.sample.instants() if instant is not None)
+    start = from_micros(instants[len(instants) // _FAR] // 1_000_000 * 1_000_000) if instants else None
+    needed = max(_WINDOWS_IN_SAMPLE * fit.window, _LAGS_IN_SPAN * fit.lag)
+    span = max(timedelta(seconds=-(-_span(fit.sample) // _SECOND)), needed)
+    late = fit.lag + 4 * fit.window + _whole_seconds(span / 4)
+    shares = _shares(fit)
     return {
         "start": None if start is None else start.isoformat().replace("+00:00", "Z"),
-        "span": 60 * fit.window + 4 * fit.lag,
+        "span": span,
+        "longer": span > _span(fit.sample) + _SECOND,
         "typical": fit.lag / 5,
-        "delayed_by": (20 * fit.window + fit.lag, 40 * fit.window + 2 * fit.lag),
+        "delayed_by": (late, late + _whole_seconds(span / 8)),
         "within": fit.lag + fit.window,
         "by_event_time": not _says_days(fit.sample),
+        "shares": shares,
+        "rejected_at_most": max(0.02, round(1.5 * sum(shares[name] for name in _REJECTED) + 0.01, 3)),
     }
+
+
+def _shares(fit: Fitted) -> dict[str, float]:
+    """What is wrong with the records of the sample, as shares of all; at least as much as makes a few in a thousand."""
+    sample = fit.sample
+    instants, count = sample.instants(), len(sample.records)
+    written = [sample.time_column is not None and record.values.get(sample.time_column) is not None for record in sample.records]
+    missing = sum(not there for there in written)
+    unparseable = sum(there and instant is None for there, instant in zip(written, instants, strict=True))
+    ids = [] if fit.id_column is None else [record.values[fit.id_column] for record in sample.records]
+    return {
+        "malformed": _share(sample.broken_share, _LEAST_SHARE),
+        "missing_time": _share(missing / count, _LEAST_SHARE),
+        "unparseable_time": _share(unparseable / count, 0.0),
+        "duplicates": _share(1 - len(set(ids)) / len(ids) if ids else 0.0, _LEAST_COPIES),
+    }
+
+
+def _share(found: float, least: float) -> float:
+    return min(_MOST_SHARE, max(least, round(found, 3)))
+
+
+def _whole_seconds(duration: timedelta) -> timedelta:
+    return max(_SECOND, timedelta(seconds=duration // _SECOND))

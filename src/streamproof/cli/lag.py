@@ -95,12 +95,25 @@ def lag(
         for chunk in by_arrival(chunks) if events.arrival is not None else chunks:
             measure.add(chunk)
     skew = measure.finished(lose=wanted)
-    shown = Shown(events.name, skew, events.time, events.unit, dict(events.grouped), events.arrival, asked_us, events.notes)
+    shown = Shown(
+        events.name,
+        skew,
+        events.time,
+        events.unit,
+        dict(events.grouped),
+        events.arrival,
+        asked_us,
+        (*events.notes, *events.notes_of_lines()),
+    )
     if html is not None:
         _write(html, shown)
     if as_json:
         beside = {"sample": events.name, "event_time": events.time, "unit": events.unit, "arrival": events.arrival}
-        told = {"asked": None if shown.asked is None else shown.asked.as_dict(), "notes": list(events.notes)}
+        told = {
+            "asked": None if shown.asked is None else shown.asked.as_dict(),
+            "notes": list(shown.notes),
+            "left_out": events.broken,
+        }
         screen.console().print(json.dumps({**beside, **skew.as_dict(), **told}, indent=2))
     else:
         print_skew(shown, screen.console())

@@ -95,8 +95,15 @@ def prove(
         typer.Option(
             "--input",
             metavar="NAME=FILE",
-            help="Plain PySpark: a sample of the input NAME (JSON lines, CSV, Parquet, Avro); a stream parameter, or what readStream names. "
+            help="Plain PySpark: a sample of the input NAME (JSON lines, CSV, .log, Parquet, Avro); a stream parameter, or what readStream names. "
             "kafka:FILE gives a parameter Kafka's columns.",
+        ),
+    ] = None,
+    schema: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=DDL",
+            help='Plain PySpark: the types of an input, such as clicks="user string, at timestamp"; or a file with DDL or Spark\'s JSON of a schema.',
         ),
     ] = None,
     table: Annotated[
@@ -165,7 +172,7 @@ def prove(
             f"{', '.join(Phase)}, or is fault-free. streamproof prove {shlex.quote(target)} --list shows them."
         )
     inputs = _pairs("--input", sample)
-    plain = inputs or table or value or argument or env or conf or mode or read
+    plain = inputs or schema or table or value or argument or env or conf or mode or read
     columns = tuple(ignore or ())
     _look_at_surroundings(target, profile, plain=bool(plain))
     from streamproof.prove.process import apart
@@ -191,6 +198,7 @@ def prove(
             as_is,
             show_values,
             _pairs("--conf", conf),
+            schemas=_pairs("--schema", schema),
         )
         if plain
         else None

@@ -35,6 +35,8 @@ _LIKE_A_TIME = re.compile(
 _FLAT = "Read it as a string, and take it apart in the job: from_json in a transform."
 _COLUMN = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s:`]+))(?:\s*:\s*|\s+)([A-Za-z_]+)\s*(\(\s*\d+\s*(?:,\s*\d+\s*)?\))?", re.DOTALL)
 
+_BESIDE = re.compile(r"\s+(?:not\s+null|comment\s+(?:'[^']*'|\"[^\"]*\")|default\s+\S+)", re.IGNORECASE)
+
 
 class UnreadableSchema(ValueError):
     """A schema text that is not DDL; the message is the end of a sentence that begins with `schema`."""
@@ -74,6 +76,17 @@ def sized_columns_of(ddl: str) -> dict[str, str]:
         size = found[4] if found is not None and kind in _NUMBERS else None
         sized[name] = kind + "".join((size or "").split())
     return sized
+
+
+def typed_columns_of(ddl: str) -> dict[str, str]:
+    """As `columns_of`, with the whole type of each column: {"at": "timestamp", "tags": "array<string>"}."""
+    typed: dict[str, str] = {}
+    for (name, kind), part in zip(columns_of(ddl).items(), _parts(ddl), strict=True):
+        found = _COLUMN.match(part)
+        assert found is not None
+        rest = _BESIDE.sub("", part[found.start(3) + len(found[3]) :]).strip()
+        typed[name] = kind + rest
+    return typed
 
 
 def check_columns(path: KeyPath, source: SourceConfig) -> Iterator[Problem]:

@@ -178,3 +178,12 @@ def test_commands_in_an_error_name_the_profile_too(proved):
     result, _ = proved("--profile", "small", problem=problem)
 
     assert result.err.split()[-6:] == ["streamproof", "prove", "my_job", "--profile", "small", "--list"]
+
+
+def test_a_plain_job_is_given_the_schema_of_its_sample(proved, tmp_path, monkeypatch):
+    monkeypatch.setattr("streamproof.runtime.environment.find_spark_of_plain_jobs", lambda: None)
+
+    _, asked = proved("--input", "clicks=clicks.jsonl", "--schema", "clicks=user string, at timestamp")
+
+    assert asked["job"].inputs == {"clicks": "clicks.jsonl"}
+    assert asked["job"].schemas == {"clicks": "user string, at timestamp"}

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -18,7 +18,9 @@ _FRACTIONS = ("float", "double")
 _MOST_CHOICES = 20
 _MOST_CODES = 10
 _MOST_KEYS = 1_000
-_MOST_NESTED = 5
+_MOST_NESTED = 20
+_MOST_EXAMPLES = 60
+"""So many nested values are named where fewer do not hold all the texts in them."""
 _MOST_DECIMALS = 6
 _BEYOND = 10**15
 """Greater numbers are not drawn: a double does not count that far."""
@@ -116,10 +118,17 @@ def _text(name: str, texts: Counter[str]) -> Mapping[str, Any] | None:
     if len(texts) <= _MOST_CHOICES and 2 * len(texts) <= texts.total():
         return {"kind": "choice", "values": sorted(texts)}
     if all(instant_in(text) is not None or date_in(text) is not None for text in texts):  # another time than the event's
-        return {"kind": "choice", "values": sorted(texts)[:_MOST_NESTED]}
+        return {"kind": "choice", "values": _evenly(sorted(texts), _MOST_NESTED)}
     share = round(texts.most_common(1)[0][1] / texts.total(), 2)
     hot = {"hot": share} if share > 2 / len(texts) else {}
     return {"kind": "key", "prefix": _prefix(texts) or f"{name}-", "count": min(len(texts), _MOST_KEYS), **hot}
+
+
+def _evenly(values: Sequence[str], most: int) -> list[str]:
+    """So many of the values, from the first to the last."""
+    if len(values) <= most:
+        return list(values)
+    return [values[place * (len(values) - 1) // (most - 1)] for place in range(most)]
 
 
 def _prefix(texts: Mapping[str, int]) -> str:
@@ -161,10 +170,31 @@ def _number(value: Decimal) -> int | float:
 
 
 def _examples(values: Sequence[Any]) -> Mapping[str, Any] | None:
-    """Some of the values themselves: nested ones, dates, timestamps, bytes."""
-    found = {text: json.loads(text) for text in map(json_text, values)}
-    chosen = [_without_null(value) for text, value in found.items() if _writable(text)][:_MOST_NESTED]
-    return {"kind": "choice", "values": chosen} if chosen else None
+    """Some of the values themselves: nested ones, dates, timestamps, bytes. Every text and truth in them is there if it can be."""
+    counts = Counter(text for text in map(json_text, values) if _writable(text))
+    found = {text: json.loads(text) for text, _ in counts.most_common()}
+    chosen: list[str] = []
+    seen: set[tuple[str, str]] = set()
+    for text, value in found.items():
+        new = set(_leaves(value)) - seen
+        if new and len(chosen) < _MOST_EXAMPLES:
+            chosen.append(text)
+            seen |= new
+    chosen += [text for text in found if text not in chosen][: max(0, _MOST_NESTED - len(chosen))]
+    return {"kind": "choice", "values": [_without_null(found[text]) for text in chosen]} if chosen else None
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """The texts and truths within a value, each with the names that lead to it."""
+    match value:
+        case dict():
+            for name, inner in value.items():
+                yield from _leaves(inner, f"{path}.{name}")
+        case list():
+            for each in value:
+                yield from _leaves(each, f"{path}[]")
+        case str() | bool():
+            yield path, str(value)
 
 
 def _without_null(value: Any) -> Any:

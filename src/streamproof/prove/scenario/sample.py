@@ -1,14 +1,15 @@
 """A sample: a file of records as the users have them, which takes the place of the generator's events."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
-from streamproof.prove.scenario.sample_time import TimeColumn, id_column, instant_us, time_columns
+from streamproof.prove.scenario.sample_time import TimeColumn, id_column, instant_us, time_columns, time_columns_of
 
 MOST_RECORDS = 50_000
 """So many records of a sample are taken unless the caller says otherwise."""
@@ -19,6 +20,7 @@ FORMATS: Mapping[str, str] = {
     ".csv": "csv",
     ".parquet": "parquet",
     ".avro": "avro",
+    ".log": "text",
 }
 _LEAST_RECORDS = 2
 
@@ -33,10 +35,13 @@ class Record:
         The line as it stands in a text format, without its line end; None for Parquet and Avro.
     values
         Every column of the sample with its value, typed as Arrow gives it; None where the record has none.
+    line
+        The line of the file that it stands on, from 1; 0 where the format has no lines.
     """
 
     raw: bytes | None
     values: Mapping[str, Any]
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Sample:
     name
         The name of the input that it stands for.
     format
-        "json" (one object a line), "csv" (with a header), "parquet" or "avro" (an object container).
+        "json" (one object a line), "csv" (with a header), "text" (plain lines), "parquet" or "avro" (an object container).
     schema
         The columns in Spark's DDL, all of them nullable: "id string, amount double, address struct<city: string>".
     time_column, time_unit
@@ -63,6 +68,14 @@ class Sample:
         The schema of the file itself: Arrow's for Parquet, Avro's for Avro.
     notes
         What a person should know: that the file has more records, that a value is read otherwise than it looks.
+    kept
+        The columns that a job gets, where a reader has to name more of them; empty where it gets all.
+    whole_lines
+        Whether no line of it is ever cut: the file that it stands for is not read in lines.
+    left_out
+        How many lines of the file hold no record.
+    of_types
+        By column the note, among the others, of how its type was inferred.
     """
 
     name: str
@@ -77,6 +90,15 @@ class Sample:
     header: bytes | None = None
     layout: Any = None
     notes: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    whole_lines: bool = False
+    left_out: int = 0
+    of_types: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def broken_share(self) -> float:
+        """The share of the lines that hold no record."""
+        return self.left_out / (self.left_out + len(self.records)) if self.left_out else 0.0
 
     def instants(self) -> list[int | None]:
         """The event time of each record in microseconds since 1970, UTC; None where it has none that can be read."""
@@ -92,6 +114,7 @@ def read_sample(
     format: str | None = None,  # noqa: A002
     limit: int | None = None,
     least: int = _LEAST_RECORDS,
+    forgiving: bool = False,
 ) -> Sample:
     """Read a sample; needs neither Spark nor a JVM.
 
@@ -100,18 +123,23 @@ def read_sample(
     name
         Of the input that it stands for, "trades".
     path
-        One file: JSON lines, CSV with a header, Parquet, or an Avro object container.
+        One file: JSON lines, CSV with a header, plain lines (.log), Parquet, or an Avro object container.
     format
-        "json", "csv", "parquet" or "avro"; by the ending of the file's name unless given.
+        "json", "csv", "text", "parquet" or "avro"; by the ending of the file's name unless given.
     limit
         At most so many records, the first ones; 50,000 unless given.
     least
         So many records it must have: two for a proof.
+    forgiving
+        Whether records of text formats are left out whose values are of another kind than nearly all of their column. Without it such a
+        column is a text, as Spark infers it.
+
+    Lines that hold no record are left out, and a note says so.
 
     Raises
     ------
     ScenarioError
-        If the file is not there, is empty, has an ending that says nothing, or is not what it should be: with the line where there is one.
+        If the file is not there, is empty, has an ending that says nothing, or is not what it should be: half of its lines hold no record.
     MissingExtra
         If it is Avro, and the library that reads it is not installed.
     """
@@ -121,9 +149,10 @@ def read_sample(
     format_ = _format(path, format)
     _require_file(path)
     most = MOST_RECORDS if limit is None else limit
-    read = {
-        "json": sample_lines.json_lines,
-        "csv": sample_lines.csv_lines,
+    read: Mapping[str, Callable[[Path, int], Found]] = {
+        "json": partial(sample_lines.json_lines, forgiving=forgiving),
+        "csv": partial(sample_lines.csv_lines, forgiving=forgiving),
+        "text": sample_lines.text_lines,
         "parquet": sample_tables.parquet,
         "avro": sample_tables.avro,
     }
@@ -139,9 +168,9 @@ def read_sample(
             remedy="Take a larger sample; a thousand records are a good one.",
         )
     values = {column: [record.values[column] for record in found.records] for column in found.columns}
-    times = time_columns(values)
+    times = time_columns_of(values) if forgiving else time_columns(values)
     time = times[0] if times else None
-    notes = (*found.notes, *_more(path, most, more=found.more), *_backwards(values, time))
+    notes = (*found.notes, *found.of_types.values(), *_more(path, most, more=found.more), *_backwards(values, time))
     return Sample(
         name,
         path,
@@ -155,6 +184,8 @@ def read_sample(
         found.header,
         found.layout,
         notes,
+        left_out=found.left_out,
+        of_types=found.of_types,
     )
 
 
@@ -168,6 +199,8 @@ class Found:
     header: bytes | None = None
     layout: Any = None
     notes: tuple[str, ...] = ()
+    of_types: Mapping[str, str] = field(default_factory=dict)
+    left_out: int = 0
 
 
 def _format(path: Path, given: str | None) -> str:

@@ -13,10 +13,11 @@ from streamproof.config.problems import did_you_mean
 from streamproof.core.paths import display
 from streamproof.doctor.lag.chunks import Chunk, Names
 from streamproof.errors import ConfigurationError, ScenarioError
+from streamproof.prove.scenario.left_out import LeftOut
 from streamproof.prove.scenario.sample import FORMATS, Record, read_sample
 from streamproof.prove.scenario.sample_arrays import instants, is_number, texts
 from streamproof.prove.scenario.sample_pieces import KAFKA, pieces, record_of, value_column
-from streamproof.prove.scenario.sample_time import instant_us, time_columns, unit_of
+from streamproof.prove.scenario.sample_time import instant_us, time_columns, time_columns_of, unit_of
 
 _LOOKED_AT = 5_000
 """From so many records at the beginning it is told which columns there are, and which of them are times."""
@@ -54,6 +55,8 @@ class SampleEvents:
         By dimension what its groups are called; filled while the chunks are read.
     notes
         What a person should know.
+    left_out
+        By file the lines that hold no record, and how many do; filled while the chunks are read.
     """
 
     name: str
@@ -69,13 +72,27 @@ class SampleEvents:
     _formats: Sequence[str] = field(repr=False)
     _types: Mapping[str, str] = field(repr=False)
     _value: str | None = field(repr=False)
+    left_out: list[tuple[LeftOut, int]] = field(default_factory=list, repr=False)
+
+    @property
+    def broken(self) -> int:
+        """How many lines hold no record."""
+        return sum(lines.count for lines, _ in self.left_out)
+
+    def notes_of_lines(self) -> tuple[str, ...]:
+        """What is said of the lines that hold no record, once all are read."""
+        return tuple(note for lines, records in self.left_out for note in lines.notes(records))
 
     def chunks(self) -> Iterator[Chunk]:
         """All events, one file after the other."""
         columns = [self.time, *([] if self.arrival is None else [self.arrival]), *self.grouped.values()]
         for path, format_ in zip(self.files, self._formats, strict=True):
-            for values in pieces(path, format_, columns, self._types, value=self._value):
+            left_out, records = LeftOut(path), 0
+            for values in pieces(path, format_, columns, self._types, value=self._value, left_out=left_out):
+                records += len(values[0])
                 yield self._chunk(path, values)
+            left_out.require_fewer(records)
+            self.left_out.append((left_out, records))
 
     def _chunk(self, path: Path, values: Sequence[Any]) -> Chunk:
         rest = iter(values)
@@ -158,13 +175,13 @@ def _files(path: Path) -> list[Path]:
         file
         for file in path.rglob("*")
         if file.is_file()
-        and file.suffix.lower() in FORMATS
+        and FORMATS.get(file.suffix.lower(), "text") != "text"
         and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
     )
     if not found:
         raise ScenarioError(
             f"{display(path)} holds no file of a sample.",
-            required=f"Files of a sample end with one of {', '.join(FORMATS)}.",
+            required=f"Files of a sample end with one of {', '.join(ending for ending, form in FORMATS.items() if form != 'text')}.",
             remedy="Look at the name of the folder.",
         )
     return found
@@ -185,7 +202,8 @@ def _time(columns: Mapping[str, list[Any]], asked: Asked, where: str) -> tuple[s
     if asked.time is not None:
         values = columns[_column(columns, asked.time, "--time", where)]
         return asked.time, asked.unit or _unit(values, asked.time, where)
-    found = [one for one in time_columns(columns) if not one.name.startswith(KAFKA)] or time_columns(columns)
+    own = {name: values for name, values in columns.items() if not name.startswith(KAFKA)}
+    found = time_columns_of(own) or time_columns(columns)
     if not found:
         raise ConfigurationError(
             f"No column of {where} looks like event time: {_listed(columns)}.",

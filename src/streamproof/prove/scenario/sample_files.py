@@ -78,6 +78,7 @@ def _avro(events: Sequence[SampleEvent], sample: Sample, path: Path) -> None:
 _WRITERS: Mapping[str, Callable[[Sequence[SampleEvent], Sample, Path], None]] = {
     "json": _lines,
     "csv": _lines,
+    "text": _lines,
     "parquet": _parquet,
     "avro": _avro,
 }

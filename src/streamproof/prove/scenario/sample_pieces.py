@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 from streamproof.connectors.extras import library
 from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
-from streamproof.prove.scenario.sample_lines import fields_of, header_of, lines_of, object_in
+from streamproof.prove.scenario.left_out import LeftOut
+from streamproof.prove.scenario.sample_lines import header_of, lines_of, object_in, row_in
 from streamproof.prove.scenario.sample_types import from_csv
 
 _ROWS = 50_000
@@ -24,7 +25,9 @@ Piece = Sequence[Any]
 """For each column that was asked for its values: a list, or an array of Arrow's."""
 
 
-def pieces(path: Path, format_: str, columns: Sequence[str], types: Mapping[str, str], *, value: str | None) -> Iterator[Piece]:
+def pieces(
+    path: Path, format_: str, columns: Sequence[str], types: Mapping[str, str], *, value: str | None, left_out: LeftOut
+) -> Iterator[Piece]:
     """The values of `columns`, in the order of the file; null where a record has none.
 
     Parameters
@@ -33,17 +36,19 @@ def pieces(path: Path, format_: str, columns: Sequence[str], types: Mapping[str,
         The columns of the sample with their types in DDL: what a field of CSV is read as.
     value
         For records of Kafka the column whose objects of JSON hold the columns; None for all others.
+    left_out
+        Is told the lines that hold no record.
 
     Raises
     ------
     ScenarioError
-        At the first line that is none of its format.
+        If a file of Parquet or Avro is damaged.
     """
     if format_ == "parquet" and value is None:
         yield from _parquet(path, columns)
         return
     needed = types if value is not None else {name: types.get(name, "string") for name in columns}
-    rows = _ROWS_OF[format_](path, needed)
+    rows = _ROWS_OF[format_](path, needed, left_out)
     of = record_of(value)
     while some := list(islice(rows, _ROWS)):
         records = [of(row) for row in some]
@@ -84,33 +89,36 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Piece]:
         raise ScenarioError(f"{display(path)} cannot be read as Parquet: {said}.", remedy="Write it again.") from None
 
 
-def _parquet_rows(path: Path, types: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
+def _parquet_rows(path: Path, types: Mapping[str, str], _: LeftOut) -> Iterator[Mapping[str, Any]]:
     wanted = list(types)
     for piece in _parquet(path, wanted):
         yield from (dict(zip(wanted, row, strict=True)) for row in zip(*(column.to_pylist() for column in piece), strict=True))
 
 
-def _json_rows(path: Path, types: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:  # noqa: ARG001 -- JSON says its types
-    for number, _, text in lines_of(path):
-        yield object_in(path, number, text)
+def _json_rows(path: Path, types: Mapping[str, str], left_out: LeftOut) -> Iterator[Mapping[str, Any]]:  # noqa: ARG001 -- JSON says its types
+    for number, _, text in lines_of(path, left_out):
+        try:
+            yield object_in(path, number, text)
+        except ScenarioError as problem:
+            left_out.add(number, "no object of JSON", problem)
 
 
-def _csv_rows(path: Path, types: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
-    lines = lines_of(path)
+def _text_rows(path: Path, types: Mapping[str, str], left_out: LeftOut) -> Iterator[Mapping[str, Any]]:  # noqa: ARG001 -- lines are texts
+    for _, _, text in lines_of(path, left_out):
+        yield {"value": text}
+
+
+def _csv_rows(path: Path, types: Mapping[str, str], left_out: LeftOut) -> Iterator[Mapping[str, Any]]:
+    lines = lines_of(path, left_out)
     first = next(lines, None)
     if first is None:
         return
     names = header_of(path, first[2])
     places = [(name, names.index(name), types.get(name, "string")) for name in types if name in names]
     for number, _, text in lines:
-        fields = fields_of(path, number, text)
-        if len(fields) != len(names):
-            raise ScenarioError(
-                f"{display(path)} line {number} has {len(fields)} fields.",
-                required=f"The header has {len(names)}: {', '.join(names)}.",
-                remedy="Mend the line, or leave it out.",
-            )
-        yield {name: _typed(fields[place], type_) for name, place, type_ in places}
+        fields = row_in(path, number, text, names, left_out)
+        if fields is not None:
+            yield {name: _typed(fields[place], type_) for name, place, type_ in places}
 
 
 def _typed(field: str, type_: str) -> Any:
@@ -120,7 +128,7 @@ def _typed(field: str, type_: str) -> Any:
         return field
 
 
-def _avro_rows(path: Path, types: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:  # noqa: ARG001 -- so does Avro
+def _avro_rows(path: Path, types: Mapping[str, str], _: LeftOut) -> Iterator[Mapping[str, Any]]:  # noqa: ARG001 -- so does Avro
     fastavro = library("fastavro", "lab", "A sample in Avro")
     try:
         with path.open("rb") as file:
@@ -129,9 +137,10 @@ def _avro_rows(path: Path, types: Mapping[str, str]) -> Iterator[Mapping[str, An
         raise ScenarioError(f"{display(path)} cannot be read as Avro: {problem}.", remedy="Write it again.") from None
 
 
-_ROWS_OF: Mapping[str, Callable[[Path, Mapping[str, str]], Iterator[Mapping[str, Any]]]] = {
+_ROWS_OF: Mapping[str, Callable[[Path, Mapping[str, str], LeftOut], Iterator[Mapping[str, Any]]]] = {
     "json": _json_rows,
     "csv": _csv_rows,
+    "text": _text_rows,
     "avro": _avro_rows,
     "parquet": _parquet_rows,
 }

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -22,12 +23,31 @@ _TICKS_PER_SECOND = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6,
 _FROM_S, _TO_S = 946_684_800, 4_102_444_800  # the years 2000 to 2100
 _MOST = 0.95
 """So large a part of the values must read as a time: a few may be broken."""
+AT_LEAST = 0.6
+"""So large a part of them must, where no column has more and its name speaks of time: the others are written in another way."""
 _PRESENT = 0.5
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _BY_NAME = {"ts", "time", "timestamp", "datetime", "eventtime", "eventts", "eventtimestamp", "occurredat", "happenedat"}
 _TIME_WORDS = {"ts", "time", "timestamp", "datetime", "occurred", "happened"}
 _DAY_WORDS = {"at", "on", "date", "day", "when", "epoch", "created", "updated", "millis", "ms"}
 _NO_EVENT_WORDS = {"birth", "birthday", "dob", "due", "expires", "expiry", "until"}
+_MOST_DIFFERENT = 0.8
+"""So large a part of the values of an id must be different: the others are copies."""
+_SOMEBODY = {
+    "user",
+    "customer",
+    "client",
+    "account",
+    "device",
+    "session",
+    "merchant",
+    "product",
+    "item",
+    "store",
+    "shop",
+    "card",
+    "host",
+}
 _ID_WORDS = {"id", "uuid", "guid", "key", "number", "no", "nr"}
 
 
@@ -45,6 +65,12 @@ class TimeColumn:
     unit: str | None
 
 
+def time_columns_of(columns: Mapping[str, Sequence[Any]]) -> list[TimeColumn]:
+    """As `time_columns`; where there is none, the named columns that hold times written in several ways."""
+    found = time_columns(columns)
+    return found or [one for one in time_columns(columns, most=AT_LEAST) if _named(one.name) > 0]
+
+
 @dataclass(frozen=True)
 class _Candidate:
     column: TimeColumn
@@ -52,23 +78,41 @@ class _Candidate:
     named: int
 
 
-def time_columns(columns: Mapping[str, Sequence[Any]]) -> list[TimeColumn]:
+def time_columns(columns: Mapping[str, Sequence[Any]], *, most: float = _MOST) -> list[TimeColumn]:
     """The columns that look like event time, the likeliest first; a number only where its name speaks of time too.
 
     Parameters
     ----------
     columns
         The values of each column.
+    most
+        So large a part of the values must be times, all written in one way.
     """
-    found = [candidate for name, values in columns.items() if (candidate := _candidate(name, values)) is not None]
+    found = [candidate for name, values in columns.items() if (candidate := _candidate(name, values, most)) is not None]
     return [one.column for one in sorted(found, key=lambda one: (one.day_only, -one.named))]
 
 
 def id_column(columns: Mapping[str, Sequence[Any]], times: Sequence[TimeColumn]) -> str | None:
-    """The column whose values are texts or whole numbers, all there and all different; the best by its name, then the first text."""
+    """The column that says which event a record is: texts or whole numbers that are nearly all there and nearly all different.
+
+    A few are repeated where records come twice. A column whose name speaks of an id goes first, then that of an event before that of somebody
+    else; a column with another name must be all different, or a text that nearly is.
+    """
     of_time = {time.name for time in times}
-    found = [name for name, values in columns.items() if name not in of_time and _all_different(values)]
-    return min(found, key=lambda name: (not _ID_WORDS & set(_words(name)), not isinstance(columns[name][0], str)), default=None)
+    found = {
+        name: (not named, _of_another(name), -round(share, 2), not isinstance(_first(values), str))
+        for name, values in columns.items()
+        if name not in of_time
+        for named in [is_named_as_id(name)]
+        for share in [_different(values)]
+        if share == 1 or (share >= _MOST_DIFFERENT and named) or (share >= _MOST and isinstance(_first(values), str))
+    }
+    return min(found, key=lambda name: found[name], default=None)
+
+
+def is_named_as_id(name: str) -> bool:
+    """Whether the name of a column speaks of an id."""
+    return bool(_ID_WORDS & set(_words(name)))
 
 
 def instant_us(value: Any, unit: str | None) -> int | None:
@@ -93,25 +137,31 @@ def instant_us(value: Any, unit: str | None) -> int | None:
             return None
 
 
-def _candidate(name: str, values: Sequence[Any]) -> _Candidate | None:
+def _candidate(name: str, values: Sequence[Any], most: float) -> _Candidate | None:
     there = [value for value in values if value is not None]
     named = _named(name)
     if not there or len(there) < _PRESENT * len(values) or named < 0:
         return None
-    if _mostly(there, lambda value: isinstance(value, datetime)):
+    if _mostly(most, there, lambda value: isinstance(value, datetime)):
         return _Candidate(TimeColumn(name, None), False, named)
-    if _mostly(there, lambda value: isinstance(value, date) or (isinstance(value, str) and date_in(value) is not None)):
+    if _mostly(most, there, lambda value: isinstance(value, date) or (isinstance(value, str) and date_in(value) is not None)):
         return _Candidate(TimeColumn(name, None), True, named) if named else None
-    if _mostly(there, lambda value: isinstance(value, str) and instant_in(value) is not None):
+    if _mostly(most, there, lambda value: isinstance(value, str) and instant_in(value) is not None):
         return _Candidate(TimeColumn(name, None), False, named)
-    unit = unit_of(there[0]) if named and not _ID_WORDS & set(_words(name)) else None
-    if unit is not None and _mostly(there, lambda value: unit_of(value) == unit):
+    unit = _usual_unit(there) if named and not _ID_WORDS & set(_words(name)) else None
+    if unit is not None and _mostly(most, there, lambda value: unit_of(value) == unit):
         return _Candidate(TimeColumn(name, unit), False, named)
     return None
 
 
-def _mostly(values: Sequence[Any], holds: Callable[[Any], bool]) -> bool:
-    return sum(map(holds, values)) >= _MOST * len(values)
+def _mostly(most: float, values: Sequence[Any], holds: Callable[[Any], bool]) -> bool:
+    return sum(map(holds, values)) >= most * len(values)
+
+
+def _usual_unit(values: Sequence[Any]) -> str | None:
+    """The unit of most of the numbers: the first one may be broken."""
+    units = Counter(map(unit_of, values)).most_common(1)
+    return units[0][0] if units else None
 
 
 def unit_of(value: Any) -> str | None:
@@ -138,7 +188,20 @@ def _named(name: str) -> int:
     return 2 if _TIME_WORDS & set(words) else 1 if _DAY_WORDS & set(words) else 0
 
 
-def _all_different(values: Sequence[Any]) -> bool:
-    if not all(isinstance(value, str | int) and not isinstance(value, bool) for value in values):
-        return False
-    return len(set(values)) == len(values)
+def _different(values: Sequence[Any]) -> float:
+    """The share of the values that are different; 0 where they are no ids, or too many are missing."""
+    there = [value for value in values if value is not None]
+    if not there or len(there) < _MOST * len(values):
+        return 0.0
+    if not all(isinstance(value, str | int) and not isinstance(value, bool) for value in there):
+        return 0.0
+    return len(set(there)) / len(there) if len(there) == len(values) else min(len(set(there)) / len(there), 0.99)
+
+
+def _of_another(name: str) -> bool:
+    """Whether the name is of somebody who has many events."""
+    return bool(_SOMEBODY & set(_words(name)))
+
+
+def _first(values: Sequence[Any]) -> Any:
+    return next((value for value in values if value is not None), None)

@@ -50,6 +50,7 @@ def words_of(wanted: Wanted) -> tuple[str, ...]:
 
     return (
         *pairs("--input", wanted.inputs),
+        *pairs("--schema", wanted.schemas),
         *pairs("--table", wanted.tables),
         *pairs("--set", wanted.arguments),
         *pairs("--env", wanted.environment),

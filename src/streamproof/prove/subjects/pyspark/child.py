@@ -16,8 +16,10 @@ from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofErr
 from streamproof.prove.process import machine
 from streamproof.prove.process.child import JOB_RAISED, ChildResult, ChildTask
 from streamproof.prove.process.spark_settings import PLAIN
+from streamproof.prove.subjects.pyspark.cut_lines import with_cut_lines
 from streamproof.prove.subjects.pyspark.spark_faults import remedy_of_spark_fault
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Told, placed, placed_text
+from streamproof.prove.subjects.pyspark.type_complaints import typed_by_schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +44,7 @@ def spark_of(task: ChildTask) -> "tuple[Mapping[str, str], Sequence[str]]":
 def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     """Runs the job to its end on the scenario's folder."""
     from streamproof.prove.subjects.pyspark import before_state, stateful
+    from streamproof.prove.subjects.pyspark.ending import JOB_THREAD
     from streamproof.prove.subjects.pyspark.readers import Inputs
     from streamproof.prove.subjects.pyspark.redirect import redirect
     from streamproof.prove.subjects.pyspark.reference import CUT
@@ -62,7 +65,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     notes = redirect(spark, inputs, started, task.settings)
     notes.extend(left_out)
     ended = _Ended()
-    thread = threading.Thread(target=_call, args=(spark, told, task, inputs, started, ended), name="job", daemon=True)
+    thread = threading.Thread(target=_call, args=(spark, told, task, inputs, started, ended), name=JOB_THREAD, daemon=True)
     thread.start()
     try:
         _until_done(thread, started)
@@ -73,11 +76,11 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
         if task.base != task.folder:  # it is recorded: no other run is asked
             stateful.note([(query.name, running) for query, running in started.queries], Path(task.folder))
     except Exception as problem:  # noqa: BLE001 -- it is the user's job: anything can happen in it
-        return _stopped(started.raised[0] if started.raised else problem, notes)
+        return _stopped(started.raised[0] if started.raised else problem, notes, told)
     return ChildResult(notes=tuple(notes))
 
 
-def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
+def _stopped(problem: Exception, notes: "list[Note]", told: Told | None = None) -> ChildResult:
     """How the job was stopped; what is neither the job's nor Spark's is a fault of the proof, and goes on."""
     if (did := machine.did(problem)) is not None:
         return ChildResult(machine.MACHINE, did, "", None, tuple(notes))
@@ -87,9 +90,12 @@ def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
     if place_of(problem) is None and not of_spark:
         raise problem
     causes = _jvm.causes_of(problem) if of_spark else []
-    return (_in_spark(causes, notes) if of_spark else None) or ChildResult(
-        JOB_RAISED, raised_in(None, problem), remedy_of_spark_fault(causes) or remedy_for(problem), None, tuple(notes)
+    said = "\n".join((type(problem).__name__, str(problem), *causes))
+    by_schema = typed_by_schema(said, told.inputs) if of_spark and told is not None else ""
+    result = (_in_spark(causes, notes) if of_spark else None) or ChildResult(
+        JOB_RAISED, raised_in(None, problem), remedy_of_spark_fault(causes) or remedy_for(problem) or by_schema, None, tuple(notes)
     )
+    return with_cut_lines(result, said) if told is not None and told.cuts and not by_schema else result
 
 
 def _in_spark(causes: "Sequence[str]", notes: "list[Note]") -> "ChildResult | None":
@@ -306,6 +312,7 @@ def _require_sound(told: Told, inputs: "Inputs", started: "Started") -> None:
             required="A job returns streaming DataFrames, or starts a query: frame.writeStream....start().",
             remedy="Name the function that does: file.py:function.",
         )
+    inputs.batch_reads.require_streamed(started.places.streamed_from)
     never = [one.name for one in told.inputs if one.name not in inputs.read]
     if never:
         raise ScenarioError(

@@ -13,6 +13,7 @@ from streamproof.prove.scenario.perturb import SampleEvent
 from streamproof.prove.scenario.sample import Sample
 from streamproof.prove.scenario.sample_files import write_sample_files
 from streamproof.prove.scenario.schedule import set_age
+from streamproof.prove.subjects.pyspark.kafka_headers import headers_of
 from streamproof.prove.subjects.pyspark.readers import KAFKA_FOLDER
 
 _FIRST_MS = 1_767_225_600_000
@@ -75,7 +76,7 @@ def _records(sample: Sample, files: Mapping[str, Sequence[SampleEvent]]) -> dict
                 "offset": next_offset[partition],
                 "timestamp": instant if instant is not None else _FIRST_MS * 1_000,
                 "timestampType": 0,
-                "headers": None,
+                "headers": headers_of(event.record.values),
             }
             next_offset[partition] += 1
     return found

@@ -35,6 +35,11 @@ class Places:
         if (topic, _word(place)) in self._streamed:
             raise _passed_on(place)
 
+    @property
+    def streamed_from(self) -> tuple[str, ...]:
+        """The folders and tables that streams of the job read."""
+        return tuple(place for topic, place in self._read if not topic)
+
     def streams_to(self, place: str, bound: str, *, topic: bool = False) -> None:
         """Notes that a query writes there, and where that is in the scenario.
 
@@ -48,6 +53,10 @@ class Places:
         self._streamed[topic, _word(place)] = bound
         if (topic, _word(place)) in self._read:
             raise _passed_on(place)
+
+    def is_bound(self, place: str) -> bool:
+        """Whether it lies in the scenario's folder."""
+        return place.startswith((self._base, str(self._folder)))
 
     def of_batch_writer(self, place: str) -> str:
         """Where a batch writer writes: the same path below the scenario's folder, so that two writers of one path meet there too."""

@@ -2,15 +2,17 @@
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from streamproof.config.entry import job_functions
+from streamproof.config.problems import did_you_mean
 from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
 from streamproof.prove.process.engine import Engine
 from streamproof.prove.process.imported_once import PYSPARK_JOBS
 from streamproof.prove.process.spark_settings import PLAIN, changed_for_a_plain_job
+from streamproof.prove.scenario.declared import SampleFile, as_declared, declared_columns
 from streamproof.prove.scenario.perturb import UNPERTURBED, Perturbation, perturb
 from streamproof.prove.scenario.sample import Sample, read_sample
 from streamproof.prove.services import Services
@@ -52,6 +54,8 @@ class Wanted:
         Whether values of rows may stand in reports.
     expect
         What is let be: "late=9", "unbounded-state".
+    schemas
+        By name of an input the schema of its sample: DDL, or a file that holds DDL or Spark's JSON of a schema.
     """
 
     target: str
@@ -68,6 +72,17 @@ class Wanted:
     services: Sequence[str] = ()
     ignore: Sequence[str] = ()
     expect: Sequence[str] = ()
+    schemas: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, target: str, inputs: Mapping[str, "str | Path | SampleFile"]) -> "Wanted":
+        """A job with nothing but samples, each a file or what `sp.sample` gives."""
+        samples = {name: one if isinstance(one, SampleFile) else SampleFile(str(one)) for name, one in inputs.items()}
+        return cls(
+            target,
+            {name: one.path for name, one in samples.items()},
+            schemas={name: one.schema for name, one in samples.items() if one.schema is not None},
+        )
 
 
 class PysparkPreparation(Preparation):
@@ -109,6 +124,7 @@ class PysparkPreparation(Preparation):
         self.settings = changed_for_a_plain_job(wanted.conf)
         self._expected = Expected.parse(wanted.expect)
         self._readers = [ReadBack.parse(text, self._file.parent) for text in wanted.readers]
+        _require_inputs_of(wanted)
         self._samples = {name: self._sample(name, place) for name, place in wanted.inputs.items()}
         for path in wanted.tables.values():
             _existing(Path(path))
@@ -124,11 +140,12 @@ class PysparkPreparation(Preparation):
                 required=f"{self.batches} batches of {FILES_PER_BATCH} files need {files} at least.",
                 remedy=f"Take a larger sample, or fewer batches: --batches {max(1, len(sample.records) // FILES_PER_BATCH)}",
             )
-        return sample
+        schema = self.wanted.schemas.get(name)
+        return sample if schema is None else as_declared(sample, declared_columns(name, schema))
 
     def make(self) -> None:
         self._events = {
-            name: perturb(sample, UNPERTURBED if self.wanted.as_is else Perturbation(), self.seed)
+            name: perturb(sample, UNPERTURBED if self.wanted.as_is else _disturbance(sample), self.seed)
             for name, sample in self._samples.items()
         }
         self.events = sum(map(len, self._events.values()))
@@ -138,7 +155,7 @@ class PysparkPreparation(Preparation):
         files = self.batches * FILES_PER_BATCH
         offered = {name: write_events(self._samples[name], its, events, files) for name, its in self._events.items()}
         inputs = [
-            ToldInput(name, sample.format, sample.schema, kafka=self.wanted.inputs[name].startswith(_KAFKA))
+            ToldInput(name, sample.format, sample.schema, self.wanted.inputs[name].startswith(_KAFKA), sample.kept)
             for name, sample in self._samples.items()
         ]
         told = Told(
@@ -152,6 +169,7 @@ class PysparkPreparation(Preparation):
             {name: str(Path(path).resolve()) for name, path in self.wanted.tables.items()},
             self.wanted.conf,
             self.services,
+            cuts=any(event.kind == "malformed" for its in self._events.values() for event in its),
         )
         data = {name: str(events / name) for name in offered}
         return PysparkSubject(
@@ -169,6 +187,29 @@ class PysparkPreparation(Preparation):
             self._ignored,
             expected=self._expected,
         )
+
+
+def _disturbance(sample: Sample) -> Perturbation:
+    """As a sample is disturbed by default; of one with broken lines as large a share is cut."""
+    usual = Perturbation()
+    return replace(usual, malformed=0 if sample.whole_lines else max(usual.malformed, sample.broken_share))
+
+
+def _require_inputs_of(wanted: Wanted) -> None:
+    """ScenarioError if a schema is given for what is no input, or gets Kafka's columns."""
+    for name in wanted.schemas:
+        if name not in wanted.inputs:
+            raise ScenarioError(
+                f"--schema {name} is given, and there is no input {name}.{did_you_mean(name, list(wanted.inputs))}",
+                required=f"The inputs are {', '.join(wanted.inputs)}.",
+                remedy=f"streamproof prove {wanted.target} --input {name}=FILE",
+            )
+        if wanted.inputs[name].startswith(_KAFKA):
+            raise ScenarioError(
+                f"--schema {name} is given, and the input {name} has Kafka's columns: key, value, topic, partition, offset, timestamp.",
+                required="Their types are Kafka's own; what stands in value has a type where the job says from_json.",
+                remedy=f"Leave --schema {name} out.",
+            )
 
 
 def _existing(file: Path) -> Path:

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.streaming import DataStreamReader
 from pyspark.sql.types import StructType
 
+from streamproof.config.columns import typed_columns_of
 from streamproof.errors import ScenarioError
+from streamproof.prove.subjects.pyspark.batch_reads import BatchReads
+from streamproof.prove.subjects.pyspark.kafka_headers import require_headers
 from streamproof.prove.subjects.pyspark.places import Places
 from streamproof.prove.subjects.pyspark.told import ToldInput
 
@@ -22,6 +25,7 @@ KAFKA_SCHEMA = (
     "headers array<struct<key: string, value: binary>>"
 )
 _FILES = ("json", "csv", "parquet", "orc", "text", "avro", "xml")
+_LINES = ("json", "csv", "text")
 _CUT_FILES = "io.streamproof.proof.CutFiles"
 """Spark's source of files, with as many files in each batch as its options say."""
 _NOT_REPLAYABLE = ("rate", "rate-micro-batch", "socket")
@@ -43,11 +47,12 @@ class Inputs:
         self._spark, self._inputs, self._data = spark, {one.name: one for one in inputs}, data
         self._files_per_batch, self._cut = files_per_batch, cut
         self.read: set[str] = set()
+        self.batch_reads = BatchReads(inputs, data)
 
     def frame(self, name: str) -> "DataFrame":
         """The events of an input, as its sample has them."""
         one = self._inputs[name]
-        return self._kafka(name, {}) if one.kafka else self._files(name, one.format, one.schema, {})
+        return self._kafka(name, {}) if one.kafka else self._own(one)
 
     def for_reader(self, source: str, schema: "StructType | str | None", options: Mapping[str, Any], place: str) -> "DataFrame":
         """The events of the input that a reader of the job means.
@@ -68,9 +73,13 @@ class Inputs:
             return self._kafka(name, options)
         one = self._inputs[name]
         kept = {key: value for key, value in options.items() if key.lower() not in _OF_THE_SOURCE}
+        if source != one.format and {source, one.format} <= set(_LINES) and "text" in (source, one.format):
+            return self._lines(one, source, schema, kept)
         if source not in _FILES or source != one.format:
-            return self._files(name, one.format, one.schema, {})
-        return self._files(name, source, schema if schema is not None else one.schema, kept)
+            return self._own(one)
+        if schema is None:
+            return _only(self._files(name, source, one.schema, kept), one.kept)
+        return self._files(name, source, schema, kept)
 
     def _meant(self, source: str, options: Mapping[str, Any], place: str) -> str:
         """The one input, or the one whose name is in what the reader names, or the next one that nobody has read."""
@@ -87,6 +96,17 @@ class Inputs:
             remedy="Call the input as the job does: --input TOPIC=FILE.",
         )
 
+    def _lines(self, one: ToldInput, source: str, schema: "StructType | str | None", options: Mapping[str, Any]) -> "DataFrame":
+        """Lines that are read as another format than that of the sample: as texts, or plain lines by a schema of the job's."""
+        if source == "text":
+            return self._files(one.name, source, schema if schema is not None else "value string", options)
+        if schema is None:
+            return self._own(one)
+        return self._files(one.name, source, schema, {"header": "false", **options} if source == "csv" else options)
+
+    def _own(self, one: ToldInput) -> "DataFrame":
+        return _only(self._files(one.name, one.format, one.schema, {}), one.kept)
+
     def _files(self, name: str, source: str, schema: "StructType | str", options: Mapping[str, Any]) -> "DataFrame":
         self.read.add(name)
         reader = self._reader(source).schema(schema)
@@ -98,8 +118,10 @@ class Inputs:
 
     def _kafka(self, name: str, options: Mapping[str, Any]) -> "DataFrame":
         self.read.add(name)
-        frame = self._limited(self._reader("parquet").schema(KAFKA_SCHEMA)).load(KAFKA_FOLDER.format(self._data[name]))
         with_headers = any(key.lower() == "includeheaders" and str(value).lower() == "true" for key, value in options.items())
+        if with_headers:
+            require_headers(name, list(typed_columns_of(self._inputs[name].schema)))
+        frame = self._limited(self._reader("parquet").schema(KAFKA_SCHEMA)).load(KAFKA_FOLDER.format(self._data[name]))
         return frame if with_headers else frame.drop("headers")
 
     def _reader(self, source: str) -> DataStreamReader:
@@ -114,6 +136,11 @@ class Inputs:
 
     def _limited(self, reader: DataStreamReader) -> DataStreamReader:
         return reader if self._files_per_batch is None else reader.option("maxFilesPerTrigger", self._files_per_batch)
+
+
+def _only(frame: "DataFrame", columns: Sequence[str]) -> "DataFrame":
+    """The columns of a declared schema, in its order: a reader of CSV has to name all that the file has."""
+    return frame.select(*(f"`{name.replace('`', '``')}`" for name in columns)) if columns else frame
 
 
 class BoundReader(DataStreamReader):

@@ -10,11 +10,15 @@ from pyspark.sql.readwriter import DataFrameReader
 
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import ScenarioError
+from streamproof.prove.subjects.pyspark.batch_reads import BatchReads
 from streamproof.prove.subjects.pyspark.delta_tables import bind_delta
+from streamproof.prove.subjects.pyspark.ending import bind_ends
+from streamproof.prove.subjects.pyspark.notebook import bind_notebook
 from streamproof.prove.subjects.pyspark.places import Places
 from streamproof.prove.subjects.pyspark.readers import BoundReader, Inputs
 from streamproof.prove.subjects.pyspark.settings import kept_small
 from streamproof.prove.subjects.pyspark.statements import without_comments, writing
+from streamproof.prove.subjects.pyspark.tables import Tables
 from streamproof.prove.subjects.pyspark.writers import DELTA, BoundBatchWriter, BoundWriter, Started
 
 if TYPE_CHECKING:
@@ -44,14 +48,14 @@ def redirect(spark: "SparkSession", inputs: Inputs, started: Started, of_the_pro
     conf = type(spark.conf)
     conf.set = kept_small(conf.set, notes, of_the_proof)
     Session.stop = _nothing  # the JVM is shared with the other scenarios
-    Session.sql = _guarded_sql(Session.sql)
+    Session.sql = _reading_tables(_guarded_sql(Session.sql), started.tables)
     Session.__init__ = _of_the_proof(Session.__init__, spark)
     Session.newSession = lambda self: self  # a new one would not have the proof's settings
     frame.writeTo = _refused("writeTo")
     DataFrameReader.format = _noting(DataFrameReader.format)
-    DataFrameReader.load = _reading_back(_guarded_load(DataFrameReader.load, started), started.places)
-    _bind_readers(DataFrameReader, started.places)
-    DataFrameReader.table = _reading_back_table(DataFrameReader.table, started.places)
+    DataFrameReader.load = _reading_back(_guarded_load(DataFrameReader.load, started), started.places, inputs.batch_reads, "")
+    _bind_readers(DataFrameReader, started.places, inputs.batch_reads)
+    DataFrameReader.table = _reading_back_table(DataFrameReader.table, started)
     Session.table = lambda self, tableName: self.read.table(tableName)
     DataFrameReader.jdbc = _refused("read.jdbc")
     context = type(spark.sparkContext)
@@ -62,6 +66,8 @@ def redirect(spark: "SparkSession", inputs: Inputs, started: Started, of_the_pro
     context.getOrCreate = classmethod(lambda _, conf=None: _with_settings(builder, running, conf))
     if started.delta:
         bind_delta(started)
+    bind_ends()
+    bind_notebook(spark)
     signal.signal = lambda *_: signal.SIG_DFL  # the job runs in a thread, where Python has none
     return notes
 
@@ -155,33 +161,39 @@ def _guarded_load(real: Any, started: Started) -> Any:
     return load
 
 
-def _reading_back(real: Any, places: Places) -> Any:
-    """A method of a batch reader that finds what the job has written, where it lies in the scenario."""
+def _reading_back(real: Any, places: Places, inputs: BatchReads, source: str) -> Any:
+    """A method of a batch reader that finds what the job has written, where it lies in the scenario, and the events of an input."""
 
-    def bound(place: Any) -> Any:
+    def bound(place: Any, form: str) -> Any:
         if isinstance(place, list):
-            return [bound(one) for one in place]
-        return places.read_back(place) if isinstance(place, str) and place else place
+            return [bound(one, form) for one in place]
+        if not isinstance(place, str) or not place or places.is_bound(place):
+            return place
+        written = places.read_back(place)
+        return inputs.bound(place, form) if written == place and form in _READS else written
 
     def read(self: DataFrameReader, *arguments: Any, **options: Any) -> Any:
+        named = options.get("format") or (arguments[1] if not source and len(arguments) > 1 else None)
+        form = source or str(named or getattr(self, "_streamproof_format", "parquet")).lower()
         if "path" in options:
-            options["path"] = bound(options["path"])
-        return real(self, *map(bound, arguments), **options)
+            options["path"] = bound(options["path"], form)
+        placed = arguments if source in ("parquet", "orc") else arguments[:1]
+        return real(self, *(bound(one, form) for one in placed), *arguments[len(placed) :], **options)
 
     return read
 
 
-def _bind_readers(reader: type, places: Places) -> None:
+def _bind_readers(reader: type, places: Places, inputs: BatchReads) -> None:
     """Binds the reader's methods of one format each, those that this Spark has: `xml` came with 4.0."""
     for name in _READS:
         if hasattr(reader, name):
-            setattr(reader, name, _reading_back(getattr(reader, name), places))
+            setattr(reader, name, _reading_back(getattr(reader, name), places, inputs, name))
 
 
-def _reading_back_table(real: Any, places: Places) -> Any:
+def _reading_back_table(real: Any, started: Started) -> Any:
     def table(self: DataFrameReader, tableName: str) -> Any:
-        place = places.read_back(tableName)
-        return real(self, tableName) if place == tableName else self.parquet(place)
+        found = started.tables.frame(self._spark, tableName)
+        return real(self, tableName) if found is None else found
 
     return table
 
@@ -221,6 +233,13 @@ def _guarded_sql(real: Any) -> Any:
             self.conf.set(asked["key"], asked["value"])
             return real(self, f"SET {asked['key']}")
         return real(self, sqlQuery, *arguments, **options)
+
+    return sql
+
+
+def _reading_tables(real: Any, tables: Tables) -> Any:
+    def sql(self: "SparkSession", sqlQuery: str, *arguments: Any, **options: Any) -> Any:
+        return real(self, tables.named_in(self, sqlQuery), *arguments, **options)
 
     return sql
 

@@ -17,13 +17,15 @@ FOLDER = "{folder}"
 class ToldInput:
     """An input of the job: its name, the format of its sample, the schema (Spark's DDL), and which record formats are written.
 
-    With `kafka` the job gets Kafka's columns in any case; a reader with format("kafka") does without it.
+    With `kafka` the job gets Kafka's columns in any case; a reader with format("kafka") does without it. `kept` are the columns that the job
+    gets, where a reader has to name more; empty where it gets all.
     """
 
     name: str
     format: str
     schema: str
     kafka: bool = False
+    kept: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class Told:
         Settings of Spark that a session begins with: jars of a connector, extensions, catalogs.
     services
         Services that are started for the proof; each scenario has places of its own there.
+    cuts
+        Whether there are lines among its events that the proof has cut.
     """
 
     file: str
@@ -62,6 +66,7 @@ class Told:
     tables: Mapping[str, str] = field(default_factory=dict)
     conf: Mapping[str, str] = field(default_factory=dict)
     services: Sequence[str] = ()
+    cuts: bool = False
 
     @property
     def keeps_elsewhere(self) -> bool:

@@ -15,6 +15,7 @@ from streamproof.prove.subjects.pyspark.before_state import FOLDER as BEFORE_STA
 from streamproof.prove.subjects.pyspark.before_state import rows_before_state
 from streamproof.prove.subjects.pyspark.places import Places, output_at
 from streamproof.prove.subjects.pyspark.refusals import inserts_into_delta, not_bound, not_written, without_a_path
+from streamproof.prove.subjects.pyspark.tables import Tables
 from streamproof.prove.subjects.pyspark.told import QUERIES, Query
 from streamproof.prove.subjects.pyspark.wrote import Written
 
@@ -36,6 +37,7 @@ class Started:
         self.looking = False
         """Whether the rows before the state are kept in the place of what the job writes."""
         self.written = Written()
+        self.tables = Tables(self.places)
         self.queries: list[tuple[Query, StreamingQuery]] = []
         self.names: set[str] = set()
         self.raised: list[Exception] = []
@@ -86,6 +88,10 @@ class Started:
         self.add(Query(name, "append", "batches", "parquet", BEFORE_STATE), running)
         return running
 
+    def kept_at(self, name: str) -> Path:
+        """Where the rows of an output lie on the local disk."""
+        return self._folder / OUT / name
+
     def write(self) -> None:
         """What has been started so far, for whoever reads the scenario's folder."""
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -121,7 +127,7 @@ class BoundWriter(DataStreamWriter):
         self._frame, self._started = frame, started
         self._format, self._mode, self._name = "parquet", "append", ""
         self._options: dict[str, Any] = {}
-        self._own = self._bound = ""
+        self._own = self._bound = self._table = ""
 
     def format(self, source: str) -> "BoundWriter":
         self._format = source.lower()
@@ -187,6 +193,7 @@ class BoundWriter(DataStreamWriter):
         mode = options.pop("outputMode", None)
         form = options.pop("format", None) or self._format
         self._format = form if form == DELTA else "table"
+        self._table = tableName
         return self.start(
             tableName.rpartition(".")[2], None, mode, options.pop("partitionBy", None), options.pop("queryName", None)
         )
@@ -216,11 +223,17 @@ class BoundWriter(DataStreamWriter):
         super().trigger(availableNow=True)
         running = super().start()
         self._started.add(query, running)
+        if query.rows == "batches":
+            filled = self._table or (self._name if self._format == "memory" else "")
+            at = self._started.kept_at(name)
+            self._started.tables.fills(filled, out, at, self._frame.schema, running, complete=self._mode == "complete")
         return running
 
 
 class BoundBatchWriter(DataFrameWriter):
     """`frame.write` of a job in a proof: what it would write to paths and tables lies in the scenario's folder."""
+
+    _tables_only: tuple[Callable[[], Any], ...] = ()
 
     def __init__(self, frame: "DataFrame", started: Started) -> None:
         super().__init__(frame)
@@ -244,6 +257,23 @@ class BoundBatchWriter(DataFrameWriter):
             self.option(key, value)
         return self
 
+    def bucketBy(self, *arguments: Any, **options: Any) -> "BoundBatchWriter":
+        self._tables_only = (*self._tables_only, lambda: DataFrameWriter.bucketBy(self, *arguments, **options))
+        return self
+
+    def sortBy(self, *arguments: Any, **options: Any) -> "BoundBatchWriter":
+        self._tables_only = (*self._tables_only, lambda: DataFrameWriter.sortBy(self, *arguments, **options))
+        return self
+
+    def clusterBy(self, *arguments: Any, **options: Any) -> "BoundBatchWriter":
+        self._tables_only = (*self._tables_only, lambda: DataFrameWriter.clusterBy(self, *arguments, **options))
+        return self
+
+    def _as_no_table(self) -> None:
+        """Buckets and clusters are of tables: a table is kept as files, which have none; for paths Spark refuses them."""
+        for asked in self._tables_only:
+            asked()
+
     def save(
         self, path: str | None = None, format: str | None = None, mode: Any = None, partitionBy: Any = None, **options: Any
     ) -> None:
@@ -255,6 +285,7 @@ class BoundBatchWriter(DataFrameWriter):
         place = path or self._path
         if not place:
             raise without_a_path(self._format)
+        self._as_no_table()
         super().save(self._at(place), None, mode, partitionBy)
 
     def saveAsTable(self, name: str, format: str | None = None, mode: Any = None, partitionBy: Any = None, **options: Any) -> None:

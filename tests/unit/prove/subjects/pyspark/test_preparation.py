@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from pyspark.errors import AnalysisException
 
+import streamproof as sp
 from streamproof.config.entry import is_plain_pyspark
 from streamproof.errors import ScenarioError
 from streamproof.prove.process.child import ChildTask
@@ -89,6 +90,33 @@ def test_a_replay_names_all_that_the_job_was_given():
     assert " ".join(words_of(wanted)) == (
         "--input a=a.csv --table t=t.csv --set db={folder}/x --env E=1 --mode out=update --argument 50 --read o=m:f --as-is"
     )
+
+
+def test_a_schema_types_the_sample_and_a_replay_names_it(job, tmp_path):
+    (tmp_path / "clicks.jsonl").write_text("".join(f'{{"id": {n}, "at": "2026-03-01T09:00:{n:02}Z"}}\n' for n in range(40)))
+    wanted = Wanted.of(job, {"clicks": sp.sample(tmp_path / "clicks.jsonl", schema="id int, at timestamp")})
+
+    assert PysparkPreparation(wanted)._samples["clicks"].schema == "id int, at timestamp"
+    assert words_of(wanted) == ("--input", f"clicks={tmp_path / 'clicks.jsonl'}", "--schema", "clicks=id int, at timestamp")
+
+
+@pytest.mark.parametrize(
+    ("schemas", "place", "said"),
+    [
+        ({"click": "id int"}, "", 'there is no input click. Did you mean "clicks"?'),
+        ({"clicks": "id int"}, "kafka:", "has Kafka's columns"),
+        ({"clicks": "at timestamp"}, "", "38 of 40 values of at"),
+        ({"clicks": "user string"}, "", 'has the column "user", and none of the 40 records'),
+    ],
+)
+def test_a_schema_that_does_not_fit_is_said(schemas, place, said, job, tmp_path):
+    times = [*range(38), 1_767_225_600, 1_767_225_601]
+    (tmp_path / "clicks.jsonl").write_text("".join(f'{{"id": 1, "at": {at}}}\n' for at in times))
+
+    with pytest.raises(ScenarioError) as problem:
+        PysparkPreparation(Wanted(job, {"clicks": f"{place}{tmp_path / 'clicks.jsonl'}"}, schemas=schemas))
+
+    assert said in str(problem.value)
 
 
 @pytest.mark.parametrize("text", ["totals", "totals=module", "=module:function", "totals=nowhere:rows"])

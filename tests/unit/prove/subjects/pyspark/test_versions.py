@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import types
 
 import streamproof
+from streamproof.prove.subjects.pyspark.batch_reads import BatchReads
 from streamproof.prove.subjects.pyspark.places import Places
 from streamproof.prove.subjects.pyspark.redirect import _bind_readers
 
@@ -21,7 +22,7 @@ def test_a_reader_without_xml_is_bound_too(tmp_path):
         def json(self, path: str) -> str:
             return path
 
-    _bind_readers(Reader, Places("sp-record://r1/s1", tmp_path))
+    _bind_readers(Reader, Places("sp-record://r1/s1", tmp_path), BatchReads([], {}))
     (tmp_path / "out" / "written" / "lake").mkdir(parents=True)
 
     assert Reader().json("/lake") == "sp-record://r1/s1/out/written/lake"
