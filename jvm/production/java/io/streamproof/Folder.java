@@ -51,13 +51,15 @@ import scala.jdk.javaapi.CollectionConverters;
  * of its own ({@link #FROM_PATH} and the name) behind those of the file; null of a file that lies in no such folder.
  *
  * <p>Options: {@code path}, with a backslash before each character that is no pattern; {@code streamproofFormat}, the reader of a file;
- * {@code streamproofColumns}, a list of the columns that a folder may name; all others are the reader's.
+ * {@code streamproofColumns}, a list of the columns that a folder may name; {@code streamproofPath}, the path as it is configured; all
+ * others are the reader's.
  */
 public final class Folder {
   static final String FROM_PATH = "_path.";
   private static final String PATH = "path";
   private static final String FORMAT = "streamproofFormat";
   private static final String COLUMNS = "streamproofColumns";
+  private static final String WRITTEN = "streamproofPath";
   private static final String RECURSIVE = "recursiveFileLookup";
 
   private final SparkSession spark;
@@ -76,6 +78,7 @@ public final class Folder {
         ofPaths.add(field.name().substring(FROM_PATH.length()));
       }
     }
+    seen(spark, this.options.get(WRITTEN)).ask(columns.json());
     names = new FolderNames(path(), spark.sessionState().conf().caseSensitiveAnalysis());
   }
 
@@ -95,7 +98,7 @@ public final class Folder {
   Map<String, String> listing() {
     java.util.Map<String, String> found = new HashMap<>(options);
     found.put(RECURSIVE, "true");
-    found.putAll(FolderFilter.options(path()));
+    found.putAll(FolderFilter.options(path(), options.get(WRITTEN)));
     return scalaMap(found);
   }
 
@@ -172,7 +175,7 @@ public final class Folder {
     try {
       Object found = DataSource.lookupDataSource(format(), spark.sessionState().conf()).getDeclaredConstructor().newInstance();
       Object reader = found instanceof FileDataSourceV2 newer ? newer.fallbackFileFormat().getDeclaredConstructor().newInstance() : found;
-      return (FileFormat) reader;
+      return WatchedFiles.of((FileFormat) reader, seen(spark, options.get(WRITTEN)));
     } catch (ReflectiveOperationException problem) {
       throw new IllegalStateException("no reader of files: " + format(), problem);
     }
@@ -253,6 +256,23 @@ public final class Folder {
       level = new ArrayList<>(below);
     }
     return isEmpty ? null : new ArrayList<>(found);
+  }
+
+  /**
+   * What this Spark has met below a configured path, as an object of JSON: {@code leftOut}, the folders whose files were not read, relative
+   * to it; {@code asked}, the columns that are read; {@code schemas}, those of the files that were opened, each with one of these files.
+   */
+  public static String met(org.apache.spark.sql.SparkSession session, String path) throws JsonProcessingException {
+    java.util.Map<String, Object> found = new HashMap<>();
+    SeenSchemas seen = seen(session, path);
+    found.put("leftOut", FolderFilter.leftOut(path));
+    found.put("asked", seen.asked());
+    found.put("schemas", seen.value());
+    return new ObjectMapper().writeValueAsString(found);
+  }
+
+  private static SeenSchemas seen(org.apache.spark.sql.SparkSession session, String path) {
+    return SeenSchemas.of(((SparkSession) session).sparkContext(), path);
   }
 
   /** For a batch query: a folder's rows, as the source gives them to a stream. */
