@@ -9,6 +9,7 @@ from pyspark.sql.types import StructType
 
 from streamproof import _jvm
 from streamproof.config import FilesSource
+from streamproof.core.folders import left_out
 from streamproof.core.notes import Note, NoteCode
 from streamproof.runtime.failures import path_of
 from streamproof.stream.names import TRACE
@@ -134,14 +135,6 @@ class FolderNotes:
         declared = source.schema_ddl is not None
         for change in changes(dict(asked), files, declared=declared, of_paths=of_paths):
             yield change.note(name, declared=declared)
-
-
-def left_out(path: str, folders: Sequence[str]) -> str:
-    """What is said of subfolders whose files are not read."""
-    return (
-        f"files in {', '.join(f'{path}/{folder}' for folder in folders)} are not read: a subfolder is read where its name gives a column a value, "
-        f'such as date=2026-03-02, or where path is a pattern, such as "{path}/*".'
-    )
 
 
 def _fields(schema: str) -> dict[str, str]:
