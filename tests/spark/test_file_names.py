@@ -16,6 +16,7 @@ from spark.small_job import KEPT, Binding, SmallJob, event
 from spark.test_file_formats import AVRO
 from streamproof.config import load
 from streamproof.core.notes import NoteCode
+from streamproof.errors import DataError
 from streamproof.replay.bounded.run import run_bounded
 
 pytestmark = pytest.mark.spark
@@ -129,3 +130,18 @@ def test_files_in_other_subfolders_are_named_and_not_read(small_job: Callable[..
         assert result.rows_in == 2
         assert [(note.code, "data/old" in note) for note in result.notes] == [(NoteCode.SUBFOLDER_LEFT_OUT, True)]
     assert job.ids() == ["a", "c"]
+
+
+def test_a_batch_that_would_read_another_file_than_its_log_names_stops(small_job: Callable[..., SmallJob]) -> None:
+    """A folder lies where the log names a file: Spark would read what is in it."""
+    job = small_job(KEPT, Binding())
+    path = job.feed([event("a", 0)])
+    job.run()
+    job.lose("commits/0")
+    path.unlink()
+    write(path / "day=1" / "x.json", [event("x", 0)])
+
+    error = job.stopped(DataError)
+
+    assert f"{path.name}/day=1/x.json" in error.message
+    assert job.ids() == ["a"]

@@ -62,12 +62,12 @@ def seen_below(spark: "SparkSession", path: str) -> SeenBelow:
 
 
 def folder_at(spark: "SparkSession", path: str) -> Folder | None:
-    """What lies at a path; None where there is nothing. It looks into one folder of each level, not into all."""
+    """What lies at a path; None where there is nothing. Spark lists it once, as for each batch."""
     folder = java_class(spark, "Folder")
     pattern = folder.found(spark._jsparkSession, path)
     if pattern is None:
         return None
-    named = folder.named(spark._jsparkSession, pattern)
+    named = folder.named(spark._jsparkSession, pattern, path)
     return Folder(path, pattern, None if named is None else frozenset(named))
 
 

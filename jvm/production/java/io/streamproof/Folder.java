@@ -4,12 +4,10 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -220,42 +218,16 @@ public final class Folder {
     return SparkHadoopUtil.get().isGlobPath(written) ? path : null;
   }
 
-  /**
-   * The names that folders of a path give columns, as a list, by one folder of each level and not by all; null of a folder in which
-   * nothing lies yet.
-   */
-  public static List<String> named(org.apache.spark.sql.SparkSession session, String path) throws IOException {
+  /** The names that folders below a path give columns, as a list; null of a path where nothing lies yet. Spark lists it once for that. */
+  public static List<String> named(org.apache.spark.sql.SparkSession session, String pattern, String written) {
     SparkSession spark = (SparkSession) session;
-    Configuration conf = spark.sessionState().newHadoopConf();
-    Path written = new Path(path);
-    FolderNames names = new FolderNames(path, spark.sessionState().conf().caseSensitiveAnalysis());
+    Folder folder = new Folder(spark, scalaMap(java.util.Map.of(PATH, pattern, WRITTEN, written)), new StructType());
+    Collection<FileStatus> files = folder.listed();
+    Set<Path> folders = new HashSet<>();
+    files.forEach(file -> folders.add(file.getPath().getParent()));
     Set<String> found = new TreeSet<>();
-    boolean isEmpty = true;
-    List<Path> level = new ArrayList<>();
-    for (Path root : CollectionConverters.asJava(SparkHadoopUtil.get().globPathIfNecessary(written))) {
-      found.addAll(names.values(root.getParent()).keySet());
-      level.add(root);
-    }
-    while (!level.isEmpty()) {
-      Set<Path> below = new LinkedHashSet<>();
-      for (Path folder : level) {
-        FileStatus[] inside = folder.getFileSystem(conf).listStatus(folder);
-        isEmpty &= Arrays.stream(inside).noneMatch(entry -> FolderNames.isVisible(entry.getPath().getName()));
-        List<Path> folders =
-            Arrays.stream(inside)
-                .filter(entry -> entry.isDirectory() && FolderNames.isNamed(entry.getPath().getName()))
-                .map(FileStatus::getPath)
-                .sorted()
-                .toList();
-        folders.forEach(one -> found.addAll(names.values(one).keySet()));
-        if (!folders.isEmpty()) {
-          below.add(folders.get(0));
-          below.add(folders.get(folders.size() - 1));
-        }
-      }
-      level = new ArrayList<>(below);
-    }
-    return isEmpty ? null : new ArrayList<>(found);
+    folders.forEach(one -> found.addAll(folder.names.values(one).keySet()));
+    return files.isEmpty() ? null : new ArrayList<>(found);
   }
 
   /**
