@@ -1,5 +1,6 @@
 """A batch reads each file that its log names once, whatever the file and its folders are called."""
 
+import csv
 import json
 import os
 from collections.abc import Callable
@@ -14,6 +15,8 @@ import pytest
 from spark.small_job import KEPT, Binding, SmallJob, event
 from spark.test_file_formats import AVRO
 from streamproof.config import load
+from streamproof.core.notes import NoteCode
+from streamproof.errors import DataError
 from streamproof.replay.bounded.run import run_bounded
 
 pytestmark = pytest.mark.spark
@@ -59,7 +62,10 @@ def write(path: Path, rows: list[dict[str, object]]) -> None:
         with path.open("wb") as file:
             fastavro.writer(file, AVRO, rows)
     elif form == "csv":
-        path.write_text("".join(f"{','.join(map(str, row))}\n" for row in (rows[0].keys(), *(each.values() for each in rows))))
+        with path.open("w", newline="") as text:
+            lines = csv.DictWriter(text, list(rows[0]), quoting=csv.QUOTE_ALL)
+            lines.writeheader()
+            lines.writerows(rows)
     else:
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     os.utime(path, (1_700_000_000,) * 2)
@@ -112,3 +118,30 @@ def test_a_pattern_that_is_no_folder_still_is_one(small_job: Callable[..., Small
     assert job.ids() == ["a", "b"]
     write(job.folder / "data" / "z" / "in" / "c.json", [event("c", 2)])
     assert job.run().rows_in == 1  # what it has read is below the pattern still
+
+
+def test_files_in_other_subfolders_are_named_and_not_read(small_job: Callable[..., SmallJob]) -> None:
+    job = small_job(KEPT, Binding())
+    write(job.folder / "data" / "a.json", [event("a", 0)])
+    write(job.folder / "data" / "old" / "b.json", [event("b", 1)])
+    write(job.folder / "data" / "day=1" / "c.json", [event("c", 2)])
+
+    for result in (job.run(), run_bounded(load(job.folder), spark=job.spark)):
+        assert result.rows_in == 2
+        assert [(note.code, "data/old" in note) for note in result.notes] == [(NoteCode.SUBFOLDER_LEFT_OUT, True)]
+    assert job.ids() == ["a", "c"]
+
+
+def test_a_batch_that_would_read_another_file_than_its_log_names_stops(small_job: Callable[..., SmallJob]) -> None:
+    """A folder lies where the log names a file: Spark would read what is in it."""
+    job = small_job(KEPT, Binding())
+    path = job.feed([event("a", 0)])
+    job.run()
+    job.lose("commits/0")
+    path.unlink()
+    write(path / "day=1" / "x.json", [event("x", 0)])
+
+    error = job.stopped(DataError)
+
+    assert f"{path.name}/day=1/x.json" in error.message
+    assert job.ids() == ["a"]

@@ -69,15 +69,26 @@ def test_the_path_says_more_than_the_record(small_job: Callable[..., SmallJob]) 
 def test_a_layout_that_appears_while_the_job_runs_stops_it_and_the_next_start_reads_it(small_job: Callable[..., SmallJob]) -> None:
     job = placed(small_job, "json")
     write(job.folder / "data/date=2026-03-02/a.json", [event("a", 0)])
-    write(job.folder / "data/date=2026-03-03/a.json", [event("b", 0)])
-    write(
-        job.folder / "data/date=2026-03-02b/region=eu/a.json", [event("c", 0)]
-    )  # neither the first folder of its level nor the last
+    write(job.folder / "data/date=2026-03-04/a.json", [event("b", 0)])
+    layouts = Layouts(lambda: write(job.folder / "data/date=2026-03-03/region=eu/c.json", [event("c", 0)]))
 
-    error = job.stopped(DataError)
+    error = job.stopped(DataError, listener=layouts)
 
     assert "region" in error.message
-    assert "date=2026-03-02b" in error.message
+    assert "date=2026-03-03/region=eu" in error.message
+    job.run()
+    assert said(job) == {"a": ("2026-03-02", None, None), "b": ("2026-03-04", None, None), "c": ("2026-03-03", None, "eu")}
+
+
+class Layouts:
+    """Changes the folder once the job has started, before its first batch."""
+
+    def __init__(self, change: Callable[[], None]) -> None:
+        self.change = change
+
+    def __call__(self, happened: object) -> None:
+        if type(happened).__name__ == "QueryStarted":
+            self.change()
 
 
 def test_files_say_their_columns_and_folders_theirs(small_job: Callable[..., SmallJob]) -> None:

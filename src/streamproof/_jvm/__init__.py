@@ -1,7 +1,7 @@
 """The bridge to the JVM: the only room that touches py4j."""
 
 from streamproof._jvm.batches import BatchRows, Doors, Dropped, check_doors, doors_of, for_each_batch, listen_to_jvm
-from streamproof._jvm.folders import FROM_PATH, Folder, folder_at, rows_of_files
+from streamproof._jvm.folders import FROM_PATH, Folder, SeenBelow, folder_at, rows_of_files, seen_below
 from streamproof._jvm.java import (
     PRODUCTION_JAR,
     PROOF_JAR,
@@ -46,6 +46,7 @@ __all__ = [
     "Numbered",
     "Operator",
     "Refused",
+    "SeenBelow",
     "Storage",
     "WaitingRows",
     "ZoneWindows",
@@ -84,6 +85,7 @@ __all__ = [
     "operators_of_stream",
     "plain",
     "rows_of_files",
+    "seen_below",
     "storage_error",
     "task_slots",
     "text_behind_record",

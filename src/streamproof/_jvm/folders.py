@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from streamproof._jvm.java import java_class
+from streamproof._jvm.java import java_class, whole_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 FROM_PATH = "_path."
 """What the hidden column begins with that holds the text that a file's path gives a column; null of a file whose path does not."""
 _SOURCE = "io.streamproof.FolderSource"
-_FORMAT, _COLUMNS = "streamproofFormat", "streamproofColumns"
+_FORMAT, _COLUMNS, _PATH = "streamproofFormat", "streamproofColumns", "streamproofPath"
 
 
 @dataclass(frozen=True)
@@ -23,24 +23,52 @@ class Folder:
 
     Parameters
     ----------
+    path
+        As it is configured.
     pattern
-        Its path, with a backslash before each character that stands for itself.
+        The same, with a backslash before each character that stands for itself.
     named
         The columns that folders below it name, as in "date=2026-03-02"; None where nothing lies in it yet.
     """
 
+    path: str
     pattern: str
     named: frozenset[str] | None
 
 
+@dataclass(frozen=True)
+class SeenBelow:
+    """What this Spark has met below a configured path.
+
+    Parameters
+    ----------
+    left_out
+        The folders whose files were not read, relative to it.
+    asked
+        The columns that are read (JSON), `FROM_PATH` before those that folders name.
+    schemas
+        Of files that say their columns the schemas (JSON), each with the URI of a file that has it.
+    """
+
+    left_out: Sequence[str]
+    asked: str
+    schemas: Mapping[str, str]
+
+
+def seen_below(spark: "SparkSession", path: str) -> SeenBelow:
+    """What this Spark has met below a path since it started."""
+    met = json.loads(whole_text(java_class(spark, "Folder").met(spark._jsparkSession, path)))
+    return SeenBelow(met["leftOut"], met["asked"] or "", met["schemas"])
+
+
 def folder_at(spark: "SparkSession", path: str) -> Folder | None:
-    """What lies at a path; None where there is nothing. It looks into one folder of each level, not into all."""
+    """What lies at a path; None where there is nothing. Spark lists it once, as for each batch."""
     folder = java_class(spark, "Folder")
     pattern = folder.found(spark._jsparkSession, path)
     if pattern is None:
         return None
-    named = folder.named(spark._jsparkSession, pattern)
-    return Folder(pattern, None if named is None else frozenset(named))
+    named = folder.named(spark._jsparkSession, pattern, path)
+    return Folder(path, pattern, None if named is None else frozenset(named))
 
 
 def rows_of_files(
@@ -67,7 +95,7 @@ def rows_of_files(
     from pyspark.sql.types import StringType, StructField, StructType
 
     schema = StructType([*columns.fields, *(StructField(f"{FROM_PATH}{name}", StringType()) for name in of_paths)])
-    asked = {**options, _FORMAT: reader, _COLUMNS: json.dumps(list(may_be_named))}
+    asked = {**options, _FORMAT: reader, _COLUMNS: json.dumps(list(may_be_named)), _PATH: folder.path}
     if stream:
         return spark.readStream.format(_SOURCE).schema(schema).options(**asked).load(folder.pattern)
     made = java_class(spark, "Folder").rows(spark._jsparkSession, {**asked, "path": folder.pattern}, schema.json())

@@ -1,13 +1,14 @@
 """What the schema says without Spark: the columns, their types, and whether the event time fits them."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from streamproof.config.positions import KeyPath
 from streamproof.config.problems import Problem, did_you_mean
 from streamproof.config.secret import SecretText, shown
 from streamproof.config.sources import SourceConfig
 from streamproof.core.file_formats import TYPED
+from streamproof.errors import ConfigurationError
 
 _NUMBERS = (
     "tinyint",
@@ -89,6 +90,18 @@ def typed_columns_of(ddl: str) -> dict[str, str]:
     return typed
 
 
+def require_said(source: str, columns: Sequence[str], named: Collection[str], where: str = "") -> None:
+    """ConfigurationError if lines of text have a column beside the first that no folder of their path gives a value."""
+    said = {name.lower() for name in named}
+    missing = next((column for column in columns[1:] if column.lower() not in said), None)
+    if missing is not None:
+        raise ConfigurationError(
+            f'{where}{": " if where else ""}[source.{source}] format is "text", and no folder of the path names the column {missing}.',
+            required=f"A line of text is one column, the first; others are those that folders name: {missing}=...",
+            remedy=f"Leave {missing} out of schema.",
+        )
+
+
 def check_columns(path: KeyPath, source: SourceConfig) -> Iterator[Problem]:
     """What is wrong with schema and event time of a source that is otherwise valid."""
     if source.schema_ddl is None:
@@ -110,12 +123,8 @@ def check_columns(path: KeyPath, source: SourceConfig) -> Iterator[Problem]:
         )
         return
     if source.format == "text" and next(iter(columns.values())) != "string":
-        found = f'schema is "{source.schema_ddl}", and a line of text is one column.'
-        yield Problem(
-            (*path, "schema"),
-            found,
-            'Its first column must be a string, such as "value string"; others are those that folders name, such as date=2026-03-02.',
-        )
+        found = f'schema is "{source.schema_ddl}", and a line of text is one column, the first.'
+        yield Problem((*path, "schema"), found, 'It must be a string, such as "value string".')
     for name, kind in columns.items() if source.format == "csv" else ():
         if kind in _NOT_IN_CSV:
             yield Problem(

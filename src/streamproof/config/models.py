@@ -21,7 +21,7 @@ AVAILABLE_NOW = "available-now"
 REAL_TIME = "real-time"
 _REAL_TIME_BATCH = timedelta(minutes=5)
 _SHORTEST_REAL_TIME_BATCH = timedelta(seconds=5)
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
 
 
 def _trigger(value: object) -> "Trigger":

@@ -38,6 +38,8 @@ class NoteCode(StrEnum):
     LAG_UNKNOWN = "lag-unknown"
     SEVERAL_QUERIES = "several-queries"
     BOUNDED = "bounded-run"
+    SCHEMA_CHANGED = "schema-changed"
+    SUBFOLDER_LEFT_OUT = "subfolder-left-out"
     # of a proof
     LEFT_BEHIND = "left-behind"
     FAULTS_LEFT_OUT = "faults-left-out"

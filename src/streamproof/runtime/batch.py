@@ -23,6 +23,7 @@ from streamproof.runtime.contradictions import (
 )
 from streamproof.runtime.deciding import Deciding
 from streamproof.runtime.events import BatchCommitted, BatchPlanned, BatchStaged, QueryEvents, WatermarkLeapt
+from streamproof.runtime.folders import FolderNotes
 from streamproof.runtime.idle import IdleSources
 from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.logs import BatchLogs, QueryLogs
@@ -112,6 +113,7 @@ class BatchProtocol:
     quiet: QuietSources
     idle: IdleSources
     losses: Losses
+    folders: FolderNotes
     parking: Parking | None = None
     parked: StructType | None = None
     """The columns of rows that wait, as Spark gives them."""
@@ -183,6 +185,7 @@ class BatchProtocol:
         if self.parking is not None:
             self.parking.prune(batch)
         self.done.add(manifest)
+        self.events.note(*self.folders.look())
         self.quiet.saw(batch, logs)
         self.idle.saw(logs, rows)
         leap = self.leaps.saw(batch, logs, manifest.counts[SideKind.LATE])
@@ -213,6 +216,7 @@ class BatchProtocol:
             If batches still wait when the patience is at its end; the next run publishes them.
         """
         self.look_for_commit()
+        self.events.note(*self.folders.look())
         if not self.publisher.finish(patience_seconds, asked_to_end):
             return
         for number in self.logs.batches("commits")[-2:]:

@@ -63,6 +63,8 @@ def translated(problem: BaseException) -> StreamproofError:
         _offsets_lost,
         _no_broker,
         _staged_gone,
+        _other_files,
+        _other_folders,
         _vanished,
         parquet_types.mismatch,
         _not_parquet,
@@ -203,6 +205,36 @@ def unreadable(file: str, form: str = "") -> DataError:
         required="A file that cannot be opened stops the job: its records cannot be counted, so they cannot be rejected.",
         remedy="Replace it with a whole file of the declared schema and run again.",
     )
+
+
+def _other_files(causes: Sequence[str]) -> StreamproofError | None:
+    """The guard of our source: what Spark would read is not what the log of the batch names."""
+    file = _told(causes, "streamproof-files: ")
+    if file is None:
+        return None
+    return DataError(
+        f"Spark would read another set of files than the log of the batch names: {path_of(file)} is not in it, or comes twice.",
+        required="A batch reads each file that its log names once. Nothing of the batch was published.",
+        remedy="Rename the file, if its name has unusual characters, before the job sees it; with a file of that name this is a fault of Streamproof: "
+        "please report it.",
+    )
+
+
+def _other_folders(causes: Sequence[str]) -> StreamproofError | None:
+    """A folder such as `date=2026-03-02` that names a column for which the plan has no place."""
+    told = _told(causes, "streamproof-folders: ")
+    if told is None:
+        return None
+    column, _, folder = told.partition(" ")
+    return DataError(
+        f"The folder {path_of(folder)} names the column {column}, and no folder did when the job started.",
+        required="The columns that folders name are looked for at a start. Nothing of the batch was published.",
+        remedy="Run it again: the batch is then read with the values that its folders say.",
+    )
+
+
+def _told(causes: Sequence[str], mark: str) -> str | None:
+    return next((cause.partition(mark)[2].strip().splitlines()[0] for cause in causes if mark in cause), None)
 
 
 def _offsets_lost(causes: Sequence[str]) -> StreamproofError | None:

@@ -1,6 +1,7 @@
 """What `check` looks at before a JVM starts: the configuration, the job, Java, Spark, data and folders."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,16 +19,19 @@ from streamproof.config import (
     load,
     redact,
 )
+from streamproof.config.columns import columns_of, require_said
 from streamproof.config.entry import JobFunction, class_names, job_functions
 from streamproof.config.problems import did_you_mean
 from streamproof.config.sinks import CUSTOM_SINK
 from streamproof.connectors import services
+from streamproof.core.folders import left_out, listing
 from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.runtime.environment import find_java, find_spark
 from streamproof.runtime.rehearsal import Rehearsed, rehearsing
 from streamproof.runtime.settings import refuse_settings
 
+_LOCAL = re.compile(r"^file:/+")
 SIDE_OUTPUTS = ("late", "rejected")
 _UNSEEN_SHOWN = 5
 
@@ -169,28 +173,32 @@ def _source(config: JobConfig, name: str, source: SourceConfig) -> str:
     if isinstance(source, RateSource):
         return f"{source.rows_per_second:,} rows a second"
     assert isinstance(source, FilesSource), "every connector is looked at"
-    return _readable(config, name, source.path)
+    return _readable(config, name, source)
 
 
 def _registry(bound: KafkaSource | KafkaSink) -> str:
     return "" if bound.registry is None else f", {bound.format} by the registry {bound.registry.address}"
 
 
-def _readable(config: JobConfig, name: str, path: str) -> str:
-    resolved = Path(config.resolve(path))
+def _readable(config: JobConfig, name: str, source: FilesSource) -> str:
+    path = source.path
     if config.is_remote(path):
         return _unseen(path)
-    if any(character in path for character in "*?["):
-        return f"{path}, {_counted(len(list(config.root.glob(path))) if not Path(path).is_absolute() else 0)}"
-    where = config.where("source", name, "path")
-    if not resolved.exists():
+    where, local = config.where("source", name, "path"), _LOCAL.sub("/", config.resolve(path))
+    resolved, found = Path(local), listing(local)
+    if found is None and any(character in local for character in "{\\"):
+        return _unseen(path)  # a pattern of Hadoop's that Python does not know
+    if found is None:
         raise ConfigurationError(
             f"{where}: [source.{name}] path is {display(resolved)}, and there is no such folder.",
             remedy="Make it, or mend the path.",
         )
-    if not os.access(resolved, os.R_OK):
+    if resolved.exists() and not os.access(resolved, os.R_OK):
         raise ConfigurationError(f"{where}: [source.{name}] {display(resolved)} cannot be read: no permission.")
-    return f"{path}, {_counted(sum(1 for file in resolved.rglob('*') if file.is_file())) if resolved.is_dir() else '1 file'}"
+    if source.format == "text" and source.schema_ddl and found.files:
+        require_said(name, list(columns_of(source.schema_ddl)), found.named, config.where("source", name, "schema"))
+    unread = f"\nnote: {left_out(path, found.left_out)}" if found.left_out else ""
+    return f"{path}, {_counted(found.files)}{unread}"
 
 
 def _counted(files: int) -> str:

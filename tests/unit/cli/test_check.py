@@ -54,6 +54,28 @@ def test_all_is_there(streamproof, my_job, java):
     assert not (my_job / "__pycache__").exists()
 
 
+def test_files_are_counted_that_are_read_and_others_are_named(streamproof, my_job, java):
+    data = my_job / "data" / "trades"
+    for name in ("odd[1].json", "a:b.json", "date=2026-03-02/part.json", "old/c.json", "_hidden.json"):
+        (data / name).parent.mkdir(exist_ok=True)
+        (data / name).touch()
+
+    out = streamproof("check", "my_job").out
+
+    assert "data/trades, 7 files" in out
+    assert "note: files in data/trades/old are not read" in out
+
+
+def test_a_column_of_a_line_of_text_that_no_folder_names(streamproof, my_job, java):
+    file = my_job / "streamproof.toml"
+    edit(file, 'format = "json"', 'format = "text"')
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 2
+    assert "no folder of the path names the column" in result.out
+
+
 SEVERAL = """[sink.exposure.folder]
 connector = "files"
 path = "out/exposure"

@@ -87,7 +87,11 @@ def test_a_misspelt_key_as_ux_shows_it(loaded):
             'format = "csv"\nschema = "trade_id array<string>',
             'line 9: [source.trades] schema gives the column "trade_id" the type "array", and a field of CSV holds one value.',
         ),
-        ('format = "json"', 'format = "text"', "and a line of text is one column."),
+        (
+            'format = "json"\nschema = "trade_id string',
+            'format = "text"\nschema = "trade_id long',
+            "and a line of text is one column, the first.",
+        ),
         (
             'connector = "files"\npath = "data/trades"\nformat = "json"',
             'connector = "rate"\nrows_per_second = 5',

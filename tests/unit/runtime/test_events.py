@@ -191,6 +191,7 @@ def protocol(store, heard) -> BatchProtocol:
         quiet=QuietSources("kept", ()),
         idle=IdleSources("kept", (), {}),
         losses=SimpleNamespace(earlier=lambda *_: None, written_down=lambda _: None),
+        folders=SimpleNamespace(look=list),
     )
 
 

@@ -43,7 +43,7 @@ def carried(columns: Sequence[str]) -> list[str]:
     return [quoted(f"{FROM_PATH}{column}") for column in columns]
 
 
-def placed(rows: DataFrame, schema: StructType, columns: Sequence[str], problem: str) -> DataFrame:
+def placed(rows: DataFrame, schema: StructType, columns: Sequence[str], problem: str, required: Sequence[str] = ()) -> DataFrame:
     """The rows with the values that their paths say in the place of those of the record, as Spark does it.
 
     Parameters
@@ -53,6 +53,8 @@ def placed(rows: DataFrame, schema: StructType, columns: Sequence[str], problem:
     problem
         The column (string) that says why a record does not fit, made if there is none. A text in the path that is no value of the column's
         type is such a reason.
+    required
+        Those that a record cannot have by itself: a path that does not say one is such a reason too.
     """
     if not columns:
         return rows
@@ -71,6 +73,8 @@ def placed(rows: DataFrame, schema: StructType, columns: Sequence[str], problem:
             .otherwise(value)
             .alias(field.name)
         )
+        if field.name in required:
+            reasons.append(F.when(said.isNull(), F.lit(f"the path of its file does not say {field.name}")))
         if not isinstance(field.dataType, StringType):
             unfit = said.isNotNull() & ~is_null & value.isNull()
             reasons.append(F.when(unfit, F.lit(f"{field.name} in the path of its file is no {field.dataType.simpleString()}")))

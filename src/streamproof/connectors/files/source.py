@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from streamproof import _jvm
+from streamproof.config.columns import require_said
 from streamproof.connectors import json_records, schemas
 from streamproof.connectors.files import folders, lines, parquet_types
 from streamproof.connectors.files.formats import CSV, csv_options
@@ -52,7 +53,9 @@ def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, st
         return folders.placed(lines.of_csv(read, schema, said, lenient=source.lenient), schema, columns, PROBLEM)
     read = rows("text", _texts("value"), {})
     if source.format == "text":
-        return folders.placed(lines.of_text(read, schema, said), schema, columns, PROBLEM)
+        own = [column for column in schema.names if column != TRACE]
+        require_said(name, own, columns)
+        return folders.placed(lines.of_text(read, schema, said), schema, columns, PROBLEM, required=own[1:])
     parsed = json_records.parsed(read, F.col("value"), schema, said, lenient=source.lenient)
     return folders.placed(parsed, schema, columns, CORRUPT)
 

@@ -26,6 +26,12 @@ def in_lines(events: Iterable[Event], source: "FilesSource", columns: Sequence[s
     if source.format == "csv":
         return [replace(event, record=_csv(event, source.csv, columns, trace=trace)) for event in events]
     if source.format == "text":
+        if len(columns) > 1:
+            raise ScenarioError(
+                f"The columns {', '.join(columns[1:])} of lines of text are named by folders, and the files of a scenario lie in none.",
+                required="A scenario writes lines of text with one column.",
+                remedy=f'Prove the job with schema = "{columns[0]} string", in a profile of its own.',
+            )
         return [replace(event, record=_text(event, columns[0], trace=trace)) for event in events]
     return [event if trace else replace(event, record=without_trace(event.record)) for event in events]
 

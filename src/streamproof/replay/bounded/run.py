@@ -23,6 +23,7 @@ from streamproof.runtime.binding import bind
 from streamproof.runtime.connector_jars import connector_jars
 from streamproof.runtime.environment import find_spark
 from streamproof.runtime.failures import telling_of_a_dead_jvm, translated
+from streamproof.runtime.folders import FolderNotes
 from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
 from streamproof.runtime.session import settings_of_query, start_session
 from streamproof.runtime.settings import guard
@@ -129,6 +130,8 @@ class _Computing:
             spark.conf.set(key, value)
         for key, value in _KEEPS_COUNTS.items():
             spark.conf.set(key, value)
+        sources = {name: source for query in bound.outputs.main for name, source in bound.query(query).sources.items()}
+        self._folders = FolderNotes(spark, sources, bound.config.resolve)
         self._outputs: list[OutputResult] = []
         self._accounts: list[QueryAccount] = []
 
@@ -181,7 +184,7 @@ class _Computing:
             account_input=first.input,
             open_windows=0,
             closes_after=None,
-            notes=[*self.notes, *([_note(self.folder)] if stateful else [])],
+            notes=[*self.notes, *self._folders.look(), *([_note(self.folder)] if stateful else [])],
             accounts=self._accounts,
         )
 

@@ -10,6 +10,7 @@ from streamproof.runtime import ownership
 from streamproof.runtime.batch import BatchProtocol
 from streamproof.runtime.events import QueryStarted
 from streamproof.runtime.failures import translated
+from streamproof.runtime.folders import FolderNotes
 from streamproof.runtime.idle import IdleSources
 from streamproof.runtime.leaps import Leaps
 from streamproof.runtime.query import RunningQuery
@@ -67,6 +68,7 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
         quiet=QuietSources(query.name, query.recipe.sources if query.recipe.stateful else ()),
         idle=_idle(valid),
         losses=recovered.losses,
+        folders=FolderNotes(valid.spark, query.sources, query.config.resolve),
         parking=recovered.parking,
         parked=planned.parked,
         steps=planned.steps,

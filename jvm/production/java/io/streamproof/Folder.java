@@ -4,12 +4,10 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -51,13 +49,15 @@ import scala.jdk.javaapi.CollectionConverters;
  * of its own ({@link #FROM_PATH} and the name) behind those of the file; null of a file that lies in no such folder.
  *
  * <p>Options: {@code path}, with a backslash before each character that is no pattern; {@code streamproofFormat}, the reader of a file;
- * {@code streamproofColumns}, a list of the columns that a folder may name; all others are the reader's.
+ * {@code streamproofColumns}, a list of the columns that a folder may name; {@code streamproofPath}, the path as it is configured; all
+ * others are the reader's.
  */
 public final class Folder {
   static final String FROM_PATH = "_path.";
   private static final String PATH = "path";
   private static final String FORMAT = "streamproofFormat";
   private static final String COLUMNS = "streamproofColumns";
+  private static final String WRITTEN = "streamproofPath";
   private static final String RECURSIVE = "recursiveFileLookup";
 
   private final SparkSession spark;
@@ -76,6 +76,7 @@ public final class Folder {
         ofPaths.add(field.name().substring(FROM_PATH.length()));
       }
     }
+    seen(spark, this.options.get(WRITTEN)).ask(columns.json());
     names = new FolderNames(path(), spark.sessionState().conf().caseSensitiveAnalysis());
   }
 
@@ -95,7 +96,7 @@ public final class Folder {
   Map<String, String> listing() {
     java.util.Map<String, String> found = new HashMap<>(options);
     found.put(RECURSIVE, "true");
-    found.putAll(FolderFilter.options(path()));
+    found.putAll(FolderFilter.options(path(), options.get(WRITTEN)));
     return scalaMap(found);
   }
 
@@ -172,7 +173,7 @@ public final class Folder {
     try {
       Object found = DataSource.lookupDataSource(format(), spark.sessionState().conf()).getDeclaredConstructor().newInstance();
       Object reader = found instanceof FileDataSourceV2 newer ? newer.fallbackFileFormat().getDeclaredConstructor().newInstance() : found;
-      return (FileFormat) reader;
+      return WatchedFiles.of((FileFormat) reader, seen(spark, options.get(WRITTEN)));
     } catch (ReflectiveOperationException problem) {
       throw new IllegalStateException("no reader of files: " + format(), problem);
     }
@@ -217,42 +218,33 @@ public final class Folder {
     return SparkHadoopUtil.get().isGlobPath(written) ? path : null;
   }
 
-  /**
-   * The names that folders of a path give columns, as a list, by one folder of each level and not by all; null of a folder in which
-   * nothing lies yet.
-   */
-  public static List<String> named(org.apache.spark.sql.SparkSession session, String path) throws IOException {
+  /** The names that folders below a path give columns, as a list; null of a path where nothing lies yet. Spark lists it once for that. */
+  public static List<String> named(org.apache.spark.sql.SparkSession session, String pattern, String written) {
     SparkSession spark = (SparkSession) session;
-    Configuration conf = spark.sessionState().newHadoopConf();
-    Path written = new Path(path);
-    FolderNames names = new FolderNames(path, spark.sessionState().conf().caseSensitiveAnalysis());
+    Folder folder = new Folder(spark, scalaMap(java.util.Map.of(PATH, pattern, WRITTEN, written)), new StructType());
+    Collection<FileStatus> files = folder.listed();
+    Set<Path> folders = new HashSet<>();
+    files.forEach(file -> folders.add(file.getPath().getParent()));
     Set<String> found = new TreeSet<>();
-    boolean isEmpty = true;
-    List<Path> level = new ArrayList<>();
-    for (Path root : CollectionConverters.asJava(SparkHadoopUtil.get().globPathIfNecessary(written))) {
-      found.addAll(names.values(root.getParent()).keySet());
-      level.add(root);
-    }
-    while (!level.isEmpty()) {
-      Set<Path> below = new LinkedHashSet<>();
-      for (Path folder : level) {
-        FileStatus[] inside = folder.getFileSystem(conf).listStatus(folder);
-        isEmpty &= Arrays.stream(inside).noneMatch(entry -> FolderNames.isVisible(entry.getPath().getName()));
-        List<Path> folders =
-            Arrays.stream(inside)
-                .filter(entry -> entry.isDirectory() && FolderNames.isNamed(entry.getPath().getName()))
-                .map(FileStatus::getPath)
-                .sorted()
-                .toList();
-        folders.forEach(one -> found.addAll(names.values(one).keySet()));
-        if (!folders.isEmpty()) {
-          below.add(folders.get(0));
-          below.add(folders.get(folders.size() - 1));
-        }
-      }
-      level = new ArrayList<>(below);
-    }
-    return isEmpty ? null : new ArrayList<>(found);
+    folders.forEach(one -> found.addAll(folder.names.values(one).keySet()));
+    return files.isEmpty() ? null : new ArrayList<>(found);
+  }
+
+  /**
+   * What this Spark has met below a configured path, as an object of JSON: {@code leftOut}, the folders whose files were not read, relative
+   * to it; {@code asked}, the columns that are read; {@code schemas}, those of the files that were opened, each with one of these files.
+   */
+  public static String met(org.apache.spark.sql.SparkSession session, String path) throws JsonProcessingException {
+    java.util.Map<String, Object> found = new HashMap<>();
+    SeenSchemas seen = seen(session, path);
+    found.put("leftOut", FolderFilter.leftOut(path));
+    found.put("asked", seen.asked());
+    found.put("schemas", seen.value());
+    return new ObjectMapper().writeValueAsString(found);
+  }
+
+  private static SeenSchemas seen(org.apache.spark.sql.SparkSession session, String path) {
+    return SeenSchemas.of(((SparkSession) session).sparkContext(), path);
   }
 
   /** For a batch query: a folder's rows, as the source gives them to a stream. */

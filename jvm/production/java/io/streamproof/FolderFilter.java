@@ -17,16 +17,17 @@ public final class FolderFilter implements PathFilter, Configurable, Serializabl
   private static final int SHOWN = 100;
   private static final String CLASS = "mapreduce.input.pathFilter.class";
   private static final String OF = "streamproof.folder";
+  private static final String WRITTEN = "streamproof.folder.written";
   private static final Map<String, Set<String>> LEFT_OUT = new ConcurrentHashMap<>();
 
   private String folder;
   private int depth;
 
-  static Map<String, String> options(String path) {
-    return Map.of(CLASS, FolderFilter.class.getName(), OF, path);
+  static Map<String, String> options(String path, String written) {
+    return Map.of(CLASS, FolderFilter.class.getName(), OF, path, WRITTEN, written);
   }
 
-  /** The folders below a path whose files were not read, as far as this driver has listed them. */
+  /** The folders below a path, as it is configured, whose files were not read, as far as this driver has listed them. */
   static List<String> leftOut(String path) {
     Set<String> found = LEFT_OUT.getOrDefault(path, Set.of());
     synchronized (found) {
@@ -54,8 +55,8 @@ public final class FolderFilter implements PathFilter, Configurable, Serializabl
 
   @Override
   public void setConf(Configuration conf) {
-    folder = conf.get(OF);
-    depth = Depth.parts(folder).size();
+    folder = conf.get(WRITTEN);
+    depth = Depth.parts(conf.get(OF)).size();
   }
 
   @Override

@@ -60,12 +60,6 @@ final class FolderNames {
     return folder.indexOf('=') > 0;
   }
 
-  /** Whether Spark takes notice of a file or folder with this name. */
-  static boolean isVisible(String name) {
-    boolean hidden = name.startsWith(".") || name.startsWith("_") && !name.contains("=") || name.endsWith("._COPYING_");
-    return !hidden;
-  }
-
   private static String unescaped(String part) {
     return ExternalCatalogUtils.unescapePathName(part);
   }
