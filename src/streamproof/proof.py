@@ -1,6 +1,7 @@
 """`sp.prove`: proves a job, stores the run, writes its reports."""
 
 import shlex
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,7 +11,7 @@ from typing import cast
 from rich.console import Console
 
 from streamproof.core.durations import parse_duration
-from streamproof.core.ends import End
+from streamproof.core.ends import End, ProofInterrupted
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.progress import progress_on
@@ -77,6 +78,7 @@ def prove(
     job: Wanted | None = None,
     brief: bool = False,
     listener: Callable[[Event], None] | None = None,
+    end: threading.Event | None = None,
 ) -> Proof:
     """Crashes a job at every durable step of a recorded run, lets it recover, and accounts for every event.
 
@@ -112,6 +114,8 @@ def prove(
         Of a job that is bound to Kafka, how many brokers are started: 1, or 3, with the faults that take several.
     services
         By name ("kafka", "postgres", "redis", "registry") the URL of a service that runs already, instead of one that is started.
+    end
+        Is set by whoever wants the proof to end.
     progress
         Print how far it is, as the command does. pytest shows it within `with capsys.disabled():`.
 
@@ -120,7 +124,7 @@ def prove(
     StreamproofError
         If the job, the configuration or the scenario cannot be run at all.
     KeyboardInterrupt
-        On Ctrl-C, once what was finished is stored.
+        On Ctrl-C, or once `end` is set: a ProofInterrupted once what was finished is stored.
     """
     job = job or (Wanted(str(target), inputs) if inputs else None)
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
@@ -153,16 +157,17 @@ def prove(
     folder = store.new_run(subject.root)
     if progress and listener is None:
         with progress_on(Console(highlight=False, markup=False, emoji=False)) as shown:
-            found = cast("Report", run_proof(subject.preparation, options, folder, shown))
+            found = cast("Report", run_proof(subject.preparation, options, folder, shown, end))
     else:
-        found = cast("Report", run_proof(subject.preparation, options, folder, listener))
+        found = cast("Report", run_proof(subject.preparation, options, folder, listener, end))
     store.write(found, folder)
     if report is not None:
         Path(report).mkdir(parents=True, exist_ok=True)
         store.write(found, Path(report))
+    proof = Proof(Verdict(found["verdict"]), found, folder)
     if found["end"] == End.INTERRUPTED:
-        raise KeyboardInterrupt
-    return Proof(Verdict(found["verdict"]), found, folder)
+        raise ProofInterrupted(proof)
+    return proof
 
 
 def plan(
@@ -179,6 +184,7 @@ def plan(
     services: Mapping[str, str] | None = None,
     job: Wanted | None = None,
     listener: Callable[[Event], None] | None = None,
+    end: threading.Event | None = None,
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
     subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
@@ -195,4 +201,4 @@ def plan(
         profile=profile,
         words=subject.words,
     )
-    return preview(subject.preparation, options, store.new_run(subject.root), listener)
+    return preview(subject.preparation, options, store.new_run(subject.root), listener, end)
