@@ -160,12 +160,17 @@ def prove(
     from streamproof.core.ends import ProofInterrupted
     from streamproof.core.verdict import Verdict
     from streamproof.progress import progress_on
-    from streamproof.proof import plan as plan_of
-    from streamproof.proof import prove as prove_job
-    from streamproof.prove.subjects.pyspark.preparation import Wanted
+    from streamproof.prove.events import Preparing
 
-    job = (
-        Wanted(
+    out, job = screen.console(), None
+    if not watch:  # where libraries are slow to load, nothing else is said for a while
+        with progress_on(out) as progress:
+            progress(Preparing("loading PySpark"))
+            import streamproof.proof  # noqa: F401
+    if plain:
+        from streamproof.prove.subjects.pyspark.preparation import Wanted
+
+        job = Wanted(
             target,
             inputs,
             _pairs("--set", value),
@@ -178,10 +183,9 @@ def prove(
             show_values,
             _pairs("--conf", conf),
         )
-        if plain
-        else None
-    )
-    out = screen.console()
+    from streamproof.proof import plan as plan_of
+    from streamproof.proof import prove as prove_job
+
     if watch:
         _watch(target, profile, seed, job, tuple(allow_host or ()))
         return

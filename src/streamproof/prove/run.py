@@ -297,6 +297,7 @@ class _Session:
         services_started = beside.submit(services.start)
         made = beside.submit(wanted.make)
         local = None if self._work == self.folder else self._work.parent
+        self.tell(events.Preparing(f"starting {' and '.join(('Spark', *wanted.services))}; making {wanted.events:,} events"))
         engine = Engine(f"prove {wanted.name}", wanted.spark, local, wanted.jars, briefly=options.quick, log=self.folder / JVM_LOG)
         allowed = (*options.allowed_hosts, *given.hosts(options.services))
         guard.allow_in_workers(engine.spark.sparkContext, allowed)
@@ -313,8 +314,10 @@ class _Session:
                 touches=wanted.touches,
             )
         )
-        self.tell(events.Recording(0, wanted.batches))
+        if not services_started.done():
+            self.tell(events.Preparing(f"waiting for {' and '.join(wanted.services)}"))
         services_started.result()
+        self.tell(events.Recording(0, wanted.batches))
         self._subject = subject = wanted.subject(engine, self._work, services)
         foreseen = beside.submit(subject.foresee)
         self._executor = executor = Executor(subject, zygote, allowed)
