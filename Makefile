@@ -48,7 +48,9 @@ prerequisites:
 	@.tools/uv/bin/python -m pip install --quiet --disable-pip-version-check "uv>=0.6"
 
 setup: prerequisites $(if $(filter .tools/%,$(UV)),.tools/uv/bin/uv)
-	@$(UV) sync --quiet --locked --all-extras
+	@[[ "$(MAKECMDGOALS)" != setup && -d .venv ]] || echo "installing the libraries of uv.lock into .venv: the first time some minutes, as it fetches PySpark and others"
+	@$(UV) sync $(if $(filter setup,$(MAKECMDGOALS)),,$(if $(wildcard .venv),--quiet)) --locked --all-extras
+	@[[ "$(MAKECMDGOALS)" != setup && -d src/streamproof/_jars ]] || echo "compiling the Java classes, as far as they have changed"
 	@$(RUN) python hatch_build.py
 	@[[ "$(MAKECMDGOALS)" != setup ]] || echo "ready: .venv/bin/streamproof --help"
 

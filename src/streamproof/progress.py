@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from streamproof.prove.events import Event, Failed, Finished, Proving, Recorded, Recording, Started
+from streamproof.prove.events import Event, Failed, Finished, Preparing, Proving, Recorded, Recording, Started
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,7 +55,10 @@ class ProofProgress(ABC):
 
     def __call__(self, event: Event) -> None:
         match event:
+            case Preparing():
+                self.preparing(event)
             case Started():
+                self.close()
                 self.console.print(said(event), soft_wrap=True)
                 if event.touches:
                     self._line("it will touch", event.touches)
@@ -74,6 +77,10 @@ class ProofProgress(ABC):
                     self.failed(event)
             case Finished():
                 self.close()
+
+    @abstractmethod
+    def preparing(self, event: Preparing) -> None:
+        """What is done before the job runs."""
 
     @abstractmethod
     def recording(self, event: Recording) -> None:
@@ -97,14 +104,19 @@ class ProofProgress(ABC):
 
 
 class LineProgress(ProofProgress):
-    """Plain lines: one for the recording, one for every tenth of the scenarios."""
+    """Plain lines: one for what begins, one for every tenth of the scenarios."""
 
     def __init__(self, console: "Console") -> None:
         super().__init__(console)
         self._part = -1
 
+    def preparing(self, event: Preparing) -> None:
+        self._line("preparing", event.what)
+
     def recording(self, event: Recording) -> None:
-        if event.batch == event.batches:
+        if event.batch == 0:
+            self._line("recording", "the job runs without a fault, twice")
+        elif event.batch == event.batches:
             self._line("recording", f"{event.batch} of {event.batches} batches")
 
     def close(self) -> None:
@@ -124,6 +136,10 @@ class BarProgress(ProofProgress):
         super().__init__(console)
         self._progress: Progress | None = None
         self._task: TaskID | None = None
+        self._label = ""
+
+    def preparing(self, event: Preparing) -> None:
+        self._show("preparing", 0, None, event.what)
 
     def recording(self, event: Recording) -> None:
         self._show("recording", event.batch, event.batches, f"{event.batch} of {event.batches} batches")
@@ -136,7 +152,10 @@ class BarProgress(ProofProgress):
             self._progress.stop()
             self._progress = self._task = None
 
-    def _show(self, label: str, done: int, total: int, state: str) -> None:
+    def _show(self, label: str, done: int, total: int | None, state: str) -> None:
+        if label != self._label:
+            self.close()
+            self._label = label
         if self._progress is None or self._task is None:
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -1,6 +1,7 @@
 """`sp.prove`: proves a job, stores the run, writes its reports."""
 
 import shlex
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -11,7 +12,7 @@ from rich.console import Console
 
 from streamproof.config.entry import is_plain_pyspark
 from streamproof.core.durations import parse_duration
-from streamproof.core.ends import End
+from streamproof.core.ends import End, ProofInterrupted
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.progress import progress_on
@@ -83,6 +84,7 @@ def prove(
     expect: str | Sequence[str] = (),
     brief: bool = False,
     listener: Callable[[Event], None] | None = None,
+    end: threading.Event | None = None,
 ) -> Proof:
     """Crashes a job at every durable step of a recorded run, lets it recover, and accounts for every event.
 
@@ -123,6 +125,8 @@ def prove(
         PySpark the names alone: those are started for the proof, and each scenario has places of its own there.
     ignore
         Of plain PySpark, "OUTPUT.COLUMN" for each column that differs from run to run on purpose, such as "out.loaded_at": it is not compared.
+    end
+        Is set by whoever wants the proof to end.
     progress
         Print how far it is, as the command does. pytest shows it within `with capsys.disabled():`.
 
@@ -131,7 +135,7 @@ def prove(
     StreamproofError
         If the job, the configuration or the scenario cannot be run at all.
     KeyboardInterrupt
-        On Ctrl-C, once what was finished is stored.
+        On Ctrl-C, or once `end` is set: a ProofInterrupted once what was finished is stored.
     """
     if apart.state() is None:
         return cast("Proof", _set_apart(prove, locals().copy()))
@@ -168,17 +172,18 @@ def prove(
     folder = _new_run(subject.root)
     if progress and listener is None:
         with progress_on(Console(highlight=False, markup=False, emoji=False)) as shown:
-            found = cast("Report", run_proof(subject.preparation, options, folder, shown))
+            found = cast("Report", run_proof(subject.preparation, options, folder, shown, end))
     else:
-        found = cast("Report", run_proof(subject.preparation, options, folder, listener))
+        found = cast("Report", run_proof(subject.preparation, options, folder, listener, end))
     store.write(found, folder)
     if report is not None:
         apart.writable(Path(report))
         Path(report).mkdir(parents=True, exist_ok=True)
         store.write(found, Path(report))
+    proof = Proof(Verdict(found["verdict"]), found, folder)
     if found["end"] == End.INTERRUPTED:
-        raise KeyboardInterrupt
-    return Proof(Verdict(found["verdict"]), found, folder)
+        raise ProofInterrupted(proof)
+    return proof
 
 
 def _with(
@@ -236,6 +241,7 @@ def plan(
     job: Wanted | None = None,
     expect: str | Sequence[str] = (),
     listener: Callable[[Event], None] | None = None,
+    end: threading.Event | None = None,
 ) -> PlanPreview:
     """The plan of a proof: records the job once and says what would be tried."""
     if apart.state() is None:
@@ -256,19 +262,19 @@ def plan(
         profile=profile,
         words=subject.words,
     )
-    return preview(subject.preparation, options, _new_run(subject.root), listener)
+    return preview(subject.preparation, options, _new_run(subject.root), listener, end)
 
 
 def _set_apart(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     """Calls one of the two above in a process that is set apart from this machine; what it tells is shown in this one."""
-    listener = arguments.pop("listener")
+    listener, end = arguments.pop("listener"), arguments.pop("end")
     services = arguments.get("services")
     runs_already = isinstance(services, Mapping) and any(services.values())
     network = not runs_already and not arguments.get("allow_hosts")
     if not arguments.pop("progress", False) or listener is not None:
-        return served.call(function, arguments, listener, network=network)
+        return served.call(function, arguments, listener, end, network=network)
     with progress_on(Console(highlight=False, markup=False, emoji=False)) as shown:
-        return served.call(function, arguments, shown, network=network)
+        return served.call(function, arguments, shown, end, network=network)
 
 
 def _new_run(root: Path) -> Path:

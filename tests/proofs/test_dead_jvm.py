@@ -36,3 +36,27 @@ def test_a_proof_whose_jvm_is_killed_keeps_what_it_has_and_says_so(tmp_path: Pat
     assert verdicts.split()[:2] == ["unknown", "pass"], ended.stderr[-2_000:]
     assert set(verdicts.split()[2:]) == {"unknown"}
     assert "the JVM of the proof has ended" in check
+
+
+@pytest.mark.full
+def test_before_there_is_a_plan_it_is_an_error_that_a_restart_mends(tmp_path: Path) -> None:
+    job = shutil.copytree(JOB, tmp_path / "job")
+    code = """
+import sys
+from pyspark import SparkContext
+from streamproof.cli.main import main
+from streamproof.prove.execution import Executor
+
+def record(*_, **__):
+    SparkContext._gateway.proc.kill()
+    return works(*_, **__)
+
+works, Executor.record = Executor.record, record
+sys.exit(main(["prove", sys.argv[1], "--quick"]))
+"""
+    ended = subprocess.run([sys.executable, "-c", code, str(job)], capture_output=True, text=True, check=False, timeout=300)
+
+    assert ended.returncode == 75, ended.stderr[-2_000:]
+    assert "error  The JVM is gone: it was killed, or ran out of memory." in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert "WARNING" not in ended.stderr

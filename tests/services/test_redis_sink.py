@@ -14,6 +14,7 @@ import redis
 
 from services.conftest import needs, told
 from spark.small_job import KEPT, Binding, SmallJob, dies, event
+from streamproof.connectors.redis.sink import _END, HashSink
 from streamproof.connectors.redis.writing import Writing
 from streamproof.connectors.steps import Steps
 from streamproof.core.phases import StepName
@@ -139,6 +140,33 @@ def test_r7_another_manifests_entry_stops_the_publisher(job, client):
     client.hset("streamproof:ledger:kept:", field, json.dumps({**entry, "rows": 7}))
 
     assert "was published by the manifest" in small.stopped(TwoDrivers).message
+
+
+@pytest.mark.parametrize("further", [0, 1], ids=["it has published this batch", "and the next"])
+def test_r7_a_driver_that_wakes_up_while_it_writes_names_the_one_that_has_taken_over(job, client, monkeypatch, further):
+    """It stood still (SIGSTOP) between its mark and its entry; the other has begun the batch anew, and ended it."""
+    small = job()
+    small.feed([event("a", 0)])
+    takes_step, taken_over = HashSink._require, []
+
+    def woken(sink: HashSink, script: str, arguments: list[str], manifest: Any) -> None:
+        if script is _END:
+            entry, text, mark = arguments[:3]
+            client.hdel(sink._ledger, mark)
+            newest = json.loads(entry)
+            newest[-1] = manifest.batch + further
+            for field in (entry, json.dumps(newest)):
+                client.hset(sink._ledger, field, text.replace('"batch": 0', f'"batch": {json.loads(field)[-1]}'))
+            taken_over.append(sink.owner().batch)
+        takes_step(sink, script, arguments, manifest)
+
+    monkeypatch.setattr(HashSink, "_require", woken)
+
+    error = small.stopped(TwoDrivers)
+
+    assert taken_over
+    assert "Another driver works on this checkpoint, or has" in error.message
+    assert f"batch {taken_over[0]} is published" in error.message
 
 
 @pytest.mark.full

@@ -13,7 +13,7 @@ from streamproof._jvm.java import (
     plain,
 )
 from streamproof._jvm.kafka import KafkaOffsets, KafkaTopic, kafka_offsets, kafka_topics
-from streamproof._jvm.liveness import has_ended, is_gone, was_killed_at_start
+from streamproof._jvm.liveness import end_jvm, has_ended, is_gone, was_killed_at_start
 from streamproof._jvm.plans import (
     accumulator_column,
     aggregates_in_python,
@@ -61,6 +61,7 @@ __all__ = [
     "default_session",
     "doors_of",
     "empty_rows",
+    "end_jvm",
     "float_steps",
     "folder_at",
     "for_each_batch",

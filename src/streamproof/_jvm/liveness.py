@@ -43,6 +43,13 @@ def has_ended(wait_seconds: float = 0.0) -> bool:
     return True
 
 
+def end_jvm() -> None:
+    """Ends the JVM that this process has started, at once: nobody waits for what it was doing."""
+    process = _process()
+    if process is not None and process.poll() is None:
+        process.kill()
+
+
 def was_killed_at_start(problem: BaseException) -> bool:
     """Of what PySpark raises where the JVM ended before it could be spoken to: whether a signal has ended it, and not an option that it refused."""
     for frame, _ in traceback.walk_tb(problem.__traceback__):

@@ -32,12 +32,14 @@ def require_alone(to: str | None, bounded: bool, others: Mapping[str, Any]) -> N
 def run_once(config: "JobConfig", target: str, profile: str | None, to: str | None, *, as_json: bool, log: "Path | None") -> None:
     """Computes the job, and prints each output and the account."""
     from streamproof.cli.interrupting import Interruption, interruptible
-    from streamproof.replay.bounded.run import run_bounded
     from streamproof.runtime.run_log import python_side
 
     interruption, out, wrong = Interruption(), screen.console(), None
     try:
         with python_side(log), screen.waiting(f"computing {config.name}") as say:
+            say("loading PySpark")
+            from streamproof.replay.bounded.run import run_bounded
+
             result: RunResult = interruptible(lambda end: run_bounded(config, to=to, end=end, say=say, log=log), interruption)
     except AccountError as problem:  # it came to its end: what it did is said too
         wrong, result = problem, problem.result

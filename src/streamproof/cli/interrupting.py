@@ -11,6 +11,7 @@ from typing import TypeVar
 from streamproof.core.clock import monotonic_seconds
 
 _LOOK_EVERY_SECONDS = 1
+_LOOKS = 5
 _SAME_SECONDS = 0.5
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _Handler = Callable[[int, FrameType | None], None]
@@ -43,11 +44,14 @@ class Interruption:
 
 
 def interruptible(
-    work: Callable[[threading.Event], _Result], interruption: Interruption, meanwhile: Callable[[], None] | None = None
+    work: Callable[[threading.Event], _Result],
+    interruption: Interruption,
+    meanwhile: Callable[[], None] | None = None,
+    stopping: Callable[[], None] | None = None,
 ) -> _Result:
     """Does the work in a thread of its own and returns what it returns; a signal sets the event that the work is given.
 
-    `meanwhile` is called here every second until it is done.
+    `meanwhile` is called here every second until it is done; `stopping` at once, when the work is asked to end.
 
     Python handles signals in the main thread, between any two of its steps. There they would meet half a conversation with the JVM, which
     nothing could go on with; and there Spark's own handler, which talks to the JVM too, would be installed.
@@ -67,8 +71,13 @@ def interruptible(
 
     with _handled(interruption.heard):
         threading.Thread(target=working, name="work", daemon=True).start()
-        while not wait({done}, _LOOK_EVERY_SECONDS).done:  # a signal that another thread has got wakes nobody here
-            if meanwhile is not None:
+        looks = 0
+        while not wait({done}, _LOOK_EVERY_SECONDS / _LOOKS).done:  # a signal that another thread has got wakes nobody here
+            looks += 1
+            if interruption.asked.is_set() and stopping is not None:
+                stopping()
+                stopping = None
+            if meanwhile is not None and looks % _LOOKS == 0:
                 meanwhile()
         return done.result()
 

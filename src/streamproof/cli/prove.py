@@ -1,6 +1,8 @@
 """`streamproof prove TARGET`: crash the job at every durable step and say whether an event was lost or doubled."""
 
+import os
 import shlex
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +15,7 @@ from streamproof.core.phases import Phase, may_name_steps
 from streamproof.errors import StreamproofError
 
 if TYPE_CHECKING:
+    from streamproof.proof import Proof
     from streamproof.prove.run import PlanPreview
     from streamproof.prove.subjects.pyspark.preparation import Wanted
 
@@ -28,6 +31,7 @@ Examples:
 \b
 Exit codes:
   0  pass      1  fail      2  wrong usage or configuration      3  unknown: cut short, undecided, or something was never exercised
+  75  start it again: the JVM died before there was a plan      130, 143  ended by Ctrl-C, by SIGTERM; the report has what was finished
 """
 
 Only = Annotated[
@@ -178,15 +182,21 @@ def prove(
     from streamproof.prove.process import apart
 
     apart.enter(network=not allow_host and not any(services.values()))  # before anything is imported that starts threads
+    from streamproof.cli.interrupting import Interruption, interruptible
+    from streamproof.core.ends import ProofInterrupted
     from streamproof.core.verdict import Verdict
     from streamproof.progress import progress_on
-    from streamproof.proof import plan as plan_of
-    from streamproof.proof import prove as prove_job
-    from streamproof.prove.subjects.pyspark.preparation import Wanted
-    from streamproof.report.terminal import print_summary
+    from streamproof.prove.events import Preparing
 
-    job = (
-        Wanted(
+    out, job = screen.console(), None
+    if not watch:  # where libraries are slow to load, nothing else is said for a while
+        with progress_on(out) as progress:
+            progress(Preparing("loading PySpark"))
+            import streamproof.proof  # noqa: F401
+    if plain:
+        from streamproof.prove.subjects.pyspark.preparation import Wanted
+
+        job = Wanted(
             target,
             inputs,
             _pairs("--set", value),
@@ -200,69 +210,98 @@ def prove(
             _pairs("--conf", conf),
             schemas=_pairs("--schema", schema),
         )
-        if plain
-        else None
-    )
-    out = screen.console()
+    from streamproof.proof import plan as plan_of
+    from streamproof.proof import prove as prove_job
+
     if watch:
         _watch(target, profile, seed, job, tuple(allow_host or ()), started, columns, tuple(expect or ()))
         return
+    interruption = Interruption()
     try:
         with progress_on(out) as progress:
             if show_plan:
-                preview = plan_of(
-                    target,
-                    seed=seed,
-                    only=only,
-                    full=full,
-                    quick=quick,
-                    profile=profile,
-                    brokers=brokers,
-                    services=services or started,
-                    ignore=columns,
-                    batches=batches,
-                    job=job,
-                    expect=tuple(expect or ()),
-                    listener=progress,
+                preview = interruptible(
+                    lambda end: plan_of(
+                        target,
+                        seed=seed,
+                        only=only,
+                        full=full,
+                        quick=quick,
+                        profile=profile,
+                        brokers=brokers,
+                        services=services or started,
+                        ignore=columns,
+                        batches=batches,
+                        job=job,
+                        expect=tuple(expect or ()),
+                        listener=progress,
+                        end=end,
+                    ),
+                    interruption,
+                    stopping=_say_stopping,
                 )
             else:
-                proof = prove_job(
-                    target,
-                    seed=seed,
-                    only=only,
-                    full=full,
-                    quick=quick,
-                    max_scenarios=max_scenarios,
-                    time_budget=budget,
-                    stop_at_first=stop_at_first,
-                    last_failed=last_failed,
-                    profile=profile,
-                    events=events,
-                    batches=batches,
-                    allow_hosts=tuple(allow_host or ()),
-                    report=report,
-                    brokers=brokers,
-                    services=services or started,
-                    ignore=columns,
-                    job=job,
-                    expect=tuple(expect or ()),
-                    listener=progress,
+                proof = interruptible(
+                    lambda end: prove_job(
+                        target,
+                        seed=seed,
+                        only=only,
+                        full=full,
+                        quick=quick,
+                        max_scenarios=max_scenarios,
+                        time_budget=budget,
+                        stop_at_first=stop_at_first,
+                        last_failed=last_failed,
+                        profile=profile,
+                        events=events,
+                        batches=batches,
+                        allow_hosts=tuple(allow_host or ()),
+                        report=report,
+                        brokers=brokers,
+                        services=services or started,
+                        ignore=columns,
+                        job=job,
+                        expect=tuple(expect or ()),
+                        listener=progress,
+                        end=end,
+                    ),
+                    interruption,
+                    stopping=_say_stopping,
                 )
     except StreamproofError as problem:
         screen.print_error(problem, target=target, profile=profile)
         raise typer.Exit(problem.exit_code) from None
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
+        if isinstance(stopped, ProofInterrupted):
+            _print_proof(stopped.proof, report)
         screen.print_problem(
             "Stopped. What was finished is kept; a proof that was cut short says nothing about the rest.\nstreamproof report list"
+            if isinstance(stopped, ProofInterrupted)
+            else "Stopped before anything was finished: no report was written."
         )
-        raise typer.Exit(130) from None
+        if interruption.asked.is_set():  # at once: what still hangs in other threads would be waited for
+            sys.stdout.flush()
+            os._exit(interruption.exit_code)
+        raise typer.Exit(interruption.exit_code) from None
     if show_plan:
         _print_plan(preview)
         return
-    page = (report or proof.folder) / "report.html"
+    _print_proof(proof, report)
+    raise typer.Exit(Verdict(proof.verdict).exit_code)
+
+
+def _say_stopping() -> None:
+    screen.print_note(
+        "stopping: what runs is ended, and the report of what is finished is written. A second signal leaves at once."
+    )
+
+
+def _print_proof(proof: "Proof", report: Path | None) -> None:
+    from streamproof.report.terminal import print_summary
+
+    out, page = screen.console(), (report or proof.folder) / "report.html"
     out.print()
     print_summary(proof.report, out, where=_near(page) if page.is_file() else None)
-    raise typer.Exit(Verdict(proof.verdict).exit_code)
 
 
 def _look_at_surroundings(target: str, profile: str | None, *, plain: bool) -> None:

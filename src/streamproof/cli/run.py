@@ -116,8 +116,6 @@ def run(
     find_java()
     find_spark()
     from streamproof.cli.interrupting import Interruption, interruptible
-    from streamproof.runtime.events import RunEnded
-    from streamproof.runtime.run import run_job
     from streamproof.runtime.run_log import open_log, python_side
 
     log = None if debug else open_log(config.root)
@@ -132,6 +130,10 @@ def run(
         with python_side(log), nullcontext() if as_events else screen.waiting(f"running {config.name}") as say:
             progress = run_screen.RunProgress(say) if say is not None else None
             shown = progress or run_screen.EventLines(out.file)
+            if progress is not None:
+                progress.begin("loading PySpark")
+            from streamproof.runtime.events import RunEnded
+            from streamproof.runtime.run import run_job
 
             def listener(event: "RunEvent") -> None:
                 if isinstance(event, RunEnded):

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -17,8 +18,32 @@ if TYPE_CHECKING:
     from streamproof.runtime.result import QueryAccount, RunResult
 
 
+_NO_PLAN = "looking for input"
+"""Before Spark has planned a batch it asks the sources what is new."""
+
+
+@dataclass
+class _Doing:
+    """What is being done, and since when."""
+
+    what: str
+    since: float
+
+
+@dataclass
+class _Query:
+    """How far a query is: the batch that is under way, or comes next, what becomes of it, and how many batches and rows it has done."""
+
+    batch: int
+    phase: _Doing
+    done: int = 0
+    rows: int = 0
+
+
 class RunProgress:
     """Says in a few words how far a run is: at each event, and again for whoever looks meanwhile.
+
+    What changes from second to second stands in parentheses.
 
     Parameters
     ----------
@@ -28,10 +53,9 @@ class RunProgress:
 
     def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = monotonic_seconds) -> None:
         self._say, self._clock = say, clock
-        self._doing = ""
-        """What is done before and behind the batches; empty while they run."""
-        self._batches: dict[str, int] = {}
-        self._rows: dict[str, int] = {}
+        self._doing: _Doing | None = None
+        """What is done before and behind the batches; None while they run."""
+        self._queries: dict[str, _Query] = {}
         self._waiting: dict[tuple[str, str], tuple[PublicationWaiting, float]] = {}
         """By query and output what was said last, and when it is asked again."""
         self._lock = threading.Lock()
@@ -41,10 +65,16 @@ class RunProgress:
             self._hear(event)
         self.say_again()
 
+    def begin(self, what: str) -> None:
+        """Says what is done before there are events."""
+        with self._lock:
+            self._doing = _Doing(what, self._clock())
+        self.say_again()
+
     def say_again(self) -> None:
         """Says it once more: seconds have passed."""
         with self._lock:
-            text = self._doing or self._of_batches()
+            text = f"{self._doing.what}{self._lasts(self._doing)}" if self._doing is not None else self._of_batches()
             if text:
                 self._say(text)
 
@@ -53,17 +83,22 @@ class RunProgress:
 
         match event:
             case events.Fetching():
-                self._doing = f"fetching {event.file}, {event.bytes >> 20} of {event.of_bytes >> 20} MB"
+                self._does(f"fetching {event.file}, {event.bytes >> 20} of {event.of_bytes >> 20} MB")
             case events.SparkStarting():
-                self._doing = "starting Spark"
+                self._does("starting Spark")
             case events.QueryStarting():
-                self._doing = f"looking at checkpoint and outputs of {event.query}"
+                self._does(f"looking at checkpoint and outputs of {event.query}")
             case events.QueryStarted():
-                self._doing = ""
-                self._batches[event.query], self._rows[event.query] = 0, 0
+                self._doing = None
+                self._queries[event.query] = _Query(event.batch, _Doing(_NO_PLAN, self._clock()))
+            case events.BatchPlanned():
+                self._is_at(event.query, event.batch, "computing")
+            case events.BatchStaged():
+                self._is_at(event.query, event.batch, "publishing")
             case events.BatchCommitted():
-                self._batches[event.query] += 1
-                self._rows[event.query] += event.counts["input"]
+                query = self._is_at(event.query, event.batch + 1, _NO_PLAN)
+                query.done += 1
+                query.rows += event.counts["input"]
             case events.PublicationWaiting() if event.batches:
                 self._waiting[event.query, event.output] = event, self._clock() + event.seconds
             case events.PublicationWaiting() | events.BatchPublished(waiting=0):
@@ -74,16 +109,38 @@ class RunProgress:
                     if event.asked_to_end
                     else "waiting for what {} still has to publish"
                 )
-                self._doing = what.format(event.query)
+                self._does(what.format(event.query))
+
+    def _does(self, what: str) -> None:
+        self._doing = _Doing(what, self._clock())
+
+    def _is_at(self, name: str, batch: int, phase: str) -> _Query:
+        query = self._queries[name]
+        query.batch, query.phase = batch, _Doing(phase, self._clock())
+        return query
 
     def _of_batches(self) -> str:
-        """The batches of the query that has done most, and the rows of the first one; what waits for stores that are down."""
-        if not self._batches:
-            return ""
-        waits = "".join(
-            f"; {event.says} Asked again in {max(1, round(at - self._clock()))} s" for event, at in self._waiting.values()
-        )
-        return f"batch {max(self._batches.values())}, {next(iter(self._rows.values())):,} rows in{waits}"
+        """How far each query is; what waits for stores that are down."""
+        several = len(self._queries) > 1
+        said = [f"{f'{name}: ' if several else ''}{self._of(query)}" for name, query in self._queries.items()]
+        waits = [f"{event.says} ({self._asked(at)})" for event, at in self._waiting.values()]
+        return "; ".join((*said, *waits))
+
+    def _of(self, query: _Query) -> str:
+        """Until a batch is done, what becomes of it is news; later the phases follow each other too fast."""
+        phase = f"{query.phase.what}{self._lasts(query.phase, ', {} s')}"
+        if not query.done:
+            return f"batch {query.batch}, {query.phase.what}{self._lasts(query.phase)}"
+        return f"batch {query.batch}, {query.rows:,} rows in ({phase})"
+
+    def _asked(self, at: float) -> str:
+        left = at - self._clock()
+        return f"asked again in {max(1, round(left))} s" if left > 0 else f"being asked again, no answer for {round(-left)} s"
+
+    def _lasts(self, doing: _Doing, said: str = " ({} s)") -> str:
+        """How long it has been done, where that is a second or more."""
+        seconds = int(self._clock() - doing.since)
+        return said.format(seconds) if seconds >= 1 else ""
 
 
 class EventLines:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _INDENT = " " * len("error  ")
 _PLACEHOLDER = re.compile(r"(?<=streamproof run )TARGET\b|(?<=streamproof prove )TARGET\b")
-_NUMBER = re.compile(r"\d[\d,.]*")
+_NUMBER = re.compile(r"\d[\d,.]*|\s*\([^()]*\)")
+"""What makes no news of a text: its numbers, and what stands in parentheses."""
 _SAID_AGAIN_SECONDS = 60
 LAST_ERROR = Path(".streamproof", "last-error.txt")
 
@@ -116,7 +117,9 @@ def print_note(text: str) -> None:
 
 
 class _Lines:
-    """Says what is being done in lines with the time, for logs: at once what is new, what differs in its numbers alone once a minute."""
+    """Says what is being done in lines with the time, for logs: at once what is new, what differs in its numbers or in parentheses alone once
+    a minute.
+    """
 
     def __init__(self, doing: str, say: Callable[[str], None], clock: Callable[[], float] = monotonic_seconds) -> None:
         self._doing, self._say, self._clock = doing, say, clock

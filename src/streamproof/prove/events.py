@@ -5,6 +5,13 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class Preparing:
+    """What is done before the job runs for the first time, such as "starting Spark"."""
+
+    what: str
+
+
+@dataclass(frozen=True)
 class Started:
     """The proof begins; `noun` is what an event is called ("trades"), `master` where Spark runs ("local[2]").
 
@@ -64,5 +71,5 @@ class Finished:
     """Every scenario has a verdict, or the proof was cut short; the report is written."""
 
 
-Event = Started | Recording | Recorded | Proving | Failed | Finished
+Event = Preparing | Started | Recording | Recorded | Proving | Failed | Finished
 Listener = Callable[[Event], None]

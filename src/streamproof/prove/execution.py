@@ -30,7 +30,7 @@ from streamproof.prove.faults.injection_on_files import FileFaultInjector
 from streamproof.prove.faults.on_files import NotMet
 from streamproof.prove.judging import Outcome
 from streamproof.prove.plan.planning import Mode, ScenarioPlan
-from streamproof.prove.process import machine
+from streamproof.prove.process import machine, own_jvm
 from streamproof.prove.process.child import ChildResult
 from streamproof.prove.process.children import STEPS, Children
 from streamproof.prove.process.machine import MachineDid, MachineShort
@@ -47,6 +47,7 @@ from streamproof.prove.subjects.job.subject import JobSubject
 from streamproof.prove.subjects.subject import Subject
 
 SIDE_BY_SIDE = 3
+_LOOK_SECONDS = 0.5
 _NO_JVM = "the JVM of the proof has ended, as it does where the system kills it for want of memory: a proof takes some 6 GB"
 _REPLAYS = (RemedyAction.REPLAY_LAST, RemedyAction.MOVE_AWAY)
 _TRIES = 3
@@ -85,7 +86,7 @@ class Executor:
     """Runs the scenarios of one proof."""
 
     def __init__(self, subject: Subject, zygote: Zygote, allowed_hosts: Sequence[str] = ()) -> None:
-        self.subject, self._children = subject, Children(subject, zygote, allowed_hosts)
+        self.subject, self._children, self._zygote = subject, Children(subject, zygote, allowed_hosts), zygote
         self._on_services: FaultInjector | None = None
         self._on_files: FileFaultInjector | None = None
         if isinstance(subject, JobSubject):  # the plans of other subjects have no such faults yet
@@ -93,6 +94,7 @@ class Executor:
             self._on_files = FileFaultInjector(subject, self._children)
         self._number = 0
         self._hangs = False
+        self._ended = threading.Event()
         self._lock = threading.Lock()
         # Never the same id twice in one JVM: threads of an earlier proof would write into the new recording.
         self._life = short(new_id())
@@ -175,7 +177,8 @@ class Executor:
     ) -> Iterator[Outcome]:
         """Runs the scenarios of all lanes, at most `of_each` of a lane at a time."""
         pending = [list(lane) for lane in lanes]
-        with ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="scenario") as pool:
+        pool = ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="scenario")
+        try:
             running: dict[Future[Ran], int] = {}
             while any(pending) or running:
                 for number, lane in enumerate(pending):
@@ -183,7 +186,11 @@ class Executor:
                         running[pool.submit(self._run, lane.pop(0), recordings)] = number
                 if not running:
                     return
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                done: set[Future[Ran]] = set()
+                while not done:
+                    done, _ = wait(running, _LOOK_SECONDS, return_when=FIRST_COMPLETED)
+                    if self._ended.is_set():  # what ends now was killed, and says nothing
+                        return
                 for future in done:
                     del running[future]
                     ran = future.result()
@@ -194,6 +201,17 @@ class Executor:
                     self.subject.engine.close_ended_stores()
                 if stop():
                     pending = []
+        except KeyboardInterrupt:
+            self.end()
+            raise
+        finally:
+            pool.shutdown(wait=not self._ended.is_set(), cancel_futures=True)
+
+    def end(self) -> None:
+        """Ends every child at once, and hands out nothing any more: the proof was asked to end."""
+        self._ended.set()
+        self._zygote.end_all()
+        own_jvm.end_all()
 
     def judge_recording(self, plan: ScenarioPlan, recording: Recording) -> Outcome:
         """The fault-free run is a scenario as well."""

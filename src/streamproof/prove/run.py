@@ -1,6 +1,7 @@
 """Proving a job: prepare, record, plan, run every scenario, judge, report."""
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -9,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from streamproof import _jvm
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ends import End
 from streamproof.core.verdict import Verdict
@@ -37,6 +39,7 @@ from streamproof.runtime.run_log import python_side
 _BEGINS_ANEW = "The proof had not come to its scenarios; it begins anew. It takes some 6 GB."
 JVM_LOG = "jvm.log"
 """In the folder of a proof: what its JVM writes to standard error, and PySpark where the conversation with it breaks off."""
+_LOOK_SECONDS = 0.5
 _SECONDS_EACH, _SECONDS_EACH_ON_SERVICES = 1.5, 5.0
 """What a scenario costs on two cores; on services it runs the whole job."""
 
@@ -99,26 +102,34 @@ class _Prepared:
 
 
 def run_proof(
-    preparation: Preparation, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None
+    preparation: Preparation,
+    options: Options,
+    folder: Path,
+    listener: Callable[[events.Event], None] | None = None,
+    end: threading.Event | None = None,
 ) -> dict[str, Any]:
     """Proves a subject and gives the report as data; `folder` is for what the proof writes meanwhile and does not keep in memory.
+
+    `end` is set by whoever wants the proof to end: the report has what is finished then.
 
     Raises
     ------
     StreamproofError
         If the subject cannot be run at all.
+    KeyboardInterrupt
+        If it was asked to end before there was a plan.
     """
     tell = listener or _silent
-    started = monotonic_seconds()
-    with _session(preparation, folder, options, tell) as proof:
+    started, asked = monotonic_seconds(), end or threading.Event()
+    with _session(preparation, folder, options, tell, asked) as proof:
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
         outcomes: list[Outcome] = [prepared.fault_free]
-        end, cut_short = End.DONE, ""
+        how, cut_short = End.DONE, ""
         if not prepared.repeatable:
-            end, cut_short = End.NOT_REPEATABLE, "two runs without any fault are not alike, so no crash was tried"
+            how, cut_short = End.NOT_REPEATABLE, "two runs without any fault are not alike, so no crash was tried"
         elif prepared.fault_free.verdict is not Verdict.FAIL or not options.stop_at_first:
-            more, end, cut_short = _run(prepared, plans, options, tell, started)
+            more, how, cut_short = _run(prepared, plans, options, tell, started, asked)
             outcomes += more
         outcomes = _agreeing(outcomes)
         request = assembling.Request(
@@ -127,7 +138,7 @@ def run_proof(
             _plan_name(options, outcomes, prepared.plans),
             options.events,
             options.profile,
-            end,
+            how,
             cut_short,
             options.only,
             options.full,
@@ -147,11 +158,15 @@ def run_proof(
 
 
 def preview(
-    preparation: Preparation, options: Options, folder: Path, listener: Callable[[events.Event], None] | None = None
+    preparation: Preparation,
+    options: Options,
+    folder: Path,
+    listener: Callable[[events.Event], None] | None = None,
+    end: threading.Event | None = None,
 ) -> PlanPreview:
     """Records the subject once and says what a proof would try."""
     tell = listener or _silent
-    with _session(preparation, folder, options, tell) as proof:
+    with _session(preparation, folder, options, tell, end or threading.Event()) as proof:
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
         images, live, others = _counted(plans)
@@ -161,17 +176,41 @@ def preview(
 
 @contextmanager
 def _session(
-    preparation: Preparation, folder: Path, options: Options, tell: Callable[[events.Event], None]
+    preparation: Preparation, folder: Path, options: Options, tell: Callable[[events.Event], None], asked: threading.Event
 ) -> Iterator["_Session"]:
     """A session of a proof, whose JVM may die: before there is a plan that is an error, later it is said of the scenarios that are left."""
     apart.writable(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with (
         python_side(folder / JVM_LOG),
-        telling_of_a_dead_jvm(_BEGINS_ANEW),
+        telling_of_a_dead_jvm(_BEGINS_ANEW, asked.is_set),
         _Session(preparation, folder, options, tell) as proof,
+        _ending(proof, asked),
     ):
-        yield proof
+        try:
+            yield proof
+        except Exception as problem:
+            if asked.is_set():  # its children were ended under it
+                raise KeyboardInterrupt from problem
+            raise
+
+
+@contextmanager
+def _ending(proof: "_Session", asked: threading.Event) -> Iterator[None]:
+    """Ends the children of a proof as soon as it is asked to end, whatever it is doing."""
+    over = threading.Event()
+
+    def end() -> None:
+        while not over.is_set():
+            if asked.wait(_LOOK_SECONDS):
+                proof.end_children()
+                return
+
+    threading.Thread(target=end, name="end-of-proof", daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
 
 
 def _silent(_: events.Event) -> None:
@@ -191,6 +230,7 @@ class _Session:
     _zygote: Zygote | None = None
     _executor: Executor | None = None
     _engine: Engine | None = None
+    _planned: bool = False
     _work: Path = field(init=False)
     _started: float = field(default_factory=monotonic_seconds)
 
@@ -219,6 +259,15 @@ class _Session:
             self._services.stop()
         if self._work != self.folder:
             shutil.rmtree(self._work, ignore_errors=True)
+
+    def end_children(self) -> None:
+        """Ends what runs the job, at once; before there is a plan the JVM too, since nothing is left that would be judged on it."""
+        if self._executor is not None:
+            self._executor.end()
+        elif self._zygote is not None:
+            self._zygote.end_all()
+        if not self._planned:
+            _jvm.end_jvm()
 
     def leave(self) -> list[str]:
         """Removes what was made in services that go on without the proof; says what could not be removed."""
@@ -249,6 +298,7 @@ class _Session:
         services_started = beside.submit(services.start)
         made = beside.submit(wanted.make)
         local = None if self._work == self.folder else self._work.parent
+        self.tell(events.Preparing(f"starting {' and '.join(('Spark', *wanted.services))}; making {wanted.events:,} events"))
         engine = Engine(
             f"prove {wanted.name}",
             wanted.spark,
@@ -278,8 +328,10 @@ class _Session:
                 settings=wanted.settings,
             )
         )
-        self.tell(events.Recording(0, wanted.batches))
+        if not services_started.done():
+            self.tell(events.Preparing(f"waiting for {' and '.join(wanted.services)}"))
         services_started.result()
+        self.tell(events.Recording(0, wanted.batches))
         self._subject = subject = wanted.subject(engine, self._work, services)
         foreseen = beside.submit(subject.foresee)
         self._executor = executor = Executor(subject, zygote, allowed)
@@ -300,6 +352,7 @@ class _Session:
         self.tell(events.Recording(wanted.batches, wanted.batches))
         images, live, others = _counted(plans)
         seconds = monotonic_seconds() - self._started
+        self._planned = True
         self.tell(events.Recorded(len(recording.steps.steps), images, live, seconds, others))
         return _Prepared(subject, executor, recordings, plans, fault_free, left_out, repeatable)
 
@@ -323,7 +376,12 @@ def _wanted(plans: Sequence[ScenarioPlan], options: Options) -> list[ScenarioPla
 
 
 def _run(
-    prepared: _Prepared, plans: Sequence[ScenarioPlan], options: Options, tell: Callable[[events.Event], None], started: float
+    prepared: _Prepared,
+    plans: Sequence[ScenarioPlan],
+    options: Options,
+    tell: Callable[[events.Event], None],
+    started: float,
+    asked: threading.Event,
 ) -> tuple[list[Outcome], End, str]:
     """Runs the plans within the budget; says whether, and in words why, the plan was cut short."""
     limited = list(plans)[: options.max_scenarios] if options.max_scenarios is not None else list(plans)
@@ -335,7 +393,11 @@ def _run(
         return budget is not None and monotonic_seconds() - started > budget.total_seconds()
 
     def stop() -> bool:
-        return out_of_time() or (options.stop_at_first and any(outcome.verdict is Verdict.FAIL for outcome in outcomes))
+        return (
+            asked.is_set()
+            or out_of_time()
+            or (options.stop_at_first and any(outcome.verdict is Verdict.FAIL for outcome in outcomes))
+        )
 
     if limited:
         tell(events.Proving(0, len(limited), limited[0].id, None))
@@ -347,6 +409,8 @@ def _run(
             left = (monotonic_seconds() - begun) / len(outcomes) * (len(limited) - len(outcomes))
             tell(events.Proving(len(outcomes), len(limited), outcome.plan.id, left if len(outcomes) > SIDE_BY_SIDE else None))
     except KeyboardInterrupt:
+        asked.set()
+    if asked.is_set() and len(outcomes) < len(plans):
         return outcomes, End.INTERRUPTED, f"it was interrupted after {len(outcomes)} of {len(plans)} scenarios"
     if len(outcomes) == len(plans):
         return outcomes, End.DONE, ""

@@ -51,13 +51,14 @@ class QueryStarting(RunEvent):
 
 @dataclass(frozen=True)
 class QueryStarted(RunEvent):
-    """A query runs. `run` is the id of this start, `outputs` says by name where the rows go."""
+    """A query runs. `run` is the id of this start, `outputs` says by name where the rows go, `batch` is the first batch of this run."""
 
     kind: ClassVar[str] = "query-started"
     query: str
     run: str
     checkpoint: str
     outputs: Mapping[str, str]
+    batch: int = 0
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from streamproof import _jvm
 from streamproof.config import FilesSource
 from streamproof.core.folders import left_out
 from streamproof.core.notes import Note, NoteCode
-from streamproof.runtime.failures import path_of
+from streamproof.core.paths import path_of
 from streamproof.stream.names import TRACE
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from streamproof.checkpoint.logs import (
     OffsetLog,
@@ -16,7 +15,7 @@ from streamproof.checkpoint.logs import (
 )
 from streamproof.config import output_of
 from streamproof.connectors.sink import Sink
-from streamproof.core.ids import new_id
+from streamproof.core.ids import new_uuid
 from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import SinkUnavailable, TornCheckpoint
@@ -321,7 +320,7 @@ def _restore_metadata(storage: "Storage", logs: QueryLogs, notes: list[Note]) ->
         return
     if found is not None:
         delete_log(storage, path)
-    storage.create_atomic(path, json.dumps({"id": str(UUID(new_id()))}, separators=(",", ":")))
+    storage.create_atomic(path, json.dumps({"id": new_uuid()}, separators=(",", ":")))
     said = f"{path} was {'missing' if found is None else 'torn'} and is made again: Spark has a new id for this query, on which nothing depends."
     notes.append(Note(NoteCode.RESTORED, said))
 

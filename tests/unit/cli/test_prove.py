@@ -1,6 +1,9 @@
 """`prove` parses, passes on and prints; the proof itself is a stand-in here."""
 
+import os
+import signal
 import sys
+import threading
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from streamproof.core.ends import ProofInterrupted
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.prove.events import Finished, Proving, Recorded, Recording
@@ -32,10 +36,12 @@ def proved(streamproof, monkeypatch, tmp_path):
     """Runs `prove` on a stand-in with the verdict; gives what was printed and what the proof was asked for."""
     asked = {}
 
-    def proved(*arguments: str, verdict: str = "pass", problem: BaseException | None = None):
-        def run(target, **options):
+    def proved(*arguments: str, verdict: str = "pass", problem: BaseException | None = None, stops=None):
+        def run(target, *, end, **options):
             asked.clear()
             asked.update(options, target=target)
+            if stops is not None:
+                stops(end)
             if problem:
                 raise problem
             for event in (Recording(1, 1), Recorded(612, 268, 9, 6.0), Proving(1, 1, "publish/exposure@3:after"), Finished()):
@@ -151,11 +157,47 @@ def test_the_list_names_the_scenarios_and_an_estimate(proved):
     assert "time_budget" not in asked
 
 
-def test_ctrl_c_says_that_what_is_finished_is_kept(proved):
+def test_a_proof_that_was_interrupted_leaves_the_report_of_what_is_finished(proved, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/report.html").touch()
+    result, _ = proved(problem=ProofInterrupted(StandIn(Verdict.UNKNOWN, {"verdict": "unknown"}, tmp_path / "run")))
+
+    assert result.code == 130
+    assert "UNKNOWN run/report.html" in result.out
+    assert "What was finished is kept" in result.err
+
+
+def test_one_that_had_finished_nothing_claims_no_report(proved):
     result, _ = proved(problem=KeyboardInterrupt())
 
     assert result.code == 130
-    assert "What was finished is kept" in result.err
+    assert "Stopped before anything was finished: no report was written." in result.err
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_it_says_at_once_that_it_is_stopping(proved, monkeypatch, capsys, sent, code):
+    said: list[str] = []
+
+    class Left(BaseException):
+        """In the place of a process that ends."""
+
+    def leave(code: int) -> None:
+        raise Left(code)
+
+    def stops(end: threading.Event) -> None:
+        os.kill(os.getpid(), sent)
+        assert end.wait(10)
+        while not said:
+            said.append(capsys.readouterr().err)
+            said[:] = [text for text in said if "stopping" in text]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "_exit", leave)
+    with pytest.raises(Left) as left:
+        proved(stops=stops)
+
+    assert left.value.args == (code,)
+    assert said[0].startswith("stopping: what runs is ended")
 
 
 def test_an_id_that_no_plan_can_hold_is_refused_before_spark_starts(proved):

@@ -19,7 +19,9 @@ from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import AccountError, JobDefinitionError, StreamproofError
 from streamproof.runtime.events import (
     BatchCommitted,
+    BatchPlanned,
     BatchPublished,
+    BatchStaged,
     PublicationWaiting,
     QueryFinishing,
     QueryStarted,
@@ -196,8 +198,10 @@ def test_a_jvm_that_died_is_75_in_a_few_lines_which_name_the_log(streamproof, my
 
     assert shown.code == 75
     assert "Traceback" not in shown.err
-    assert shown.err.startswith("error  The JVM is gone: it was killed, or ran out of memory.\n")
-    *said, last = shown.err.splitlines()
+    doing, first, *said, last = shown.err.splitlines()
+    assert doing.endswith("loading PySpark")
+    assert first == "error  The JVM is gone: it was killed, or ran out of memory."
+    said = [first, *said]
     assert len(said) == 3
     log = Path(last.partition("Spark's log: ")[2])
     assert "OutOfMemoryError" in log.read_text()
@@ -311,43 +315,96 @@ def test_what_the_run_is_doing_is_drawn_from_its_events(ran):
     shown, _ = ran()
 
     said = [line.partition("running risk_exposure: ")[2] for line in shown.err.splitlines()]
-    assert said == ["starting Spark", "looking at checkpoint and outputs of exposure", "batch 0, 0 rows in"]
+    assert said == [
+        "loading PySpark",
+        "starting Spark",
+        "looking at checkpoint and outputs of exposure",
+        "batch 0, looking for input",
+        "batch 1, 50 rows in (looking for input)",
+    ]
 
 
-def test_progress_counts_batches_and_says_what_waits_and_when_it_is_asked_again():
+def test_progress_says_what_is_done_from_the_first_second_and_for_how_long():
+    said, clock = [], Clock()
+    progress = RunProgress(said.append, clock)
+    progress.begin("loading PySpark")
+    clock.now = 40
+    progress.say_again()
+    progress(SparkStarting("risk_exposure"))
+
+    assert said == ["loading PySpark", "loading PySpark (40 s)", "starting Spark"]
+
+
+def test_progress_names_the_batch_that_is_under_way_and_what_becomes_of_it():
+    """The checkpoint has three batches already; each step may take minutes."""
+    said, clock = [], Clock()
+    progress = RunProgress(said.append, clock)
+    progress(QueryStarted("exposure", "r", "checkpoint", {}, batch=3))
+    steps = (
+        BatchPlanned("exposure", 3, None, 2),
+        BatchStaged("exposure", 3, COUNTS, {}, replayed=False, seconds=1.0),
+        BatchCommitted("exposure", 3, COUNTS, {}, {}),
+        BatchPlanned("exposure", 4, None, 2),
+    )
+    for step in steps:
+        clock.now += 70
+        progress.say_again()
+        progress(step)
+    clock.now += 12
+    progress.say_again()
+
+    assert said == [
+        "batch 3, looking for input",
+        "batch 3, looking for input (70 s)",
+        "batch 3, computing",
+        "batch 3, computing (70 s)",
+        "batch 3, publishing",
+        "batch 3, publishing (70 s)",
+        "batch 4, 50 rows in (looking for input)",
+        "batch 4, 50 rows in (looking for input, 70 s)",
+        "batch 4, 50 rows in (computing)",
+        "batch 4, 50 rows in (computing, 12 s)",
+    ]
+
+
+def test_progress_says_what_waits_and_when_it_is_asked_again_and_that_it_is_being_asked():
     said, clock = [], Clock()
     progress = RunProgress(said.append, clock)
     progress.say_again()
     assert said == [], "nothing is known yet"
     for event in EVENTS:
         progress(event)
-    assert said[-1] == "batch 1, 50 rows in"
+    begins = "batch 1, 50 rows in (looking for input)"
+    assert said[-1] == begins
 
     progress(PublicationWaiting("exposure", "exposure", 3, 8.0, "it is down."))
-    assert said[-1] == "batch 1, 50 rows in; 3 batches wait for exposure: it is down. Asked again in 8 s"
+    assert said[-1] == f"{begins}; 3 batches wait for exposure: it is down. (asked again in 8 s)"
     clock.now = 6
     progress.say_again()
-    assert said[-1].endswith("Asked again in 2 s")
+    assert said[-1].endswith("(asked again in 2 s)")
+    clock.now = 57  # a store that does not answer is waited for as long as its time-out
+    progress.say_again()
+    assert said[-1].endswith("(being asked again, no answer for 49 s)")
     progress(BatchPublished("exposure", 0, "exposure", 50, 0.1, waiting=2))
     assert "wait for exposure" in said[-1]
     progress(BatchPublished("exposure", 2, "exposure", 50, 0.1, waiting=0))
-    assert said[-1] == "batch 1, 50 rows in"
+    assert "wait" not in said[-1]
     progress(PublicationWaiting("exposure", "late", 1, 8.0, "it is down."))
     progress(PublicationWaiting("exposure", "late", 0, 0.0, ""))
-    assert said[-1] == "batch 1, 50 rows in"
+    assert "wait" not in said[-1]
 
 
-def test_progress_of_two_queries_is_that_of_the_one_that_has_done_most_and_of_the_rows_of_the_first():
+def test_progress_of_several_queries_is_that_of_each():
     said = []
-    progress = RunProgress(said.append)
+    progress = RunProgress(said.append, Clock())
     for query in ("exposure", "other"):
         progress(QueryStarting(query))
         progress(QueryStarted(query, "r", "checkpoint", {}))
     for batch in range(2):
         progress(BatchCommitted("other", batch, COUNTS, {}, {}))
-    progress(BatchCommitted("exposure", 0, COUNTS, {}, {}))
+    progress(BatchPlanned("exposure", 0, None, 1))
 
-    assert said[-1] == "batch 2, 50 rows in"
+    assert said[-1] == "exposure: batch 0, computing; other: batch 2, 100 rows in (looking for input)"
 
 
 def test_progress_says_how_a_run_ends():

@@ -11,19 +11,19 @@ def test_new_things_are_said_at_once_and_what_only_counts_on_once_a_minute():
     lines("starting Spark")
     for batch in range(1, 200):
         clock.now += 1
-        lines(f"batch {batch}, {batch * 1_000:,} rows in")
-    lines("batch 199, 199,000 rows in; 1 batch waits for table: no answer. Asked again in 2 s")
-    lines("batch 199, 199,000 rows in; 1 batch waits for table: no answer. Asked again in 1 s")
+        lines(f"batch {batch}, {batch * 1_000:,} rows in ({'computing' if batch % 2 else 'publishing'}, 3 s)")
+    lines("batch 199, 199,000 rows in; 1 batch waits for table: no answer. (asked again in 2 s)")
+    lines("batch 199, 199,000 rows in; 1 batch waits for table: no answer. (being asked again, no answer for 49 s)")
     lines("batch 200, 200,000 rows in")
 
     texts = [line.partition("running trades: ")[2] for line in said]
     assert texts == [
         "starting Spark",
-        "batch 1, 1,000 rows in",
-        "batch 61, 61,000 rows in",
-        "batch 121, 121,000 rows in",
-        "batch 181, 181,000 rows in",
-        "batch 199, 199,000 rows in; 1 batch waits for table: no answer. Asked again in 2 s",
+        "batch 1, 1,000 rows in (computing, 3 s)",
+        "batch 61, 61,000 rows in (computing, 3 s)",
+        "batch 121, 121,000 rows in (computing, 3 s)",
+        "batch 181, 181,000 rows in (computing, 3 s)",
+        "batch 199, 199,000 rows in; 1 batch waits for table: no answer. (asked again in 2 s)",
         "batch 200, 200,000 rows in",
     ]
 

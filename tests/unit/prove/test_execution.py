@@ -1,5 +1,6 @@
 """A scenario that the machine stopped is run again on a disk of its own; where that does not help, nothing is known of it."""
 
+import threading
 from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
@@ -127,3 +128,59 @@ def test_a_recording_that_the_machine_stops_each_time_says_nothing_of_the_job(
 
     assert raised.value.exit_code == 3, "unknown, and no failure of the job"
     assert len(scenarios.folders) == 5, "it was run three times; each further run takes the folder away before"
+
+
+class Zygote:
+    """What kills the children; whoever waits for one hears of it."""
+
+    def __init__(self) -> None:
+        self.ended = threading.Event()
+
+    def end_all(self) -> None:
+        self.ended.set()
+
+
+@pytest.mark.parametrize("child_ends", [True, False], ids=["the child is killed", "something beside it hangs"])
+def test_a_proof_that_is_asked_to_end_keeps_what_is_finished_and_waits_for_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, child_ends: bool
+) -> None:
+    zygote, over, begun = Zygote(), threading.Event(), list[str]()
+    made = Executor(Scenarios(tmp_path), zygote)  # type: ignore[arg-type]
+
+    def runs(plan: Any, *_: Any) -> Any:
+        begun.append(plan.id)
+        if plan.id != "first":
+            (zygote.ended if child_ends else over).wait(60)
+        return SimpleNamespace(plan=plan, folder=tmp_path / plan.id)
+
+    monkeypatch.setattr(made, "_run", runs)
+    monkeypatch.setattr(made, "_judged", lambda ran: ran.plan.id)
+    made.subject.engine.close_ended_stores = lambda: None  # type: ignore[method-assign]
+    plans: Any = [SimpleNamespace(id=name, strike=None, on_files=None) for name in ("first", "second", "third", "fourth", "fifth")]
+
+    finished = []
+    for outcome in made.run_all(plans, {}, stop=lambda: made._ended.is_set()):
+        finished.append(outcome)
+        made.end()
+
+    assert finished == ["first"]
+    assert zygote.ended.is_set()
+    assert "fifth" not in begun
+    over.set()
+
+
+def test_ctrl_c_in_whoever_asks_for_outcomes_ends_the_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    zygote = Zygote()
+    made = Executor(Scenarios(tmp_path), zygote)  # type: ignore[arg-type]
+
+    def interrupted(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(made, "_run", lambda *_: zygote.ended.wait(60))
+    monkeypatch.setattr("streamproof.prove.execution.wait", interrupted)
+    plans: Any = [SimpleNamespace(id="first", strike=None, on_files=None)]
+
+    with pytest.raises(KeyboardInterrupt):
+        list(made.run_all(plans, {}, stop=bool))
+
+    assert zygote.ended.is_set()

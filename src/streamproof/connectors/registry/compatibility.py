@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamproof.connectors.registry.client import RegisteredSchema, Registry
-from streamproof.errors import ConfigurationError
+from streamproof.errors import ConfigurationError, JvmGone
 
 LEVELS = ("none", "backward", "backward_transitive", "forward", "forward_transitive", "full", "full_transitive")
 _CLASS = "io.streamproof.AvroCompatibility"
@@ -116,6 +116,12 @@ def _by_avro(
     asked = {"new": _whole(registry, fresh), "versions": [_whole(registry, old) for old in versions.values()]}
     command = [java, "-XX:TieredStopAtLevel=1", "-cp", ":".join(jars), _CLASS]
     done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=False)
+    if done.returncode < 0:
+        raise JvmGone(
+            "The JVM that compares the schemas was killed.",
+            required="Nothing was registered: a comparison only reads.",
+            remedy="Run it again.",
+        )
     if done.returncode:
         raise ConfigurationError(
             f"The comparison could not be made: {(done.stderr.strip().splitlines() or ['no reason given'])[0]}",

@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import weakref
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from streamproof.prove.process.spark_settings import settings_of_proof
 from streamproof.prove.process.zygote import ChildDied, ChildHung
 
 MEMORY = "640m"
+_started: "weakref.WeakSet[subprocess.Popen[bytes]]" = weakref.WeakSet()
 _OF_THE_PROCESS = ("spark.hadoop.", "spark.local.", "spark.master", "spark.executor.")
 
 
@@ -24,7 +27,7 @@ def started(task: ChildTask, environment: Mapping[str, str], log: Any) -> "subpr
     """The process; its standard output ends when the JVM, which has the same, has ended too."""
     path = Path(f"{task.result}.task")
     path.write_text(task.to_json())
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "streamproof.prove.process.own_jvm", str(path)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -32,6 +35,16 @@ def started(task: ChildTask, environment: Mapping[str, str], log: Any) -> "subpr
         env=dict(environment),
         start_new_session=True,
     )
+    _started.add(process)
+    return process
+
+
+def end_all() -> None:
+    """Kills every such process that runs, with its JVM: the proof was asked to end."""
+    for process in tuple(_started):
+        if process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patience: float) -> ChildResult:

@@ -6,15 +6,16 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from streamproof.errors import StreamproofError
 from streamproof.prove.process import apart
 
-_END_SECONDS = 20.0
+_END_SECONDS, _LOOK_SECONDS = 20.0, 0.2
 
 
 class _Server:
@@ -38,8 +39,36 @@ class _Server:
     def running(self) -> bool:
         return self._process.poll() is None
 
-    def call(self, function: Callable[..., Any], arguments: Mapping[str, Any], listener: Callable[[Any], None] | None) -> Any:
-        """What a function gives there; it is told how far it is by its argument `listener`."""
+    def call(
+        self,
+        function: Callable[..., Any],
+        arguments: Mapping[str, Any],
+        listener: Callable[[Any], None] | None,
+        end: threading.Event | None,
+    ) -> Any:
+        """What a function gives there; it tells by its argument `listener` how far it is, and ends once its argument `end` is set."""
+        with self._passing_on(end):
+            return self._called(function, arguments, listener)
+
+    @contextmanager
+    def _passing_on(self, end: threading.Event | None) -> Iterator[None]:
+        """Asks the process to end its call as soon as the event is set."""
+        over = threading.Event()
+
+        def pass_on(asked: threading.Event) -> None:
+            while not over.is_set():
+                if asked.wait(_LOOK_SECONDS):
+                    self._process.send_signal(signal.SIGINT)
+                    return
+
+        if end is not None:
+            threading.Thread(target=pass_on, args=(end,), name="end-of-call", daemon=True).start()
+        try:
+            yield
+        finally:
+            over.set()
+
+    def _called(self, function: Callable[..., Any], arguments: Mapping[str, Any], listener: Callable[[Any], None] | None) -> Any:
         around = {"cwd": str(Path.cwd()), "environment": dict(os.environ), "path": list(sys.path)}
         apart.send(self._socket, around)
         apart.send(self._socket, (function, arguments))
@@ -82,7 +111,12 @@ _servers: dict[bool, _Server] = {}
 
 
 def call(
-    function: Callable[..., Any], arguments: Mapping[str, Any], listener: Callable[[Any], None] | None, *, network: bool
+    function: Callable[..., Any],
+    arguments: Mapping[str, Any],
+    listener: Callable[[Any], None] | None,
+    end: threading.Event | None = None,
+    *,
+    network: bool,
 ) -> Any:
     """Calls a function of ours in a process that is set apart, from its network too where that is asked."""
     server = _servers.get(network)
@@ -90,7 +124,7 @@ def call(
         if not _servers:
             atexit.register(_end_all)
         server = _servers[network] = _Server(network=network)
-    return server.call(function, arguments, listener)
+    return server.call(function, arguments, listener, end)
 
 
 def _end_all() -> None:

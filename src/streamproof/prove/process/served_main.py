@@ -5,6 +5,8 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from streamproof.prove.process import apart
@@ -21,13 +23,31 @@ def serve(asking: socket.socket, life: int) -> None:
         except (EOFError, KeyboardInterrupt, ConnectionError):
             return
         try:
-            answer = "gave", function(**arguments, listener=lambda event: apart.send(asking, ("told", event)))
+            with _asked_to_end() as end:
+                answer = "gave", function(**arguments, listener=lambda event: apart.send(asking, ("told", event)), end=end)
         except BaseException as problem:  # noqa: BLE001 -- Ctrl-C too: it is raised over there
             answer = "raised", apart.portable(problem)
         try:
             apart.send(asking, answer)
         except (OSError, KeyboardInterrupt):
             return
+
+
+@contextmanager
+def _asked_to_end() -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets while a call goes on; the second one is a KeyboardInterrupt."""
+    end = threading.Event()
+
+    def heard(*_: object) -> None:
+        if end.is_set():
+            raise KeyboardInterrupt
+        end.set()
+
+    before = signal.signal(signal.SIGINT, heard)
+    try:
+        yield end
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _take_up(around: dict[str, Any]) -> None:

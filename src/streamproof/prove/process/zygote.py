@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -72,6 +73,7 @@ class Zygote:
         self._waiting: dict[str, tuple[Future[ChildResult], ChildTask]] = {}
         self._given_up: dict[str, float] = {}
         self._lock = threading.Lock()
+        self._ended = False
         self.environment = environment_of_children(python_path)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "streamproof.prove.process.zygote_main", *modules],
@@ -90,6 +92,9 @@ class Zygote:
         Its exception is ChildDied, MachineDid where the machine stopped the job, or ChildHung once the patience (seconds) is over.
         """
         future: Future[ChildResult] = Future()
+        if self._ended:
+            future.set_exception(ChildDied("the proof was asked to end"))
+            return future
         path = f"{task.result}.task"
         Path(path).write_text(task.to_json())
         with self._lock:
@@ -124,6 +129,15 @@ class Zygote:
     def _said_last(self) -> str:
         lines = Path(self._log.name).read_text(errors="replace").strip().splitlines()
         return lines[-1] if lines else "it said nothing"
+
+    def end_all(self) -> None:
+        """Kills every scenario that runs, and starts none any more; whoever waits for one gets ChildDied."""
+        self._ended = True
+        with self._lock:
+            running = tuple(self._waiting)
+        with suppress(OSError, ValueError):  # it has ended, or was closed
+            for path in running:
+                self._say(f"{KILL}{path}")
 
     def close(self) -> None:
         """Ends the zygote and every scenario that still runs."""

@@ -75,7 +75,8 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
         accept_replay=valid.start.accept_replay,
     )
     outputs = {name: query.places[name].where for name in sinks}
-    events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs))
+    first = max(valid.logs.batches("commits"), default=-1) + 1
+    events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs, first))
     stream = _started(valid, planned, protocol)
     if isinstance(protocol, RealTimeProtocol):
         protocol.follow(stream)

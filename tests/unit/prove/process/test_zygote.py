@@ -70,3 +70,16 @@ def test_where_it_has_ended_before_the_first_scenario_it_is_said_why(tmp_path: P
 
     with pytest.raises(ChildDied, match=r"has ended: ModuleNotFoundError: .*no_module_is_called_so"):
         zygote.submit(_task(tmp_path / "first", port=1)).result(60)
+
+
+def test_when_the_proof_is_asked_to_end_what_runs_is_killed_and_nothing_begins(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, Zygote(tmp_path / "log") as zygote:
+        hangs = zygote.submit(_task(tmp_path / "hangs", port=silent.getsockname()[1]), 300)
+
+        zygote.end_all()
+
+        with pytest.raises(ChildDied):
+            hangs.result(30)
+        with pytest.raises(ChildDied, match="asked to end"):
+            zygote.submit(_task(tmp_path / "next", port=1)).result(0)
+    zygote.end_all()  # also once it is closed
