@@ -126,7 +126,7 @@ def _without_calls() -> None:
 
     def called(self: Any, *arguments: Any, **named: Any) -> Column:  # noqa: ARG001
         given = [_column(one) if isinstance(one, str) else getattr(one, "_jc", one) for one in (*arguments, *named.values())]
-        return Column(Recorded()(*given))  # type: ignore[arg-type]
+        return Column(Recorded()(*given))
 
     UserDefinedFunction.__call__ = called  # type: ignore[method-assign]
 

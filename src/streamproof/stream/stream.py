@@ -175,7 +175,8 @@ class Stream:
         by
             The key: a column, or several.
         allowed_lateness
-            How long after the watermark has passed its end a window still takes rows.
+            How much longer than the source's lag a window takes rows: the watermark is behind the newest event by both together. A batch
+            decides what is late by the watermark of the batch before; docs/explanations/when-is-my-event-late.md has an example.
         emit
             "final": each window once, when it can no longer change. "corrections": when the watermark has passed its end, and once more for
             each batch that changes it within the allowed lateness. "early": for each batch that changes it. The last two have a column
