@@ -5,6 +5,7 @@ from pathlib import Path
 from calendar_day import calendar_day
 from explanations import batch, watermark, window
 from hopping_windows import hopping_windows
+from late_event import late_event
 from percentiles import percentiles
 from sensor_sessions import sensor_sessions
 
@@ -13,6 +14,7 @@ PICTURES = {
     "explanations/pictures/watermark.svg": watermark,
     "explanations/pictures/window.svg": window,
     "explanations/pictures/batch.svg": batch,
+    "explanations/pictures/late_event.svg": late_event,
     "examples/pictures/active_users.svg": hopping_windows,
     "examples/pictures/loyalty.svg": calendar_day,
     "examples/pictures/observability.svg": percentiles,

@@ -13,7 +13,7 @@ BATCHES: tuple[tuple[int, ...], ...] = ((2, 13, 8), (14, 22, 18), (31, 27, 12), 
 
 @dataclass(frozen=True)
 class Batch:
-    """What a batch reads, the bound by which it decides what is late, and the watermark that it leaves."""
+    """What a batch reads, the bound by which it decides what is late, and the watermark that its events leave to the next."""
 
     events: tuple[int, ...]
     bound: int | None
@@ -25,12 +25,12 @@ class Batch:
 
 
 def batches() -> list[Batch]:
-    """The batches, each with the watermark that the one before has left as its bound."""
+    """The batches. What the events of one leave is the watermark of the next, and the bound of the one after that."""
     found: list[Batch] = []
     for events in BATCHES:
-        bound = found[-1].watermark if found else None
-        watermark = max(max(events) - LAG, bound if bound is not None else max(events) - LAG)
-        found.append(Batch(events, bound, watermark))
+        bound = found[-2].watermark if len(found) > 1 else None
+        left = [found[-1].watermark] if found else []
+        found.append(Batch(events, bound, max([max(events) - LAG, *left])))
     return found
 
 
@@ -80,7 +80,7 @@ def watermark() -> str:
         yield text(
             left + 28,
             foot + 22,
-            f"the watermark by which a batch decides: the newest event of all batches before, less {LAG} s",
+            f"the bound by which a batch decides, the watermark of the batch before: of what was seen before that, the newest, less {LAG} s",
             size=12,
         )
 

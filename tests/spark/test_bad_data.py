@@ -57,7 +57,8 @@ def test_wrong_types_are_rejected_with_the_line_as_it_was(small_job):
     result = job.run()
 
     rejected = {row["original"]: row["reason"] for row in job.rows("rejected")}
-    assert rejected[lines[0]] == rejected[lines[1]] == "not parseable"
+    assert rejected[lines[0]] == "not parseable: v is no double"
+    assert rejected[lines[1]] == "not parseable: ts is no bigint"
     assert result.account.rejected + result.account.emitted == 5
     assert "e3" in job.ids()
 

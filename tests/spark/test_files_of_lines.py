@@ -78,11 +78,11 @@ def test_every_line_of_csv_is_kept_or_rejected_with_its_bytes(small_job: Callabl
         broken[1]: "more fields than columns",
         broken[2]: "text behind a closing quote",
         broken[3]: "text behind a closing quote",
-        broken[4]: "not parseable",
+        broken[4]: "not parseable: v is no double",
         broken[5]: "bytes that are not UTF-8",
         broken[6]: "an empty line",
         broken[7]: "v >= 0",
-        HEADER.encode(): "not parseable",
+        HEADER.encode(): "not parseable: v is no double",
     }
     assert result.rows_in == len(rows) + len(rejected), "line ends, empty files and headers are no records"
 

@@ -1,6 +1,7 @@
 """Goes along the steps of a recipe without Spark: which columns are there at each, and whether a step names one that is not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from streamproof.core.users_code import place_of, said
@@ -15,13 +16,7 @@ if TYPE_CHECKING:
 
 
 def along(steps: Sequence[Operator], known: Known, reader: Reader) -> Known:
-    """The columns behind the steps.
-
-    Raises
-    ------
-    JobDefinitionError
-        For the first step that names a column that is not there. What cannot be looked at goes to `reader.unseen`.
-    """
+    """The columns behind the steps; a name that is not there goes to `reader.problems`, what cannot be looked at to `reader.unseen`."""
     for step in steps:
         if isinstance(step, Transform):
             known = _transformed(step, known, reader)
@@ -35,10 +30,20 @@ def along(steps: Sequence[Operator], known: Known, reader: Reader) -> Known:
 
 def _look(mention: "Mention", known: Known, reader: Reader) -> None:
     for column in mention.columns:
-        if mention.exact:
-            reader.require(mention.where, [(column,)], known, exact=True)
-        else:
-            reader.mentioned(mention.where, column, known)
+        with _kept(reader):
+            if mention.exact:
+                reader.require(mention.where, [(column,)], known, exact=True)
+            else:
+                reader.mentioned(mention.where, column, known)
+
+
+@contextmanager
+def _kept(reader: Reader) -> Iterator[None]:
+    """Keeps what is wrong with one name, so that the others are looked at too."""
+    try:
+        yield
+    except JobDefinitionError as problem:
+        reader.wrong(problem)
 
 
 def _aggregated(step: WindowAggregate, known: Known, reader: Reader) -> Known:
@@ -46,7 +51,8 @@ def _aggregated(step: WindowAggregate, known: Known, reader: Reader) -> Known:
     for name, one in step.aggregates.items():
         for expression in one.expressions() if isinstance(one, Declared) else ():
             columns = known if expression.of_rows else Known(expression.own)
-            reader.text(f"{expression.part} of aggregate({name}=...)", expression.text, columns, besides=expression.own)
+            with _kept(reader):
+                reader.text(f"{expression.part} of aggregate({name}=...)", expression.text, columns, besides=expression.own)
     revision = (REVISION,) if step.emission.revised else ()
     return Known((*step.by, "window_start", "window_end", *revision, *step.aggregates))
 
@@ -57,11 +63,12 @@ def _transformed(step: Transform, known: Known, reader: Reader) -> Known:
         made = step.function(RecordedRows(known, reader))  # type: ignore[arg-type]
     except JobDefinitionError as problem:
         place = place_of(problem)
-        raise JobDefinitionError(
-            f"{f'{place}: ' if place else ''}{problem.message}", required=problem.required, remedy=problem.remedy
-        ) from problem
-    except StreamproofError:
-        raise
+        said_where = f"{f'{place}: ' if place else ''}{problem.message}"
+        reader.wrong(JobDefinitionError(said_where, required=problem.required, remedy=problem.remedy))
+        return Known((), f"{step} is wrong")
+    except StreamproofError as problem:
+        reader.wrong(problem)
+        return Known((), f"{step} is wrong")
     except Exception as problem:  # noqa: BLE001 -- it is the user's function, and what stands for rows is no DataFrame
         return _unseen(step, said(problem).removeprefix("NeedsSpark: "), reader)
     if not isinstance(made, RecordedRows):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from streamproof.errors import StreamproofError
 from streamproof.runtime.recording_spark import NeedsSpark, output_of, read_by
 from streamproof.runtime.sql_names import Name, read_text
 from streamproof.stream.problems import column_error
@@ -48,10 +49,15 @@ class Known:
 
 
 class Reader:
-    """Holds what is named against the columns that are there, and remembers what it could not look at."""
+    """Holds what is named against the columns that are there; remembers what is wrong, and what it could not look at."""
 
     def __init__(self) -> None:
         self.unseen: list[str] = []
+        self.problems: list[StreamproofError] = []
+
+    def wrong(self, problem: StreamproofError) -> None:
+        if str(problem) not in map(str, self.problems):
+            self.problems.append(problem)
 
     def require(self, where: str, names: Iterable[Name], known: Known, *, exact: bool = False, besides: Iterable[str] = ()) -> None:
         """JobDefinitionError for a name that is no column; one that may be a further one is not seen.

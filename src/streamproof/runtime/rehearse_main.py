@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof.core.users_code import place_of
-from streamproof.errors import StreamproofError
+from streamproof.errors import JobDefinitionError, StreamproofError
 from streamproof.runtime.known_columns import along
 from streamproof.runtime.recorded_rows import Known, Reader
 from streamproof.runtime.recording_spark import NeedsSpark, install
@@ -47,19 +47,40 @@ def called(target: str, profile: str | None) -> Rehearsed:
     config = load(target, profile=profile)
     bound, reader = bind(config), Reader()
     for recipe in bound.outputs.main.values():
-        require_possible_of_sources(recipe, config.source, reader)
+        try:
+            look_along(recipe, config.source, reader)
+        except StreamproofError as problem:
+            reader.wrong(problem)
+    if reader.problems:
+        return Rehearsed(problem="\n".join(map(str, reader.problems)))
     sides = [name for query in bound.outputs.main for name in bound.outputs.sides_of(query).values()]
     outputs = (*bound.outputs.main, *sides)
     return Rehearsed(outputs, notes=tuple(prices(bound.outputs.main)), unseen=tuple(reader.unseen))
 
 
-def require_possible_of_sources(recipe: "Recipe", sources: "Mapping[str, SourceConfig]", reader: Reader | None = None) -> None:
-    """As `require_possible`, for each source of a recipe; and that those of a union have the same columns, as far as they are known."""
+def require_possible_of_sources(recipe: "Recipe", sources: "Mapping[str, SourceConfig]") -> None:
+    """JobDefinitionError for the first thing that `look_along` finds."""
+    reader = Reader()
+    try:
+        look_along(recipe, sources, reader)
+    except JobDefinitionError as problem:
+        reader.wrong(problem)
+    if reader.problems:
+        raise reader.problems[0]
+
+
+def look_along(recipe: "Recipe", sources: "Mapping[str, SourceConfig]", reader: Reader) -> None:
+    """Goes along the steps for each source of a recipe; names that are not there go to the reader.
+
+    Raises
+    ------
+    JobDefinitionError
+        For a step that needs an event time where none is declared, and for a union of other columns, as far as they are known.
+    """
     from streamproof.stream.operators.union import require_alike, require_one_event_time
 
-    reader = reader or Reader()
     steps = recipe.steps[len(recipe.before_state) :]
-    ends = {branch.source: require_possible(branch, steps, sources[branch.source], reader) for branch in recipe.branches}
+    ends = {branch.source: _ends(branch, steps, sources[branch.source], reader) for branch in recipe.branches}
     if len(recipe.sources) == 1:
         return
     if recipe.stateful:
@@ -69,8 +90,8 @@ def require_possible_of_sources(recipe: "Recipe", sources: "Mapping[str, SourceC
         require_alike({name: dict.fromkeys(known.names, "") for name, known in ends.items()})
 
 
-def require_possible(branch: "Recipe", steps: "Sequence[Operator]", source: "SourceConfig", reader: Reader) -> Known:
-    """JobDefinitionError for a step that needs an event time, or a column, that is not there; gives the columns before the stateful steps.
+def _ends(branch: "Recipe", steps: "Sequence[Operator]", source: "SourceConfig", reader: Reader) -> Known:
+    """The columns of a source before the stateful steps; JobDefinitionError where these need an event time and none is declared.
 
     Parameters
     ----------

@@ -11,6 +11,8 @@ from streamproof.config.columns import event_time_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.names import own_name, visible
 
+_TAKE_CONDITIONS = ("require(", "filter(")
+
 
 def checked(rows: DataFrame, where: str, make: Callable[[DataFrame], DataFrame]) -> DataFrame:
     """What a step makes of rows; JobDefinitionError where Spark cannot plan it."""
@@ -88,7 +90,8 @@ def unknown_column(where: str, problem: AnalysisException, columns: Sequence[str
     if "objectName" in parameters and "UNRESOLVED_COLUMN" in str(problem.getCondition()):
         return column_error(where, parameters["objectName"].replace("`", ""), columns)
     said = re.sub(r"^\[[A-Z_.]+\]\s*|\s*SQLSTATE: \w+;?", "", str(problem).strip().splitlines()[0])
+    conditions = "Conditions are SQL expressions or columns of type boolean. " if where.startswith(_TAKE_CONDITIONS) else ""
     return JobDefinitionError(
         f"{where} cannot be planned: {said}",
-        required=f"Conditions are SQL expressions or columns of type boolean. The columns are {', '.join(visible(columns))}.",
+        required=f"{conditions}The columns are {', '.join(visible(columns))}.",
     )

@@ -175,7 +175,8 @@ class Stream:
         by
             The key: a column, or several.
         allowed_lateness
-            How long after the watermark has passed its end a window still takes rows.
+            How much longer than the source's lag a window takes rows: the watermark is behind the newest event by both together. A batch
+            decides what is late by the watermark of the batch before; docs/explanations/when-is-my-event-late.md has an example.
         emit
             "final": each window once, when it can no longer change. "corrections": when the watermark has passed its end, and once more for
             each batch that changes it within the allowed lateness. "early": for each batch that changes it. The last two have a column
@@ -221,7 +222,7 @@ class Stream:
         if not self.recipe.stateful:
             raise JobDefinitionError(
                 "A stream without a window or deduplication has no late rows: nothing is dropped by time.",
-                remedy="Take .late from the windowed stream.",
+                remedy="Leave it out. Where a window or deduplicate() follows, take .late from the stream after that, the one that the job returns.",
             )
         return SideOutput(SideKind.LATE, self.recipe)
 
@@ -241,16 +242,22 @@ class Stream:
         if self.recipe.deduplicate is None:
             raise JobDefinitionError(
                 "A stream without deduplicate() has no duplicates: no row is dropped for its key.",
-                remedy="Take .duplicates from the stream behind deduplicate(), the one that the job returns.",
+                remedy="Leave it out. Where deduplicate() follows, take .duplicates from the stream after that, the one that the job returns.",
             )
         return SideOutput(SideKind.DUPLICATE, self.recipe)
 
     def _before_state(self, method: str) -> None:
         if self.recipe.stateful:
+            marks = self.recipe.aggregate is not None and method != "deduplicate"
             raise JobDefinitionError(
                 f"{method}() stands behind a stateful operator.",
                 required="What left there would already have changed the state, and the account would not add up.",
-                remedy=f"Put {method}() before the first deduplicate() or window().",
+                remedy=f"Put {method}() before the first deduplicate() or window()."
+                + (
+                    " What goes by an aggregate: mark the rows by transform() in a column, and let whoever reads them decide."
+                    if marks
+                    else ""
+                ),
             )
 
 
@@ -299,7 +306,8 @@ class WindowedStream:
         reserved = (*_RESERVED, REVISION) if self._emission.revised else _RESERVED
         if self._emission.revised and REVISION in self._by:
             raise JobDefinitionError(
-                f'window(by="{REVISION}"): that name numbers the rows of a window.', remedy="Rename the column before."
+                f'window(by="{REVISION}"): that name numbers the rows of a window.',
+                remedy="Rename the column by transform(), before deduplicate() and the window.",
             )
         taken = sorted((set(reserved) | set(self._by)) & set(aggregates))
         if taken:

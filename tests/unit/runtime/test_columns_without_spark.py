@@ -70,6 +70,10 @@ WRONG = {
     '.transform(lambda rows: rows.selectExpr("*", "amont * 2 as x"))': 'the column "amont"',
     '.transform(lambda rows: rows.mapInPandas(None, "id string, n int")).require(n="m > 0")': 'require() needs the column "m"',
 }
+FOUR = (
+    '.transform(with_fee).require(amount="amont > 0").deduplicate("idd").window(sp.tumbling("1 minute"), by="cliet")'
+    '.aggregate(n=F.sum("fe"))'
+)
 RIGHT = (
     '.require(amount="AMOUNT > 0 and Client is not null")',
     ".require(city=\"address.city = 'Bonn' or `odd name` = 1 or tags[0] = 'x'\")",
@@ -114,7 +118,7 @@ for folder in json.loads(sys.argv[1]):
 def called(tmp_path_factory):
     """What is found in each of the jobs."""
     folders = {}
-    for number, chain in enumerate((*WRONG, *RIGHT, *NOT_SEEN)):
+    for number, chain in enumerate((*WRONG, FOUR, *RIGHT, *NOT_SEEN)):
         folders[chain] = folder = tmp_path_factory.mktemp("jobs") / str(number)
         (folder / "data").mkdir(parents=True)
         (folder / "job.py").write_text(JOB.replace("{chain}", chain))
@@ -137,3 +141,15 @@ def test_a_correct_job_is_called_correct_and_wholly_looked_at(called, chain):
 def test_what_cannot_be_looked_at_is_no_mistake_and_is_said(called, chain):
     assert not called[chain].problem
     assert NOT_SEEN[chain] in " ".join(called[chain].unseen)
+
+
+def test_all_names_that_are_not_there_are_said_at_once(called):
+    problem = called[FOUR].problem
+
+    for said in (
+        'require() needs the column "amont"',
+        'deduplicate() needs the column "idd"',
+        'window(by=...) needs the column "cliet"',
+        'aggregate() needs the column "fe"',
+    ):
+        assert said in problem

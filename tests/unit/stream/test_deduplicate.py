@@ -75,7 +75,7 @@ def test_a_stream_without_a_deduplication_has_no_duplicates():
         EVENTS.window(tumbling("1 minute")).aggregate(n=Aggregate()).duplicates  # noqa: B018 -- asking is what is refused
 
     assert refused.value.message == "A stream without deduplicate() has no duplicates: no row is dropped for its key."
-    assert "behind deduplicate()" in refused.value.remedy
+    assert "Where deduplicate() follows, take .duplicates" in refused.value.remedy
 
 
 @pytest.mark.parametrize(
@@ -126,3 +126,19 @@ def test_a_transform_behind_a_deduplication_is_told_where_it_stands_though_no_wi
 
     assert refused.value.message == "transform() stands behind deduplicate()."
     assert refused.value.remedy.startswith("Put transform() before deduplicate().")
+
+
+def test_a_filter_behind_a_window_is_told_what_to_do_with_an_aggregate():
+    totals = EVENTS.window(tumbling("1 hour")).aggregate(n=Aggregate())
+    with pytest.raises(JobDefinitionError) as refused:
+        totals.filter("n > 10", name="small")
+
+    assert "What goes by an aggregate: mark the rows by transform()" in refused.value.remedy
+
+
+@pytest.mark.parametrize("side", ["late", "duplicates"])
+def test_a_side_output_that_no_step_makes_is_not_said_to_be_elsewhere(side):
+    with pytest.raises(JobDefinitionError) as refused:
+        getattr(EVENTS, side)
+
+    assert refused.value.remedy.startswith("Leave it out. Where ")

@@ -66,7 +66,7 @@ class Gap:
         raise JobDefinitionError(
             f'{self.call}: the column "{self.column}" is {type_.simpleString()}.',
             required="A gap is a number of seconds, or an interval of days to seconds; a month has no fixed length.",
-            remedy="Make such a column before the window: transform(lambda rows: rows.withColumn(...)).",
+            remedy="Make such a column by transform(lambda rows: rows.withColumn(...)), before deduplicate() and the window.",
         )
 
 

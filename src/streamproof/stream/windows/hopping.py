@@ -44,7 +44,7 @@ class Hopping(Window):
             raise JobDefinitionError(
                 f'window(hopping(...)) on rows that have a column "{taken}" already.',
                 required="Where windows overlap, a late row gets window_start and window_end of the window that it is late for.",
-                remedy=f'Rename it before: transform(lambda rows: rows.withColumnRenamed("{taken}", "earlier_{taken}")).',
+                remedy=f'Rename it before deduplicate() and the window: transform(lambda rows: rows.withColumnRenamed("{taken}", "earlier_{taken}")).',
             )
         texts = [f"{micros_of(part)} microseconds" for part in (self.size, self.every, self.offset)]
         # A filter on the window itself would let Spark expand rows a second time: its end is a column before anything asks for it (R11).

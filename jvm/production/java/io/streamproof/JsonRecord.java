@@ -5,6 +5,9 @@ import com.fasterxml.jackson.core.JsonParser;
 import java.io.IOException;
 import java.io.Serializable;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.spark.SparkThrowable;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -35,6 +38,7 @@ public final class JsonRecord implements Serializable {
   private static final int HEX = 16;
   private static final int ESCAPE = 6; // backslash, u and four digits
   private static final String UNREADABLE = "not parseable";
+  private static final String NO_SUCH_TYPE = "CANNOT_PARSE_JSON_FIELD";
 
   private final StructType schema;
   private final String corrupt;
@@ -86,9 +90,23 @@ public final class JsonRecord implements Serializable {
     try {
       return one.parse(line, opened, text -> UTF8String.fromString(reason));
     } catch (Exception bad) { // Scala does not declare that it throws
-      reason = strict != null && strict.why() != null ? strict.why() : reason;
+      reason = strict != null && strict.why() != null ? strict.why() : misfit(bad);
       throw bad;
     }
+  }
+
+  /** Why a record does not fit: the column, or the field, whose value has another type, where Spark names it. */
+  private String misfit(Throwable bad) {
+    for (Throwable cause = bad; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SparkThrowable && NO_SUCH_TYPE.equals(((SparkThrowable) cause).getCondition())) {
+        Map<String, String> said = ((SparkThrowable) cause).getMessageParameters();
+        String name = said.getOrDefault("fieldName", "NULL").replace("'", "");
+        String type = said.getOrDefault("dataType", "").replace("\"", "").toLowerCase(Locale.ROOT);
+        String what = "NULL".equals(name) ? "an element" : name; // of an array Spark gives no name
+        return reason + ": " + what + " is no " + type.replaceFirst("<.*", "");
+      }
+    }
+    return reason;
   }
 
   private StructType withoutCorrupt() {
