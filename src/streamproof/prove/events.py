@@ -8,7 +8,7 @@ from dataclasses import dataclass
 class Started:
     """The proof begins; `noun` is what an event is called ("trades"), `master` where Spark runs ("local[2]").
 
-    `touches` says what it will touch, where that is not known from a configuration.
+    `touches` says what it can touch, and what keeps it from the rest.
     """
 
     job: str

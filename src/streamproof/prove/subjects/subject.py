@@ -149,8 +149,6 @@ class Preparation(ABC):
         For the first line that people see; `events` is how many records there are in all.
     records
         How many records there are to be held, over all inputs.
-    touches
-        In words what the proof will touch, where no configuration says so.
     spark, jars
         The settings and jars that its Spark needs.
     modules
@@ -165,7 +163,6 @@ class Preparation(ABC):
     batches: int
     events: int
     records: int
-    touches = ""
     spark: Mapping[str, str]
     jars: Sequence[str] = ()
     modules: Sequence[str]

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
-from streamproof.core.users_code import place_of, raised_in, remedy_for
+from streamproof.core.users_code import place_of, raised_in, remedy_for, said
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
 from streamproof.prove.process.child import JOB_RAISED, NOT_REACHED, ChildResult, ChildTask
+from streamproof.prove.process.guard import of_a_real_place
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told, placed
 
 if TYPE_CHECKING:
@@ -63,11 +64,11 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
             raise ended.problem
         _require_sound(told, inputs, started)
     except Exception as problem:  # noqa: BLE001 -- it is the user's job: anything can happen in it
-        return _stopped(started.raised[0] if started.raised else problem, notes)
+        return _stopped(started.raised[0] if started.raised else problem, notes, own_network=task.own_network)
     return ChildResult(notes=tuple(notes))
 
 
-def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
+def _stopped(problem: Exception, notes: "list[Note]", *, own_network: bool = False) -> ChildResult:
     """How the job was stopped; what is neither the job's nor Spark's is a fault of the proof, and goes on."""
     if isinstance(problem, StreamproofError):
         return ChildResult(problem.code, problem.message, problem.remedy, problem.action, tuple(notes))
@@ -75,8 +76,12 @@ def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
     causes = _jvm.causes_of(problem) if of_spark else []
     if any(_NOT_CALLED in cause for cause in causes):
         return ChildResult(NOT_REACHED, f"the JVM of the proof could not call the job's process: {_jvm.plain(causes[-1])}")
-    if place_of(problem) is None and not of_spark:
+    place = place_of(problem)
+    if place is None and not of_spark:
         raise problem
+    real = of_a_real_place("\n".join(causes) or said(problem), str(place or ""), own_network=own_network)
+    if real is not None:
+        return ChildResult(real.code, real.message, real.remedy, None, tuple(notes))
     return (_in_spark(problem, notes) if of_spark else None) or ChildResult(
         JOB_RAISED, raised_in(None, problem), remedy_for(problem), None, tuple(notes)
     )

@@ -10,6 +10,7 @@ from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
 from streamproof.prove.process.engine import Engine
 from streamproof.prove.process.imported_once import PYSPARK_JOBS
+from streamproof.prove.process.packages import fetched
 from streamproof.prove.scenario.perturb import UNPERTURBED, Perturbation, perturb
 from streamproof.prove.scenario.sample import Sample, read_sample
 from streamproof.prove.services import Services
@@ -22,7 +23,6 @@ from streamproof.prove.subjects.subject import Preparation
 FILES_PER_BATCH = 2
 BATCHES = 5
 _KAFKA = "kafka:"
-TOUCHES = "nothing but its own folder; readers, writers and checkpoints are bound there; sockets of Python beyond this machine are refused"
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,8 @@ class PysparkPreparation(Preparation):
                 remedy=f"streamproof prove {wanted.target} --input NAME=sample.jsonl",
             )
         self.noun = next(iter(wanted.inputs))
-        self.spark: Mapping[str, str] = wanted.conf
+        self.spark: Mapping[str, str] = fetched(wanted.conf)
         self.stores: Mapping[str, str] = {}
-        self.touches = TOUCHES
         self._readers = [ReadBack.parse(text, self._file.parent) for text in wanted.readers]
         self._samples = {name: self._sample(name, place) for name, place in wanted.inputs.items()}
         for path in wanted.tables.values():
@@ -128,7 +127,7 @@ class PysparkPreparation(Preparation):
             self.wanted.environment,
             self.wanted.modes,
             {name: str(Path(path).resolve()) for name, path in self.wanted.tables.items()},
-            self.wanted.conf,
+            self.spark,
         )
         data = {name: str(events / name) for name in offered}
         return PysparkSubject(
