@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 _LIMITS = "STREAMPROOF_LIMITS"
+_PLACES = ("TMPDIR", "XDG_CACHE_HOME")
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _OF_THE_SYSTEM = ("/dev/", "/proc/")
 _MEMORY = "/dev/shm/"  # noqa: S108  # files of others are there as well
@@ -117,6 +118,7 @@ def allow_in_workers(context: "SparkContext", limits: Limits) -> None:
     Spark hands the environment over with each function, and starts a daemon for each environment.
     """
     context.environment[_LIMITS] = limits.to_json()
+    context.environment.update({name: os.environ[name] for name in _PLACES if name in os.environ})
 
 
 def install_in_worker() -> None:
@@ -275,7 +277,7 @@ class _Guard:
     def connects(self, _: Any, address: Any) -> None:
         if isinstance(address, tuple) and address:
             host, port = str(address[0]), address[1] if len(address) > 1 else 0
-            if host in self._hosts or _of_spark() or (_is_local(host) and self._is_of_the_proof(port)):
+            if host in self._hosts or (_is_local(host) and (self._is_of_the_proof(port) or _of_spark())):
                 return
             self._refuse_host(f"{host}:{port}" if _is_local(host) else host, host)
         elif isinstance(address, str | bytes) and self._folders and not _of_spark():

@@ -19,6 +19,7 @@ import java.util.Optional;
 public final class Kept extends SecurityManager {
   private static final List<String> OWN =
       List.of("org.apache.spark.", "org.sparkproject.", "io.netty.", "py4j.", "io.streamproof.", "org.apache.kafka.");
+  private static final List<String> JAVA_ITSELF = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
   private static final StackWalker STACK = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
   private static volatile List<String> hosts = List.of();
   private static volatile boolean files;
@@ -103,7 +104,7 @@ public final class Kept extends SecurityManager {
             frames ->
                 frames
                     .map(StackFrame::getClassName)
-                    .filter(name -> !name.startsWith("java.") && !name.startsWith("jdk.") && !name.startsWith("sun.") && !name.equals(Kept.class.getName()))
+                    .filter(name -> JAVA_ITSELF.stream().noneMatch(name::startsWith) && !name.equals(Kept.class.getName()))
                     .findFirst());
     return caller.isEmpty() || (OWN.stream().anyMatch(caller.get()::startsWith) && !caller.get().startsWith("py4j.reflection."));
   }
