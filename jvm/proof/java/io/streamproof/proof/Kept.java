@@ -33,15 +33,11 @@ public final class Kept extends SecurityManager {
     if (System.getSecurityManager() instanceof Kept) {
       return true;
     }
-    java.io.PrintStream screen = System.err;
     try {
-      System.setErr(new java.io.PrintStream(java.io.OutputStream.nullOutputStream())); // the warning is for whoever wrote this
       System.setSecurityManager(new Kept());
       return true;
     } catch (UnsupportedOperationException since18) {
       return false;
-    } finally {
-      System.setErr(screen);
     }
   }
 
@@ -106,6 +102,6 @@ public final class Kept extends SecurityManager {
                     .map(StackFrame::getClassName)
                     .filter(name -> JAVA_ITSELF.stream().noneMatch(name::startsWith) && !name.equals(Kept.class.getName()))
                     .findFirst());
-    return caller.isEmpty() || (OWN.stream().anyMatch(caller.get()::startsWith) && !caller.get().startsWith("py4j.reflection."));
+    return caller.isPresent() && OWN.stream().anyMatch(caller.get()::startsWith) && !caller.get().startsWith("py4j.reflection.");
   }
 }
