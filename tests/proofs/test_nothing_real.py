@@ -107,11 +107,11 @@ from pathlib import Path
 
 from pyspark.sql import functions as F
 
-c = ctypes.CDLL(None)
 real, port = os.environ["REAL"], int(os.environ["PORT"])
 
 
 def attempts(place):
+    c = ctypes.CDLL(None)
     yield "C", lambda: c.unlink(f"{real}/kept.txt".encode()) and 1 / 0
     yield "C", lambda: c.open(f"{real}/new.txt".encode(), 0o101, 0o644) < 0 and 1 / 0
     yield "another program", lambda: subprocess.run(["rm", "-rf", real], check=True, stderr=subprocess.DEVNULL)
