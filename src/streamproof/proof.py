@@ -115,7 +115,7 @@ def prove(
     scenarios
         Only these, by their ids; those that the plan does not have are left out.
     allow_hosts
-        Hosts that Python sockets of the job may reach during the proof.
+        Hosts that the job may reach during the proof, by the network of this machine.
     report
         A folder that gets report.html, report.json and junit.xml too.
     brokers

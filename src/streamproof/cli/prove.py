@@ -80,7 +80,7 @@ def prove(
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="HOST", help="Let Python sockets of the job reach HOST during the proof. Repeatable."),
+        typer.Option(metavar="HOST", help="Let the job reach HOST during the proof, by the network of this machine. Repeatable."),
     ] = None,
     brokers: Annotated[
         int,

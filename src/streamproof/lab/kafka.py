@@ -97,7 +97,7 @@ class KafkaCluster(Service):
             If a jar cannot be fetched, a broker does not come up, or there is no Java.
         """
         jars = fetched("kafka", self.progress)
-        self._command = (java(), *_JAVA, "-cp", f"{jars}/*")
+        self._command = (*java(), *_JAVA, "-cp", f"{jars}/*")
         ports = free_ports(4 * self.brokers)
         for number in range(1, self.brokers + 1):
             folder = self.folder / f"broker-{number}"

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -181,7 +182,7 @@ def _binds(probe: socket.socket, port: int) -> bool:
     return True
 
 
-def java() -> str:
-    """The Java that Spark takes too; EnvironmentProblem where there is none."""
+def java() -> tuple[str, str]:
+    """The Java that Spark takes too, with Python's folder for temporary files; EnvironmentProblem where there is none."""
     home = find_java().home
-    return "java" if home is None else str(home / "bin" / "java")
+    return "java" if home is None else str(home / "bin" / "java"), f"-Djava.io.tmpdir={tempfile.gettempdir()}"

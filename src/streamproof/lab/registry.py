@@ -43,5 +43,5 @@ class Registry(SingleProcess):
             *("-Xmx256m", "-XX:TieredStopAtLevel=1", "-Dquarkus.http.host=127.0.0.1", f"-Dquarkus.http.port={self._port}"),
             f"-Dapicurio.datasource.url=jdbc:h2:file:{self._data.absolute() / 'registry'};{_AT_ONCE}",
         ]
-        command = [java(), *options, "-jar", runner]
+        command = [*java(), *options, "-jar", runner]
         self._run(Process("schema registry", command, self.folder / "registry.log", cwd=self.folder))

@@ -49,6 +49,7 @@ class Request:
     left_behind: Sequence[str] = ()
     words: Sequence[str] = ()
     brief: bool = False
+    not_kept: str = ""
 
     @property
     def command(self) -> str:
@@ -170,6 +171,6 @@ def _notes(request: Request, recording: Recording, outcomes: Sequence[Outcome], 
         said = f"Files that no step name knows: {', '.join(recording.steps.unknown[:5])}."
         notes.append(Note(NoteCode.UNKNOWN_FILES, said))
     notes += of_subject
-    said = "Connections that the JVM or C libraries open by themselves are not seen by the proof."
-    notes.append(Note(NoteCode.NOT_SEEN, said))
+    if request.not_kept:
+        notes.append(Note(NoteCode.NOT_SEEN, f"{request.not_kept}."))
     return notes

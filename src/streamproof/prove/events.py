@@ -15,7 +15,8 @@ class Preparing:
 class Started:
     """The proof begins; `noun` is what an event is called ("trades"), `master` where Spark runs ("local[2]").
 
-    `touches` says what it will touch, and `settings` with which settings of Spark it runs, where that is not known from a configuration.
+    `touches` says what it can touch, and what keeps it from the rest; `settings` with which settings of Spark it runs, where that is not known from
+    a configuration.
     """
 
     job: str

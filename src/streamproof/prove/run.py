@@ -29,6 +29,7 @@ from streamproof.prove.process import apart, guard
 from streamproof.prove.process.engine import Engine
 from streamproof.prove.process.scratch import scratch
 from streamproof.prove.process.spark_settings import SPARK
+from streamproof.prove.process.touched import not_kept, touches
 from streamproof.prove.process.zygote import Zygote
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.services import Services, given
@@ -99,6 +100,7 @@ class _Prepared:
     fault_free: Outcome
     left_out: tuple[str, ...] = ()
     repeatable: bool = True
+    java_kept: bool = True
 
 
 def run_proof(
@@ -150,6 +152,7 @@ def run_proof(
             proof.leave(),
             options.words,
             options.brief,
+            not_kept(apart.state(), java_kept=prepared.java_kept),
         )
         seconds = monotonic_seconds() - started
         report = assembling.report(prepared.subject, request, prepared.recordings["default"], outcomes, seconds)
@@ -254,7 +257,7 @@ class _Session:
             self._subject.close()
         if self._engine is not None:
             with suppress(Exception):  # its JVM may have ended
-                self._engine.guard_files(())
+                self._engine.release()
         if self._services is not None:
             self._services.stop()
         if self._work != self.folder:
@@ -309,11 +312,10 @@ class _Session:
             kind=wanted.stands_on,
         )
         allowed = (*options.allowed_hosts, *given.hosts(options.services))
-        engine.guard_files(apart.folders())
         self._engine = engine
-        guard.allow_in_workers(
-            engine.spark.sparkContext, guard.Limits(allowed, apart.folders(), own_network=apart.has_own_network())
-        )
+        limits = guard.Limits(allowed, apart.folders(), own_network=apart.has_own_network())
+        java_kept = engine.keep(limits)
+        guard.allow_in_workers(engine.spark.sparkContext, limits)
         made.result()
         self.tell(
             events.Started(
@@ -324,7 +326,7 @@ class _Session:
                 batches=wanted.batches,
                 spark=engine.versions["spark"],
                 master=SPARK["spark.master"],
-                touches=wanted.touches,
+                touches=touches(apart.state(), allowed, java_kept=java_kept),
                 settings=wanted.settings,
             )
         )
@@ -354,7 +356,7 @@ class _Session:
         seconds = monotonic_seconds() - self._started
         self._planned = True
         self.tell(events.Recorded(len(recording.steps.steps), images, live, seconds, others))
-        return _Prepared(subject, executor, recordings, plans, fault_free, left_out, repeatable)
+        return _Prepared(subject, executor, recordings, plans, fault_free, left_out, repeatable, java_kept)
 
 
 def _counted(plans: Sequence[ScenarioPlan]) -> tuple[int, int, int]:

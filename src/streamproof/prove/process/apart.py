@@ -128,7 +128,8 @@ def own_places() -> dict[str, str]:
 
 def java_options() -> str:
     """The same for Java, which looks at no such variable."""
-    return f"-Djava.io.tmpdir={temporary()} -Dderby.system.home={temporary()} -XX:-UsePerfData"
+    kept = "" if has_own_network() else "-Djava.security.manager=allow"  # Java 18 and later take none later, without it
+    return f"-Djava.io.tmpdir={temporary()} -Dderby.system.home={temporary()} -XX:-UsePerfData {kept}".rstrip()
 
 
 def outside(path: Path) -> Path:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.notes import Note, NoteCode
+from streamproof.errors import StreamproofError
 from streamproof.prove.process import guard
 from streamproof.prove.process.gateway import attach
 
@@ -124,7 +125,9 @@ def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     guard.allow_in_workers(spark.sparkContext, limits)
     os.environ.update(task.environment)
     result = runner(task.subject["kind"]).run(spark, task)
-    refused = guard.refused(limits.record)  # a job that goes on after it has been refused a write is not proved by going on
+    refused: StreamproofError | None = guard.refused(limits.record)  # a job that goes on after that is not proved by going on
+    if refused is None and result.code == JOB_RAISED:
+        refused = guard.of_a_real_place(result.message, "", own_network=task.own_network)
     return result if refused is None else replace(result, code=refused.code, message=refused.message, remedy=refused.remedy)
 
 

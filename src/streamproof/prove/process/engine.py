@@ -18,6 +18,8 @@ from streamproof.runtime.session import start_session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from streamproof.prove.process.guard import Limits
+
 
 _END_SECONDS, _LOOK_SECONDS, _LAST_SECONDS = 60.0, 0.02, 1.0
 _STORES_SECONDS = 3.0
@@ -110,9 +112,14 @@ class Engine:
         """The step is told to a desk (`faults.desk`), and waits there."""
         self._jvm.io.streamproof.proof.Faults.armCall(identity, operation, path, side, occurrence, since, call)
 
-    def guard_files(self, folders: Sequence[str]) -> None:
-        """From now on Spark writes to these folders alone, on local disks; to all of them, where none is named."""
-        guard_files(self.spark, folders)
+    def keep(self, limits: "Limits") -> bool:
+        """Holds the JVM to the limits of a proof; whether Java's own connections are held to them as well."""
+        return keep(self.spark, limits)
+
+    def release(self) -> None:
+        """Ends what `keep` has begun: not every JVM of a proof does nothing else."""
+        getattr(self._jvm, "io.streamproof.proof.Kept").release()
+        getattr(self._jvm, "io.streamproof.proof.GuardedFileSystem").guard(_java_list(self._jvm, ()))
 
     def forget(self) -> None:
         """Drops what our classes remember in this JVM: memory dies with a process (R17)."""
@@ -202,10 +209,15 @@ def _java_list(jvm: Any, texts: Sequence[str]) -> Any:
     return made
 
 
-def guard_files(spark: "SparkSession", folders: Sequence[str]) -> None:
-    """Holds the JVM of a session to folders (`GuardedFileSystem`)."""
+def keep(spark: "SparkSession", limits: "Limits") -> bool:
+    """Holds the JVM of a session to limits: Spark's local file system by `GuardedFileSystem`; what the kernel does not keep, by `Kept`."""
     jvm: Any = spark._jvm
-    getattr(jvm, "io.streamproof.proof.GuardedFileSystem").guard(_java_list(jvm, folders))
+    getattr(jvm, "io.streamproof.proof.GuardedFileSystem").guard(_java_list(jvm, limits.folders))
+    found = apart.state()
+    if limits.own_network:
+        return True
+    kernel = found is not None and found.files
+    return bool(getattr(jvm, "io.streamproof.proof.Kept").keep(_java_list(jvm, limits.hosts), not kernel))
 
 
 def local_files(folder: Path | None) -> dict[str, str]:

@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Any
 from streamproof.core.paths import display
 from streamproof.core.users_code import is_library
 from streamproof.errors import StreamproofError
+from streamproof.prove.process import clients
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
 _LIMITS = "STREAMPROOF_LIMITS"
+_PLACES = ("TMPDIR", "XDG_CACHE_HOME")
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _OF_THE_SYSTEM = ("/dev/", "/proc/")
 _MEMORY = "/dev/shm/"  # noqa: S108  # files of others are there as well
@@ -106,6 +108,8 @@ def install(limits: Limits) -> None:
 
     socket.socket.connect = guarded_connect  # type: ignore[method-assign, assignment]
     socket.socket.connect_ex = guarded_connect_ex  # type: ignore[method-assign, assignment]
+    if not limits.own_network:
+        clients.install(guard.is_told_of_the_proof, guard.refuse_client)
 
 
 def allow_in_workers(context: "SparkContext", limits: Limits) -> None:
@@ -114,6 +118,7 @@ def allow_in_workers(context: "SparkContext", limits: Limits) -> None:
     Spark hands the environment over with each function, and starts a daemon for each environment.
     """
     context.environment[_LIMITS] = limits.to_json()
+    context.environment.update({name: os.environ[name] for name in _PLACES if name in os.environ})
 
 
 def install_in_worker() -> None:
@@ -138,6 +143,47 @@ def write_refused(path: str, place: str) -> WriteRefused:
         f"{place}{': ' if place else ''}the job writes or removes {path}, which is not a folder of the proof.",
         required="A proof touches nothing real. What a job may write are the places that its writers are bound to, {folder}, and temporary folders.",
         remedy=_ARGUMENTS,
+    )
+
+
+_REFUSED_WRITE = (
+    re.compile(r"GuardedFileSystem\$WriteRefused: (/[^\n]*)"),
+    re.compile(r"(/[^:'\"\n]*?)['\"]?:? \(?Read-only file system"),
+    re.compile(r"Read-only file system:? ['\"]?(/[^'\"\n]*)"),
+    re.compile(r"(?:attempt to write a readonly database|Read-only file system|readonly database)()"),
+)
+"""What the kernel, Java and libraries in C say of a write that was refused, with its path where they name it."""
+_REFUSED_HOST = re.compile(r"A proof touches nothing real: connection refused to ([^\s\"']+)")
+_NOBODY_THERE = re.compile(
+    r"Connection refused|Network is unreachable|could not translate host name|Temporary failure in name resolution|"
+    r"Name or service not known|UnknownHostException|No route to host|Failed to resolve"
+)
+
+
+def of_a_real_place(said: str, place: str, *, own_network: bool) -> StreamproofError | None:
+    """The error for what stopped a job where its text says that the kernel or the JVM has refused a real place; None where it does not."""
+    for pattern in _REFUSED_WRITE:
+        if found := pattern.search(said):
+            return write_refused(found[1].strip() or "a file of this machine", place)
+    if found := _REFUSED_HOST.search(said):
+        return host_refused(found[1], found[1].rpartition(":")[0], place)
+    if own_network and _NOBODY_THERE.search(said):
+        first = said.strip().splitlines()[0]
+        return HostRefused(
+            f"{place}{': ' if place else ''}{first}",
+            required="A proof touches nothing real: its network holds the services that it has started, and nothing else.",
+            remedy="Bind the job to a service the proof starts, or allow the host: streamproof prove ... --allow-host HOST",
+        )
+    return None
+
+
+def host_refused(what: str, host: str, place: str = "") -> HostRefused:
+    """The error for a connection to a real place, in one place."""
+    allow = f", or allow the host: streamproof prove ... --allow-host {host}" if host else ""
+    return HostRefused(
+        f"{place}{': ' if place else ''}{'the' if place else 'The'} job tried to connect to {what} during a proof.",
+        required="A proof touches nothing real.",
+        remedy=f"Bind the job to a service the proof starts{allow}",
     )
 
 
@@ -231,13 +277,29 @@ class _Guard:
     def connects(self, _: Any, address: Any) -> None:
         if isinstance(address, tuple) and address:
             host, port = str(address[0]), address[1] if len(address) > 1 else 0
-            if host in self._hosts or _of_spark() or (_is_local(host) and self._is_of_the_proof(port)):
+            if host in self._hosts or (_is_local(host) and (self._is_of_the_proof(port) or _of_spark())):
                 return
             self._refuse_host(f"{host}:{port}" if _is_local(host) else host, host)
         elif isinstance(address, str | bytes) and self._folders and not _of_spark():
             path = os.path.realpath(os.fsdecode(address))
             if not any(path.startswith(f"{one}{os.sep}") for one in self._folders):
                 self._refuse_host(path, "")
+
+    def is_told_of_the_proof(self, text: str) -> bool:
+        """Whether a text, all that a client library is told, names a service or a folder of the proof, or a host that is allowed."""
+        if any(known in text for known in (*self._limits.hosts, *self._limits.folders) if known):
+            return True
+        local = "127.0.0.1" in text or "localhost" in text
+        return local and any(re.search(rf"(?<!\d){port}(?!\d)", text) for port in self._limits.ports)
+
+    @staticmethod
+    def refuse_client(name: str) -> None:
+        place = _line_of_the_job()
+        raise HostRefused(
+            f"{place}{': ' if place else ''}the job calls {name}, which connects by C code to a place that the proof has not started.",
+            required="A proof touches nothing real. This system does not allow namespaces, so that the kernel does not keep C code from it.",
+            remedy="Bind the job to a service the proof starts, or allow the host: streamproof prove ... --allow-host HOST",
+        )
 
     def _is_of_the_proof(self, port: int) -> bool:
         if self._limits.own_network or port in self._limits.ports:
@@ -248,12 +310,7 @@ class _Guard:
 
     @staticmethod
     def _refuse_host(what: str, host: str) -> None:
-        allow = f", or allow the host: streamproof prove ... --allow-host {host}" if host else ""
-        raise HostRefused(
-            f"The job tried to connect to {what} during a proof.",
-            required="A proof touches nothing real.",
-            remedy=f"Bind the job to a service the proof starts{allow}",
-        )
+        raise host_refused(what, host, _line_of_the_job())
 
 
 def _line_of_the_job() -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from streamproof.prove.process import guard
 from streamproof.prove.process.child import ChildResult, ChildTask, limits_of, run_on
-from streamproof.prove.process.engine import guard_files, java_options
+from streamproof.prove.process.engine import java_options, keep
 from streamproof.prove.process.machine import CODES, MachineDid
 from streamproof.prove.process.spark_settings import settings_of_proof
 from streamproof.prove.process.zygote import ChildDied, ChildHung
@@ -84,7 +84,7 @@ def run(task: ChildTask) -> ChildResult:
     settings = {**settings_of_proof(wanted, own_kind.STANDS_ON), **own, "spark.driver.memory": MEMORY}
     spark = start_session(task.id, settings, proof=True, java_options=java_options(), jars=jars, streaming={})
     spark.sparkContext.setLogLevel("OFF")
-    guard_files(spark, task.folders)
+    keep(spark, limits_of(task))
     sql = {key: value for key, value in task.settings.items() if key not in own}
     result = run_on(spark, replace(task, settings=sql))
     spark.stop()

@@ -152,8 +152,6 @@ class Preparation(ABC):
         For the first line that people see; `events` is how many records there are in all.
     records
         How many records there are to be held, over all inputs.
-    touches
-        In words what the proof will touch, where no configuration says so.
     settings
         In words with which settings of Spark it runs, where no configuration says so.
     stands_on
@@ -172,7 +170,6 @@ class Preparation(ABC):
     batches: int
     events: int
     records: int
-    touches = ""
     settings = ""
     stands_on = OURS
     spark: Mapping[str, str]

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
-from streamproof.core.users_code import place_of, raised_in, remedy_for
+from streamproof.core.users_code import place_of, raised_in, remedy_for, said
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
 from streamproof.prove.process import machine
 from streamproof.prove.process.child import JOB_RAISED, ChildResult, ChildTask
+from streamproof.prove.process.guard import of_a_real_place
 from streamproof.prove.process.spark_settings import PLAIN
 from streamproof.prove.subjects.pyspark.cut_lines import with_cut_lines
 from streamproof.prove.subjects.pyspark.spark_faults import remedy_of_spark_fault
@@ -76,26 +77,29 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
         if task.base != task.folder:  # it is recorded: no other run is asked
             stateful.note([(query.name, running) for query, running in started.queries], Path(task.folder))
     except Exception as problem:  # noqa: BLE001 -- it is the user's job: anything can happen in it
-        return _stopped(started.raised[0] if started.raised else problem, notes, told)
+        return _stopped(started.raised[0] if started.raised else problem, notes, told, own_network=task.own_network)
     return ChildResult(notes=tuple(notes))
 
 
-def _stopped(problem: Exception, notes: "list[Note]", told: Told | None = None) -> ChildResult:
+def _stopped(problem: Exception, notes: "list[Note]", told: Told | None = None, *, own_network: bool = False) -> ChildResult:
     """How the job was stopped; what is neither the job's nor Spark's is a fault of the proof, and goes on."""
+    of_spark = type(problem).__module__.startswith(("pyspark", "py4j"))
+    place, causes = place_of(problem), _jvm.causes_of(problem) if of_spark else []
+    real = of_a_real_place("\n".join(causes) or said(problem), str(place or ""), own_network=own_network)
+    if real is not None and not isinstance(problem, StreamproofError) and (place is not None or of_spark):
+        return ChildResult(real.code, real.message, real.remedy, None, tuple(notes))
     if (did := machine.did(problem)) is not None:
         return ChildResult(machine.MACHINE, did, "", None, tuple(notes))
     if isinstance(problem, StreamproofError):
         return ChildResult(problem.code, problem.message, problem.remedy, problem.action, tuple(notes))
-    of_spark = type(problem).__module__.startswith(("pyspark", "py4j"))
-    if place_of(problem) is None and not of_spark:
+    if place is None and not of_spark:
         raise problem
-    causes = _jvm.causes_of(problem) if of_spark else []
-    said = "\n".join((type(problem).__name__, str(problem), *causes))
-    by_schema = typed_by_schema(said, told.inputs) if of_spark and told is not None else ""
+    text = "\n".join((type(problem).__name__, str(problem), *causes))
+    by_schema = typed_by_schema(text, told.inputs) if of_spark and told is not None else ""
     result = (_in_spark(causes, notes) if of_spark else None) or ChildResult(
         JOB_RAISED, raised_in(None, problem), remedy_of_spark_fault(causes) or remedy_for(problem) or by_schema, None, tuple(notes)
     )
-    return with_cut_lines(result, said) if told is not None and told.cuts and not by_schema else result
+    return with_cut_lines(result, text) if told is not None and told.cuts and not by_schema else result
 
 
 def _in_spark(causes: "Sequence[str]", notes: "list[Note]") -> "ChildResult | None":

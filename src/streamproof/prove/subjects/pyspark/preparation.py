@@ -11,6 +11,7 @@ from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
 from streamproof.prove.process.engine import Engine
 from streamproof.prove.process.imported_once import PYSPARK_JOBS
+from streamproof.prove.process.packages import fetched
 from streamproof.prove.process.spark_settings import PLAIN, changed_for_a_plain_job
 from streamproof.prove.scenario.declared import SampleFile, as_declared, declared_columns
 from streamproof.prove.scenario.perturb import UNPERTURBED, Perturbation, perturb
@@ -29,7 +30,6 @@ from streamproof.prove.subjects.subject import Preparation
 FILES_PER_BATCH = 2
 BATCHES = 5
 _KAFKA = "kafka:"
-TOUCHES = "nothing but its own folder; readers, writers and checkpoints are bound there; sockets of Python beyond this machine are refused"
 
 
 @dataclass(frozen=True)
@@ -112,15 +112,12 @@ class PysparkPreparation(Preparation):
                 remedy=f"streamproof prove {wanted.target} --input NAME=sample.jsonl",
             )
         self.noun = next(iter(wanted.inputs))
-        self.spark: Mapping[str, str] = wanted.conf
+        self.spark: Mapping[str, str] = fetched(wanted.conf)
         self.stores: Mapping[str, str] = {}
         self.services = tuple(dict.fromkeys(wanted.services))
         self._texts = [*wanted.arguments.values(), *wanted.words, *wanted.environment.values()]
         asked_services.required(self.services, self._texts, wanted.conf)
         self._ignored = Ignored.parse(wanted.ignore)
-        self.touches = TOUCHES
-        if self.services:
-            self.touches += f"; {' and '.join(self.services)} started for it, where each scenario has places of its own"
         self.settings = changed_for_a_plain_job(wanted.conf)
         self._expected = Expected.parse(wanted.expect)
         self._readers = [ReadBack.parse(text, self._file.parent) for text in wanted.readers]
@@ -167,7 +164,7 @@ class PysparkPreparation(Preparation):
             self.wanted.environment,
             self.wanted.modes,
             {name: str(Path(path).resolve()) for name, path in self.wanted.tables.items()},
-            self.wanted.conf,
+            self.spark,
             self.services,
             cuts=any(event.kind == "malformed" for its in self._events.values() for event in its),
         )
