@@ -16,6 +16,7 @@ from streamproof.core.verdict import Verdict
 from streamproof.errors import (
     DiskFull,
     JvmGone,
+    MachineShort,
     RegistryUnavailable,
     RemedyAction,
     SinkUnavailable,
@@ -33,7 +34,7 @@ from streamproof.prove.plan.planning import Mode, ScenarioPlan
 from streamproof.prove.process import machine
 from streamproof.prove.process.child import ChildResult
 from streamproof.prove.process.children import STEPS, Children
-from streamproof.prove.process.machine import MachineDid, MachineShort
+from streamproof.prove.process.machine import MachineDid
 from streamproof.prove.process.zygote import ChildDied, ChildHung, Zygote
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.build import build

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from streamproof.errors import DiskFull, SinkUnavailable, TooManyOpenFiles
+from streamproof.errors import DiskFull, MachineShort, SinkUnavailable, TooManyOpenFiles
 from streamproof.prove.execution import Executor
 from streamproof.prove.plan.planning import Mode
 from streamproof.prove.process.child import ChildResult
-from streamproof.prove.process.machine import MACHINE, MachineShort
+from streamproof.prove.process.machine import MACHINE
 from streamproof.prove.process.zygote import ChildDied, ChildHung, _settle
 
 
