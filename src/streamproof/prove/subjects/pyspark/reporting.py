@@ -41,12 +41,12 @@ def report_of(subject: PysparkSubject, left: Left | None) -> dict[str, Any]:
 
 
 def _not_checked(subject: PysparkSubject, left: Left | None) -> Iterator[tuple[str, str]]:
+    for name in subject.ignored.names:
+        yield f"column {name}", "left out by --ignore: it may have another value in each run"
     dropped = sum(query.dropped for query in left.queries) if left else 0
     counted = f"; Spark's own count says {dropped:,} dropped" if dropped else "; Spark's own count says none"
     yield "late rows", f"plain PySpark drops them silently{counted}"
     yield "account", "the account place by place takes a job that is written with streamproof"
-    for name in subject.ignored.names:
-        yield f"column {name}", "left out by --ignore: it may have another value in each run"
     yield "state", "what is in the state stores is not read; what comes of it is"
     for query in left.queries if left else ():
         if query.rows == "batches" and query.was in _SINKS:
