@@ -6,7 +6,8 @@ StreamproofError                [error]
 ├── ConfigurationError          [configuration]            the configuration file, the command line or the job's definition; exit code 2
 │   ├── JobDefinitionError      [job-definition]           the job function asks for something that cannot be, or not yet
 │   ├── EnvironmentProblem      [environment]              Java, Spark or a permission is missing or too old
-│   │   └── TooManyOpenFiles    [too-many-open-files]      the process may open no further file
+│   │   ├── TooManyOpenFiles    [too-many-open-files]      the process may open no further file
+│   │   └── MachineShort        [machine]                  the machine did not let the job of a proof run to its end; exit code 3
 │   └── MissingExtra            [missing-extra]            a library that an extra installs is not there
 ├── DataError                   [data]                     the input cannot be read: a file vanished, is no Parquet, is not readable
 │   └── SourceUnavailable       [source-unavailable]       the system of a source does not answer; exit code 75
@@ -102,6 +103,13 @@ class TooManyOpenFiles(EnvironmentProblem):
     """The process may open no further file."""
 
     code = "too-many-open-files"
+
+
+class MachineShort(EnvironmentProblem):
+    """The machine did not let the job of a proof run to its end, also when it was run again: nothing is known of the job."""
+
+    code = "machine"
+    exit_code = 3
 
 
 class MissingExtra(ConfigurationError):

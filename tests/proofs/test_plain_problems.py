@@ -1,6 +1,7 @@
 """What is wrong with a job that was not written for us is one message with the way out, and nothing real is touched."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 import streamproof as sp
 from streamproof.errors import StreamproofError
+from streamproof.prove.events import Event, Recorded
 from streamproof.prove.subjects.pyspark.preparation import Wanted
 
 pytestmark = [pytest.mark.spark, pytest.mark.proof]
@@ -71,13 +73,19 @@ PROBLEMS = {
 
 
 def proved(
-    code: str, folder: Path, monkeypatch: pytest.MonkeyPatch, function: str = "job", only: str = "*commit/*", **given: Any
+    code: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    function: str = "job",
+    only: str = "*commit/*",
+    listener: Callable[[Event], None] | None = None,
+    **given: Any,
 ) -> sp.Proof:  # type: ignore[name-defined]
     (folder / "job.py").write_text(code)
     (folder / "clicks.jsonl").write_text("".join(json.dumps({"id": n, "user": f"u{n % 3}"}) + "\n" for n in range(30)))
     monkeypatch.chdir(folder)
     wanted = Wanted(f"job.py:{function}", {"clicks": "clicks.jsonl"}, as_is=True, **given)
-    return sp.prove(wanted.target, job=wanted, quick=True, batches=2, only=only)
+    return sp.prove(wanted.target, job=wanted, quick=True, batches=2, only=only, listener=listener)
 
 
 @pytest.mark.parametrize(("code", "said"), PROBLEMS.values(), ids=PROBLEMS.keys())
@@ -203,10 +211,38 @@ def test_a_column_that_differs_on_purpose_is_offered_to_be_left_out_and_then_the
     assert "bronze.py line 5" in finding["how"]
     assert finding["how"].endswith("--ignore out.loaded_at")
 
-    proof = proved(code, tmp_path, monkeypatch, ignore=("out.loaded_at",))
+    proof = proved(code, tmp_path, monkeypatch, ignore=("out.loaded_at",), only="*commit/*@1*")
 
     assert proof.verdict == "pass", proof
     assert any(one["name"] == "column out.loaded_at" for one in proof.report["not_checked"])
     assert "--ignore out.loaded_at" in proof.report["scenarios"][-1]["replay"]
-    with pytest.raises(StreamproofError, match="has no such column"):
-        proved(code, tmp_path, monkeypatch, ignore=("out.loaded",))
+
+
+BUSY = """
+from pathlib import Path
+from pyspark.errors import PySparkRuntimeError
+
+
+def keep(rows, n):
+    busy = Path(__file__).parent / "busy"
+    if busy.exists():
+        busy.unlink()
+        raise PySparkRuntimeError("[CANNOT_OPEN_SOCKET] Can not open socket: timed out")
+    rows.write.mode("overwrite").parquet(f"/lake/{n}")
+
+
+def job(clicks):
+    clicks.writeStream.foreachBatch(keep).start()
+"""
+
+
+@pytest.mark.full
+def test_a_machine_that_was_too_busy_for_a_moment_costs_a_second_run_and_no_verdict(tmp_path, monkeypatch):
+    def busy(event: Event) -> None:
+        if isinstance(event, Recorded):
+            (tmp_path / "busy").touch()
+
+    proof = proved(BUSY, tmp_path, monkeypatch, only="*commit/*@1:before*", listener=busy)
+
+    assert not (tmp_path / "busy").exists(), "it was met"
+    assert proof.verdict == "pass", proof

@@ -16,6 +16,7 @@ from streamproof.core.verdict import Verdict
 from streamproof.errors import (
     DiskFull,
     JvmGone,
+    MachineShort,
     RegistryUnavailable,
     RemedyAction,
     SinkUnavailable,
@@ -33,7 +34,7 @@ from streamproof.prove.plan.planning import Mode, ScenarioPlan
 from streamproof.prove.process import machine, own_jvm
 from streamproof.prove.process.child import ChildResult
 from streamproof.prove.process.children import STEPS, Children
-from streamproof.prove.process.machine import MachineDid, MachineShort
+from streamproof.prove.process.machine import MachineDid
 from streamproof.prove.process.zygote import ChildDied, ChildHung, Zygote
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.build import build
@@ -266,10 +267,12 @@ class Executor:
             self._hangs = True
             return self._hung(plan, binding, hang, fired or hang.fired, monotonic_seconds() - started)
         except MachineDid as did:
-            if tries > 1 and self.subject.engine.alive:
+            gone = not self.subject.engine.alive
+            if tries > 1 and not gone:
                 return self._once_more(plan, binding, recordings, tries)
-            why = _UNDECIDED.get(did.code, Undecided.MACHINE)
-            return Ran(plan, binding.folder, fired, None, str(did), monotonic_seconds() - started, why=why)
+            why = Undecided.JVM_GONE if gone else _UNDECIDED.get(did.code, Undecided.MACHINE)
+            said = _NO_JVM if gone else str(did)
+            return Ran(plan, binding.folder, fired, None, said, monotonic_seconds() - started, why=why)
         except Exception as problem:  # noqa: BLE001  # whatever breaks in the harness, or in clients of services, the others go on (P6)
             self._close(name)
             gone = not self.subject.engine.alive

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from streamproof.errors import DiskFull, SinkUnavailable, TooManyOpenFiles
+from streamproof.errors import DiskFull, JvmGone, MachineShort, SinkUnavailable, TooManyOpenFiles
 from streamproof.prove.execution import Executor
 from streamproof.prove.plan.planning import Mode
 from streamproof.prove.process.child import ChildResult
-from streamproof.prove.process.machine import MACHINE, MachineShort
+from streamproof.prove.process.machine import MACHINE
 from streamproof.prove.process.zygote import ChildDied, ChildHung, _settle
 
 
@@ -108,6 +108,16 @@ def test_a_job_that_hangs_twice_fails_and_the_next_one_is_not_waited_for_twice(
         assert ran.result.code == "job-hangs"
 
     assert scenarios.results == []
+
+
+def test_where_the_jvm_is_gone_nothing_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenarios = Scenarios(tmp_path, ChildResult(JvmGone.code, "The JVM is gone."))
+    scenarios.engine.alive = False
+    made = executor(monkeypatch, scenarios)
+
+    (check,) = made._judged(made._run(PLAN, {"default": SimpleNamespace(name="default")})).checks  # type: ignore[dict-item]
+
+    assert (check.undecided, str(check.problem).partition(",")[0]) == ("jvm-gone", "the JVM of the proof has ended")
 
 
 def test_a_service_that_does_not_answer_twice_is_the_jobs_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 from traceback import extract_tb
 
 from streamproof import _jvm
-from streamproof.errors import DiskFull, EnvironmentProblem, JvmGone, TooManyOpenFiles
+from streamproof.errors import DiskFull, JvmGone, MachineShort, TooManyOpenFiles
 
-MACHINE = "machine"
+MACHINE = MachineShort.code
 """The code of a result whose job was stopped by what the machine did."""
 CODES = frozenset((MACHINE, TooManyOpenFiles.code, DiskFull.code, JvmGone.code))
 """The codes of results that say nothing of the job: a proof's own disk is the only one that a job writes to in it."""
@@ -39,13 +39,6 @@ class MachineDid(Exception):
     def __init__(self, code: str, said: str) -> None:
         self.code = code
         super().__init__(said)
-
-
-class MachineShort(EnvironmentProblem):
-    """The machine did not let the job run to its end, also when it was run again: nothing is known of the job."""
-
-    code = MACHINE
-    exit_code = 3
 
 
 @dataclass(frozen=True)

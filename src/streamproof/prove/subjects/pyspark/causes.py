@@ -21,6 +21,7 @@ CLOCKS = frozenset(
         "time",
         "time_ns",
         "monotonic",
+        "perf_counter",
     )
 )
 DICE = frozenset(
@@ -38,13 +39,24 @@ DICE = frozenset(
         "monotonically_increasing_id",
         "uniform",
         "token_hex",
+        "token_bytes",
+        "token_urlsafe",
+        "urandom",
+        "uuid7",
+        "getrandbits",
+        "gauss",
+        "sample",
+        "randomSplit",
     )
 )
 _OF_ITS_ARGUMENT = frozenset(("unix_timestamp",))
 """Clocks only where they are called without one."""
 _SQL = re.compile(
-    rf"\b({'|'.join(sorted((CLOCKS | DICE) - {'time', 'choice', 'today'}, key=len, reverse=True))})\s*\(\s*(\))?", re.IGNORECASE
+    r"\b(current_timestamp|current_date|curdate|localtimestamp|unix_timestamp|now|"
+    r"randn|randstr|random|rand|uuid|shuffle|uniform|monotonically_increasing_id)\(\s*(\))?",
+    re.IGNORECASE,
 )
+"""Those of them that Spark's SQL has; `)` where they are called without an argument."""
 _SQL_WORD = re.compile(r"\b(current_timestamp|current_date|localtimestamp)\b", re.IGNORECASE)
 _FAR = 1_000
 

@@ -39,7 +39,8 @@ class Ignored:
     def require_there(self, left: Left) -> None:
         """ScenarioError if one is in no row of its output, or if nothing would be left to compare."""
         for name in self.names:
-            output = next((one for one in left.outputs if name.startswith(f"{one.name}.")), None)
+            meant = [one for one in left.outputs if name.startswith(f"{one.name}.")]
+            output = max(meant, key=lambda one: len(one.name), default=None)  # the name of a folder may have dots too
             if output is None:
                 raise ScenarioError(
                     f"--ignore {name} names no output of the job.",

@@ -48,10 +48,10 @@ def report_of(subject: PysparkSubject, left: Left | None) -> dict[str, Any]:
 
 def _not_checked(subject: PysparkSubject, left: Left | None) -> Iterator[tuple[str, str]]:
     shown = subject.fault_free
-    yield "late rows", shown.about_late_rows()
-    yield "account", "the account place by place takes a job that is written with streamproof"
     for name in subject.ignored.names:
         yield f"column {name}", "left out by --ignore: it may have another value in each run"
+    yield "late rows", shown.about_late_rows()
+    yield "account", "the account place by place takes a job that is written with streamproof"
     yield "state", shown.about_state()
     for query in left.queries if left else ():
         if query.rows == "batches" and query.was in _KEPT_NOWHERE:

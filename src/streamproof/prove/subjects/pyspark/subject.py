@@ -123,7 +123,8 @@ class PysparkSubject(Subject):
         self.notes = tuple(notes)
         self._queries = queries_of(folder)
         self._references.run = run
-        self.ignored.require_there(self._whole(folder))
+        if self.ignored.names:
+            self.ignored.require_there(self._whole(folder))
 
     @property
     def leaves_the_disk(self) -> bool:

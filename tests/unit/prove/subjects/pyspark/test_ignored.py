@@ -65,6 +65,14 @@ def test_a_name_that_no_output_has_is_refused(text: str, said: str, required: st
     assert required in problem.value.required
 
 
+def test_an_output_whose_name_has_dots_is_told_from_one_that_it_begins_with() -> None:
+    two = Left({}, (*left({"id": 1}, name="lake").outputs, *left({"id": 1, "at": 1}, name="lake.v2/out").outputs), ())
+
+    Ignored.parse(["lake.v2/out.at"]).require_there(two)
+
+    assert [dict(one.rows[0][0]) for one in Ignored.parse(["lake.v2/out.at"]).without(two).outputs] == [{"id": 1}, {"id": 1}]
+
+
 def test_not_every_column_can_be_left_out_and_of_an_output_without_rows_none_is_known() -> None:
     with pytest.raises(ScenarioError, match="leaves out every column"):
         Ignored.parse(["out.at"]).require_there(left({"at": 1}))
