@@ -1,6 +1,7 @@
 """The bridge to the JVM: the only room that touches py4j."""
 
 from streamproof._jvm.batches import BatchRows, Doors, Dropped, check_doors, doors_of, for_each_batch, listen_to_jvm
+from streamproof._jvm.file_systems import answer_file_system_calls
 from streamproof._jvm.java import (
     PRODUCTION_JAR,
     PROOF_JAR,
@@ -43,6 +44,7 @@ __all__ = [
     "ZoneWindows",
     "accumulator_column",
     "aggregates_in_python",
+    "answer_file_system_calls",
     "avro_record",
     "avro_schema",
     "avro_value",

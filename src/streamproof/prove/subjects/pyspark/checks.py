@@ -7,6 +7,7 @@ from typing import Any
 
 from streamproof.prove.artifacts.comparing import without_partners
 from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checker
+from streamproof.prove.subjects.pyspark.identity import Left as Why
 from streamproof.prove.subjects.pyspark.reading import NAMELESS, Left, Output, Row, input_of
 from streamproof.prove.subjects.pyspark.reference import Batches, NoReference
 
@@ -18,6 +19,10 @@ _LONGEST = 60
 class Code(StrEnum):
     """What is found here."""
 
+    CHECKPOINT_CHANGES = "checkpoint-changes"
+    CHECKPOINT_MISSING = "checkpoint-missing"
+    CHECKPOINT_DELETED = "checkpoint-deleted"
+    CHECKPOINT_SHARED = "checkpoint-shared"
     NOT_OFFERED = "not-offered"
     OFFERED_AGAIN = "offered-again"
     DAMAGED_FILE = "damaged-file"
@@ -63,7 +68,9 @@ def checks_of(evidence: Evidence) -> list[CheckResult]:
 
 
 def intake(evidence: Evidence) -> Iterator[Finding]:
-    """Every file that was offered is in one batch of each query that reads its input (R22)."""
+    """Every file that was offered is in one batch of each query that reads its input (R22), whichever checkpoints the query has had."""
+    yield from _shared(evidence)
+    yield from _began_again(evidence)
     for query, batches in evidence.left.batches.items():
         sources = {source for batch in batches if batch.has_data for source in batch.files}
         for source in sorted(sources):
@@ -77,6 +84,36 @@ def intake(evidence: Evidence) -> Iterator[Finding]:
                     code = Code.NOT_OFFERED if file not in read else Code.OFFERED_AGAIN
                     what = f"the file {file} of the input {input_of(source)} {how} of the query {query}"
                     yield Finding(code, None, what, expected="one", found=how)
+
+
+_LEFT = {
+    Why.CHANGED: (Code.CHECKPOINT_CHANGES, "its checkpoint was {was} before the crash, and is {now} after it"),
+    Why.NONE: (Code.CHECKPOINT_MISSING, "it names no checkpoint, so Spark takes a new temporary folder at each start"),
+    Why.DELETED: (Code.CHECKPOINT_DELETED, "the job deletes its checkpoint {was} when it starts"),
+}
+
+
+def _began_again(evidence: Evidence) -> Iterator[Finding]:
+    """A query that has left its checkpoint, and reads again what it had committed there."""
+    for left in evidence.left.abandoned:
+        batches = evidence.left.batches.get(left.query, ())
+        read = {(input_of(source), file) for batch in batches for source, files in batch.files.items() for file in files}
+        again = sorted(file for name, files in left.files.items() for file in files if (name, file) in read)
+        if again:
+            code, why = _LEFT[left.why]
+            yield Finding(
+                code,
+                None,
+                f"the query {left.query} began from nothing after the crash: it reads {len(again)} files again that it had committed",
+                expected="it goes on after its last committed batch",
+                found=why.format(was=left.was, now=left.now),
+            )
+
+
+def _shared(evidence: Evidence) -> Iterator[Finding]:
+    for one, other, place in evidence.left.sharing:
+        what = f"the queries {one} and {other} share the checkpoint {place}: what one of them has read the other takes for read"
+        yield Finding(Code.CHECKPOINT_SHARED, None, what, expected="a checkpoint for each query", found=f"one for both, {place}")
 
 
 def _read_nothing(evidence: Evidence, query: str, source: str, sources: set[str]) -> Iterator[Finding]:

@@ -56,7 +56,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     elsewhere.mkdir(parents=True, exist_ok=True)
     os.environ.update(placed(told.environment, elsewhere))
     inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch, json.loads(task.settings.get(CUT, "{}")))
-    started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS))
+    started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS), roles=told.roles)
     notes = redirect(spark, inputs, started, task.settings)
     notes.extend(left_out)
     ended = _Ended()
@@ -260,12 +260,12 @@ def _start(frame: "DataFrame", started: "Started", name: str, mode: str | None) 
     """A query to a sink of the proof's, in the first output mode that Spark takes; it ends before the next one begins."""
     from pyspark.errors import AnalysisException
 
-    from streamproof.prove.subjects.pyspark.writers import BoundWriter
+    from streamproof.prove.subjects.pyspark.writers import OF_A_FUNCTION, BoundWriter
 
     refused: list[AnalysisException] = []
     for one in (mode,) if mode else ("append", "update", "complete"):
         try:
-            BoundWriter(frame, started).format("proof").outputMode(one).queryName(name).start().awaitTermination()
+            BoundWriter(frame, started).format(OF_A_FUNCTION).outputMode(one).queryName(name).start().awaitTermination()
         except AnalysisException as problem:
             started.names.discard(name)
             refused.append(problem)

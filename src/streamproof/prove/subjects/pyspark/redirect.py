@@ -11,6 +11,7 @@ from pyspark.sql.readwriter import DataFrameReader
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.pyspark.delta_tables import bind_delta
+from streamproof.prove.subjects.pyspark.own_files import bind_own_files
 from streamproof.prove.subjects.pyspark.places import Places
 from streamproof.prove.subjects.pyspark.readers import BoundReader, Inputs
 from streamproof.prove.subjects.pyspark.settings import kept_small
@@ -62,6 +63,7 @@ def redirect(spark: "SparkSession", inputs: Inputs, started: Started, of_the_pro
     context.getOrCreate = classmethod(lambda _, conf=None: _with_settings(builder, running, conf))
     if started.delta:
         bind_delta(started)
+    bind_own_files(started.identity)
     signal.signal = lambda *_: signal.SIG_DFL  # the job runs in a thread, where Python has none
     return notes
 

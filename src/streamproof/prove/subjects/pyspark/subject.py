@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
 from streamproof.prove.subjects.pyspark.differences import Code, differs_without_fault, published_rows
 from streamproof.prove.subjects.pyspark.events import Offered
+from streamproof.prove.subjects.pyspark.identity import PLACES
 from streamproof.prove.subjects.pyspark.leftovers import SAYS, emptied
 from streamproof.prove.subjects.pyspark.memory import kept_in_memory
 from streamproof.prove.subjects.pyspark.places import WRITTEN
@@ -75,7 +76,7 @@ class PysparkSubject(Subject):
         names = [query.name for query in self._queries]
         owners = {name: name for name in names} | ({WRITTEN: names[0]} if names else {})
         return Layout(
-            checkpoints={name: f"{CHECKPOINT}/{name}" for name in names},
+            checkpoints={query.name: f"{CHECKPOINT}/{query.checkpoint}" for query in self._queries},
             outputs={name: f"{OUT}/{name}" for name in owners},
             owners=owners,
         )
@@ -86,7 +87,12 @@ class PysparkSubject(Subject):
         return ScenarioBinding(base, folder, self.data, self.files_per_batch)
 
     def child(self) -> Mapping[str, Any]:
-        return self.told.as_dict()
+        return replace(self.told, roles=[query.name for query in self._queries]).as_dict()
+
+    def carry(self, recorded: Path, folder: Path) -> None:
+        places = recorded / PLACES
+        if places.is_file():
+            shutil.copyfile(places, folder / PLACES)
 
     def learn(self, folder: Path, notes: Sequence[Note], run: Run) -> None:
         self.notes = tuple(notes)
@@ -115,7 +121,7 @@ class PysparkSubject(Subject):
         return [*crashes, *kept], left_out
 
     def remedy(self, folder: Path) -> bool:
-        done = emptied(folder / CHECKPOINT / query.name for query in self._queries)
+        done = emptied(folder / CHECKPOINT / query.checkpoint for query in self._queries)
         note = Note(NoteCode.CHECKPOINT_EMPTIED, SAYS)
         if done and note not in self.notes:
             self.notes = (*self.notes, note)
@@ -142,7 +148,7 @@ class PysparkSubject(Subject):
         found = read_left(folder)
         told, place = self.told, folder / ELSEWHERE
         extra = tuple(Output(one.name, None, {None: one.rows(told.arguments, told.environment, place)}) for one in self.readers)
-        return Left(found.batches, (*found.outputs, *extra), found.queries)
+        return replace(found, outputs=(*found.outputs, *extra))
 
     def compare(self, one: Recording, other: Recording) -> Sequence[CheckResult]:
         """Two runs without any fault give the same rows, and take the same steps.

@@ -48,6 +48,8 @@ class Told:
         By parameter the file of a table that stays as it is.
     conf
         Settings of Spark that a session begins with: jars of a connector, extensions, catalogs.
+    roles
+        What the queries are called in the first run of the proof, in their order; empty in that run.
     """
 
     file: str
@@ -59,6 +61,7 @@ class Told:
     modes: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, str] = field(default_factory=dict)
     conf: Mapping[str, str] = field(default_factory=dict)
+    roles: Sequence[str] = ()
 
     @property
     def keeps_elsewhere(self) -> bool:
@@ -98,6 +101,8 @@ class Query:
         The sink that the job asked for, in its words: "kafka", "console", "parquet".
     dropped
         How many rows Spark says that it dropped as late.
+    checkpoint
+        The folder of its checkpoint in the scenario.
     """
 
     name: str
@@ -106,3 +111,4 @@ class Query:
     format: str
     was: str
     dropped: int = 0
+    checkpoint: str = ""
