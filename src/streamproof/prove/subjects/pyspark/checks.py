@@ -1,7 +1,7 @@
 """What is held against a PySpark job: its input is read once, and its outputs are those of a run without a fault over the same batches."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -12,6 +12,8 @@ from streamproof.prove.subjects.pyspark.reading import NAMELESS, Left, Output, R
 from streamproof.prove.subjects.pyspark.reference import Batches, NoReference
 
 _SHOWN = 5
+_SHARE = 0.9
+"""Of the events that are whole, so many must reach the job: a reader may leave out a few that do not fit its schema."""
 _COLUMNS = 6
 _LONGEST = 60
 
@@ -23,6 +25,8 @@ class Code(StrEnum):
     CHECKPOINT_MISSING = "checkpoint-missing"
     CHECKPOINT_DELETED = "checkpoint-deleted"
     CHECKPOINT_SHARED = "checkpoint-shared"
+    ROWS_MISSING = "rows-missing"
+    ROWS_TOO_MANY = "rows-too-many"
     NOT_OFFERED = "not-offered"
     OFFERED_AGAIN = "offered-again"
     DAMAGED_FILE = "damaged-file"
@@ -49,6 +53,8 @@ class Evidence:
         Whether values of rows are left out of findings.
     kept
         What the job keeps in memory, in words; empty where its text shows nothing.
+    events
+        By input how many events were offered, and how many of these are spoilt on purpose.
     """
 
     left: Left
@@ -56,6 +62,7 @@ class Evidence:
     files: Mapping[str, Sequence[str]]
     masked: bool = False
     kept: str = ""
+    events: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def read_again(self) -> bool:
@@ -71,6 +78,7 @@ def intake(evidence: Evidence) -> Iterator[Finding]:
     """Every file that was offered is in one batch of each query that reads its input (R22), whichever checkpoints the query has had."""
     yield from _shared(evidence)
     yield from _began_again(evidence)
+    yield from _other_rows(evidence)
     for query, batches in evidence.left.batches.items():
         sources = {source for batch in batches if batch.has_data for source in batch.files}
         for source in sorted(sources):
@@ -107,6 +115,22 @@ def _began_again(evidence: Evidence) -> Iterator[Finding]:
                 f"the query {left.query} began from nothing after the crash: it reads {len(again)} files again that it had committed",
                 expected="it goes on after its last committed batch",
                 found=why.format(was=left.was, now=left.now),
+            )
+
+
+def _other_rows(evidence: Evidence) -> Iterator[Finding]:
+    """An input whose reader gives far fewer rows than there are events, or more: its options do not fit the files."""
+    for name, (rows, with_spoilt) in evidence.left.rows_in.items():
+        offered, spoilt = evidence.events.get(name, (rows, 0))
+        most, least = offered if with_spoilt else offered - spoilt, offered - spoilt
+        if rows > most or rows < least * _SHARE:
+            code, how = (Code.ROWS_TOO_MANY, "more rows") if rows > most else (Code.ROWS_MISSING, "far fewer rows")
+            yield Finding(
+                code,
+                None,
+                f"the job's reader of {name} gives {how} than there are events",
+                expected=f"{most:,} events",
+                found=f"{rows:,} rows: look at the options of the reader (format, header, sep, multiLine, mode, schema), and at the sample",
             )
 
 

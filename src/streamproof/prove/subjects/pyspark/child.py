@@ -15,7 +15,7 @@ from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofErr
 from streamproof.prove.process.child import JOB_RAISED, NOT_REACHED, ChildResult, ChildTask
 from streamproof.prove.process.spark_settings import PLAIN
 from streamproof.prove.subjects.pyspark.spark_faults import remedy_of_spark_fault
-from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, Told, placed
+from streamproof.prove.subjects.pyspark.told import ELSEWHERE, FOLDER, ROWS_IN, Told, placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +68,8 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
         if ended.problem is not None:
             raise ended.problem
         _require_sound(told, inputs, started)
+        if not told.roles:  # the first run of the proof
+            (Path(task.folder) / ROWS_IN).write_text(json.dumps(inputs.counted()))
     except Exception as problem:  # noqa: BLE001 -- it is the user's job: anything can happen in it
         return _stopped(started.raised[0] if started.raised else problem, notes)
     return ChildResult(notes=tuple(notes))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from streamproof.prove.subjects.pyspark.delta_log import LOG, NotReadHere, Unrea
 from streamproof.prove.subjects.pyspark.identity import Identity, why_left
 from streamproof.prove.subjects.pyspark.identity import Left as Why
 from streamproof.prove.subjects.pyspark.places import WRITTEN
-from streamproof.prove.subjects.pyspark.told import QUERIES, Query
+from streamproof.prove.subjects.pyspark.told import QUERIES, ROWS_IN, Query
 
 KAFKA_ENDING = ".kafka"
 NAMELESS = "source "
@@ -98,6 +98,8 @@ class Left:
         The checkpoints that a query had at an earlier start and has no more.
     sharing
         Queries that share a checkpoint: two names, and the place.
+    rows_in
+        Of the first run by input how many rows the job's reader gives, and whether spoilt records are among the events.
     """
 
     batches: Mapping[str, tuple[Batch, ...]]
@@ -105,6 +107,7 @@ class Left:
     queries: tuple[Query, ...]
     abandoned: tuple["Abandoned", ...] = ()
     sharing: tuple[tuple[str, str, str], ...] = ()
+    rows_in: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
 
 
 def queries_of(folder: Path) -> tuple[Query, ...]:
@@ -134,7 +137,13 @@ def read_left(folder: Path) -> Left:
         queries,
         tuple(left for query in queries for left in _abandoned(query.name, folder, identity)),
         tuple(identity.sharing()),
+        _rows_in(folder / ROWS_IN),
     )
+
+
+def _rows_in(file: Path) -> dict[str, tuple[int, bool]]:
+    found = json.loads(file.read_text()) if file.is_file() else {}
+    return {name: (rows, spoilt) for name, (rows, spoilt) in found.items()}
 
 
 def _abandoned(query: str, folder: Path, identity: Identity) -> Iterator[Abandoned]:

@@ -132,10 +132,16 @@ class PysparkSubject(Subject):
     def judge(self, folder: Path, *, power_failure: bool, rerun: Sequence[int], keep_rows: bool) -> Judged:
         left = self._read(folder)
         files = {name: tuple(one.files) for name, one in self.offered.items()}
-        evidence = Evidence(left, self._references.over, files, masked=self.masked, kept=self._kept)
+        evidence = Evidence(left, self._references.over, files, masked=self.masked, kept=self._kept, events=self._events)
         checks = checks_of(evidence)
         published = published_rows(left) if keep_rows else None
         return Judged(checks, {}, self._batches(left, rerun), left, published)
+
+    @cached_property
+    def _events(self) -> dict[str, tuple[int, int]]:
+        """By input how many events there are, and how many of them are spoilt on purpose."""
+        all_of = {name: [event for its in one.files.values() for event in its] for name, one in self.offered.items()}
+        return {name: (len(its), sum(event.kind == "malformed" for event in its)) for name, its in all_of.items()}
 
     @cached_property
     def _kept(self) -> str:

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 KIND = "pyspark"
+ROWS_IN = "rows-in.json"
+"""In the folder of the first run: by input how many rows its reader gives, and whether spoilt records are among them."""
 QUERIES = "queries.json"
 """In a scenario's folder: the queries that the job has started, and what becomes of their rows."""
 ELSEWHERE = "elsewhere"
