@@ -112,7 +112,7 @@ def _began_again(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 code,
                 None,
-                f"the query {left.query} began from nothing after the crash: it reads {len(again)} files again that it had committed",
+                f"the query {left.query} began from nothing after the crash: it reads {len(again)} file{'s' if len(again) > 1 else ''} again that it had committed",
                 expected="it goes on after its last committed batch",
                 found=why.format(was=left.was, now=left.now),
             )
