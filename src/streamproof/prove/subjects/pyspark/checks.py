@@ -109,10 +109,11 @@ def _began_again(evidence: Evidence) -> Iterator[Finding]:
         again = sorted(file for name, files in left.files.items() for file in files if (name, file) in read)
         if again:
             code, why = _LEFT[left.why]
+            files = f"{len(again)} file{'s' if len(again) > 1 else ''}"
             yield Finding(
                 code,
                 None,
-                f"the query {left.query} began from nothing after the crash: it reads {len(again)} file{'s' if len(again) > 1 else ''} again that it had committed",
+                f"the query {left.query} began from nothing after the crash: it reads {files} again that it had committed",
                 expected="it goes on after its last committed batch",
                 found=why.format(was=left.was, now=left.now),
             )

@@ -113,6 +113,10 @@ class Identity:
                     return self._at(place) / asked.removeprefix(f"{place.asked}/")
         return None
 
+    @property
+    def folder_of_checkpoints(self) -> Path:
+        return self._folder / CHECKPOINT
+
     def below(self, path: Any) -> list[str]:
         """The places of checkpoints that are a path of the job, or lie below it."""
         asked = self.said(path)

@@ -29,9 +29,14 @@ def _led(real: Callable[..., Any], identity: Identity) -> Any:
     """A function of one path, led to the scenario where the path is of a checkpoint."""
 
     def led(path: Any = ".", *arguments: Any, **options: Any) -> Any:
-        if isinstance(path, str | bytes | os.PathLike) and options.get("dir_fd") is None:
-            path = identity.bound(path) or path
-        return real(path, *arguments, **options)
+        if not isinstance(path, str | bytes | os.PathLike) or options.get("dir_fd") is not None:
+            return real(path, *arguments, **options)
+        try:
+            return real(identity.bound(path) or path, *arguments, **options)
+        except FileNotFoundError:
+            if identity.below(path):  # a folder of checkpoints, which exists in the scenario alone
+                return real(identity.folder_of_checkpoints, *arguments, **options)
+            raise
 
     return led
 

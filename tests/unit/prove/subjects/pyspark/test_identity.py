@@ -71,6 +71,7 @@ def of_the_job(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", ["/lake/checkpoints/clicks", "/lake/checkpoints", "/lake", "file:/lake/checkpoints/clicks/"])
 def test_a_checkpoint_that_the_job_deletes_is_gone_for_it_and_laid_aside_for_the_proof(of_the_job, path):
+    assert os.path.exists(path.removeprefix("file:"))  # noqa: PTH110
     shutil.rmtree(path)
 
     assert not Path("/lake/checkpoints/clicks").exists()
