@@ -75,8 +75,8 @@ def test_a_job_with_state_and_a_file_sink_recovers_with_the_store_and_the_format
 
     assert proof.verdict == "pass", proof
     assert proof.report["fired"] == len(proof.report["scenarios"]) == 2
-    assert any(step.startswith("work/state.0.0@") for step in proof.report["steps"])
-    assert not any("sst" in step for step in proof.report["steps"]), "Spark's default store, and not RocksDB"
+    assert any("work/state.0.0@" in str(step) for step in proof.report["steps"])
+    assert not any("sst" in str(step) for step in proof.report["steps"]), "Spark's default store, and not RocksDB"
 
 
 @pytest.mark.full
@@ -86,7 +86,7 @@ def test_sparks_own_fault_in_checkpoint_format_2_is_said_with_its_place(version,
     proof = proved(replace(MINUTES, more={"conf": format_2}), tmp_path, monkeypatch, only=SKIPPED, batches=3)
 
     assert proof.verdict == ("pass" if version == "1" else "fail"), proof
-    assert any("sst" in step for step in proof.report["steps"])
+    assert any("sst" in str(step) for step in proof.report["steps"])
     found = [one for scenario in proof.report["scenarios"] for check in scenario["checks"] for one in check["findings"]]
     assert all("CheckpointInfo length: 0" in one["what"] and "FileStreamSink.addBatch" in one["found"] for one in found)
 

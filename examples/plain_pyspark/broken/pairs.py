@@ -9,4 +9,5 @@ def paid_clicks(clicks: DataFrame, payments: DataFrame) -> None:
     right = payments.select("click", "amount", F.to_timestamp("at").alias("paid")).withWatermark("paid", "20 seconds").alias("p")
     within = F.expr("c.click = p.click AND paid BETWEEN clicked AND clicked + INTERVAL 1 MINUTE")
     pairs = left.join(right, within, "leftOuter").select("c.click", "user", "clicked", "amount", "paid")
-    pairs.writeStream.foreachBatch(lambda rows, _: rows.write.mode("append").parquet("/data/pairs")).start()
+    writer = pairs.writeStream.foreachBatch(lambda rows, _: rows.write.mode("append").parquet("/data/pairs"))
+    writer.option("checkpointLocation", "/data/checkpoints/pairs").start()

@@ -15,4 +15,5 @@ if __name__ == "__main__":
         written["rows"] += rows.count()
         rows.withColumn("so_far", F.lit(written["rows"])).write.mode("overwrite").json(f"s3a://lake/paid/batch={batch}")
 
-    clicks.where(F.col("price") >= least).writeStream.foreachBatch(write).start().awaitTermination()
+    writer = clicks.where(F.col("price") >= least).writeStream.foreachBatch(write)
+    writer.option("checkpointLocation", "s3a://lake/checkpoints/paid").start().awaitTermination()

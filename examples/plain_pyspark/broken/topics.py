@@ -16,6 +16,5 @@ def main() -> None:
         F.from_json(F.col("value").cast("string"), "user string, page string, price double, at timestamp").alias("c")
     )
     rows = clicks.select(F.col("c.page").alias("key"), F.concat_ws(":", F.lit(run), "c.user").alias("value"))
-    rows.writeStream.format("kafka").option("topic", "pages").option(
-        "kafka.bootstrap.servers", "kafka-1:9092"
-    ).start().awaitTermination()
+    writer = rows.writeStream.format("kafka").option("topic", "pages").option("kafka.bootstrap.servers", "kafka-1:9092")
+    writer.option("checkpointLocation", "hdfs://production/checkpoints/pages").start().awaitTermination()

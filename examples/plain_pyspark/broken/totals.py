@@ -20,4 +20,5 @@ def totals(clicks: DataFrame) -> None:
     paid = clicks.where("page = '/pay'").withColumn("cents", F.round(F.col("price") * 100).cast("bigint"))
     row = "user string, payments bigint, cents bigint"
     found = paid.groupBy("user").applyInPandasWithState(so_far, row, "payments bigint, cents bigint", "update", "NoTimeout")
-    found.writeStream.outputMode("update").foreachBatch(lambda rows, _: rows.write.mode("append").parquet("/data/totals")).start()
+    writer = found.writeStream.outputMode("update").foreachBatch(lambda rows, _: rows.write.mode("append").parquet("/data/totals"))
+    writer.option("checkpointLocation", "/data/checkpoints/totals").start()

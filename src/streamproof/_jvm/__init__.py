@@ -1,6 +1,7 @@
 """The bridge to the JVM: the only room that touches py4j."""
 
 from streamproof._jvm.batches import BatchRows, Doors, Dropped, check_doors, doors_of, for_each_batch, listen_to_jvm
+from streamproof._jvm.file_systems import answer_file_system_calls
 from streamproof._jvm.folders import FROM_PATH, Folder, SeenBelow, folder_at, rows_of_files, seen_below
 from streamproof._jvm.java import (
     PRODUCTION_JAR,
@@ -52,6 +53,7 @@ __all__ = [
     "ZoneWindows",
     "accumulator_column",
     "aggregates_in_python",
+    "answer_file_system_calls",
     "avro_record",
     "avro_schema",
     "avro_value",

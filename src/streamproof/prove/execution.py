@@ -319,7 +319,9 @@ class Executor:
     def _rebuild(self, plan: ScenarioPlan, recording: Recording, binding: ScenarioBinding) -> tuple[bool, tuple[int, ...]]:
         assert plan.image is not None
         built = build(plan.image, binding.folder, recording.blobs, self.subject.layout, recording.binding.folder)
-        return built.fired(), _planned_not_committed(plan.image.files)
+        fired = built.fired()
+        self.subject.carry(recording.binding.folder, binding.folder)
+        return fired, _planned_not_committed(plan.image.files)
 
     def _crash(self, plan: ScenarioPlan, recording: Recording, binding: ScenarioBinding) -> tuple[bool, tuple[int, ...]]:
         assert plan.step is not None

@@ -143,7 +143,10 @@ def _called(subject: Subject, check: CheckResult) -> CheckResult:
     return replace(check, findings=tuple(named))
 
 
+_CHECKPOINTS = ("checkpoint-changes", "checkpoint-missing", "checkpoint-deleted", "checkpoint-shared")
+"""Codes of plain PySpark jobs; each has a page of that name."""
 _PAGES: Sequence[tuple[str, Collection[str], str]] = (
+    *(("intake", {code}, code) for code in _CHECKPOINTS),
     ("exactly-once", {exactly_once.Code.PUBLISHED_AGAIN}, "appends-on-replay"),
     ("exactly-once", {exactly_once.Code.COUNTED_AGAIN, exactly_once.Code.COUNTED_WRONGLY}, "state-outside-the-checkpoint"),
     ("exactly-once", {exactly_once.Code.LOST}, "marked-done-before-durable"),

@@ -100,6 +100,9 @@ class Subject(ABC):
     def collect(self, folder: Path) -> None:  # noqa: B027 -- most subjects have nothing to do here
         """Brings what a scenario has left elsewhere to its folder."""
 
+    def carry(self, recorded: Path, folder: Path) -> None:  # noqa: B027 -- most subjects have nothing to do here
+        """Gives a disk that a crash has left what the subject knows of the recorded run beside its files."""
+
     def foresee(self) -> None:  # noqa: B027 -- most subjects have nothing to do here
         """Works out what needs no run: it is done while the subject is recorded."""
 

@@ -1,18 +1,21 @@
 """What is held against a PySpark job: its input is read once, and its outputs are those of a run without a fault over the same batches."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from streamproof.prove.artifacts.comparing import without_partners
 from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checker
+from streamproof.prove.subjects.pyspark.identity import Left as Why
 from streamproof.prove.subjects.pyspark.reading import NAMELESS, Left, Output, Row, input_of
 from streamproof.prove.subjects.pyspark.reference import Batches, NoReference
 from streamproof.prove.subjects.pyspark.told import Query
 from streamproof.prove.subjects.pyspark.unread import why_unread
 
 _SHOWN = 5
+_SHARE = 0.9
+"""Of the events that are whole, so many must reach the job: a reader may leave out a few that do not fit its schema."""
 _COLUMNS = 6
 _LONGEST = 60
 
@@ -20,6 +23,12 @@ _LONGEST = 60
 class Code(StrEnum):
     """What is found here."""
 
+    CHECKPOINT_CHANGES = "checkpoint-changes"
+    CHECKPOINT_MISSING = "checkpoint-missing"
+    CHECKPOINT_DELETED = "checkpoint-deleted"
+    CHECKPOINT_SHARED = "checkpoint-shared"
+    ROWS_MISSING = "rows-missing"
+    ROWS_TOO_MANY = "rows-too-many"
     NOT_OFFERED = "not-offered"
     OFFERED_AGAIN = "offered-again"
     DAMAGED_FILE = "damaged-file"
@@ -48,6 +57,8 @@ class Evidence:
         What the job keeps in memory, in words; empty where its text shows nothing.
     unread
         The queries whose own function writes where no proof looks.
+    events
+        By input how many events were offered, and how many of these are spoilt on purpose.
     """
 
     left: Left
@@ -56,6 +67,7 @@ class Evidence:
     masked: bool = False
     kept: str = ""
     unread: Sequence[Query] = ()
+    events: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def read_again(self) -> bool:
@@ -68,7 +80,10 @@ def checks_of(evidence: Evidence) -> list[CheckResult]:
 
 
 def intake(evidence: Evidence) -> Iterator[Finding]:
-    """Every file that was offered is in one batch of each query that reads its input (R22)."""
+    """Every file that was offered is in one batch of each query that reads its input (R22), whichever checkpoints the query has had."""
+    yield from _shared(evidence)
+    yield from _began_again(evidence)
+    yield from _other_rows(evidence)
     for query, batches in evidence.left.batches.items():
         sources = {source for batch in batches if batch.has_data for source in batch.files}
         for source in sorted(sources):
@@ -82,6 +97,53 @@ def intake(evidence: Evidence) -> Iterator[Finding]:
                     code = Code.NOT_OFFERED if file not in read else Code.OFFERED_AGAIN
                     what = f"the file {file} of the input {input_of(source)} {how} of the query {query}"
                     yield Finding(code, None, what, expected="one", found=how)
+
+
+_LEFT = {
+    Why.CHANGED: (Code.CHECKPOINT_CHANGES, "its checkpoint was {was} before the crash, and is {now} after it"),
+    Why.NONE: (Code.CHECKPOINT_MISSING, "it names no checkpoint, so Spark takes a new temporary folder at each start"),
+    Why.DELETED: (Code.CHECKPOINT_DELETED, "the job deletes its checkpoint {was} when it starts"),
+}
+
+
+def _began_again(evidence: Evidence) -> Iterator[Finding]:
+    """A query that has left its checkpoint, and reads again what it had committed there."""
+    for left in evidence.left.abandoned:
+        batches = evidence.left.batches.get(left.query, ())
+        read = {(input_of(source), file) for batch in batches for source, files in batch.files.items() for file in files}
+        again = sorted(file for name, files in left.files.items() for file in files if (name, file) in read)
+        if again:
+            code, why = _LEFT[left.why]
+            files = f"{len(again)} file{'s' if len(again) > 1 else ''}"
+            yield Finding(
+                code,
+                None,
+                f"the query {left.query} began from nothing after the crash: it reads {files} again that it had committed",
+                expected="it goes on after its last committed batch",
+                found=why.format(was=left.was, now=left.now),
+            )
+
+
+def _other_rows(evidence: Evidence) -> Iterator[Finding]:
+    """An input whose reader gives far fewer rows than there are events, or more: its options do not fit the files."""
+    for name, (rows, with_spoilt) in evidence.left.rows_in.items():
+        offered, spoilt = evidence.events.get(name, (rows, 0))
+        most, least = offered if with_spoilt else offered - spoilt, offered - spoilt
+        if rows > most or rows < least * _SHARE:
+            code, how = (Code.ROWS_TOO_MANY, "more rows") if rows > most else (Code.ROWS_MISSING, "far fewer rows")
+            yield Finding(
+                code,
+                None,
+                f"the job's reader of {name} gives {how} than there are events",
+                expected=f"{most:,} events",
+                found=f"{rows:,} rows: look at the options of the reader (format, header, sep, multiLine, mode, schema), and at the sample",
+            )
+
+
+def _shared(evidence: Evidence) -> Iterator[Finding]:
+    for one, other, place in evidence.left.sharing:
+        what = f"the queries {one} and {other} share the checkpoint {place}: what one of them has read the other takes for read"
+        yield Finding(Code.CHECKPOINT_SHARED, None, what, expected="a checkpoint for each query", found=f"one for both, {place}")
 
 
 def _read_nothing(evidence: Evidence, query: str, source: str, sources: set[str]) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from streamproof.prove.process.guard import of_a_real_place
 from streamproof.prove.process.spark_settings import PLAIN
 from streamproof.prove.subjects.pyspark.cut_lines import with_cut_lines
 from streamproof.prove.subjects.pyspark.spark_faults import remedy_of_spark_fault
-from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Told, placed, placed_text
+from streamproof.prove.subjects.pyspark.told import ELSEWHERE, ROWS_IN, Told, placed, placed_text
 from streamproof.prove.subjects.pyspark.type_complaints import typed_by_schema
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     elsewhere.mkdir(parents=True, exist_ok=True)
     os.environ.update(placed(told.environment, elsewhere, task.urls))
     inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch, json.loads(task.settings.get(CUT, "{}")))
-    started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS))
+    started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS), roles=told.roles)
     started.looking = before_state.SETTING in task.settings
     notes = redirect(spark, inputs, started, task.settings)
     notes.extend(left_out)
@@ -76,6 +76,8 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
         _require_sound(told, inputs, started)
         if task.base != task.folder:  # it is recorded: no other run is asked
             stateful.note([(query.name, running) for query, running in started.queries], Path(task.folder))
+        if not told.roles:  # the first run of the proof
+            (Path(task.folder) / ROWS_IN).write_text(json.dumps(inputs.counted()))
     except Exception as problem:  # noqa: BLE001 -- it is the user's job: anything can happen in it
         return _stopped(started.raised[0] if started.raised else problem, notes, told, own_network=task.own_network)
     return ChildResult(notes=tuple(notes))
@@ -294,12 +296,12 @@ def _start(frame: "DataFrame", started: "Started", name: str, mode: str | None) 
     """A query to a sink of the proof's, in the first output mode that Spark takes; it ends before the next one begins."""
     from pyspark.errors import AnalysisException
 
-    from streamproof.prove.subjects.pyspark.writers import BoundWriter
+    from streamproof.prove.subjects.pyspark.writers import OF_A_FUNCTION, BoundWriter
 
     refused: list[AnalysisException] = []
     for one in (mode,) if mode else ("append", "update", "complete"):
         try:
-            BoundWriter(frame, started).format("proof").outputMode(one).queryName(name).start().awaitTermination()
+            BoundWriter(frame, started).format(OF_A_FUNCTION).outputMode(one).queryName(name).start().awaitTermination()
         except AnalysisException as problem:
             started.names.discard(name)
             refused.append(problem)

@@ -15,6 +15,7 @@ from streamproof.prove.scenario.sample_files import write_sample_files
 from streamproof.prove.scenario.schedule import set_age
 from streamproof.prove.subjects.pyspark.kafka_headers import headers_of
 from streamproof.prove.subjects.pyspark.readers import KAFKA_FOLDER
+from streamproof.prove.subjects.pyspark.shapes import write_spoilt
 
 _FIRST_MS = 1_767_225_600_000
 _KAFKA_FIELDS: list[tuple[str, Any]] = [
@@ -53,6 +54,8 @@ def write_events(sample: Sample, events: Sequence[SampleEvent], folder: Path, fi
     traces = write_sample_files(events, sample, at, files=files)
     by_trace = {event.trace: event for event in events}
     found = {name: [by_trace[trace] for trace in of_file] for name, of_file in traces.items()}
+    spoilt = {name: [place for place, event in enumerate(its) if event.kind == "malformed"] for name, its in found.items()}
+    write_spoilt(at, spoilt)
     records = _records(sample, found)
     for number, (name, its) in enumerate(found.items()):
         _write_kafka(Path(KAFKA_FOLDER.format(at)) / name, [records[event.trace] for event in its], number)

@@ -1,9 +1,12 @@
 """Readers of a job, bound to the events of a scenario: whatever the job names as its source, it gets the events of an input."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import functions as F
+from pyspark.sql.readwriter import DataFrameReader
 from pyspark.sql.streaming import DataStreamReader
 from pyspark.sql.types import StructType
 
@@ -12,6 +15,7 @@ from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.pyspark.batch_reads import BatchReads
 from streamproof.prove.subjects.pyspark.kafka_headers import require_headers
 from streamproof.prove.subjects.pyspark.places import Places
+from streamproof.prove.subjects.pyspark.shapes import folder_of, refuse_not_served, shape_of
 from streamproof.prove.subjects.pyspark.told import ToldInput
 
 if TYPE_CHECKING:
@@ -24,13 +28,24 @@ KAFKA_SCHEMA = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
     "headers array<struct<key: string, value: binary>>"
 )
-_FILES = ("json", "csv", "parquet", "orc", "text", "avro", "xml")
 _LINES = ("json", "csv", "text")
+_TEXTS = ("json", "csv")
 _CUT_FILES = "io.streamproof.proof.CutFiles"
 """Spark's source of files, with as many files in each batch as its options say."""
 _NOT_REPLAYABLE = ("rate", "rate-micro-batch", "socket")
 _OF_THE_SOURCE = ("path", "maxfilespertrigger", "maxbytespertrigger", "latestfirst", "maxfileage", "cleansource", "pathglobfilter")
 _NAMES = ("subscribe", "assign", "subscribepattern", "path", "table", "dbtable", "streamname", "topic")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How an input is read: format, schema, options, the folder of the events in that shape, and whether spoilt ones are among them."""
+
+    source: str
+    schema: "StructType | str"
+    options: Mapping[str, Any]
+    folder: str
+    spoilt: bool
 
 
 class Inputs:
@@ -48,6 +63,7 @@ class Inputs:
         self._files_per_batch, self._cut = files_per_batch, cut
         self.read: set[str] = set()
         self.batch_reads = BatchReads(inputs, data)
+        self.shapes: dict[str, Reading] = {}
 
     def frame(self, name: str) -> "DataFrame":
         """The events of an input, as its sample has them."""
@@ -73,13 +89,29 @@ class Inputs:
             return self._kafka(name, options)
         one = self._inputs[name]
         kept = {key: value for key, value in options.items() if key.lower() not in _OF_THE_SOURCE}
-        if source != one.format and {source, one.format} <= set(_LINES) and "text" in (source, one.format):
+        if source == one.format:
+            if schema is None:
+                return _only(self._files(name, source, one.schema, kept), one.kept)
+            return self._files(name, source, schema, kept)
+        if {source, one.format} <= set(_LINES) and "text" in (source, one.format):
             return self._lines(one, source, schema, kept)
-        if source not in _FILES or source != one.format:
-            return self._own(one)
+        refuse_not_served(source, kept)
+        return self._as_declared(self._own(one), schema)
+
+    def _as_declared(self, frame: "DataFrame", schema: "StructType | str | None") -> "DataFrame":
+        """The events of a sample in another format than the job reads, with the columns and types that its schema says."""
         if schema is None:
-            return _only(self._files(name, source, one.schema, kept), one.kept)
-        return self._files(name, source, schema, kept)
+            return frame
+        wanted = schema if isinstance(schema, StructType) else self._spark.createDataFrame([], schema).schema
+        there = {name.lower(): name for name in frame.columns}
+        return frame.select(
+            *(
+                (F.col(f"`{there[field.name.lower()]}`") if field.name.lower() in there else F.lit(None))
+                .cast(field.dataType)
+                .alias(field.name)
+                for field in wanted
+            )
+        )
 
     def _meant(self, source: str, options: Mapping[str, Any], place: str) -> str:
         """The one input, or the one whose name is in what the reader names, or the next one that nobody has read."""
@@ -109,12 +141,28 @@ class Inputs:
 
     def _files(self, name: str, source: str, schema: "StructType | str", options: Mapping[str, Any]) -> "DataFrame":
         self.read.add(name)
-        reader = self._reader(source).schema(schema)
+        given = dict(options)
         if source == "csv" and not any(key.lower() == "header" for key in options):
-            reader = reader.option("header", "true")
-        for key, value in options.items():
+            given["header"] = "true" if not options else "false"
+        its = self._inputs[name].format
+        shape = shape_of(source, given) if source in _TEXTS and source == its else None
+        folder = str(folder_of(shape, Path(self._data[name]))) if shape is not None else self._data[name]
+        if (source, its) != ("text", "csv"):  # there a header is a line too
+            self.shapes[name] = Reading(source, schema, given, folder, spoilt=shape is None or shape.spoilt)
+        reader = self._reader(source).schema(schema)
+        for key, value in given.items():
             reader = reader.option(key, value)
-        return self._limited(reader).load(self._data[name])
+        return self._limited(reader).load(folder)
+
+    def counted(self) -> dict[str, tuple[int, bool]]:
+        """By input how many rows its readers give, by the readers' own options, and whether spoilt records are among the events."""
+        found = {}
+        for name, one in self.shapes.items():
+            reader = self._spark.read.format(one.source).schema(one.schema)
+            for key, value in one.options.items():
+                reader = reader.option(key, value)
+            found[name] = (len(DataFrameReader.load(reader, one.folder).collect()), one.spoilt)
+        return found
 
     def _kafka(self, name: str, options: Mapping[str, Any]) -> "DataFrame":
         self.read.add(name)

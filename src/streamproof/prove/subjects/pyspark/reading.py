@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,10 @@ from streamproof.checkpoint.logs import SourceFile, files_of_batch, parse_offset
 from streamproof.prove.artifacts.row_files import rows_of
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT
 from streamproof.prove.subjects.pyspark.delta_log import LOG, NotReadHere, UnreadableTable, files_of
+from streamproof.prove.subjects.pyspark.identity import Identity, why_left
+from streamproof.prove.subjects.pyspark.identity import Left as Why
 from streamproof.prove.subjects.pyspark.places import WRITTEN
-from streamproof.prove.subjects.pyspark.told import QUERIES, Query
+from streamproof.prove.subjects.pyspark.told import QUERIES, ROWS_IN, Query
 
 KAFKA_ENDING = ".kafka"
 NAMELESS = "source "
@@ -64,12 +66,48 @@ class Output:
 
 
 @dataclass(frozen=True)
+class Abandoned:
+    """A checkpoint that a query has left.
+
+    Parameters
+    ----------
+    query
+        Its name.
+    why
+        What the job has done.
+    was, now
+        The places that the job means, before and now.
+    files
+        By input the files of the batches that were committed there.
+    """
+
+    query: str
+    why: Why
+    was: str | None
+    now: str | None
+    files: Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True)
 class Left:
-    """What a run has left: by query its batches, and its outputs."""
+    """What a run has left: by query its batches, and its outputs.
+
+    Parameters
+    ----------
+    abandoned
+        The checkpoints that a query had at an earlier start and has no more.
+    sharing
+        Queries that share a checkpoint: two names, and the place.
+    rows_in
+        Of the first run by input how many rows the job's reader gives, and whether spoilt records are among the events.
+    """
 
     batches: Mapping[str, tuple[Batch, ...]]
     outputs: tuple[Output, ...]
     queries: tuple[Query, ...]
+    abandoned: tuple["Abandoned", ...] = ()
+    sharing: tuple[tuple[str, str, str], ...] = ()
+    rows_in: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
 
 
 def queries_of(folder: Path) -> tuple[Query, ...]:
@@ -87,12 +125,37 @@ def read_left(folder: Path) -> Left:
         If a log of a checkpoint is damaged.
     """
     queries = queries_of(folder)
-    outputs = [_output(query, folder / OUT / query.name) for query in queries if query.rows != "function"]
+    identity = Identity(folder)
+    outputs = [
+        _output(query, [folder / OUT / place for place in identity.outputs_of(query.name)])
+        for query in queries
+        if query.rows != "function"
+    ]
     return Left(
-        {query.name: tuple(_batches(folder / CHECKPOINT / query.name)) for query in queries},
+        {query.name: tuple(_batches(folder / CHECKPOINT / (query.checkpoint or query.name))) for query in queries},
         (*outputs, *_written(folder / OUT / WRITTEN)),
         queries,
+        tuple(left for query in queries for left in _abandoned(query.name, folder, identity)),
+        tuple(identity.sharing()),
+        _rows_in(folder / ROWS_IN),
     )
+
+
+def _rows_in(file: Path) -> dict[str, tuple[int, bool]]:
+    found = json.loads(file.read_text()) if file.is_file() else {}
+    return {name: (rows, spoilt) for name, (rows, spoilt) in found.items()}
+
+
+def _abandoned(query: str, folder: Path, identity: Identity) -> Iterator[Abandoned]:
+    places = identity.checkpoints_of(query)
+    for place in places[:-1]:
+        checkpoint = folder / CHECKPOINT / place.folder
+        files: dict[str, frozenset[str]] = {}
+        for batch in _batches(checkpoint):
+            if (checkpoint / "commits" / str(batch.number)).is_file():
+                for source, its in batch.files.items():
+                    files[input_of(source)] = files.get(input_of(source), frozenset()) | frozenset(its)
+        yield Abandoned(query, why_left(place, places[-1]), place.asked, places[-1].asked, files)
 
 
 def _batches(checkpoint: Path) -> Iterator[Batch]:
@@ -131,12 +194,13 @@ def _names(entries: Mapping[int, Mapping[int, Sequence[SourceFile]]]) -> dict[in
     return found
 
 
-def _output(query: Query, folder: Path) -> Output:
+def _output(query: Query, folders: Sequence[Path]) -> Output:
+    """The rows at every place that the query has written to."""
     damaged: list[str] = []
     rows: dict[int | None, list[Row]] = {}
-    files = _kept(folder) if query.rows == "batches" else _logged(folder)
-    for batch, path in files:
-        rows.setdefault(batch, []).extend(_read(folder, path, damaged))
+    for folder in folders:
+        for batch, path in _kept(folder) if query.rows == "batches" else _logged(folder):
+            rows.setdefault(batch, []).extend(_read(folder, path, damaged))
     return Output(query.name, query, rows, tuple(damaged))
 
 

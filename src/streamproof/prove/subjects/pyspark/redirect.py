@@ -14,6 +14,7 @@ from streamproof.prove.subjects.pyspark.batch_reads import BatchReads
 from streamproof.prove.subjects.pyspark.delta_tables import bind_delta
 from streamproof.prove.subjects.pyspark.ending import bind_ends
 from streamproof.prove.subjects.pyspark.notebook import bind_notebook
+from streamproof.prove.subjects.pyspark.own_files import bind_own_files
 from streamproof.prove.subjects.pyspark.places import Places
 from streamproof.prove.subjects.pyspark.readers import BoundReader, Inputs
 from streamproof.prove.subjects.pyspark.settings import kept_small
@@ -68,6 +69,7 @@ def redirect(spark: "SparkSession", inputs: Inputs, started: Started, of_the_pro
         bind_delta(started)
     bind_ends()
     bind_notebook(spark)
+    bind_own_files(started.identity)
     signal.signal = lambda *_: signal.SIG_DFL  # the job runs in a thread, where Python has none
     return notes
 

@@ -1,6 +1,6 @@
 """What a batch writer of a job is refused in a proof, and what to do instead."""
 
-from streamproof.errors import ScenarioError
+from streamproof.errors import JobDefinitionError, ScenarioError
 
 _OF_LAKES = {
     "delta": (
@@ -32,6 +32,15 @@ def without_a_path(form: str) -> ScenarioError:
         f'The job calls write.format("{form}").save() without a path.',
         required="save(path), or a path among the options.",
         remedy='Write it as .save("/path"), or as .option("path", "/path").save().',
+    )
+
+
+def without_a_checkpoint(name: str, form: str) -> JobDefinitionError:
+    """Why a query is refused that Spark would not start either."""
+    return JobDefinitionError(
+        f'The query {name} writes by writeStream.format("{form}") and has no checkpoint: Spark does not start it.',
+        required="checkpointLocation, a path that is the same at each start and that no other query has.",
+        remedy='Add .option("checkpointLocation", "/path/of/this/query").',
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class SparkFault:
     """What Spark says, and the remedy in words; of a fault of Spark's own it names the place in its source."""
 
-    says: re.Pattern[str]
+    told_by: re.Pattern[str]
     remedy: str
 
 
@@ -31,4 +31,4 @@ _KNOWN = (
 
 def remedy_of_spark_fault(causes: Sequence[str]) -> str:
     """What to do where one of these faults has stopped the job; else nothing."""
-    return next((fault.remedy for fault in _KNOWN if any(fault.says.search(cause) for cause in causes)), "")
+    return next((fault.remedy for fault in _KNOWN if any(fault.told_by.search(cause) for cause in causes)), "")

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from streamproof.prove.subjects.pyspark.differences import Code, differs_without
 from streamproof.prove.subjects.pyspark.events import Offered
 from streamproof.prove.subjects.pyspark.expected import Expected
 from streamproof.prove.subjects.pyspark.fault_free import FaultFree, look
+from streamproof.prove.subjects.pyspark.identity import PLACES
 from streamproof.prove.subjects.pyspark.ignored import Ignored
 from streamproof.prove.subjects.pyspark.leftovers import SAYS, emptied
 from streamproof.prove.subjects.pyspark.memory import kept_in_memory
@@ -94,7 +95,7 @@ class PysparkSubject(Subject):
         names = [query.name for query in self._queries]
         owners = {name: name for name in names} | ({WRITTEN: names[0]} if names else {})
         return Layout(
-            checkpoints={name: f"{CHECKPOINT}/{name}" for name in names},
+            checkpoints={query.name: f"{CHECKPOINT}/{query.checkpoint}" for query in self._queries},
             outputs={name: f"{OUT}/{name}" for name in owners},
             owners=owners,
         )
@@ -117,7 +118,12 @@ class PysparkSubject(Subject):
             self.places.close(name)
 
     def child(self) -> Mapping[str, Any]:
-        return self.told.as_dict()
+        return replace(self.told, roles=[query.name for query in self._queries]).as_dict()
+
+    def carry(self, recorded: Path, folder: Path) -> None:
+        places = recorded / PLACES
+        if places.is_file():
+            shutil.copyfile(places, folder / PLACES)
 
     def learn(self, folder: Path, notes: Sequence[Note], run: Run) -> None:
         self.notes = tuple(notes)
@@ -148,7 +154,7 @@ class PysparkSubject(Subject):
         return [*crashes, *kept], left_out
 
     def remedy(self, folder: Path) -> bool:
-        done = emptied(folder / CHECKPOINT / query.name for query in self._queries)
+        done = emptied(folder / CHECKPOINT / query.checkpoint for query in self._queries)
         note = Note(NoteCode.CHECKPOINT_EMPTIED, SAYS)
         if done and note not in self.notes:
             self.notes = (*self.notes, note)
@@ -159,7 +165,15 @@ class PysparkSubject(Subject):
     def judge(self, folder: Path, *, power_failure: bool, rerun: Sequence[int], keep_rows: bool) -> Judged:
         left = self._read(folder)
         files = {name: tuple(one.files) for name, one in self.offered.items()}
-        evidence = Evidence(left, self._references.over, files, masked=self.masked, kept=self._kept, unread=self.unread)
+        evidence = Evidence(
+            left,
+            self._references.over,
+            files,
+            masked=self.masked,
+            kept=self._kept,
+            unread=self.unread,
+            events=self._events,
+        )
         checks = checks_of(evidence)
         published = published_rows(left) if keep_rows else None
         return Judged(checks, {}, self._batches(left, rerun), left, published)
@@ -168,6 +182,12 @@ class PysparkSubject(Subject):
     def unread(self) -> tuple[Query, ...]:
         """The queries of which nothing was read back."""
         return unread(self._queries, [one.name for one in self.readers])
+
+    @cached_property
+    def _events(self) -> dict[str, tuple[int, int]]:
+        """By input how many events there are, and how many of them are spoilt on purpose."""
+        all_of = {name: [event for its in one.files.values() for event in its] for name, one in self.offered.items()}
+        return {name: (len(its), sum(event.kind == "malformed" for event in its)) for name, its in all_of.items()}
 
     @cached_property
     def _kept(self) -> str:
@@ -186,7 +206,7 @@ class PysparkSubject(Subject):
         extra = tuple(
             Output(one.name, None, {None: one.rows(told.arguments, told.environment, place, words)}) for one in self.readers
         )
-        return Left(found.batches, (*found.outputs, *extra), found.queries)
+        return replace(found, outputs=(*found.outputs, *extra))
 
     def compare(self, one: Recording, other: Recording) -> Sequence[CheckResult]:
         """Two runs without any fault give the same rows, and take the same steps.

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 KIND = "pyspark"
+ROWS_IN = "rows-in.json"
+"""In the folder of the first run: by input how many rows its reader gives, and whether spoilt records are among them."""
 QUERIES = "queries.json"
 """In a scenario's folder: the queries that the job has started, and what becomes of their rows."""
 ELSEWHERE = "elsewhere"
@@ -54,6 +56,8 @@ class Told:
         Services that are started for the proof; each scenario has places of its own there.
     cuts
         Whether there are lines among its events that the proof has cut.
+    roles
+        What the queries are called in the first run of the proof, in their order; empty in that run.
     """
 
     file: str
@@ -67,6 +71,7 @@ class Told:
     conf: Mapping[str, str] = field(default_factory=dict)
     services: Sequence[str] = ()
     cuts: bool = False
+    roles: Sequence[str] = ()
 
     @property
     def keeps_elsewhere(self) -> bool:
@@ -120,6 +125,8 @@ class Query:
         How many rows Spark says that it dropped as late.
     wrote
         Of a query whose rows its own function writes: the outputs that the function has written by bound writers.
+    checkpoint
+        The folder of its checkpoint in the scenario.
     """
 
     name: str
@@ -129,3 +136,4 @@ class Query:
     was: str
     dropped: int = 0
     wrote: Sequence[str] = ()
+    checkpoint: str = ""

@@ -1,7 +1,7 @@
 """Writers of a job, bound to a scenario's folder: its paths, tables, topics and checkpoints lie there."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,15 @@ from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT
 from streamproof.prove.subjects.pyspark.before_state import FOLDER as BEFORE_STATE
 from streamproof.prove.subjects.pyspark.before_state import rows_before_state
+from streamproof.prove.subjects.pyspark.identity import Identity
 from streamproof.prove.subjects.pyspark.places import Places, output_at
-from streamproof.prove.subjects.pyspark.refusals import inserts_into_delta, not_bound, not_written, without_a_path
+from streamproof.prove.subjects.pyspark.refusals import (
+    inserts_into_delta,
+    not_bound,
+    not_written,
+    without_a_checkpoint,
+    without_a_path,
+)
 from streamproof.prove.subjects.pyspark.tables import Tables
 from streamproof.prove.subjects.pyspark.told import QUERIES, Query
 from streamproof.prove.subjects.pyspark.wrote import Written
@@ -25,14 +32,22 @@ if TYPE_CHECKING:
 
 FILES = ("json", "csv", "parquet", "orc", "text", "avro")
 DELTA, DELTA_LOG = "delta", "_delta_log"
+OF_A_FUNCTION = "proof"
+"""What a stream is written to that a function returns."""
+_MAY_HAVE_NONE = ("console", "memory", "noop")
+"""Sinks beside `foreach` and `foreachBatch` whose query Spark starts without a checkpoint: it makes a temporary one."""
 _NOT_PASSED = ("checkpointlocation", "path", "topic")
 
 
 class Started:
-    """The queries that a job has started, in a scenario; `delta` is whether its Spark has Delta Lake."""
+    """The queries that a job has started, in a scenario.
 
-    def __init__(self, base: str, folder: Path, *, delta: bool = False) -> None:
-        self.base, self._folder, self.delta = base, folder, delta
+    `delta` is whether its Spark has Delta Lake, `roles` what its queries are called in the first run of the proof, in their order.
+    """
+
+    def __init__(self, base: str, folder: Path, *, delta: bool = False, roles: Sequence[str] = ()) -> None:
+        self.base, self._folder, self.delta, self._roles = base, folder, delta, roles
+        self.identity = Identity(folder)
         self.places = Places(base, folder)
         self.looking = False
         """Whether the rows before the state are kept in the place of what the job writes."""
@@ -44,12 +59,14 @@ class Started:
         """What functions of `foreachBatch` have raised: Spark says it in the middle of a long message."""
 
     def name_for(self, wanted: str) -> str:
-        """A name that is a word, and that no other query of the job has."""
+        """A name that is a word, and that no other query of the job has; the same in every run."""
         word = "".join(letter if letter.isalnum() or letter in "_-" else "_" for letter in wanted).strip("_") or "out"
         number, name = 1, word
         while name in self.names:
             number += 1
             name = f"{word}_{number}"
+        if self._roles and name not in self._roles:  # a name that is another at each start: the query is known by its turn
+            name = next(iter(self._roles[len(self.names) : len(self.names) + 1]), name)
         self.names.add(name)
         return name
 
@@ -58,6 +75,12 @@ class Started:
         bound = self.places.of_batch_writer(path)
         there = self._folder / bound.removeprefix(f"{self.base}/") / DELTA_LOG
         return bound if there.is_dir() else None
+
+    def wait_for(self, checkpoint: str) -> None:
+        """Waits for the query that works on this checkpoint: two at a time would take each other's batches in an order that is chance."""
+        for query, running in self.queries:
+            if query.checkpoint == checkpoint:
+                running.awaitTermination()
 
     def add(self, query: Query, running: "StreamingQuery") -> None:
         self.queries.append((query, running))
@@ -85,7 +108,7 @@ class Started:
             return None
         writer = DataStreamWriter(rows).foreachBatch(batches_to(f"{self.base}/{BEFORE_STATE}/{name}"))
         running = writer.option("checkpointLocation", f"{self.base}/{CHECKPOINT}/{name}").trigger(availableNow=True).start()
-        self.add(Query(name, "append", "batches", "parquet", BEFORE_STATE), running)
+        self.add(Query(name, "append", "batches", "parquet", BEFORE_STATE, checkpoint=name), running)
         return running
 
     def kept_at(self, name: str) -> Path:
@@ -204,30 +227,55 @@ class BoundWriter(DataStreamWriter):
         looking = self._started.look_before_state(self._frame, name) if self._started.looking else None
         if looking is not None:
             return looking
-        out = f"{self._started.base}/{OUT}/{name}"
+        identity = self._started.identity
+        kept = identity.output(name, identity.said(place) or "")
+        out = f"{self._started.base}/{OUT}/{kept}"
         if not self._own:
             self._started.places.streams_to(place, out, topic=self._format == "kafka")
+        checkpoint = identity.checkpoint(name, self._asked_checkpoint(name))
+        self._started.wait_for(checkpoint)
         if self._own:
-            query = Query(name, self._mode, "function", "", self._own)
+            query = Query(name, self._mode, "function", "", self._own, checkpoint=checkpoint)
         elif self._format in FILES:
-            query = Query(name, self._mode, "files", self._format, self._format)
+            query = Query(name, self._mode, "files", self._format, self._format, checkpoint=checkpoint)
             super().format(self._format)
             super().option("path", out)
             for key, value in self._options.items():
                 if key.lower() not in _NOT_PASSED:
                     super().option(key, value)
         else:
-            query = Query(name, self._mode, "batches", "parquet", self._format)
+            query = Query(name, self._mode, "batches", "parquet", self._format, checkpoint=checkpoint)
             super().foreachBatch(self._started.noting(batches_to(out), lambda: name))
-        super().option("checkpointLocation", f"{self._started.base}/{CHECKPOINT}/{name}")
+        super().option("checkpointLocation", f"{self._started.base}/{CHECKPOINT}/{checkpoint}")
         super().trigger(availableNow=True)
         running = super().start()
         self._started.add(query, running)
         if query.rows == "batches":
             filled = self._table or (self._name if self._format == "memory" else "")
-            at = self._started.kept_at(name)
+            at = self._started.kept_at(kept)
             self._started.tables.fills(filled, out, at, self._frame.schema, running, complete=self._mode == "complete")
         return running
+
+    def _asked_checkpoint(self, name: str) -> str | None:
+        """The place of the checkpoint that the job means, as Spark finds it; None where it is a temporary folder, a new one at each start.
+
+        Raises
+        ------
+        JobDefinitionError
+            If Spark would not start the query without one.
+        """
+        said = self._started.identity.said
+        given = next((value for key, value in self._options.items() if key.lower() == "checkpointlocation" and value), None)
+        if given is not None:
+            return said(str(given))
+        if self._format == OF_A_FUNCTION:  # a function that returns a stream leaves the checkpoint to whoever starts it
+            return f"{OF_A_FUNCTION}:{name}"
+        everyone = self._frame.sparkSession.conf.get("spark.sql.streaming.checkpointLocation", None)
+        if everyone:
+            return said(f"{everyone}/{self._name}") if self._name else None
+        if self._own or self._format in _MAY_HAVE_NONE:
+            return None
+        raise without_a_checkpoint(name, self._format)
 
 
 class BoundBatchWriter(DataFrameWriter):

@@ -1,10 +1,13 @@
 """What is held against a PySpark job: every way in which its outputs can differ from those of a run without a fault."""
 
+from dataclasses import replace
+
 import pytest
 
 from streamproof.core.verdict import Verdict
-from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
-from streamproof.prove.subjects.pyspark.reading import Batch, Left, Output
+from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of, intake
+from streamproof.prove.subjects.pyspark.identity import Left as Why
+from streamproof.prove.subjects.pyspark.reading import Abandoned, Batch, Left, Output
 from streamproof.prove.subjects.pyspark.reference import NoReference
 from streamproof.prove.subjects.pyspark.told import Query
 
@@ -159,3 +162,53 @@ def test_values_are_masked():
 
     assert "z" not in f"{finding.expected}{finding.found}".replace("masked", "")
     assert "k, n" in str(finding.expected)
+
+
+@pytest.mark.parametrize(
+    ("why", "code", "said"),
+    [
+        (Why.CHANGED, "checkpoint-changes", "was /lake/1 before the crash, and is /lake/2 after it"),
+        (Why.NONE, "checkpoint-missing", "it names no checkpoint"),
+        (Why.DELETED, "checkpoint-deleted", "deletes its checkpoint /lake/1"),
+    ],
+)
+def test_a_query_that_begins_from_nothing_after_a_crash_is_a_finding_with_its_cause(why, code, said):
+    abandoned = (Abandoned("out", why, "/lake/1", "/lake/2", {"clicks": frozenset({"a"})}),)
+    evidence = Evidence(replace(left(RIGHT), abandoned=abandoned), lambda *_: left(RIGHT), {"clicks": ("a", "b")})
+
+    (finding,) = intake(evidence)
+
+    assert finding.code == code
+    assert said in finding.found
+    assert "reads 1 file again" in finding.what
+
+
+def test_a_checkpoint_that_was_left_before_anything_was_committed_is_no_finding():
+    abandoned = (Abandoned("out", Why.NONE, None, None, {}),)
+    evidence = Evidence(replace(left(RIGHT), abandoned=abandoned), lambda *_: left(RIGHT), {"clicks": ("a", "b")})
+
+    assert not list(intake(evidence))
+
+
+def test_a_shared_checkpoint_is_a_finding():
+    evidence = Evidence(replace(left(RIGHT), sharing=(("out", "more", "/cp"),)), lambda *_: left(RIGHT), {"clicks": ("a", "b")})
+
+    assert [finding.code for finding in intake(evidence)] == ["checkpoint-shared"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "with_spoilt", "codes"),
+    [
+        (300, True, []),
+        (298, True, []),
+        (298, False, []),
+        (299, False, ["rows-too-many"]),
+        (304, True, ["rows-too-many"]),
+        (4, True, ["rows-missing"]),
+    ],
+)
+def test_as_many_rows_reach_the_job_as_there_are_events(rows, with_spoilt, codes):
+    one = replace(left(RIGHT), rows_in={"clicks": (rows, with_spoilt)})
+    evidence = Evidence(one, lambda *_: left(RIGHT), {"clicks": ("a", "b")}, events={"clicks": (300, 2)})
+
+    assert [finding.code for finding in intake(evidence)] == codes
