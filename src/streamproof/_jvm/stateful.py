@@ -164,7 +164,9 @@ def _operator(node: Any) -> Operator:
         return Operator(kind, sides=(bool(freed.left().isDefined()), bool(freed.right().isDefined())))
     if kind == "limit":
         return Operator(kind)
-    attributes = _seq(node.groupingAttributes() if kind in ("groups", "processor") else node.keyExpressions())
+    attributes = list(_seq(node.groupingAttributes() if kind in ("groups", "processor") else node.keyExpressions()))
+    if _name(node) == "SessionWindowStateStoreSaveExec":
+        attributes.append(node.sessionExpression())
     keys = tuple(
         Key(str(one.name()), str(one.dataType().catalogString()), bool(one.metadata().contains(_DELAY))) for one in attributes
     )

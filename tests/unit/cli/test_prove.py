@@ -90,6 +90,7 @@ def test_every_option_reaches_the_proof(proved):
             "reports/x",
         ),
         *("--allow-host", "a.b", "--allow-host", "c.d", "--service", "kafka=h:1", "--service", "postgres=postgresql://h/d?a=b"),
+        *("--expect", "late=9", "--expect", "unbounded-state"),
     )
 
     asked.pop("listener")
@@ -111,6 +112,7 @@ def test_every_option_reaches_the_proof(proved):
         "allow_hosts": ("a.b", "c.d"),
         "services": {"kafka": "h:1", "postgres": "postgresql://h/d?a=b"},
         "report": Path("reports/x"),
+        "expect": ("late=9", "unbounded-state"),
     }
 
 

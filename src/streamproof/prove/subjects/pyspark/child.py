@@ -54,6 +54,8 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch, json.loads(task.settings.get(CUT, "{}")))
     started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS))
     started.looking = before_state.SETTING in task.settings
+    if _is_recorded(task):
+        spark.conf.set(stateful.COUNTS, "true")
     notes = redirect(spark, inputs, started)
     ended = _Ended()
     thread = threading.Thread(target=_call, args=(spark, told, task, inputs, started, ended), name="job", daemon=True)
@@ -64,11 +66,16 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
         if ended.problem is not None:
             raise ended.problem
         _require_sound(told, inputs, started)
-        if task.base != task.folder:  # it is recorded: no other run is asked
+        if _is_recorded(task):
             stateful.note([(query.name, running) for query, running in started.queries], Path(task.folder))
     except Exception as problem:  # noqa: BLE001 -- it is the user's job: anything can happen in it
         return _stopped(started.raised[0] if started.raised else problem, notes)
     return ChildResult(notes=tuple(notes))
+
+
+def _is_recorded(task: ChildTask) -> bool:
+    """Whether a run without a fault is recorded: it alone is asked what keeps state."""
+    return task.base != task.folder
 
 
 def _stopped(problem: Exception, notes: "list[Note]") -> ChildResult:
