@@ -99,13 +99,13 @@ def test_a_time_that_was_cut_to_seconds_is_known():
     one = offered(kinds)["clicks"]
     one.sample.records[1].values["at"] += 417  # type: ignore[index]
 
-    lateness = lateness_of("out", [Stateful("out", WINDOWS)], CUT, (Reached(0, ((2, rows(1, 2)),)), CUT), {"clicks": one})
+    lateness = lateness_of("out", [Stateful("out", WINDOWS, (), 1)], CUT, (Reached(0, ((2, rows(1, 2)),)), CUT), {"clicks": one})
 
     assert (lateness.worked_out, lateness.own) == (2, 1)
 
 
 def test_a_row_without_event_time_is_not_late():
-    assert found(((2, ((None, None),)),)).worked_out == 0
+    assert found(((2, ((None, None),)),), counted=0).worked_out == 0
 
 
 @pytest.mark.parametrize(
@@ -123,6 +123,17 @@ def test_where_it_cannot_be_worked_out_sparks_count_bounds_it_from_below_or_says
     lateness = lateness_of("out", states, CUT, (Reached(why_not="it joins streams"), ()), offered(kinds))
 
     assert (lateness.worked_out, lateness.own, lateness.why_not) == (None, own, "it joins streams")
+
+
+@pytest.mark.parametrize(
+    ("operator", "counted", "worked_out"),
+    [(WINDOWS, 2, 2), (WINDOWS, 1, 2), (WINDOWS, 0, None), (WINDOWS, 3, None), (JOIN, 2, 2), (JOIN, 1, None)],
+)
+def test_a_number_that_does_not_go_with_sparks_count_is_not_said(operator, counted, worked_out):
+    lateness = found(operator=operator, counted=counted)
+
+    assert lateness.worked_out == worked_out
+    assert bool(lateness.why_not) is (worked_out is None)
 
 
 def test_other_batches_are_not_compared():
