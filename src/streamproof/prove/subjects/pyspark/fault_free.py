@@ -68,7 +68,8 @@ class FaultFree:
                 None,
                 f"at most {self.expected.late:,} (--expect {LATE}={self.expected.late})" if self.expected.late else "none",
                 f"{one.dropped:,} dropped, {one.own:,} of them the job's own; Spark's own count says {one.counted:,}",
-                f'{_longer(one)}; --expect "{LATE}={self._own}" lets them be',
+                f'{_longer(one)}; --expect "{LATE}={self._own}" lets them be'
+                + (", --as-is leaves the sample in its own order" if one.disturbed else ""),
             )
 
     def _state(self) -> Iterator[Finding]:

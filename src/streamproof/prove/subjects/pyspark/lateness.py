@@ -32,6 +32,8 @@ class Lateness:
         How many of them at least were not meant to be late.
     longest_us
         How far such a row was behind the watermark at most; None where it is not known.
+    disturbed
+        Whether the proof itself has brought the events out of order.
     """
 
     query: str
@@ -41,6 +43,7 @@ class Lateness:
     delay_ms: int = 0
     longest_us: int | None = None
     why_not: str = ""
+    disturbed: bool = False
 
     @property
     def dropped(self) -> int:
@@ -72,10 +75,10 @@ def lateness_of(
     if isinstance(found, Lateness):
         assert found.worked_out is not None, "that is what makes it one"
         if found.worked_out == counted or (not exact and 0 < counted < found.worked_out):
-            return replace(found, counted=counted)
+            return replace(found, counted=counted, disturbed=bool(meant))
         found = f"events and watermarks give {found.worked_out:,}, which does not go with the count of Spark"
     own = max(0, counted - meant) if exact or not meant else 0
-    return Lateness(query, counted, None, own, why_not=found)
+    return Lateness(query, counted, None, own, why_not=found, disturbed=bool(meant))
 
 
 def _worked_out(
