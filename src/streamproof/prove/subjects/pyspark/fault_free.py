@@ -162,5 +162,6 @@ def _known(one: Lateness) -> str:
     counted = "none" if not one.counted else f"{one.counted:,}"
     if one.worked_out is None:
         return f"how many {one.query} lost cannot be worked out ({one.why_not}); Spark's own count says {counted}"
-    lost = "none" if not one.worked_out else f"{one.worked_out:,}, {one.own:,} of them not meant to be late"
+    own = f"{one.own:,} of them the job's own" if one.own else "all of them meant to come too late"
+    lost = "none" if not one.worked_out else f"{one.worked_out:,}, {own}"
     return f"{one.query} lost {lost}, by events and watermarks; Spark's own count says {counted}"

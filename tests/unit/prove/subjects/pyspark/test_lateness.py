@@ -183,7 +183,7 @@ def test_the_report_says_what_is_known_and_never_a_wrong_number():
     assert (
         FaultFree(late=(LOST,))
         .about_late_rows()
-        .endswith("out lost 7, 5 of them not meant to be late, by events and watermarks; Spark's own count says 3")
+        .endswith("out lost 7, 5 of them the job's own, by events and watermarks; Spark's own count says 3")
     )
     unknown = Lateness("out", 3, why_not="it joins streams")
     assert (
