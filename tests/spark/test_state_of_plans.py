@@ -75,6 +75,8 @@ def test_operators_are_read_from_the_plan_that_ran(plan, mode, expected, events,
     found = _jvm.operators_of_query(running)
 
     assert [(one.kind, [key.bounded for key in one.keys], one.sides) for one in found] == expected
+    assert all(one.watermarked for one in found if one.sides == (True, True) or any(key.bounded for key in one.keys))
+    assert not any(one.watermarked for one in found if one.kind == "deduplication")
     assert all(len(progress["stateOperators"]) == len(found) for progress in running.recentProgress)
 
 

@@ -87,12 +87,14 @@ class FaultFree:
 
     def notes(self) -> Iterator[Note]:
         """What the user has expected, and what there was of it."""
+        said = []
         if self.expected.late is not None:
-            said = f"Expected, by --expect {LATE}={self.expected.late}: {_rows(self._own)} of the job's own dropped as late."
-            yield Note(NoteCode.EXPECTED, said)
+            said.append(f"{LATE}={self.expected.late} ({_rows(self._own)} of the job's own dropped as late)")
         if self.expected.unbounded_state:
             found = "; ".join(f"{one.query}: {one.what}" for one in self.kept) or "every state is freed"
-            yield Note(NoteCode.EXPECTED, f"Expected, by --expect {UNBOUNDED_STATE}: {found}.")
+            said.append(f"{UNBOUNDED_STATE} ({found})")
+        if said:
+            yield Note(NoteCode.EXPECTED, f"Let be, by --expect: {', '.join(said)}.")
 
     def about_late_rows(self) -> str:
         """In words what is known of late rows."""

@@ -55,7 +55,7 @@ class Stateful:
             "groups": "EventTime" in self.operator.timeout,
             "processor": "EventTime" in self.operator.timeout,
         }
-        return by_kind.get(kind, True)
+        return self.operator.watermarked and by_kind.get(kind, True)
 
     @property
     def grows_with_events(self) -> bool:

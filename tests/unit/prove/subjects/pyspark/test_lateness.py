@@ -165,10 +165,7 @@ def test_what_is_expected_is_let_be_by_name_and_said():
     assert verdicts(kept=(KEPT,))["bounded-state"] is Verdict.FAIL
     assert verdicts(kept=(KEPT,), expected=Expected.parse(["late = 4, unbounded-state"]))["bounded-state"] is Verdict.PASS
     said = list(FaultFree(late=(LOST,), kept=(KEPT,), expected=Expected.parse(["late=5", "unbounded-state"])).notes())
-    assert said == [
-        "Expected, by --expect late=5: 5 rows of the job's own dropped as late.",
-        "Expected, by --expect unbounded-state: out: it keeps all.",
-    ]
+    assert said == ["Let be, by --expect: late=5 (5 rows of the job's own dropped as late), unbounded-state (out: it keeps all)."]
 
 
 @pytest.mark.parametrize("word", ["lates=9", "late", "late=x", "late=-1", "", "unbounded"])

@@ -77,6 +77,9 @@ def test_what_is_freed_or_bounded_is_not_named(operator, counts):
         (Operator("groups", (USER,), timeout="NoTimeout"), False),
         (Operator("processor", (USER,), timeout="EventTime"), True),
         (Operator("limit"), False),
+        (Operator("deduplication", (CLICK,)), True),
+        (Operator("deduplication", (CLICK,), watermarked=False), False),
+        (Operator("join", sides=(False, False), watermarked=False), False),
     ],
 )
 def test_which_operators_drop_late_rows(operator, drops):
