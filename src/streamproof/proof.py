@@ -22,7 +22,7 @@ from streamproof.prove.run import Options, PlanPreview, preview, run_proof
 from streamproof.prove.scenario.declared import SampleFile
 from streamproof.prove.subjects.named import named
 from streamproof.prove.subjects.pyspark.preparation import Wanted
-from streamproof.report import store
+from streamproof.report import explain, store
 from streamproof.report.shape import Report, ScenarioEntry
 
 
@@ -55,6 +55,7 @@ class Proof:
             lines += [f"  {scenario['id']}: {findings[0] if findings else scenario['verdict']}", f"    {scenario['replay']}"]
         for one in self.report.get("not_exercised", []):
             lines += [f"  {one['code']}: {one['says']}", *(f"    {line}" for line in one.get("sketch", []))]
+        lines += [f"  again: {explain.again(self.report)}"] if explain.to_give(self.report) else []
         return "\n".join([*lines, f"  report: {self.folder / 'report.html'}"])
 
 

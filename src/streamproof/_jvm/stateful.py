@@ -64,6 +64,8 @@ class Operator:
         Of groups the timeout, of a processor the time mode, as Spark writes them; else empty.
     sides
         Of a join, whether the state of its left and of its right side is ever freed.
+    watermarked
+        Whether a column that comes to it has a watermark; without one no row is late there.
     """
 
     kind: str
@@ -71,6 +73,7 @@ class Operator:
     mode: str = ""
     timeout: str = ""
     sides: tuple[bool, ...] = ()
+    watermarked: bool = True
 
 
 @dataclass(frozen=True)
@@ -159,23 +162,26 @@ def _dataset(spark: "SparkSession") -> Any:
 
 def _operator(node: Any) -> Operator:
     kind = _KEEPS_STATE[_name(node)]
+    marked = any(column.metadata().contains(_DELAY) for child in _seq(node.children()) for column in _seq(child.output()))
     if kind == "join":
         freed = node.stateWatermarkPredicates()
-        return Operator(kind, sides=(bool(freed.left().isDefined()), bool(freed.right().isDefined())))
+        return Operator(kind, sides=(bool(freed.left().isDefined()), bool(freed.right().isDefined())), watermarked=marked)
     if kind == "limit":
         return Operator(kind)
-    attributes = _seq(node.groupingAttributes() if kind in ("groups", "processor") else node.keyExpressions())
+    attributes = list(_seq(node.groupingAttributes() if kind in ("groups", "processor") else node.keyExpressions()))
+    if _name(node) == "SessionWindowStateStoreSaveExec":
+        attributes.append(node.sessionExpression())
     keys = tuple(
         Key(str(one.name()), str(one.dataType().catalogString()), bool(one.metadata().contains(_DELAY))) for one in attributes
     )
     if kind == "groups":
-        return Operator(kind, keys, timeout=str(node.timeoutConf().toString()))
+        return Operator(kind, keys, timeout=str(node.timeoutConf().toString()), watermarked=marked)
     if kind == "processor":
-        return Operator(kind, keys, timeout=str(node.timeMode().toString()))
+        return Operator(kind, keys, timeout=str(node.timeMode().toString()), watermarked=marked)
     if kind == "aggregation":
         mode = node.outputMode()
-        return Operator(kind, keys, mode=str(mode.get().toString()).lower() if mode.isDefined() else "")
-    return Operator(kind, keys)
+        return Operator(kind, keys, mode=str(mode.get().toString()).lower() if mode.isDefined() else "", watermarked=marked)
+    return Operator(kind, keys, watermarked=marked)
 
 
 def _nodes(plan: Any) -> Iterator[Any]:

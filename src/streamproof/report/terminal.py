@@ -92,6 +92,8 @@ def _not_passed(report: Report, verdict: Verdict, page: "Lines") -> None:
             else:
                 page.line(label, text)
         _others(scenarios[1:], verdict, page)
+        if missing:
+            page.line("not read", f"{words.few(one['name'] for one in missing)}: add {' '.join(one['add'] for one in missing)}")
     _not_exercised(report, page, told=bool(scenarios) or bool(missing))
     if verdict is Verdict.UNKNOWN:
         for note in report["notes"][:3]:

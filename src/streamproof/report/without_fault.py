@@ -19,6 +19,8 @@ _LOOK_FOR = {
     "expectations": f"{_CLOCK}, or a lag that is too short",
     "pacing": "calls that are tried again without a pause",
     "late-routing": "a bound of the job's own for what is late",
+    "late-rows": "a watermark that is too short for the disorder of the events",
+    "bounded-state": "an operator without a watermark or a timeout",
 }
 """By checker. What is lost, doubled or another value while nothing crashes comes from what the job itself asks beside its rows."""
 

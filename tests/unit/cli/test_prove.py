@@ -97,6 +97,7 @@ def test_every_option_reaches_the_proof(proved):
         ),
         *("--allow-host", "a.b", "--allow-host", "c.d", "--service", "kafka=h:1", "--service", "postgres=postgresql://h/d?a=b"),
         *("--ignore", "out.at", "--ignore", "out.id"),
+        *("--expect", "late=9", "--expect", "unbounded-state"),
     )
 
     asked.pop("listener")
@@ -119,6 +120,7 @@ def test_every_option_reaches_the_proof(proved):
         "services": {"kafka": "h:1", "postgres": "postgresql://h/d?a=b"},
         "ignore": ("out.at", "out.id"),
         "report": Path("reports/x"),
+        "expect": ("late=9", "unbounded-state"),
     }
 
 

@@ -90,6 +90,14 @@ def test_what_was_not_read_back_comes_with_the_command_and_a_function_to_begin_w
     assert len(lines) <= 24
 
 
+def test_a_failure_names_what_was_not_read_back_too(red):
+    red["not_exercised"] = [{"code": "output-not-read", "name": "out", "says": "...", "add": "--read out=job:read_out"}]
+    lines = printed(red).splitlines()
+
+    assert "  not read    out: add --read out=job:read_out" in lines
+    assert len(lines) <= 24
+
+
 def test_an_interrupted_proof_has_a_summary_too(empty):
     text = printed(empty)
 

@@ -63,6 +63,8 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch, json.loads(task.settings.get(CUT, "{}")))
     started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS), roles=told.roles)
     started.looking = before_state.SETTING in task.settings
+    if _is_recorded(task):
+        spark.conf.set(stateful.COUNTS, "true")
     notes = redirect(spark, inputs, started, task.settings)
     notes.extend(left_out)
     ended = _Ended()
@@ -74,13 +76,18 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
         if ended.problem is not None:
             raise ended.problem
         _require_sound(told, inputs, started)
-        if task.base != task.folder:  # it is recorded: no other run is asked
+        if _is_recorded(task):
             stateful.note([(query.name, running) for query, running in started.queries], Path(task.folder))
         if not told.roles:  # the first run of the proof
             (Path(task.folder) / ROWS_IN).write_text(json.dumps(inputs.counted()))
     except Exception as problem:  # noqa: BLE001 -- it is the user's job: anything can happen in it
         return _stopped(started.raised[0] if started.raised else problem, notes, told, own_network=task.own_network)
     return ChildResult(notes=tuple(notes))
+
+
+def _is_recorded(task: ChildTask) -> bool:
+    """Whether a run without a fault is recorded: it alone is asked what keeps state."""
+    return task.base != task.folder
 
 
 def _stopped(problem: Exception, notes: "list[Note]", told: Told | None = None, *, own_network: bool = False) -> ChildResult:

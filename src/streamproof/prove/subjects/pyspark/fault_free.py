@@ -68,7 +68,8 @@ class FaultFree:
                 None,
                 f"at most {self.expected.late:,} (--expect {LATE}={self.expected.late})" if self.expected.late else "none",
                 f"{one.dropped:,} dropped, {one.own:,} of them the job's own; Spark's own count says {one.counted:,}",
-                f'{_longer(one)}; --expect "{LATE}={self._own}" lets them be',
+                f'{_longer(one)}; --expect "{LATE}={self._own}" lets them be'
+                + (", --as-is leaves the sample in its own order" if one.disturbed else ""),
             )
 
     def _state(self) -> Iterator[Finding]:
@@ -86,12 +87,14 @@ class FaultFree:
 
     def notes(self) -> Iterator[Note]:
         """What the user has expected, and what there was of it."""
+        said = []
         if self.expected.late is not None:
-            said = f"Expected, by --expect {LATE}={self.expected.late}: {_rows(self._own)} of the job's own dropped as late."
-            yield Note(NoteCode.EXPECTED, said)
+            said.append(f"{LATE}={self.expected.late} ({_rows(self._own)} of the job's own dropped as late)")
         if self.expected.unbounded_state:
             found = "; ".join(f"{one.query}: {one.what}" for one in self.kept) or "every state is freed"
-            yield Note(NoteCode.EXPECTED, f"Expected, by --expect {UNBOUNDED_STATE}: {found}.")
+            said.append(f"{UNBOUNDED_STATE} ({found})")
+        if said:
+            yield Note(NoteCode.EXPECTED, f"Let be, by --expect: {', '.join(said)}.")
 
     def about_late_rows(self) -> str:
         """In words what is known of late rows."""
@@ -161,5 +164,6 @@ def _known(one: Lateness) -> str:
     counted = "none" if not one.counted else f"{one.counted:,}"
     if one.worked_out is None:
         return f"how many {one.query} lost cannot be worked out ({one.why_not}); Spark's own count says {counted}"
-    lost = "none" if not one.worked_out else f"{one.worked_out:,}, {one.own:,} of them not meant to be late"
+    own = f"{one.own:,} of them the job's own" if one.own else "all of them meant to come too late"
+    lost = "none" if not one.worked_out else f"{one.worked_out:,}, {own}"
     return f"{one.query} lost {lost}, by events and watermarks; Spark's own count says {counted}"

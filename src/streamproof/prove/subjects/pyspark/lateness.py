@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from streamproof.prove.scenario.sample import Sample
@@ -32,6 +32,8 @@ class Lateness:
         How many of them at least were not meant to be late.
     longest_us
         How far such a row was behind the watermark at most; None where it is not known.
+    disturbed
+        Whether the proof itself has brought the events out of order.
     """
 
     query: str
@@ -41,6 +43,7 @@ class Lateness:
     delay_ms: int = 0
     longest_us: int | None = None
     why_not: str = ""
+    disturbed: bool = False
 
     @property
     def dropped(self) -> int:
@@ -67,15 +70,33 @@ def lateness_of(
     """
     counted = sum(one.dropped for one in states)
     meant = sum(event.kind in _MEANT for name in _inputs(batches) for its in offered[name].files.values() for event in its)
-    why_not = reached if isinstance(reached, str) else reached[0].why_not
-    bounds = None if isinstance(reached, str) or why_not else _bounds(batches, reached[1])
-    if isinstance(reached, str) or why_not or bounds is None:
-        exact = len(states) == 1 and states[0].operator.kind not in _AGGREGATES
-        own = max(0, counted - meant) if exact or not meant else 0
-        return Lateness(query, counted, None, own, why_not=why_not or "its batches were others in the run that looked at them")
+    exact = len(states) == 1 and states[0].operator.kind not in _AGGREGATES
+    found = _worked_out(query, batches, reached, offered, meant)
+    if isinstance(found, Lateness):
+        assert found.worked_out is not None, "that is what makes it one"
+        if found.worked_out == counted or (not exact and 0 < counted < found.worked_out):
+            return replace(found, counted=counted, disturbed=bool(meant))
+        found = f"events and watermarks give {found.worked_out:,}, which does not go with the count of Spark"
+    own = max(0, counted - meant) if exact or not meant else 0
+    return Lateness(query, counted, None, own, why_not=found, disturbed=bool(meant))
+
+
+def _worked_out(
+    query: str,
+    batches: Sequence[Batch],
+    reached: tuple[Reached, Sequence[Batch]] | str,
+    offered: Mapping[str, Offered],
+    meant: int,
+) -> Lateness | str:
+    """What was late by events and watermarks; else in words why that is not known."""
+    if isinstance(reached, str) or reached[0].why_not:
+        return reached if isinstance(reached, str) else reached[0].why_not
+    bounds = _bounds(batches, reached[1])
+    if bounds is None:
+        return "its batches were others in the run that looked at them"
     late = _late(reached[0], bounds)
     own, longest = _own(late, {number: batch for number, (_, batch) in bounds.items()}, offered, meant)
-    return Lateness(query, counted, len(late), own, reached[0].delay_ms, longest)
+    return Lateness(query, 0, len(late), own, reached[0].delay_ms, longest)
 
 
 @dataclass(frozen=True)

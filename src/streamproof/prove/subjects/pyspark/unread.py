@@ -51,10 +51,16 @@ def not_looked_at(told: Told, left: Left | None, readers: Sequence[str], queries
     there = {output.name: output.count for output in left.outputs} if left else {}
     for query in queries if left else ():
         there.update({place: 0 for place in query.wrote if place and not _known(place, there)})
-    for name, rows in there.items():
-        if not rows:
+    filled = {_pattern(name) for name, rows in there.items() if rows}
+    for name in there:
+        if _pattern(name) not in filled:
             says = f"The output {name} has no row. Take a sample that gives some: more records, or a longer span of time."
             yield {"code": WITHOUT_ROW, "name": name, "says": says}
+
+
+def _pattern(name: str) -> str:
+    """The name without its numbers: a folder for each batch, of which one has no row, is one output."""
+    return re.sub(r"\d+", "#", name)
 
 
 def _known(place: str, there: dict[str, int]) -> bool:

@@ -41,6 +41,11 @@ def test_a_job_and_its_sample_are_made_ready_without_spark(job, tmp_path):
     assert preparation.events > 40, "copies and cut lines are added"
 
 
+def test_what_cannot_be_expected_is_said_before_spark_starts(job, tmp_path):
+    with pytest.raises(ScenarioError, match="--expect lates=9 is not known"):
+        prepared(job, tmp_path, expect=("lates=9",))
+
+
 def test_a_sample_as_it_is_has_no_more_and_no_less(job, tmp_path):
     preparation = prepared(job, tmp_path, as_is=True)
     preparation.make()
@@ -84,11 +89,20 @@ def test_a_file_without_a_job_of_ours_is_plain_pyspark(tmp_path):
 
 def test_a_replay_names_all_that_the_job_was_given():
     wanted = Wanted(
-        "job.py", {"a": "a.csv"}, {"db": "{folder}/x"}, ("50",), {"E": "1"}, {"out": "update"}, {"t": "t.csv"}, ("o=m:f",), True
+        "job.py",
+        {"a": "a.csv"},
+        {"db": "{folder}/x"},
+        ("50",),
+        {"E": "1"},
+        {"out": "update"},
+        {"t": "t.csv"},
+        ("o=m:f",),
+        True,
+        expect=("late=9",),
     )
 
     assert " ".join(words_of(wanted)) == (
-        "--input a=a.csv --table t=t.csv --set db={folder}/x --env E=1 --mode out=update --argument 50 --read o=m:f --as-is"
+        "--input a=a.csv --table t=t.csv --set db={folder}/x --env E=1 --mode out=update --argument 50 --read o=m:f --expect late=9 --as-is"
     )
 
 

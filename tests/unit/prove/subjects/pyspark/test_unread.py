@@ -110,6 +110,13 @@ def test_a_place_that_a_function_was_bound_to_and_that_never_got_a_row_proves_no
     assert "add" not in remark
 
 
+def test_a_folder_for_each_batch_is_one_output(tmp_path):
+    query = replace(OUT, wrote=("lake/out/0", "lake/out/1", "lake/out/2"))
+    outputs = (Output("lake/out/0", None, {None: [{"n": 1}]}), Output("lake/out/1", None, {None: []}))
+
+    assert not list(not_looked_at(told(tmp_path), Left({"out": BATCHES}, outputs, (query,)), [], [query]))
+
+
 def test_what_is_written_is_that_of_the_function_that_runs():
     written = Written()
     written.note("before")
