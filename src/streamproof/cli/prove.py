@@ -179,7 +179,7 @@ def prove(
             as_is,
             show_values,
             _pairs("--conf", conf),
-            _pairs("--schema", schema),
+            schemas=_pairs("--schema", schema),
         )
         if plain
         else None
