@@ -67,7 +67,7 @@ WORKS = {
         30,
     ),
 }
-QUICKEST = ("await a second, then stop", "lines, taken apart by from_json", "a memory sink that is read")
+QUICKEST = ("await a second, then stop", "a memory sink that is read")
 NOTEBOOK = (
     "rows = spark.readStream.schema('id int, user string').json('/landing/clicks')\n"
     "rows.writeStream.format('parquet').option('path', '/lake/rows').start()\n"
@@ -134,3 +134,35 @@ def test_it_is_refused_in_a_sentence(habit, tmp_path, monkeypatch):
 
     assert said in problem.value.message
     assert problem.value.remedy
+
+
+@pytest.mark.full
+def test_headers_of_kafkas_records_come_from_the_sample(tmp_path, monkeypatch):
+    code = (
+        "def job(spark):\n"
+        "    topic = spark.readStream.format('kafka').option('subscribe', 'clicks').option('includeHeaders', 'true').load()\n"
+        "    rows = topic.selectExpr('cast(headers[0].value as string) as trace').where(\"trace like 't%'\")\n"
+        "    rows.writeStream.format('parquet').option('path', '/lake/traces').start()\n"
+    )
+    (tmp_path / "traced.jsonl").write_text("".join(json.dumps({"id": n, "headers": {"trace": f"t{n}"}}) + "\n" for n in range(30)))
+
+    proof = proved(code, tmp_path, monkeypatch, inputs={"clicks": "traced.jsonl"})
+
+    assert proof, proof
+    assert proof.report["outputs"][0]["rows"] == 30
+
+
+@pytest.mark.full
+def test_a_job_that_stops_over_a_null_of_a_cut_line_is_told_so(tmp_path, monkeypatch):
+    code = (
+        "def write(rows, n):\n"
+        "    print([row.user.upper() for row in rows.collect()])\n"
+        "def job(clicks):\n"
+        "    clicks.writeStream.foreachBatch(write).start()\n"
+    )
+
+    with pytest.raises(StreamproofError) as problem:
+        proved(code, tmp_path, monkeypatch, as_is=False)
+
+    assert "job.py line 2, in write: AttributeError" in problem.value.message
+    assert "--as-is" in problem.value.remedy

@@ -29,6 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.full
 def test_without_a_schema_the_error_names_the_option_and_the_column(folder):
     with pytest.raises(StreamproofError) as problem:
         sp.prove("job.py:per_minute", inputs={"clicks": "clicks.jsonl"}, quick=True, batches=2, only="fault-free")
@@ -40,7 +41,7 @@ def test_without_a_schema_the_error_names_the_option_and_the_column(folder):
 @pytest.mark.parametrize("file", ["clicks.jsonl", pytest.param("clicks.csv", marks=pytest.mark.full)])
 def test_with_a_schema_the_job_is_proved(folder, file):
     proof = sp.prove(
-        "job.py:per_minute", inputs={"clicks": sp.sample(file, schema=SCHEMA)}, quick=True, batches=2, only="fault-free,*commit/*"
+        "job.py:per_minute", inputs={"clicks": sp.sample(file, schema=SCHEMA)}, quick=True, batches=2, only="fault-free"
     )
 
     assert proof, proof

@@ -198,3 +198,21 @@ def test_lines_with_commas_behind_them_say_how_to_take_them_off(streamproof):
     assert result.code == 2
     assert "line 1 is no object of JSON: a comma follows the object" in result.err
     assert "sed" in result.err
+
+
+def test_numbers_that_all_stand_in_quotes_stay_texts_that_are_numbers(streamproof):
+    rows = [row | {"amount": f"{row['amount']:.2f}"} for row in orders()]
+
+    _, scenario, config = made(streamproof, "orders.jsonl", text_of(rows, {}))
+    values = scenario["source"]["orders"]["columns"]["amount"]["values"]
+
+    assert "amount string" in config["source"]["orders"]["schema"]
+    assert (values[0], values[-1], len(values)) == ("0.50", "49.50", 20)
+
+
+def test_a_line_that_is_too_long_is_left_out(streamproof, monkeypatch):
+    monkeypatch.setattr("streamproof.prove.scenario.sample_lines._LONGEST", 1_000)
+
+    out, _, _ = made(streamproof, "orders.jsonl", text_of(orders(), {3: '{"order": "' + 2_500 * "x" + '"}'}))
+
+    assert "one line holds no record and is left out, beside 315 that do: line 3 (longer than 16 MB)" in out

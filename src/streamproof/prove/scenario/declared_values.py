@@ -29,6 +29,7 @@ _TIME = re.compile(
     r"\s*(?P<zone>Z|UTC|GMT|[+-]\d{1,2}(?::?\d{2})?(?::\d{2})?|[A-Za-z]+(?:/[A-Za-z_]+)+)?)?)?)?\s*"
 )
 """What Spark casts to a timestamp, in years of four digits."""
+_DAY = re.compile(r"\s*(\d{4}-\d{1,2}-\d{1,2})[ T].*", re.DOTALL)
 _OFFSET = re.compile(r"([+-])(\d{1,2}):?(\d{2})?(?::\d{2})?")
 _SIZE = re.compile(r"\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 _SECONDS = range(946_684_800, 4_102_444_800)  # the years 2000 to 2100
@@ -213,6 +214,10 @@ def _timestamp(value: Any) -> datetime:
 
 
 def _local(value: Any) -> datetime:
+    if isinstance(value, str):
+        found = _TIME.fullmatch(value)
+        if found is not None and found["zone"]:
+            raise Misfit("a text names a zone, which a timestamp without one does not take")
     return _timestamp(value).replace(tzinfo=None)
 
 
@@ -223,7 +228,8 @@ def _date(value: Any) -> date:
         return value
     if not isinstance(value, str):
         raise Misfit(f"{_named(value)} is no day")
-    return _instant(value).date()
+    found = _DAY.fullmatch(value)  # what follows a whole day is not looked at
+    return _instant(found[1] if found else value).date()
 
 
 def _instant(text: str) -> datetime:

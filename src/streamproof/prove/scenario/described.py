@@ -26,6 +26,7 @@ _BEYOND = 10**15
 """Greater numbers are not drawn: a double does not count that far."""
 _IDS = 10**9
 """So many numbers an id is drawn from at least: two events have hardly ever the same."""
+_QUOTED = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
 _DIGITS = re.compile(r"\d+")
 _WRITTEN_TO_PARQUET = ("string", "boolean", *WHOLE, *_FRACTIONS, "timestamp", "timestamp_ntz")
 
@@ -119,6 +120,8 @@ def _text(name: str, texts: Counter[str]) -> Mapping[str, Any] | None:
         return {"kind": "choice", "values": sorted(texts)}
     if all(instant_in(text) is not None or date_in(text) is not None for text in texts):  # another time than the event's
         return {"kind": "choice", "values": _evenly(sorted(texts), _MOST_NESTED)}
+    if all(map(_QUOTED.fullmatch, texts)):  # numbers in quotes: a key's name and number would be none
+        return {"kind": "choice", "values": _evenly(sorted(texts, key=lambda text: (Decimal(text), text)), _MOST_NESTED)}
     share = round(texts.most_common(1)[0][1] / texts.total(), 2)
     hot = {"hot": share} if share > 2 / len(texts) else {}
     return {"kind": "key", "prefix": _prefix(texts) or f"{name}-", "count": min(len(texts), _MOST_KEYS), **hot}

@@ -167,9 +167,11 @@ def lines_of(path: Path, left_out: LeftOut) -> Iterator[tuple[int, bytes, str]]:
         while line := file.readline(_LONGEST + 1):
             number += 1
             if len(line) > _LONGEST:
-                raise ScenarioError(
-                    f"{display(path)} line {number} is longer than 16 MB.", required="A sample is one record a line."
-                )
+                while line and not line.endswith(b"\n"):
+                    line = file.readline(_LONGEST)
+                too_long = f"{display(path)} line {number} is longer than 16 MB."
+                left_out.add(number, "longer than 16 MB", ScenarioError(too_long, required="A sample is one record a line."))
+                continue
             line = line.removesuffix(b"\n").removesuffix(b"\r").removeprefix(_BOM)  # files were laid one after the other
             if line.strip():
                 try:

@@ -33,6 +33,7 @@ _TYPE_OF_SPARK = {
 _DECIMAL = re.compile(r'"(DECIMAL\(\d+,\s?\d+\))"')
 _WORD = re.compile(r"[^\W\d]\w*")
 _NAMED = re.compile(r"`([^`]+)`")
+_QUOTED = re.compile(r'"([^"]*)"')
 _MOST_NAMED = 5
 
 
@@ -86,11 +87,12 @@ def _texts(one: ToldInput) -> list[str]:
 
 
 def _meant(complaint: str, texts: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
-    """The columns that the complaint names: between backticks, else as a word of an expression."""
-    without_code = complaint.partition("]")[2]
-    exact = set(_NAMED.findall(without_code)) | {part for name in _NAMED.findall(without_code) for part in name.split(".")}
-    words = set(_WORD.findall(without_code))
-    for among in (exact, words):
+    """The columns that the complaint names: between backticks, else in quotes, else within an expression in quotes."""
+    in_ticks = _NAMED.findall(complaint)
+    quoted_texts = [text for text in _QUOTED.findall(complaint) if not text.isupper()]  # the others are types
+    exact = {part for name in in_ticks for part in (name, *name.split("."))}
+    words = {word for text in quoted_texts for word in _WORD.findall(text)}
+    for among in (exact, set(quoted_texts), words):
         found = [(name, column) for name, columns in texts.items() for column in columns if column in among]
         if found:
             yield from found

@@ -28,6 +28,16 @@ MISMATCH = (
         ),
         (EVENT_TIME.replace("`at`", "`c`.`at`"), [CLICKS], "at timestamp"),
         (MISMATCH.format("bround(user, 2)", '"DOUBLE"', "user"), [CLICKS], "user double"),
+        (
+            MISMATCH.format("bround(user, 2)", '"DOUBLE"', "user"),
+            [ToldInput("clicks", "json", "data string, type string, user string")],
+            "user double",
+        ),
+        (
+            MISMATCH.format("(at - type)", '"INTERVAL"', "at"),
+            [ToldInput("clicks", "json", "type string, at string")],
+            "at timestamp",
+        ),
         (MISMATCH.format("window(at)", '("TIMESTAMP" or "TIMESTAMP_NTZ")', "at"), [CLICKS], "at timestamp"),
         (MISMATCH.format("sum(user)", '("NUMERIC" or "ANSI INTERVAL")', "user"), [CLICKS], "user double"),
     ],
