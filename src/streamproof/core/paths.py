@@ -1,6 +1,9 @@
 """How a path is written for people."""
 
+import re
 from pathlib import Path
+
+_OF_PATTERNS = re.compile(r"[{}\[\]*?\\]")
 
 
 def display(path: Path) -> str:
@@ -9,3 +12,11 @@ def display(path: Path) -> str:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def as_pattern(path: str) -> str:
+    """The pattern that only this path matches, for Hadoop: a folder of the user's may have brackets or a star in its name.
+
+    Spark's own option, `__globPaths__`, reads all files of a call once more for each of them whose path looks like a pattern.
+    """
+    return _OF_PATTERNS.sub(r"\\\g<0>", path)
