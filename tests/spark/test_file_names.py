@@ -145,3 +145,19 @@ def test_a_batch_that_would_read_another_file_than_its_log_names_stops(small_job
 
     assert f"{path.name}/day=1/x.json" in error.message
     assert job.ids() == ["a"]
+
+
+def test_what_is_staged_in_folders_with_any_name_is_read_once(small_job: Callable[..., SmallJob]) -> None:
+    """Several files of rows each: rejected ones go to CSV, and the kept ones to two sinks, so that all are read back."""
+    tables = {f"sink.kept.{form}": {"connector": "files", "path": f"o[1]/{form}", "format": form} for form in ("json", "parquet")}
+    tables |= {"sink.rejected": {"connector": "files", "path": "o[1]/rejected", "format": "csv"}}
+    job = small_job(KEPT, Binding(checkpoint="c{1}*", tables=tables, sinks={}, files_per_batch=None))
+    for number in range(4):
+        job.feed([event(f"{number}-{place}", place, place % 2 * 2 - 1) for place in range(4)])
+
+    job.run()
+
+    assert len([*(job.folder / "o[1]/json/batch=000000").glob("part*")]) > 1, "several files are read back"
+    for form in ("json", "parquet"):
+        assert len(job.rows("kept", job.folder / "o[1]" / form)) == 8
+    assert len(job.rows("rejected", job.folder / "o[1]/rejected")) == 8

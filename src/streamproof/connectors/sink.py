@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
+from streamproof.core.paths import as_pattern
 from streamproof.errors import RemedyAction, SinkUnavailable, StagedRowsGone, StoreEmptied, TwoDrivers
 
 if TYPE_CHECKING:
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from streamproof._jvm import Numbered, Storage
-
-
-AS_NAMED: Mapping[str, str] = {"__globPaths__": "false"}
-"""Has Spark read files by their names, where a folder of the user's may have brackets or a star in its own."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +79,8 @@ class SinkPlace:
         files = [f"{self.staged_in}/{section.directory}/{file.name}" for file in named]
         if not files:  # a shard whose rows are in no file: only where somebody has let a replay stand that splits them otherwise
             return self.staged_rows(section, columns=columns).limit(0)
-        reader = self.spark.read.format(self.format).options(**AS_NAMED)
-        return (reader if columns is None else reader.schema(columns)).load(files)
+        reader = self.spark.read.format(self.format)
+        return (reader if columns is None else reader.schema(columns)).load([as_pattern(file) for file in files])
 
 
 class Sink(ABC):

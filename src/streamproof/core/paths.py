@@ -1,7 +1,10 @@
 """How a path is written for people."""
 
+import re
 from pathlib import Path
 from urllib.parse import unquote
+
+_OF_PATTERNS = re.compile(r"[{}\[\]*?\\]")
 
 
 def display(path: Path) -> str:
@@ -15,3 +18,11 @@ def display(path: Path) -> str:
 def path_of(uri: str) -> str:
     """A file's URI as people write it: local ones as a path."""
     return unquote(uri.removeprefix("file:")).replace("///", "/", 1) if uri.startswith("file:") else uri
+
+
+def as_pattern(path: str) -> str:
+    """The pattern that only this path matches, for Hadoop: a folder of the user's may have brackets or a star in its name.
+
+    Spark's own option, `__globPaths__`, reads all files of a call once more for each of them whose path looks like a pattern.
+    """
+    return _OF_PATTERNS.sub(r"\\\g<0>", path)

@@ -37,6 +37,16 @@ WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\
             "vanished after it was listed: /in/a.json",
         ),
         (
+            "java.lang.IllegalStateException: streamproof-files: file:/in/a[1].json",
+            DataError,
+            "another set of files than the log of the batch names: /in/a[1].json",
+        ),
+        (
+            "java.lang.IllegalStateException: streamproof-folders: hour file:/in/hour=1",
+            DataError,
+            "The folder /in/hour=1 names the column hour",
+        ),
+        (
             "java.io.FileNotFoundException: /in/a.json (Too many open files)",
             TooManyOpenFiles,
             "The system lets this process open no further file.",

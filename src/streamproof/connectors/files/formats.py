@@ -17,8 +17,8 @@ from pyspark.sql.types import (
 from streamproof import _jvm
 from streamproof.config import CsvDialect
 from streamproof.connectors.json_records import WRITTEN
-from streamproof.connectors.sink import AS_NAMED
 from streamproof.core.file_formats import FILE_FORMATS
+from streamproof.core.paths import as_pattern
 from streamproof.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def csv_options(schema: StructType, dialect: CsvDialect) -> Mapping[str, str]:
 
 def rows_written(spark: "SparkSession", form: str, schema: StructType, files: list[str]) -> "DataFrame":
     """A row for each row of files that were written here; of CSV not with its columns."""
-    reader = spark.read.format(SPARK_NAME[form]).options(**AS_NAMED)
+    reader, files = spark.read.format(SPARK_NAME[form]), [as_pattern(file) for file in files]
     if form == "csv":
         return reader.schema(CSV_RECORDS).options(**csv_options(schema, CsvDialect())).load(files)
     return reader.schema(schema).load(files)

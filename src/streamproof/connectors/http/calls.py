@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamproof.connectors.http.calling import RESULT
-from streamproof.connectors.sink import AS_NAMED
 from streamproof.core.manifest import LedgerEntry
+from streamproof.core.paths import as_pattern
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -64,7 +64,7 @@ class Calls:
         folder = self._folder(batch)
         whole = [name.removesuffix(".json") for name in self.storage.list(folder) if name.endswith(".json") and "begun" not in name]
         tries = [f"{folder}/{name}" for name in whole if name.startswith("try-")]
-        return self.spark.read.options(**AS_NAMED).schema(RESULT).parquet(*tries) if tries else None
+        return self.spark.read.schema(RESULT).parquet(*map(as_pattern, tries)) if tries else None
 
     def decide(self, entry: LedgerEntry) -> None:
         """Every call of the batch is decided."""

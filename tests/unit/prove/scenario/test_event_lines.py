@@ -45,6 +45,11 @@ def test_values_stand_in_csv_as_another_reader_finds_them(delimiter: str) -> Non
     assert fields(plain, delimiter) == fields(traced, delimiter)[1:]
 
 
+def test_lines_of_text_with_columns_of_folders_are_not_written() -> None:
+    with pytest.raises(ScenarioError, match="named by folders"):
+        in_lines([event(ODD)], source("text"), ["value", "day"], trace=False)
+
+
 def test_an_empty_text_is_told_from_a_null_and_from_the_text_that_stands_for_one() -> None:
     values = {**EMPTY, "id": "NULL"}
 
