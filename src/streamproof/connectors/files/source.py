@@ -80,7 +80,7 @@ def _schema(spark: SparkSession, name: str, source: "FilesSource", folder: _jvm.
     except Exception as problem:  # what Spark and its readers raise over a file has no common type
         said = _jvm.plain(_jvm.causes_of(problem)[-1])
         raise DataError(
-            f"[source.{name}] no schema could be read from {source.path}: {said}",
+            f"[source.{name}] no schema could be read from {folder.path}: {said}",
             remedy=f"Declare schema in the configuration, or look whether the folder holds {FILE_FORMATS[source.format].title} files.",
         ) from problem
 
