@@ -80,8 +80,8 @@ def _schema(spark: SparkSession, name: str, source: "FilesSource", folder: _jvm.
     except Exception as problem:  # what Spark and its readers raise over a file has no common type
         said = _jvm.plain(_jvm.causes_of(problem)[-1])
         raise DataError(
-            f"[source.{name}] no schema could be read from {source.path}: {said}",
-            remedy=(parquet_types.without_schema(source.path) if source.format == "parquet" else "")
+            f"[source.{name}] no schema could be read from {folder.path}: {said}",
+            remedy=(parquet_types.without_schema(folder.path) if source.format == "parquet" else "")
             or f"Declare schema in the configuration, or look whether the folder holds {FILE_FORMATS[source.format].title} files.",
         ) from problem
 
