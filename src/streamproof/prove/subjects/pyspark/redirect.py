@@ -5,6 +5,7 @@ import signal
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pyspark import SparkConf
 from pyspark.errors import AnalysisException
 from pyspark.sql.readwriter import DataFrameReader
 
@@ -107,8 +108,8 @@ class _Builder:
         if key is not None:
             self._wanted[key] = str(value)
         self._wanted.update({str(name): str(given) for name, given in (map or {}).items()})
-        if conf is not None:  # it also holds what this JVM was started with, by other proofs too: only the rest is the job's own
-            there = dict(self._spark.sparkContext.getConf().getAll())
+        if conf is not None:  # it also holds what this JVM was started with: only the rest is the job's own
+            there = dict(SparkConf().getAll())
             self._wanted.update({key: value for key, value in conf.getAll() if there.get(key) != value})
         return self
 

@@ -91,7 +91,7 @@ def shape_of(source: str, options: Mapping[str, Any]) -> Shape:
         escape=escape,
         encoding=encoding,
         line_end=line_end,
-        spoilt=not stops,
+        spoilt=not (stops or multi_line),  # an open quote would take the records after it
     )
 
 

@@ -25,6 +25,12 @@ def test_objects_over_several_lines_are_a_list_in_each_file(tmp_path):
     assert json.loads(found) == [{"id": 1}, {"id": 3}], "one spoilt record would take the whole file with it"
 
 
+def test_a_csv_reader_of_several_lines_gets_no_open_quote(tmp_path):
+    found = written(tmp_path, "csv", {"header": "true", "multiLine": "true"}, "id,user", '1,"a', "2,b", spoilt=(0,))
+
+    assert found == b"id,user\n2,b\n"
+
+
 def test_a_reader_without_header_gets_files_without_header(tmp_path):
     assert written(tmp_path, "csv", {"header": "false"}, "id,user", "1,a", "2,b") == b"1,a\n2,b\n"
 
