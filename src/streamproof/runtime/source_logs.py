@@ -1,6 +1,7 @@
 """The logs of file sources: Spark reads all of them from the last compact one on, and manifests hold each entry word for word (R2)."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.logs import COMPACT, SourceFile, log_number, parse_source_log, source_log_text
@@ -20,53 +21,81 @@ def restore_source_logs(storage: "Storage", logs: QueryLogs, manifests: Manifest
     Raises
     ------
     TornCheckpoint
-        If no manifest holds it. What could be put back is put back.
+        If no manifest holds it, and a batch that has begun to stage has read it. One that is only planned can be planned again
+        (`recovery.roll_back`).
     """
     planned = logs.batches("offsets")
     newest = logs.offsets(planned[-1]) if planned else None
     if newest is None:
         return
+    read = max((*logs.batches("commits"), *manifests.batches()), default=-1)
+    begun = logs.offsets(read) if read in planned else None
     for source in range(len(newest[1].sources)):
         if newest[1].positions(source) is None:
-            folder, end = f"{logs.checkpoint}/sources/{source}", newest[1].log_offset(source)
-            _restore(storage, manifests, folder, source, end, logs.compact_interval, notes)
-
-
-def _restore(
-    storage: "Storage", manifests: ManifestStore, folder: str, source: int, end: int, interval: int, notes: list[Note]
-) -> None:
-    """One source, up to the entry that the newest planned batch reads. Spark reads from the last compact file on, which may be gone too."""
-    there = storage.list(folder)
-    compacted = (
-        number
-        for number in range(end, -1, -1)
-        if f"{number}{COMPACT}" in there or ((number + 1) % interval == 0 and str(number) not in there)
-    )
-    begins = next(compacted, 0)
-    known: dict[int, str] | None = None
-    for number in range(begins, end + 1):
-        whole_file = (
-            number == begins and ((number + 1) % interval == 0 or f"{number}{COMPACT}" in there) and str(number) not in there
-        )
-        name = f"{number}{COMPACT}" if whole_file else str(number)
-        if whole_file and there.get(name, 0) > 0:  # it grows with the history, and is not read at each start
-            continue
-        found = storage.read(f"{folder}/{name}") if name in there else None
-        if found is not None and _is_whole(found):
-            continue
-        known = _of_manifests(manifests, source) if known is None else known
-        text = _compact(storage, folder, there, number, known) if whole_file else known.get(number)
-        is_what = "missing" if found is None else "torn"
-        if text is None:
-            raise TornCheckpoint(
-                f"{folder}/{name} is {'gone' if found is None else 'torn'}, and no manifest holds all of it.",
-                required="Spark knows by it which files it has read: without it they would be taken in again.",
-                remedy=what_helps(f"{folder}/{name}"),
+            log = _Log(
+                storage,
+                manifests,
+                source,
+                f"{logs.checkpoint}/sources/{source}",
+                logs.compact_interval,
+                end=newest[1].log_offset(source),
+                needed=begun[1].log_offset(source) if begun is not None else -1,
             )
+            log.restore(notes)
+
+
+@dataclass(frozen=True)
+class _Log:
+    """The log of one source, up to the entry `end` that the newest planned batch reads; up to `needed` nothing may be lost."""
+
+    storage: "Storage"
+    manifests: ManifestStore
+    source: int
+    folder: str
+    interval: int
+    end: int
+    needed: int
+
+    def restore(self, notes: list[Note]) -> None:
+        there, known = self.storage.list(self.folder), dict[int, str]()
+        begins = self._begins(there)
+        for number in range(max(begins, 0), self.end + 1):
+            compact = number == begins
+            name = f"{number}{COMPACT}" if compact else str(number)
+            if compact and there.get(name, 0) > 0:  # it grows with the history, and is not read at each start
+                continue
+            found = self.storage.read(f"{self.folder}/{name}") if name in there else None
+            if found is not None and _is_whole(found):
+                continue
+            known = known or _of_manifests(self.manifests, self.source)
+            text = _compact(self.storage, self.folder, there, number, known) if compact else known.get(number)
+            if text is not None:
+                self._put_back(name, found, text, notes)
+            elif number <= self.needed:
+                raise _lost(f"{self.folder}/{name}", found)
+
+    def _begins(self, there: Collection[str]) -> int:
+        """The newest compact file, from which on Spark reads; -1 where there is none. It may be gone itself."""
+        for number in range(self.end, -1, -1):
+            if f"{number}{COMPACT}" in there or ((number + 1) % self.interval == 0 and str(number) not in there):
+                return number
+        return -1
+
+    def _put_back(self, name: str, found: str | None, text: str, notes: list[Note]) -> None:
+        path = f"{self.folder}/{name}"
         if found is not None:
-            delete_log(storage, f"{folder}/{name}")
-        storage.create_atomic(f"{folder}/{name}", text)
-        notes.append(Note(NoteCode.RESTORED, f"{folder}/{name} was {is_what} and is restored from the manifests."))
+            delete_log(self.storage, path)
+        self.storage.create_atomic(path, text)
+        said = f"{path} was {'missing' if found is None else 'torn'} and is restored from the manifests."
+        notes.append(Note(NoteCode.RESTORED, said))
+
+
+def _lost(path: str, found: str | None) -> TornCheckpoint:
+    return TornCheckpoint(
+        f"{path} is {'gone' if found is None else 'torn'}, and no manifest holds all of it.",
+        required="Spark knows by it which files it has read: without it they would be taken in again.",
+        remedy=what_helps(path),
+    )
 
 
 def _of_manifests(manifests: ManifestStore, source: int) -> dict[int, str]:

@@ -27,10 +27,13 @@ class Manifests:
     """One manifest for each batch; each has read the entry of its own number."""
 
     def __init__(self, *batches: int) -> None:
-        self.batches = batches
+        self.there = batches
+
+    def batches(self):
+        return list(self.there)
 
     def newest_first(self):
-        for batch in reversed(self.batches):
+        for batch in reversed(self.there):
             logs = {"0": {str(batch): text(batch)}}
             yield Manifest("m", "job", "q", "i", batch, "a", Fingerprint(0, (), {}), "", logs, (), {})
 
@@ -72,7 +75,7 @@ def test_r2_every_entry_that_spark_reads_comes_back(end, how, interval):
 
 
 def test_a_whole_log_is_left_alone_and_no_manifest_is_read():
-    class Unread:
+    class Unread(Manifests):
         def newest_first(self):
             raise AssertionError
 
@@ -104,6 +107,16 @@ def test_what_no_manifest_holds_is_named_with_what_helps():
     assert "Restore c/sources/0/1 from a backup" in told.value.remedy
     assert told.value.action is None
     assert disk == before
+
+
+def test_what_a_batch_reads_that_is_only_planned_stops_nothing():
+    """A power failure has taken it: --replay-last takes the plan back, and the files are listed again."""
+    disk = made(4)
+    disk["c/offsets/3"] = offsets(3)
+    del disk["c/sources/0/4"]
+
+    assert restored(disk, Manifests(0, 1, 2, 3)) == []
+    assert "c/sources/0/4" not in disk
 
 
 # -- can the newest batch be computed again
