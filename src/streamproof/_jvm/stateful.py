@@ -174,6 +174,7 @@ def _operator(node: Any) -> Operator:
     keys = tuple(
         Key(str(one.name()), str(one.dataType().catalogString()), bool(one.metadata().contains(_DELAY))) for one in attributes
     )
+    marked = marked or any(key.bounded for key in keys)
     if kind == "groups":
         return Operator(kind, keys, timeout=str(node.timeoutConf().toString()), watermarked=marked)
     if kind == "processor":
