@@ -75,8 +75,9 @@ def look_at(target: str | Path, *, profile: str | None = None, spark: bool = Fal
         others = [*installed, *_bindings(config[0])]
         job = _finding("job", lambda: _job(config[0], rehearsed))
     plans = _plans(config[0]) if spark and job.good else []
-    if plans and all(plan.good for plan in plans) and not job.looked_at:
-        job = Finding("job", True, job.says.splitlines()[0])  # what was not seen without Spark, Spark has seen
+    if plans and all(plan.good for plan in plans):  # what was not seen without Spark, Spark has seen
+        first, *rest = job.says.splitlines()
+        job = Finding("job", True, "\n".join([first, *(line for line in rest if line.startswith("note: "))]))
     return [*found, job, *plans, *others]
 
 

@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.json.CreateJacksonParser;
 import org.apache.spark.sql.catalyst.json.JSONOptions;
 import org.apache.spark.sql.catalyst.json.JacksonParser;
 import org.apache.spark.sql.catalyst.util.FailureSafeParser;
+import org.apache.spark.sql.catalyst.util.StringAsDataTypeException;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
@@ -38,7 +39,6 @@ public final class JsonRecord implements Serializable {
   private static final int HEX = 16;
   private static final int ESCAPE = 6; // backslash, u and four digits
   private static final String UNREADABLE = "not parseable";
-  private static final String NO_SUCH_TYPE = "CANNOT_PARSE_JSON_FIELD";
 
   private final StructType schema;
   private final String corrupt;
@@ -98,15 +98,22 @@ public final class JsonRecord implements Serializable {
   /** Why a record does not fit: the column, or the field, whose value has another type, where Spark names it. */
   private String misfit(Throwable bad) {
     for (Throwable cause = bad; cause != null; cause = cause.getCause()) {
-      if (cause instanceof SparkThrowable && NO_SUCH_TYPE.equals(((SparkThrowable) cause).getCondition())) {
-        Map<String, String> said = ((SparkThrowable) cause).getMessageParameters();
-        String name = said.getOrDefault("fieldName", "NULL").replace("'", "");
-        String type = said.getOrDefault("dataType", "").replace("\"", "").toLowerCase(Locale.ROOT);
-        String what = "NULL".equals(name) ? "an element" : name; // of an array Spark gives no name
-        return reason + ": " + what + " is no " + type.replaceFirst("<.*", "");
+      if (cause instanceof StringAsDataTypeException) {
+        StringAsDataTypeException text = (StringAsDataTypeException) cause;
+        return misfit(text.fieldName(), text.dataType().simpleString());
+      }
+      Map<String, String> said = cause instanceof SparkThrowable ? ((SparkThrowable) cause).getMessageParameters() : Map.of();
+      if (said.containsKey("fieldName") && said.containsKey("dataType")) {
+        return misfit(said.get("fieldName"), said.get("dataType"));
       }
     }
     return reason;
+  }
+
+  private String misfit(String field, String type) {
+    String name = field == null ? "NULL" : field.replace("'", "");
+    String what = "NULL".equals(name) ? "an element" : name; // of an array Spark gives no name
+    return reason + ": " + what + " is no " + type.replace("\"", "").toLowerCase(Locale.ROOT).replaceFirst("<.*", "");
   }
 
   private StructType withoutCorrupt() {
