@@ -120,13 +120,13 @@ def test_a_system_without_namespaces_is_said_and_left_as_it_is(real, listener):
     assert said == [f"{apart.SWITCH} is off True"]
 
 
-def _tells(*, told: int, listener) -> object:
+def _tells(*, told: int, listener, end) -> object:
     for number in range(told):
         listener(number)
     return apart.state()
 
 
-def _raises(*, listener) -> object:
+def _raises(*, listener, end) -> object:
     raise OSError(30, "no")
 
 

@@ -1,6 +1,7 @@
 """What public jobs do beside streams: told without Spark as far as it can be."""
 
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -149,7 +150,7 @@ def test_what_is_no_null_has_nothing_to_do_with_cut_lines():
 def _raised(function):
     from streamproof.prove.subjects.pyspark import writers
 
-    noted = writers.Started("/x", SimpleNamespace()).noting(lambda rows, batch: function(None))
+    noted = writers.Started("/x", Path("/x")).noting(lambda rows, batch: function(None))
     try:
         noted(None, 0)
     except TypeError as problem:
