@@ -92,7 +92,7 @@ def _logging_to(log: Path) -> Callable[[], None]:
         else:
             tells(server, request, client)
 
-    socketserver.BaseServer.handle_error = told  # type: ignore[method-assign]
+    socketserver.BaseServer.handle_error = told  # type: ignore[method-assign, assignment]
 
     def back() -> None:
         socketserver.BaseServer.handle_error = tells  # type: ignore[method-assign]
