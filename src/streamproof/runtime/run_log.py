@@ -5,10 +5,12 @@ It may hold values of rows, as Spark's errors do; only its owner may read it.
 
 import logging
 import os
+import socketserver
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from streamproof.core.clock import now_utc
 from streamproof.errors import JvmGone
@@ -81,8 +83,19 @@ def _logging_to(log: Path) -> Callable[[], None]:
         logger.addHandler(handler)
         logger.propagate = False
     root.addFilter(from_root)
+    tells = socketserver.BaseServer.handle_error
+
+    def told(server: socketserver.BaseServer, request: Any, client: Any) -> None:
+        """Of PySpark's server for accumulators, whose connection ends with the JVM: it prints a trace by itself."""
+        if type(server).__module__.startswith("pyspark."):
+            loggers[-1].error("%s broke off", type(server).__name__, exc_info=True)
+        else:
+            tells(server, request, client)
+
+    socketserver.BaseServer.handle_error = told  # type: ignore[method-assign, assignment]
 
     def back() -> None:
+        socketserver.BaseServer.handle_error = tells  # type: ignore[method-assign]
         root.removeFilter(from_root)
         for logger, propagated in zip(loggers, before, strict=True):
             logger.removeHandler(handler)

@@ -1,5 +1,6 @@
 """What the JVM writes to standard error goes to the log of the run; one that ends at once is an error that says why."""
 
+import socketserver
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import pytest
 from pyspark import SparkContext
 
 from streamproof.errors import EnvironmentProblem
-from streamproof.runtime.run_log import open_log
+from streamproof.runtime.run_log import open_log, python_side
 from streamproof.runtime.session import start_session
 
 
@@ -76,3 +77,19 @@ library["late"]()
     assert ended.stderr == "ERROR:root:the user's own\n"
     assert log.read_text().count("Exception while sending command.") == 2
     assert "There was an exception." in log.read_text()
+
+
+def test_what_pysparks_server_for_accumulators_says_of_a_jvm_that_is_gone_is_in_the_log(tmp_path, capfd):
+    served = type("AccumulatorServer", (socketserver.BaseServer,), {"__module__": "pyspark.accumulators"})
+    others = type("Own", (socketserver.BaseServer,), {"__module__": "job"})
+    log = tmp_path / "log"
+
+    with python_side(log):
+        for server in (served, others):
+            try:
+                raise EOFError
+            except EOFError:
+                server((), None).handle_error(None, "client")  # type: ignore[arg-type]
+
+    assert "AccumulatorServer broke off" in log.read_text()
+    assert capfd.readouterr().err.count("Exception occurred during processing of request") == 1
