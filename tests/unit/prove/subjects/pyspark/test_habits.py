@@ -150,7 +150,7 @@ def test_what_is_no_null_has_nothing_to_do_with_cut_lines():
 def _raised(function):
     from streamproof.prove.subjects.pyspark import writers
 
-    noted = writers.Started("/x", Path("/x")).noting(lambda rows, batch: function(None))
+    noted = writers.Started("/x", Path("/x")).noting(lambda rows, batch: function(None), lambda: "out")
     try:
         noted(None, 0)
     except TypeError as problem:
