@@ -5,6 +5,7 @@ Python is not told of what they do. So the functions that they connect by are re
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -72,12 +73,41 @@ def install(is_of_the_proof: Callable[[str], bool], refuse: Callable[[str], None
 
 
 def _guarded(name: str, found: Any, is_of_the_proof: Callable[[str], bool], refuse: Callable[[str], None]) -> Any:
-    def looked_at(*arguments: Any, **options: Any) -> Any:
+    def look(arguments: Sequence[Any], options: Mapping[str, Any]) -> None:
         if not (name == "duckdb.connect" and _is_in_memory(arguments, options)) and not is_of_the_proof(repr((arguments, options))):
             refuse(name)
+
+    def looked_at(*arguments: Any, **options: Any) -> Any:
+        look(arguments, options)
         return found(*arguments, **options)
 
-    return looked_at
+    return (_guarded_class(found, look) if isinstance(found, type) else None) or looked_at
+
+
+def _guarded_class(found: Any, look: Callable[[Sequence[Any], Mapping[str, Any]], None]) -> Any:
+    """The class with a look before its constructor, so that others still inherit from it; of one in C a class below it, where it may have one."""
+    if found.__init__ is object.__init__:  # it is made ready by __new__
+
+        def new(cls: Any, *arguments: Any, **options: Any) -> Any:
+            look(arguments, options)
+            return found.__new__(cls, *arguments, **options)
+
+        own: dict[str, Any] = {"__new__": new}
+    else:
+        made = found.__init__
+
+        def init(self: Any, *arguments: Any, **options: Any) -> None:
+            look(arguments, options)
+            made(self, *arguments, **options)
+
+        own = {"__init__": init}
+    with suppress(TypeError):
+        if "__init__" in own:
+            found.__init__ = own["__init__"]
+            return found
+    with suppress(TypeError):
+        return type(found)(found.__name__, (found,), {**own, "__module__": found.__module__, "__doc__": found.__doc__})
+    return None
 
 
 def _is_in_memory(arguments: Sequence[Any], options: Mapping[str, Any]) -> bool:

@@ -124,7 +124,7 @@ def allow_in_workers(context: "SparkContext", limits: Limits) -> None:
 def install_in_worker() -> None:
     """Guards a Python worker with the limits of `allow_in_workers`; without any it reaches this machine alone."""
     told = os.environ.get(_LIMITS)
-    install(Limits.from_json(told) if told else Limits())
+    install(Limits.from_json(told) if told else Limits(own_network=True))
 
 
 def refused(record: str) -> WriteRefused | None:

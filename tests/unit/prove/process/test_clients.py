@@ -50,3 +50,42 @@ def test_what_connects_from_c_is_refused_unless_the_place_is_of_the_proof(before
         "connected connected refused",
         "",
     ]
+
+
+REAL = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from streamproof.prove.process import guard
+guard.install(guard.Limits(ports=(15001,)))
+import confluent_kafka, MySQLdb
+from confluent_kafka.admin import AdminClient
+class Own(confluent_kafka.Producer):
+    def __init__(self, servers):
+        super().__init__({"bootstrap.servers": servers})
+def tried(make):
+    try:
+        return type(make()).__name__
+    except guard.HostRefused:
+        return "refused"
+print(tried(lambda: AdminClient({"bootstrap.servers": "127.0.0.1:15001"})), tried(lambda: AdminClient({"bootstrap.servers": "127.0.0.1:9092"})))
+print(tried(lambda: Own("127.0.0.1:15001")), tried(lambda: Own("127.0.0.1:9092")))
+print(tried(lambda: MySQLdb.Connection("127.0.0.1", 15001)), tried(lambda: MySQLdb.Connection("127.0.0.1")))
+print(isinstance(Own("127.0.0.1:15001"), confluent_kafka.Producer))
+"""
+MYSQL = """
+class Base:
+    pass
+class Connection(Base):
+    def __init__(self, *a, **k):
+        super(Connection, self).__init__()
+"""
+
+
+def test_classes_that_connect_stay_classes(tmp_path):
+    """A client of the library's, and one of the job's own, inherits from them; some name themselves in what they call."""
+    (tmp_path / "MySQLdb.py").write_text(MYSQL)
+
+    done = subprocess.run([sys.executable, "-c", REAL, str(tmp_path)], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n") == ["AdminClient refused", "Own refused", "Connection refused", "True", ""]
