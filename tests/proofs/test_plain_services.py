@@ -19,7 +19,7 @@ UPSERT = "INSERT INTO public.totals VALUES (%s, %s, %s) ON CONFLICT (account) DO
 
 
 def totals(clicks):
-    clicks.groupBy("user").count().writeStream.outputMode("update").foreachBatch(keep).start()
+    clicks.groupBy("user").count().writeStream.outputMode("update").option("checkpointLocation", "checkpoint").foreachBatch(keep).start()
 
 
 def keep(rows, batch):
@@ -43,7 +43,7 @@ def totals(clicks, store):
             for row in rows.collect():
                 connection.hset("totals", row["user"], row["count"])
 
-    clicks.groupBy("user").count().writeStream.outputMode("update").foreachBatch(keep).start()
+    clicks.groupBy("user").count().writeStream.outputMode("update").option("checkpointLocation", "checkpoint").foreachBatch(keep).start()
 
 
 def read_totals(store):
@@ -56,7 +56,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 
 def totals(clicks):
-    clicks.groupBy("user").count().writeStream.outputMode("update").foreachBatch(keep).start()
+    clicks.groupBy("user").count().writeStream.outputMode("update").option("checkpointLocation", "checkpoint").foreachBatch(keep).start()
 
 
 def keep(rows, batch):

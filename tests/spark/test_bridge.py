@@ -32,11 +32,11 @@ def test_a_python_function_of_the_job_reaches_allowed_hosts_only(spark, allowed,
             return type(problem).__name__
         return "connected"
 
-    guard.allow_in_workers(spark.sparkContext, allowed)
+    guard.allow_in_workers(spark.sparkContext, guard.Limits(hosts=allowed))
     try:
         (row,) = spark.range(1).select(connected("id").alias("said")).collect()
     finally:
-        guard.allow_in_workers(spark.sparkContext, ())
+        guard.allow_in_workers(spark.sparkContext, guard.Limits(own_network=True))
 
     assert (row.said == "HostRefused") is refused, row.said
 

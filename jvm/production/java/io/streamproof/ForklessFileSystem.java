@@ -43,9 +43,13 @@ public class ForklessFileSystem extends RawLocalFileSystem {
   }
 
   /** For {@code spark.hadoop.fs.file.impl}: Hadoop insists on a {@link LocalFileSystem}, with its checksums, for this scheme. */
-  public static final class WithChecksums extends LocalFileSystem {
+  public static class WithChecksums extends LocalFileSystem {
     public WithChecksums() {
-      super(new ForklessFileSystem());
+      this(new ForklessFileSystem());
+    }
+
+    protected WithChecksums(ForklessFileSystem files) {
+      super(files);
     }
 
     /** Hadoop makes the name of a checksum into a path, where the part before a colon would be a scheme: such a file could not be opened. */

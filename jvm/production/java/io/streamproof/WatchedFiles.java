@@ -79,7 +79,7 @@ final class WatchedFiles {
       if (file.start() == 0) {
         try {
           seen.add(new String[] {columns.of(file.toPath(), configuration.value()).json(), file.urlEncodedPath()});
-        } catch (IOException | RuntimeException unreadable) {
+        } catch (Exception unreadable) { // Scala throws what it does not declare
           return reader.apply(file); // which stops at the same file, and says so
         }
       }
@@ -93,6 +93,13 @@ final class WatchedFiles {
             file,
             ParquetFooterReader.readFooter(HadoopInputFile.fromPath(file, configuration), ParquetMetadataConverter.SKIP_ROW_GROUPS));
     return ParquetFileFormat.readSchemaFromFooter(footer, new ParquetToSparkSchemaConverter(configuration));
+  }
+
+  /** Spark knows no nanoseconds; a job reads them as whole numbers. */
+  private static Configuration withNanoseconds(Configuration configuration) {
+    Configuration own = new Configuration(configuration);
+    own.setBoolean("spark.sql.legacy.parquet.nanosAsLong", true);
+    return own;
   }
 
   private static DataType ofOrc(Path file, Configuration configuration) {
@@ -128,7 +135,7 @@ final class WatchedFiles {
           super.buildReaderWithPartitionValues(spark, data, partitions, required, filters, options, conf),
           WatchedFiles::ofParquet,
           seen,
-          conf);
+          withNanoseconds(conf));
     }
   }
 

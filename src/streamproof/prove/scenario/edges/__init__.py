@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from streamproof.prove.scenario.edges.board import Around, Board, as_texts, newest_of
-from streamproof.prove.scenario.edges.copies import copy_in_a_later_batch, forgotten_keys, rivals
+from streamproof.prove.scenario.edges.copies import copy_in_a_later_batch, rivals
 from streamproof.prove.scenario.edges.lateness import given_rows, horizon, late_bound, late_bounds
 from streamproof.prove.scenario.edges.values import missing_time, nested, nulls, two_records
 from streamproof.prove.scenario.edges.windows import gaps, window_edges
@@ -23,7 +23,6 @@ _EDGES = (
     late_bound,
     horizon,
     copy_in_a_later_batch,
-    forgotten_keys,
     rivals,
     gaps,
     window_edges,

@@ -1,7 +1,7 @@
 """The events of a source as edges take their places: where there is room, and what may not move."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -29,9 +29,9 @@ class Around:
         The event time that the user's file declares.
     queries
         The queries of the source that keep state, each with the late bound of every batch, microseconds, as `late_bounds` gives it.
-    turn
-        The batch in which its nulls begin. Two sources of a union begin in different ones: of two events with a null in the key, in one batch,
-        either could stay.
+    never_null
+        Columns that have no null beside those that cannot: keys of a union that another of its sources already has a null in. Of two events
+        with a null in the key, in one batch, either could stay.
     """
 
     plan: SourceScenario
@@ -39,7 +39,7 @@ class Around:
     ddl: str = ""
     time: AskedTime | None = None
     queries: Sequence[tuple[QueryShape, Sequence[int]]] = ()
-    turn: int = 0
+    never_null: Collection[str] = ()
 
 
 def newest_of(events: Sequence[Event], time: AskedTime | None) -> dict[int, int]:
@@ -74,6 +74,11 @@ class Board:
     @property
     def batches(self) -> int:
         return self.events[-1].batch + 1 if self.events else 0
+
+    @property
+    def promises_no_order(self) -> bool:
+        """Whether a query of the source deduplicates without an order: of different events of a key in one batch, any may stay there."""
+        return any(shape.deduplicate is not None and shape.order_by is None for shape, _ in self.around.queries)
 
     @property
     def tick_us(self) -> int:

@@ -1,4 +1,4 @@
-"""Edges of deduplications: a copy in a later batch, keys that are just forgotten, and rivals of which an order decides who stays."""
+"""Edges of deduplications: a copy in a later batch, and rivals of which an order decides who stays."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,37 +18,18 @@ def copy_in_a_later_batch(board: Board) -> None:
         board.copy(original, 1, Edge("as a copy in the next batch"))
 
 
-def forgotten_keys(board: Board) -> None:
-    """In the last batch two events of keys that were remembered: one whose key has just been forgotten, one whose key has a tick left."""
-    done = set()
-    for shape, batch, bound in board.moved():
-        horizon = (bound - shape.horizon_us, shape.deduplicate)
-        known = shape.deduplicate is not None and all(_own_column(board, key) for key in shape.deduplicate)
-        if shape.order_by is None and known and horizon not in done:
-            done.add(horizon)
-            _remembered_until(board, shape, batch, bound)
-
-
-def _remembered_until(board: Board, shape: QueryShape, batch: int, bound: int) -> None:
-    bounds = next(bounds for one, bounds in board.around.queries if one is shape)
-    at = -(-(bound - shape.horizon_us) // board.tick_us) * board.tick_us
-    exact = at == bound - shape.horizon_us
-    earlier = [number for number in range(batch) if bounds[number] < at <= board.newest.get(number, at - 1)]
-    ticks = ((0, "has just been forgotten"), (board.tick_us, "has a tick left")) if exact else ((0, "has less than a tick left"),)
-    for offset, words in ticks if earlier else ():
-        first = board.put(earlier[0], Edge(f"whose key {words} when a rival comes"), time_us=at + offset)
-        if first is not None:
-            own = {key: first.values[key] for key in shape.deduplicate or ()}
-            board.put(batch, Edge(f"of a key that {words}"), values=own)
-
-
 def _own_column(board: Board, key: str) -> bool:
     """Whether the source's events have the column, and it is not their time."""
     return key in board.around.plan.columns and key != board.around.plan.time_column
 
 
 def rivals(board: Board) -> None:
-    """Two different events of one key, for each deduplication that goes by an order: one without an order, and one that differs in its time."""
+    """Two different events of one key, for each deduplication that goes by an order: one without an order, and one that differs in its time.
+
+    Where another query deduplicates without an order there are none: after a crash both may come in one batch, and which stays is not promised.
+    """
+    if board.promises_no_order:
+        return
     orders = {(shape.order_by, shape.deduplicate): shape for shape, _ in board.around.queries if shape.order_by is not None}
     for shape in orders.values():
         if not all(_own_column(board, key) for key in (str(shape.order_by), *(shape.deduplicate or ()))):

@@ -11,7 +11,7 @@ from streamproof.prove.scenario.scenario import ChoiceColumn, EventTimeColumn
 
 def nulls(board: Board) -> None:
     """Null in each column that may be null, the keys among them, in turn over the batches."""
-    for number, name in enumerate(may_be_null(board.around), start=board.around.turn):
+    for number, name in enumerate(may_be_null(board.around)):
         board.put(number % board.batches, Edge(f"with null in {name}"), values={name: None})
 
 
@@ -21,7 +21,7 @@ def may_be_null(around: Around) -> Iterator[str]:
         return
     for name, column in around.plan.columns.items():
         not_null = re.search(rf"(?<!\w){re.escape(name)}(?!\w)[^,]*\bnot\s+null\b", around.ddl, re.IGNORECASE)
-        if not isinstance(column, EventTimeColumn) and not not_null:
+        if not isinstance(column, EventTimeColumn) and not not_null and name not in around.never_null:
             yield name
 
 

@@ -28,7 +28,8 @@ def gaps(board: Board) -> None:
     """Two events of one key a gap apart, a tick less and a tick more: in one session, in one, in two."""
     if board.around.plan.time_column is None:
         return
-    waiting = {_waits_in(shape): None for shape, _ in board.around.queries}
+    shapes = [shape for shape, _ in board.around.queries if shape.order_by is None or not board.promises_no_order]
+    waiting = {_waits_in(shape): None for shape in shapes}
     sessions = [(kind, by) for kind, by in waiting if kind is not None and kind.merges]
     for number, (kind, by) in enumerate(sessions):
         _apart(board, kind, by, number)

@@ -66,12 +66,13 @@ def add_edges(
     shapes = {query: _shape(query, calls, config) for query, calls in asked.items()}
     bounds = {query: late_bounds(shape, {name: newest[name] for name in asked[query].sources}) for query, shape in shapes.items()}
     found = {}
-    for turn, (name, events) in enumerate(made.items()):
+    for name, events in made.items():
         queries = [
             (shapes[query], bounds[query]) for query, calls in asked.items() if name in calls.sources and shapes[query].stateful
         ]
         source, time = config.source[name], event_time_asked(config, name)
-        around = Around(scenario.source[name], shape_of_source(source), source.schema_ddl or "", time, queries, turn)
+        others = {key for query, calls in asked.items() if name in calls.sources[1:] for key in shapes[query].deduplicate or ()}
+        around = Around(scenario.source[name], shape_of_source(source), source.schema_ddl or "", time, queries, others)
         found[name] = with_edges(events, around)
     return found
 

@@ -133,7 +133,7 @@ public class GuardedFileSystem extends ForklessFileSystem {
   }
 
   /** For {@code spark.hadoop.fs.file.impl}: Hadoop insists on a {@link LocalFileSystem}, with its checksums, for this scheme. */
-  public static final class WithChecksums extends LocalFileSystem {
+  public static final class WithChecksums extends ForklessFileSystem.WithChecksums {
     public WithChecksums() {
       super(new GuardedFileSystem());
     }
