@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.proof]
 WORKS = {
     "await a second, then stop": (
         "def job(clicks):\n"
-        "    query = clicks.writeStream.format('parquet').option('path', '/lake/rows').start()\n"
+        "    query = clicks.writeStream.format('parquet').option('path', '/lake/rows').option('checkpointLocation', '/lake/progress').start()\n"
         "    query.awaitTermination(1)\n"
         "    query.stop()\n",
         30,
@@ -26,14 +26,14 @@ WORKS = {
         "        rows.write.mode('append').parquet('/lake/rows')\n"
         "        for query in spark.streams.active:\n"
         "            query.stop()\n"
-        "    clicks.writeStream.foreachBatch(write).start().awaitTermination(5)\n",
+        "    clicks.writeStream.foreachBatch(write).option('checkpointLocation', '/lake/progress').start().awaitTermination(5)\n",
         30,
     ),
     "the schema of the input's own folder": (
         "def job(spark):\n"
         "    schema = spark.read.json('/landing/in/*.json').schema\n"
         "    stream = spark.readStream.schema(schema).json('/landing/in')\n"
-        "    stream.writeStream.format('parquet').option('path', '/lake/rows').start()\n",
+        "    stream.writeStream.format('parquet').option('path', '/lake/rows').option('checkpointLocation', '/lake/progress').start()\n",
         30,
     ),
     "lines, taken apart by from_json": (
@@ -41,12 +41,13 @@ WORKS = {
         "def job(spark):\n"
         "    lines = spark.readStream.text('/landing/clicks')\n"
         "    rows = lines.select(F.from_json('value', 'id int, user string').alias('row')).select('row.*')\n"
-        "    rows.writeStream.format('parquet').option('path', '/lake/rows').start()\n",
+        "    rows.writeStream.format('parquet').option('path', '/lake/rows').option('checkpointLocation', '/lake/progress').start()\n",
         30,
     ),
     "a memory sink that is read": (
         "def job(spark, clicks):\n"
-        "    clicks.groupBy('user').count().writeStream.format('memory').queryName('per_user').outputMode('complete').start()\n"
+        "    clicks.groupBy('user').count().writeStream.format('memory').queryName('per_user').outputMode('complete')"
+        ".option('checkpointLocation', '/p').start()\n"
         "    found = spark.sql('select sum(p.count) as n, count(*) as users from per_user p').first()\n"
         "    assert (found.n, found.users) == (30, 3), found\n"
         "    assert spark.table('per_user').count() == 3\n",
@@ -54,7 +55,7 @@ WORKS = {
     ),
     "a table that is read": (
         "def job(spark, clicks):\n"
-        "    clicks.writeStream.toTable('shop.rows').awaitTermination()\n"
+        "    clicks.writeStream.option('checkpointLocation', '/lake/progress').toTable('shop.rows').awaitTermination()\n"
         "    assert spark.sql('select max(shop.rows.id) from shop.rows').first()[0] == 29\n"
         "    assert spark.read.table('shop.rows').columns == ['id', 'user']\n",
         30,
@@ -63,14 +64,14 @@ WORKS = {
         "def write(rows, n):\n"
         "    rows.write.mode('append').bucketBy(4, 'id').sortBy('id').saveAsTable('rows')\n"
         "def job(clicks):\n"
-        "    clicks.writeStream.foreachBatch(write).start()\n",
+        "    clicks.writeStream.foreachBatch(write).option('checkpointLocation', '/lake/progress').start()\n",
         30,
     ),
 }
 QUICKEST = ("await a second, then stop", "a memory sink that is read")
 NOTEBOOK = (
     "rows = spark.readStream.schema('id int, user string').json('/landing/clicks')\n"
-    "rows.writeStream.format('parquet').option('path', '/lake/rows').start()\n"
+    "rows.writeStream.format('parquet').option('path', '/lake/rows').option('checkpointLocation', '/lake/progress').start()\n"
 )
 REFUSED = {
     "a tool of a notebook": ("def job(clicks):\n    display(clicks)\n", "display(), which only a notebook has"),
@@ -116,7 +117,7 @@ def test_a_log_of_plain_lines_is_a_sample(tmp_path, monkeypatch):
         "from pyspark.sql import functions as F\n"
         "def job(spark):\n"
         "    users = spark.readStream.text('/var/log/app').select(F.regexp_extract('value', 'user=(\\\\w+)', 1).alias('user'))\n"
-        "    users.writeStream.format('parquet').option('path', '/lake/users').start()\n"
+        "    users.writeStream.format('parquet').option('path', '/lake/users').option('checkpointLocation', '/lake/progress').start()\n"
     )
 
     proof = proved(code, tmp_path, monkeypatch, inputs={"clicks": "clicks.log"})
@@ -142,7 +143,7 @@ def test_headers_of_kafkas_records_come_from_the_sample(tmp_path, monkeypatch):
         "def job(spark):\n"
         "    topic = spark.readStream.format('kafka').option('subscribe', 'clicks').option('includeHeaders', 'true').load()\n"
         "    rows = topic.selectExpr('cast(headers[0].value as string) as trace').where(\"trace like 't%'\")\n"
-        "    rows.writeStream.format('parquet').option('path', '/lake/traces').start()\n"
+        "    rows.writeStream.format('parquet').option('path', '/lake/traces').option('checkpointLocation', '/lake/progress').start()\n"
     )
     (tmp_path / "traced.jsonl").write_text("".join(json.dumps({"id": n, "headers": {"trace": f"t{n}"}}) + "\n" for n in range(30)))
 
@@ -158,7 +159,7 @@ def test_a_job_that_stops_over_a_null_of_a_cut_line_is_told_so(tmp_path, monkeyp
         "def write(rows, n):\n"
         "    print([row.user.upper() for row in rows.collect()])\n"
         "def job(clicks):\n"
-        "    clicks.writeStream.foreachBatch(write).start()\n"
+        "    clicks.writeStream.foreachBatch(write).option('checkpointLocation', '/lake/progress').start()\n"
     )
 
     with pytest.raises(StreamproofError) as problem:

@@ -31,8 +31,8 @@ PROBLEMS = {
     ),
     "a stream of what another query writes": (
         "def job(spark, clicks):\n"
-        "    clicks.writeStream.format('parquet').option('path', '/lake/bronze').start()\n"
-        "    spark.readStream.schema('id long').parquet('/lake/bronze').writeStream.format('console').start()\n",
+        "    clicks.writeStream.format('parquet').option('path', '/lake/bronze').option('checkpointLocation', '/progress/bronze').start()\n"
+        "    spark.readStream.schema('id long').parquet('/lake/bronze').writeStream.format('console').option('checkpointLocation', '/p/shown').start()\n",
         "Prove each query by itself",
     ),
     "a relative import": (
@@ -165,8 +165,10 @@ def test_a_program_with_all_that_a_program_may_do_is_proved_as_it_stands(tmp_pat
 
 APPENDS = """
 def job(clicks, path="/data/clicks.csv"):
-    clicks.writeStream.foreachBatch(lambda rows, n: rows.toPandas().to_csv(path, mode="a", header=False)).queryName("lines").start()
-    clicks.writeStream.foreachBatch(lambda rows, n: rows.write.mode("overwrite").json(f"/lake/clicks/batch={n}")).queryName("lake").start()
+    lines = clicks.writeStream.foreachBatch(lambda rows, n: rows.toPandas().to_csv(path, mode="a", header=False))
+    lines.queryName("lines").option("checkpointLocation", "/p/lines").start()
+    lake = clicks.writeStream.foreachBatch(lambda rows, n: rows.write.mode("overwrite").json(f"/lake/clicks/batch={n}"))
+    lake.queryName("lake").option("checkpointLocation", "/p/lake").start()
 """
 
 
@@ -236,7 +238,7 @@ def keep(rows, n):
 
 
 def job(clicks):
-    clicks.writeStream.foreachBatch(keep).start()
+    clicks.writeStream.foreachBatch(keep).option("checkpointLocation", "/progress/kept").start()
 """
 
 
