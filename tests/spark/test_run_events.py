@@ -56,9 +56,11 @@ def test_a_run_with_late_and_rejected_rows_says_what_each_batch_did(small_job):
     result, heard = run(job)
 
     assert kinds(heard)[:2] == ["query-starting", "query-started"]
+    assert heard[1].batch == 0, "the first batch of the run"
     assert kinds(heard)[-3:] == ["query-finishing", "query-ended", "run-ended"]
     for batch in range(result.batches):
-        life = [each.kind for each in heard if getattr(each, "batch", None) == batch and each.kind != "batch-published"]
+        of_batch = [each.kind for each in heard if getattr(each, "batch", None) == batch and each.kind.startswith("batch-")]
+        life = [kind for kind in of_batch if kind != "batch-published"]
         assert life == [kind for kind in LIFE if kind != "batch-published"]
     staged, committed = of(BatchStaged, heard), of(BatchCommitted, heard)
     assert staged[0].counts == {"input": 3, "expanded": 0, "emitted": 0, "late": 0, "rejected": 2, "duplicate": 0, "filtered": 0}
