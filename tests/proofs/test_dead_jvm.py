@@ -14,6 +14,9 @@ import sys
 from pyspark import SparkContext
 from streamproof.proof import prove
 from streamproof.prove.events import Recorded
+from streamproof.prove.process import apart
+
+apart.stay_here()  # its JVM is then that of this process
 
 def kill(event):
     if isinstance(event, Recorded):

@@ -15,18 +15,21 @@ from streamproof.prove.process import apart
 def serve(asking: socket.socket, life: int) -> None:
     """Until the other process ends."""
     apart.send(asking, apart.state())
-    threading.Thread(target=_end_with, args=(life,), name="end-with-parent", daemon=True).start()
+    calling = threading.Event()
+    threading.Thread(target=_end_with, args=(life, calling), name="end-with-parent", daemon=True).start()
     while True:
         try:
             _take_up(apart.receive(asking))  # what follows is found on its path
             function, arguments = apart.receive(asking)
         except (EOFError, KeyboardInterrupt, ConnectionError):
             return
+        calling.set()
         try:
             with _asked_to_end() as end:
                 answer = "gave", function(**arguments, listener=lambda event: apart.send(asking, ("told", event)), end=end)
         except BaseException as problem:  # noqa: BLE001 -- Ctrl-C too: it is raised over there
             answer = "raised", apart.portable(problem)
+        calling.clear()
         try:
             apart.send(asking, answer)
         except (OSError, KeyboardInterrupt):
@@ -61,10 +64,12 @@ def _take_up(around: dict[str, Any]) -> None:
     sys.path[:] = around["path"]
 
 
-def _end_with(life: int) -> None:
+def _end_with(life: int, calling: threading.Event) -> None:
+    """Ends the call that goes on once the other process has ended; between calls `serve` hears of it."""
     while os.read(life, 1):
         pass
-    os.kill(os.getpid(), signal.SIGINT)
+    if calling.is_set():
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 if __name__ == "__main__":

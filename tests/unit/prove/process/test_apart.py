@@ -142,3 +142,16 @@ def test_a_function_is_called_in_a_process_that_is_set_apart(monkeypatch):
     with pytest.raises(OSError, match="no"):
         served.call(importable._raises, {}, None, network=True)
     served._end_all()
+
+
+def test_between_calls_it_ends_without_a_word_and_removes_its_temporary_files(monkeypatch, capfd, tmp_path):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    import test_apart as importable
+
+    for _ in range(5):
+        served.call(importable._tells, {"told": 1}, None, network=True)
+        served._end_all()
+
+    assert capfd.readouterr().err == ""
+    assert list(tmp_path.iterdir()) == []
