@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 
 from benchmarks import time_per_event
 from benchmarks.time_per_event import AGGREGATED, PROCESSES, SETTINGS, Run, Seconds, in_turns, of_processes, ours, written
-from streamproof.runtime.session import start_session
+from streamproof.runtime.spark.session import start_session
 
 LIMIT = 1.15
 EVENTS = 48_000_000

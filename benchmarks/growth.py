@@ -14,7 +14,7 @@ from pathlib import Path
 from streamproof.config import load
 from streamproof.core.manifest import Chain
 from streamproof.runtime.run import run_job
-from streamproof.runtime.session import start_session
+from streamproof.runtime.spark.session import start_session
 
 AGES = (1_000, 10_000, 100_000)
 STARTS = 5

@@ -20,8 +20,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from benchmarks.time_per_event import SETTINGS
 from streamproof.config import load
-from streamproof.runtime.binding import bind
-from streamproof.runtime.session import start_session
+from streamproof.runtime.binding.bind import bind
+from streamproof.runtime.spark.session import start_session
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.query import start_query
 

@@ -25,7 +25,7 @@ from streamproof.connectors.registry.client import RegisteredSchema, Registry
 from streamproof.core.ids import new_id, short
 from streamproof.lab import KafkaCluster, Postgres
 from streamproof.lab.registry import Registry as RegistryService
-from streamproof.runtime.doors import SideDoors
+from streamproof.runtime.rows.doors import SideDoors
 
 EVENTS = 1_000_000
 TYPES = {"id": "long", "client": "string", "amount": "double", "text": "string"}

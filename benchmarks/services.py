@@ -34,9 +34,9 @@ from streamproof.config import load
 from streamproof.core.clock import monotonic_seconds, now_utc
 from streamproof.core.ids import new_id, short
 from streamproof.lab import KafkaCluster, Postgres
-from streamproof.runtime.binding import bind
-from streamproof.runtime.connector_jars import KAFKA, jars_of
-from streamproof.runtime.session import STREAMING, start_session
+from streamproof.runtime.binding.bind import bind
+from streamproof.runtime.spark.connector_jars import KAFKA, jars_of
+from streamproof.runtime.spark.session import STREAMING, start_session
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.query import start_query
 
@@ -313,7 +313,7 @@ def source(bench: Bench) -> None:
     from streamproof.config import KafkaSource
     from streamproof.connectors.event_time import accepted
     from streamproof.connectors.kafka.source import read
-    from streamproof.runtime.doors import SideDoors
+    from streamproof.runtime.rows.doors import SideDoors
 
     events, topic = 1_000_000, bench.topic()
     producer = Producer({"bootstrap.servers": bench.kafka.url, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000})

@@ -23,8 +23,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from streamproof.config import load
-from streamproof.runtime.binding import bind
-from streamproof.runtime.session import start_session
+from streamproof.runtime.binding.bind import bind
+from streamproof.runtime.spark.session import start_session
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.query import start_query
 

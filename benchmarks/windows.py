@@ -33,7 +33,7 @@ from benchmarks.time_per_event import (
     summed,
     written,
 )
-from streamproof.runtime.session import start_session
+from streamproof.runtime.spark.session import start_session
 
 LIMIT = 1.05
 _HOUR = 3_600_000

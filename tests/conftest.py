@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from streamproof.prove.process import apart
-from streamproof.runtime.connector_jars import KAFKA, jars_of
+from streamproof.runtime.spark.connector_jars import KAFKA, jars_of
 
 # Tests look into a proof and change it, and share its JVM: it runs in their process. Those of the namespaces start processes of their own.
 apart.stay_here()

@@ -113,8 +113,8 @@ def test_the_screen_of_a_run_knows_its_events_and_its_result_and_nothing_else_of
 
     assert set(re.findall(r"streamproof\.runtime(?:\.\w+| import \w+)", text)) == {
         "streamproof.runtime import events",
-        "streamproof.runtime.events",
-        "streamproof.runtime.result",
+        "streamproof.runtime.watching.events",
+        "streamproof.runtime.watching.result",
     }
 
 

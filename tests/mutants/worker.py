@@ -10,7 +10,7 @@ from pathlib import Path
 from mutants.catalogue import Selection, catalogue
 from mutants.proving import prove_here, proved
 from streamproof.prove.process.engine import Engine
-from streamproof.runtime.connector_jars import KAFKA, jars_of
+from streamproof.runtime.spark.connector_jars import KAFKA, jars_of
 
 
 def main(answers: int, scratch: str, *, on_services: bool) -> None:

@@ -15,8 +15,8 @@ from spark.small_job import Binding, SmallJob
 from streamproof.config import JobConfig, load
 from streamproof.prove.artifacts.reading import OutputLayout, OutputRow, QueryHistory, QueryLayout, read_history
 from streamproof.replay.bounded.run import run_bounded
-from streamproof.runtime.binding import bind
-from streamproof.runtime.result import RunResult
+from streamproof.runtime.binding.bind import bind
+from streamproof.runtime.watching.result import RunResult
 
 TIMES = ("ts", "newest")
 OTHERS = "others"

@@ -13,8 +13,8 @@ from services.topics import made, received, sent
 from spark.small_job import Binding, SmallJob, event
 from streamproof.config import models
 from streamproof.lab import KafkaCluster
-from streamproof.runtime.events import BatchCommitted, Listener, RunEvent, nobody
-from streamproof.runtime.result import RunResult
+from streamproof.runtime.watching.events import BatchCommitted, Listener, RunEvent, nobody
+from streamproof.runtime.watching.result import RunResult
 
 JOB = """
 @sp.job

@@ -53,7 +53,7 @@ def of_kafka(kafka: KafkaCluster) -> Store:
 def test_r26_a_store_that_was_emptied_is_noticed_though_its_newest_rows_are_old(
     small_job: Callable[..., SmallJob], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, of: str
 ):
-    monkeypatch.setattr("streamproof.runtime.manifests.KEPT", 3)
+    monkeypatch.setattr("streamproof.runtime.journal.manifests.KEPT", 3)
     table, empty = request.getfixturevalue(of)
     small = small_job(KEPT, Binding(sinks={"rejected": "json"}, tables={"sink.kept": table}))
     for number in range(6):

@@ -17,7 +17,7 @@ from streamproof.connectors.kafka.source import read, require
 from streamproof.errors import ConfigurationError, DataError, WrongCheckpoint
 from streamproof.lab import KafkaCluster
 from streamproof.replay.bounded.run import run_bounded
-from streamproof.runtime.lag import lag_of
+from streamproof.runtime.watching.lag import lag_of
 
 pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]
 

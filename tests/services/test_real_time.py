@@ -14,8 +14,8 @@ from streamproof.errors import (
     JobDefinitionError,
     StreamproofError,
 )
-from streamproof.runtime.events import BatchCommitted, RunEvent
 from streamproof.runtime.real_time import protocol
+from streamproof.runtime.watching.events import BatchCommitted, RunEvent
 
 pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]
 

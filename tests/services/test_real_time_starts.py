@@ -17,8 +17,8 @@ from streamproof.errors import (
     TornCheckpoint,
     TwoDrivers,
 )
-from streamproof.runtime import manifests
-from streamproof.runtime.logs import QueryLogs
+from streamproof.runtime.journal import manifests
+from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.real_time import protocol
 
 pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]

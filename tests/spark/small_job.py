@@ -24,11 +24,11 @@ from streamproof.connectors import Sink
 from streamproof.core.manifest import LedgerEntry, Manifest
 from streamproof.errors import StreamproofError
 from streamproof.prove.artifacts.row_files import rows_of
-from streamproof.runtime.binding import bind
-from streamproof.runtime.manifests import ManifestStore
-from streamproof.runtime.result import RunResult
+from streamproof.runtime.binding.bind import bind
+from streamproof.runtime.binding.sinks import sink_of
+from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.run import run_job
-from streamproof.runtime.sinks import sink_of
+from streamproof.runtime.watching.result import RunResult
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 EVENT_TIME = 'event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds" }'

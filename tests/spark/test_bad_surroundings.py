@@ -12,8 +12,8 @@ from streamproof._jvm import Storage
 from streamproof.core.account import Account
 from streamproof.core.manifest import Manifest
 from streamproof.errors import DiskFull, SinkError, StreamproofError, TwoDrivers
-from streamproof.runtime.deciding import Deciding
-from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.batch.deciding import Deciding
+from streamproof.runtime.journal.manifests import ManifestStore
 
 pytestmark = pytest.mark.spark
 

@@ -5,7 +5,7 @@ import pytest
 from spark.small_job import SUMS, WINDOWED, Binding, event
 from streamproof.config import load
 from streamproof.errors import JobDefinitionError
-from streamproof.runtime.analysis import analysed
+from streamproof.runtime.checks.analysis import analysed
 
 pytestmark = pytest.mark.spark
 

@@ -7,8 +7,8 @@ from streamproof import _jvm
 from streamproof.config import load
 from streamproof.errors import PlanChanged
 from streamproof.replay.bounded.run import run_bounded
-from streamproof.runtime.binding import bind
-from streamproof.runtime.doors import SideDoors
+from streamproof.runtime.binding.bind import bind
+from streamproof.runtime.rows.doors import SideDoors
 from streamproof.runtime.start.plan import reads
 from streamproof.stream.graph import build
 

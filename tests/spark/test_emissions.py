@@ -9,7 +9,7 @@ from spark.small_job import Binding, event, instant
 from streamproof.config import load
 from streamproof.errors import ConfigurationError, JobDefinitionError, PlanChanged, RemedyAction, StagedRowsGone, StreamproofError
 from streamproof.replay.bounded.run import run_bounded
-from streamproof.runtime import waiting
+from streamproof.runtime.rows import waiting
 
 pytestmark = [pytest.mark.spark, pytest.mark.beside]
 

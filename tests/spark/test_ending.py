@@ -10,12 +10,12 @@ from streamproof.core.account import Account
 from streamproof.errors import DataError
 from streamproof.lab.process import until
 from streamproof.runtime import run
-from streamproof.runtime.binding import bind
-from streamproof.runtime.events import BatchCommitted, BatchPlanned, RunEvent
-from streamproof.runtime.publishing import Publisher
-from streamproof.runtime.result import RunResult
+from streamproof.runtime.batch.publishing import Publisher
+from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.query import start_query
+from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, RunEvent
+from streamproof.runtime.watching.result import RunResult
 
 pytestmark = pytest.mark.spark
 

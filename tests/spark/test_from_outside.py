@@ -8,8 +8,8 @@ from pyspark.sql import SparkSession
 
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, assert_readable, event, run_apart
 from streamproof.errors import ConfigurationError
-from streamproof.runtime.session import STREAMING
-from streamproof.runtime.settings import SETTINGS, Setting, Where, guard
+from streamproof.runtime.spark.session import STREAMING
+from streamproof.runtime.spark.settings import SETTINGS, Setting, Where, guard
 
 pytestmark = pytest.mark.spark
 

@@ -9,10 +9,10 @@ from pyspark.sql.types import LongType, StructField, StructType
 from spark.small_job import WINDOWED, Binding
 from streamproof import _jvm
 from streamproof.config import load
-from streamproof.runtime.binding import bind
-from streamproof.runtime.doors import SideDoors
+from streamproof.runtime.binding.bind import bind
+from streamproof.runtime.rows.doors import SideDoors
+from streamproof.runtime.rows.tally import tallied
 from streamproof.runtime.start.plan import reads
-from streamproof.runtime.tally import tallied
 from streamproof.stream.graph import build
 from streamproof.stream.names import DUE
 from streamproof.stream.outputs import SideKind

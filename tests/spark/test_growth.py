@@ -17,7 +17,7 @@ def manifests(job, query="kept"):
 
 @pytest.fixture(autouse=True)
 def _few_are_kept(monkeypatch):
-    monkeypatch.setattr("streamproof.runtime.manifests.KEPT", 3)
+    monkeypatch.setattr("streamproof.runtime.journal.manifests.KEPT", 3)
 
 
 def test_manifests_are_pruned_and_the_account_goes_on(small_job):
@@ -37,14 +37,14 @@ def test_manifests_are_pruned_and_the_account_goes_on(small_job):
 
 @pytest.mark.full
 def test_more_than_are_removed_at_once_are_removed_batch_by_batch(small_job, monkeypatch):
-    monkeypatch.setattr("streamproof.runtime.manifests.KEPT", 100)
+    monkeypatch.setattr("streamproof.runtime.journal.manifests.KEPT", 100)
     job = small_job(KEPT)
     for batch in range(6):
         job.feed([event(f"e{batch}", batch)])
     job.run()
     assert manifests(job) == [0, 1, 2, 3, 4, 5]
-    monkeypatch.setattr("streamproof.runtime.manifests.KEPT", 1)
-    monkeypatch.setattr("streamproof.runtime.manifests._AT_ONCE", 2)
+    monkeypatch.setattr("streamproof.runtime.journal.manifests.KEPT", 1)
+    monkeypatch.setattr("streamproof.runtime.journal.manifests._AT_ONCE", 2)
     for batch in range(2):
         job.feed([event(f"more{batch}", batch)])
 

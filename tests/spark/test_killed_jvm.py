@@ -60,12 +60,12 @@ PHASES = {
     "when Spark has started": ("streamproof.runtime.run:bind", "before"),
     "while the checkpoint is looked at": ("streamproof.runtime.start.query:validate", "before"),
     "while the plan is made": ("streamproof.runtime.start.plan:build", "before"),
-    "when a batch is planned": ("streamproof.runtime.batch:BatchProtocol.run", "before"),
-    "when a batch is staged": ("streamproof.runtime.deciding:Deciding.decide", "before"),
+    "when a batch is planned": ("streamproof.runtime.batch.protocol:BatchProtocol.run", "before"),
+    "when a batch is staged": ("streamproof.runtime.batch.deciding:Deciding.decide", "before"),
     "while it is published": ("streamproof.connectors.files.sink:FileSink.publish", "before"),
-    "while it is committed": ("streamproof.runtime.batch:BatchProtocol.run", "after"),
+    "while it is committed": ("streamproof.runtime.batch.protocol:BatchProtocol.run", "after"),
     "while the run waits": ("streamproof.runtime.run:_wait", "after"),
-    "at the end": ("streamproof.runtime.batch:BatchProtocol.finish", "before"),
+    "at the end": ("streamproof.runtime.batch.protocol:BatchProtocol.finish", "before"),
     "while the account is counted": ("streamproof.runtime.run:summary", "before"),
 }
 

@@ -6,7 +6,7 @@ from spark.small_job import Binding, event
 from streamproof.config import load
 from streamproof.core.account import Account
 from streamproof.errors import JobDefinitionError
-from streamproof.runtime.binding import bind
+from streamproof.runtime.binding.bind import bind
 
 pytestmark = pytest.mark.spark
 

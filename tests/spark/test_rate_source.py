@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from spark.small_job import Binding, SmallJob
-from streamproof.runtime.events import BatchCommitted, RunEvent
+from streamproof.runtime.watching.events import BatchCommitted, RunEvent
 
 pytestmark = pytest.mark.spark
 

@@ -14,8 +14,8 @@ from spark.small_job import KEPT, Binding, dies, event
 from streamproof._jvm import Storage
 from streamproof.core.account import Account
 from streamproof.errors import DivertError, NondeterministicReplay, StagedRowsGone, TwoDrivers
-from streamproof.runtime.manifests import ManifestStore
-from streamproof.runtime.reports import sums_by_output
+from streamproof.runtime.journal.manifests import ManifestStore
+from streamproof.runtime.rows.reports import sums_by_output
 
 pytestmark = pytest.mark.spark
 

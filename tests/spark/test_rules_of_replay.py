@@ -13,7 +13,7 @@ import pytest
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, dies, event
 from streamproof.core.account import Account
 from streamproof.errors import AccountError, DataError, FingerprintMismatch, NondeterministicReplay, OutputInUse, TornCheckpoint
-from streamproof.runtime.tally import hash_of
+from streamproof.runtime.rows.tally import hash_of
 
 pytestmark = pytest.mark.spark
 

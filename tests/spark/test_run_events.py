@@ -10,7 +10,7 @@ import pytest
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, SmallJob, event, instant
 from streamproof.core.account import Account
 from streamproof.errors import AccountError, DataError
-from streamproof.runtime.events import (
+from streamproof.runtime.watching.events import (
     BatchCommitted,
     BatchPlanned,
     BatchPublished,
@@ -24,7 +24,7 @@ from streamproof.runtime.events import (
     RunFailed,
     WatermarkLeapt,
 )
-from streamproof.runtime.result import RunResult
+from streamproof.runtime.watching.result import RunResult
 
 pytestmark = pytest.mark.spark
 

@@ -6,7 +6,7 @@ import pytest
 
 from spark.small_job import SUMS, WINDOWED, SmallJob, event
 from streamproof.config import load
-from streamproof.runtime.binding import bind
+from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.query import start_query
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.runtime.events import BatchCommitted, RunEvent
+from streamproof.runtime.watching.events import BatchCommitted, RunEvent
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^#|\Z)", PAGE, re.DOTALL | re.MULTILINE))

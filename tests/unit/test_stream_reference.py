@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.cli.main import main
-from streamproof.runtime.rehearsal import Rehearsed
+from streamproof.runtime.checks.rehearsal import Rehearsed
 from streamproof.stream import Outputs, SideOutput, Stream, WindowedStream
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "stream.md").read_text(encoding="utf-8")
@@ -64,6 +64,6 @@ def test_the_examples_are_a_job(tmp_path):
     configuration.write_text(configuration.read_text().replace("notional double,", "notional double, venue string,"))
 
     answer = tmp_path / "answer.json"
-    subprocess.run([sys.executable, "-m", "streamproof.runtime.rehearse_main", str(answer), str(folder), ""], check=True)
+    subprocess.run([sys.executable, "-m", "streamproof.runtime.checks.rehearse_main", str(answer), str(folder), ""], check=True)
 
     assert Rehearsed.from_json(answer.read_text()) == Rehearsed(("exposure", "late", "rejected", "again"))

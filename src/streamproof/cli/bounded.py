@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from streamproof.config import JobConfig
-    from streamproof.runtime.result import RunResult
+    from streamproof.runtime.watching.result import RunResult
 
 
 def require_alone(to: str | None, bounded: bool, others: Mapping[str, Any]) -> None:
@@ -32,7 +32,7 @@ def require_alone(to: str | None, bounded: bool, others: Mapping[str, Any]) -> N
 def run_once(config: "JobConfig", target: str, profile: str | None, to: str | None, *, as_json: bool, log: "Path | None") -> None:
     """Computes the job, and prints each output and the account."""
     from streamproof.cli.interrupting import Interruption, interruptible
-    from streamproof.runtime.run_log import python_side
+    from streamproof.runtime.spark.run_log import python_side
 
     interruption, out, wrong = Interruption(), screen.console(), None
     try:

@@ -7,7 +7,7 @@ import typer
 from streamproof.cli import screen
 
 if TYPE_CHECKING:
-    from streamproof.runtime.preflight import Finding
+    from streamproof.runtime.checks.preflight import Finding
 
 EXAMPLES = """\b
 Examples:
@@ -41,7 +41,7 @@ def check(
     """Check configuration, job, scenario, Java, Spark and folders. Without --spark it takes under two seconds and starts no JVM."""
     from rich.text import Text
 
-    from streamproof.runtime.preflight import look_at
+    from streamproof.runtime.checks.preflight import look_at
 
     out, found = screen.console(), [*look_at(target, profile=profile, spark=spark), *_scenario(target, profile)]
     width = max(len(item.what) for item in found)
@@ -74,7 +74,7 @@ def _scenario(target: str, profile: str | None) -> "list[Finding]":
     from streamproof.errors import StreamproofError
     from streamproof.prove.scenario.fitting import look_at_scenario
     from streamproof.prove.scenario.scenario import FILE_NAME
-    from streamproof.runtime.preflight import Finding
+    from streamproof.runtime.checks.preflight import Finding
 
     try:
         config = load(target, profile=profile)

@@ -86,14 +86,14 @@ def _compared(
     output: str | None,
     show: int,
 ) -> "Diff":
-    from streamproof.runtime.environment import find_java, find_spark
+    from streamproof.runtime.spark.environment import find_java, find_spark
 
     find_spark()
     from streamproof.replay.diff.compare import Asked, compare, found_outputs
     from streamproof.replay.diff.sides import is_remote
-    from streamproof.runtime.failures import telling_of_a_dead_jvm
-    from streamproof.runtime.run_log import passing_log
-    from streamproof.runtime.session import start_session
+    from streamproof.runtime.spark.failures import telling_of_a_dead_jvm
+    from streamproof.runtime.spark.run_log import passing_log
+    from streamproof.runtime.spark.session import start_session
 
     asked = Asked(tuple(key), tolerance, newest, tuple(ignored), output, show)
     if not is_remote(a) and not is_remote(b):

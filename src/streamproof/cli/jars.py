@@ -13,7 +13,7 @@ def jars(target: Target = ".", profile: Profile = None) -> None:
     """Print the paths of the jars that the job needs on driver and executors: ours, its connectors' and its own."""
     from streamproof import _jvm
     from streamproof.config import load
-    from streamproof.runtime.connector_jars import connector_jars
+    from streamproof.runtime.spark.connector_jars import connector_jars
 
     config = load(target, profile=profile)
     found = [*_jvm.jars(), *connector_jars(config), config.spark.get("spark.jars", "")]

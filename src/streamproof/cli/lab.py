@@ -13,7 +13,7 @@ from streamproof.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from streamproof.runtime.artifacts import Progress
+    from streamproof.runtime.spark.artifacts import Progress
 
 NAMES = ("kafka", "registry", "postgres", "redis", "toxiproxy", "api", "spark")
 EXAMPLES = """\b

@@ -118,7 +118,7 @@ def _of_a_dead_jvm(problem: Exception) -> StreamproofError | None:
     if "py4j" not in sys.modules:
         return None
     from streamproof import _jvm
-    from streamproof.runtime.failures import jvm_gone
+    from streamproof.runtime.spark.failures import jvm_gone
 
     return jvm_gone() if _jvm.is_gone(problem) else None
 

@@ -307,7 +307,7 @@ def _print_proof(proof: "Proof", report: Path | None) -> None:
 def _look_at_surroundings(target: str, profile: str | None, *, plain: bool) -> None:
     """What is wrong with the job's file, with Java or with Spark is said before the proof is even imported."""
     from streamproof.config.entry import is_plain_pyspark
-    from streamproof.runtime.environment import find_java, find_spark, find_spark_of_plain_jobs
+    from streamproof.runtime.spark.environment import find_java, find_spark, find_spark_of_plain_jobs
 
     plain = plain or is_plain_pyspark(target)
     if not plain:

@@ -16,8 +16,8 @@ from streamproof.cli.check import Debug, Profile, Target
 from streamproof.errors import AccountError, ConfigurationError, StreamproofError
 
 if TYPE_CHECKING:
-    from streamproof.runtime.events import RunEvent
-    from streamproof.runtime.result import RunResult
+    from streamproof.runtime.watching.events import RunEvent
+    from streamproof.runtime.watching.result import RunResult
 
 EXAMPLES = """\b
 Examples:
@@ -111,12 +111,12 @@ def run(
     from streamproof.config import load
 
     config = load(target, profile=profile)
-    from streamproof.runtime.environment import find_java, find_spark
+    from streamproof.runtime.spark.environment import find_java, find_spark
 
     find_java()
     find_spark()
     from streamproof.cli.interrupting import Interruption, interruptible
-    from streamproof.runtime.run_log import open_log, python_side
+    from streamproof.runtime.spark.run_log import open_log, python_side
 
     log = None if debug else open_log(config.root)
     if bounded:
@@ -132,8 +132,8 @@ def run(
             shown = progress or run_screen.EventLines(out.file)
             if progress is not None:
                 progress.begin("loading PySpark")
-            from streamproof.runtime.events import RunEnded
             from streamproof.runtime.run import run_job
+            from streamproof.runtime.watching.events import RunEnded
 
             def listener(event: "RunEvent") -> None:
                 if isinstance(event, RunEnded):

@@ -14,8 +14,8 @@ from streamproof.core.clock import monotonic_seconds, now_utc
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from streamproof.runtime.events import PublicationWaiting, RunEvent
-    from streamproof.runtime.result import QueryAccount, RunResult
+    from streamproof.runtime.watching.events import PublicationWaiting, RunEvent
+    from streamproof.runtime.watching.result import QueryAccount, RunResult
 
 
 _NO_PLAN = "looking for input"
@@ -79,7 +79,7 @@ class RunProgress:
                 self._say(text)
 
     def _hear(self, event: "RunEvent") -> None:
-        from streamproof.runtime import events
+        from streamproof.runtime.watching import events
 
         match event:
             case events.Fetching():

@@ -69,7 +69,7 @@ def check(
     from streamproof._jvm import PRODUCTION_JAR, jars
     from streamproof.connectors.registry.client import RegisteredSchema, Registry
     from streamproof.connectors.registry.compatibility import class_path, compared
-    from streamproof.runtime.environment import find_java, spark_jars
+    from streamproof.runtime.spark.environment import find_java, spark_jars
 
     jars()
     subject, asked = f"{topic}-{'key' if key else 'value'}", Registry.of(config)

@@ -14,7 +14,7 @@ from streamproof.lab.answering import by_kafka
 from streamproof.lab.process import Process, free_ports, java
 from streamproof.lab.service import Service, empty
 from streamproof.lab.toxiproxy import Proxy, Toxiproxy
-from streamproof.runtime.artifacts import Progress, fetched
+from streamproof.runtime.spark.artifacts import Progress, fetched
 
 _JAVA = (
     *("-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true"),

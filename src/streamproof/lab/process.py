@@ -17,7 +17,7 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id
 from streamproof.errors import LabError
 from streamproof.lab import guardian
-from streamproof.runtime.environment import find_java
+from streamproof.runtime.spark.environment import find_java
 
 _POLL_SECONDS = 0.05
 _TAIL = 12

@@ -7,7 +7,7 @@ from typing import Self
 from streamproof.lab.answering import by_http
 from streamproof.lab.process import Process, java
 from streamproof.lab.service import SingleProcess, empty
-from streamproof.runtime.artifacts import Progress, fetched
+from streamproof.runtime.spark.artifacts import Progress, fetched
 
 _AT_ONCE = "WRITE_DELAY=0"
 """H2 writes half a second later what it has committed, unless it is told not to."""

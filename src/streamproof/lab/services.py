@@ -11,7 +11,7 @@ from streamproof.lab.redis import Redis
 from streamproof.lab.registry import Registry
 from streamproof.lab.service import Service, SingleProcess
 from streamproof.lab.spark import SparkCluster
-from streamproof.runtime.artifacts import Progress, bundles, fetched
+from streamproof.runtime.spark.artifacts import Progress, bundles, fetched
 
 _KINDS: Mapping[str, type[KafkaCluster] | type[SparkCluster] | type[SingleProcess]] = {
     "kafka": KafkaCluster,

@@ -14,8 +14,8 @@ from streamproof.errors import LabError
 from streamproof.lab.answering import by_http
 from streamproof.lab.process import Process, free_ports
 from streamproof.lab.service import SingleProcess
-from streamproof.runtime import artifacts
-from streamproof.runtime.artifacts import cache
+from streamproof.runtime.spark import artifacts
+from streamproof.runtime.spark.artifacts import cache
 
 VERSION = "v2.12.0"
 _MODULE = f"github.com/Shopify/toxiproxy/v2/cmd/server@{VERSION}"

@@ -34,8 +34,8 @@ from streamproof.prove.process.zygote import Zygote
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.services import Services, given
 from streamproof.prove.subjects.subject import REPEATABLE, Preparation, Subject
-from streamproof.runtime.failures import telling_of_a_dead_jvm
-from streamproof.runtime.run_log import python_side
+from streamproof.runtime.spark.failures import telling_of_a_dead_jvm
+from streamproof.runtime.spark.run_log import python_side
 
 _BEGINS_ANEW = "The proof had not come to its scenarios; it begins anew. It takes some 6 GB."
 JVM_LOG = "jvm.log"

@@ -8,7 +8,7 @@ from streamproof.stream.operators import Transform
 from streamproof.stream.recipe import Recipe
 
 if TYPE_CHECKING:
-    from streamproof.runtime.result import QueryAccount, RunResult
+    from streamproof.runtime.watching.result import QueryAccount, RunResult
 
 
 def require_adds_up(result: "RunResult", recipes: Mapping[str, Recipe]) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import StreamproofError
-from streamproof.runtime.batch import BatchProtocol, RunEnds
-from streamproof.runtime.failures import translated
+from streamproof.runtime.batch.protocol import BatchProtocol, RunEnds
+from streamproof.runtime.spark.failures import translated
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery

@@ -11,26 +11,35 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.runtime.adding_up import require_adds_up
-from streamproof.runtime.binding import bind
-from streamproof.runtime.connector_jars import connector_jars
-from streamproof.runtime.environment import find_spark
-from streamproof.runtime.events import Emitter, Fetching, Listener, QueryFinishing, RunEnded, RunFailed, SparkStarting, nobody
-from streamproof.runtime.failures import telling_of_a_dead_jvm, translated
-from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.binding.bind import bind
+from streamproof.runtime.binding.sinks import sink_of
+from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.query import RunningQuery
 from streamproof.runtime.real_time.slots import require_slots
-from streamproof.runtime.result import RunResult
-from streamproof.runtime.session import start_session
-from streamproof.runtime.sinks import sink_of
+from streamproof.runtime.spark.connector_jars import connector_jars
+from streamproof.runtime.spark.environment import find_spark
+from streamproof.runtime.spark.failures import telling_of_a_dead_jvm, translated
+from streamproof.runtime.spark.session import start_session
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.query import start_query
 from streamproof.runtime.summary import summary
+from streamproof.runtime.watching.events import (
+    Emitter,
+    Fetching,
+    Listener,
+    QueryFinishing,
+    RunEnded,
+    RunFailed,
+    SparkStarting,
+    nobody,
+)
+from streamproof.runtime.watching.result import RunResult
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from streamproof.config import JobConfig
-    from streamproof.runtime.bound import BoundJob
+    from streamproof.runtime.binding.bound import BoundJob
 
 _LOOK_EVERY_SECONDS = 1
 _PATIENCE_SECONDS = 30.0
@@ -78,7 +87,7 @@ def run_job(
         Is set by whoever wants the run to end: between two batches if that is within ten seconds, else in the middle of one, which is done
         again by the next start.
     listener
-        Is called with each event of the run (`runtime/events.py`), in the thread that does the work.
+        Is called with each event of the run (`runtime/watching/events.py`), in the thread that does the work.
     log
         The file that takes what Spark and its JVM say, of a session that is started here; None leaves it on standard error.
 

@@ -11,17 +11,17 @@ from streamproof.core.durations import micros_of
 from streamproof.core.ends import End
 from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
-from streamproof.runtime import events
-from streamproof.runtime.events import Emitter, QueryEnded
-from streamproof.runtime.lag import lag_of
-from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
-from streamproof.runtime.several_queries import prices
-from streamproof.runtime.staging import WRITTEN_COPIES
+from streamproof.runtime.batch.staging import WRITTEN_COPIES
+from streamproof.runtime.binding.several_queries import prices
+from streamproof.runtime.watching import events
+from streamproof.runtime.watching.events import Emitter, QueryEnded
+from streamproof.runtime.watching.lag import lag_of
+from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
 from streamproof.stream.outputs import SideKind
 
 if TYPE_CHECKING:
-    from streamproof.runtime.batch import BatchProtocol
-    from streamproof.runtime.bound import BoundJob
+    from streamproof.runtime.batch.protocol import BatchProtocol
+    from streamproof.runtime.binding.bound import BoundJob
     from streamproof.runtime.query import RunningQuery
 
 _PLACES = ("emitted", "late", "rejected", "duplicate", "filtered")

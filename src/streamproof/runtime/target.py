@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from streamproof.runtime.events import RunEvent
-    from streamproof.runtime.result import RunResult
+    from streamproof.runtime.watching.events import RunEvent
+    from streamproof.runtime.watching.result import RunResult
 
 
 def run(

@@ -6,7 +6,8 @@ import pytest
 
 import streamproof as sp
 from streamproof.errors import EnvironmentProblem
-from streamproof.runtime import environment, preflight
+from streamproof.runtime.checks import preflight
+from streamproof.runtime.spark import environment
 
 FOUND = "PySpark 3.5.9 found; a job written with Streamproof needs 4.3."
 REQUIRED = "Plain PySpark jobs are proved on 3.5 to 4.3: streamproof prove file.py:function --input NAME=FILE"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.runtime.rehearsal import rehearsing
+from streamproof.runtime.checks.rehearsal import rehearsing
 
 OTHER = "\n\ndef other(trades): ...\n"
 
@@ -234,7 +234,7 @@ def test_a_file_that_asks_for_a_session_is_not_called_and_that_is_said(streampro
 
 def test_a_job_that_does_not_return_in_time_is_said_not_to_be_called(streamproof, my_job, java, monkeypatch):
     edit(my_job / "job.py", IMPORTED, f"{IMPORTED}while True:\n    pass\n")
-    monkeypatch.setattr("streamproof.runtime.preflight.rehearsing", partial(rehearsing, seconds=0.2))
+    monkeypatch.setattr("streamproof.runtime.checks.preflight.rehearsing", partial(rehearsing, seconds=0.2))
 
     result = streamproof("check", "my_job")
 

@@ -1,7 +1,7 @@
 """`jars` prints what spark-submit takes behind --jars, and nothing else."""
 
 from streamproof import _jvm
-from streamproof.runtime import connector_jars
+from streamproof.runtime.spark import connector_jars
 
 
 def test_a_job_on_files_needs_our_own_jar(streamproof, my_job):

@@ -183,7 +183,7 @@ def test_ctrl_c_is_130_and_says_what_is_kept(streamproof, monkeypatch, my_job):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("streamproof.runtime.run.run_job", interrupted)
-    monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
+    monkeypatch.setattr("streamproof.runtime.spark.environment.find_java", lambda: None)
 
     result = streamproof("run", "my_job")
 

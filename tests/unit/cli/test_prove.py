@@ -52,7 +52,7 @@ def proved(streamproof, monkeypatch, tmp_path):
         module.prove = module.plan = run
         monkeypatch.setitem(sys.modules, "streamproof.proof", module)
         monkeypatch.setattr("streamproof.config.load", lambda target, *, profile: None)
-        monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
+        monkeypatch.setattr("streamproof.runtime.spark.environment.find_java", lambda: None)
         monkeypatch.setattr(
             "streamproof.report.terminal.print_summary",
             lambda report, out, *, where=None: out.print(f"{report['verdict'].upper()} {where}"),
@@ -225,7 +225,7 @@ def test_commands_in_an_error_name_the_profile_too(proved):
 
 
 def test_a_plain_job_is_given_the_schema_of_its_sample(proved, tmp_path, monkeypatch):
-    monkeypatch.setattr("streamproof.runtime.environment.find_spark_of_plain_jobs", lambda: None)
+    monkeypatch.setattr("streamproof.runtime.spark.environment.find_spark_of_plain_jobs", lambda: None)
 
     _, asked = proved("--input", "clicks=clicks.jsonl", "--schema", "clicks=user string, at timestamp")
 

@@ -17,7 +17,8 @@ from streamproof.core.account import Account
 from streamproof.core.ends import End
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import AccountError, JobDefinitionError, StreamproofError
-from streamproof.runtime.events import (
+from streamproof.runtime.spark.failures import jvm_gone
+from streamproof.runtime.watching.events import (
     BatchCommitted,
     BatchPlanned,
     BatchPublished,
@@ -29,9 +30,8 @@ from streamproof.runtime.events import (
     RunEnded,
     SparkStarting,
 )
-from streamproof.runtime.failures import jvm_gone
-from streamproof.runtime.lag import PartitionLag
-from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
+from streamproof.runtime.watching.lag import PartitionLag
+from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
 from unit.cli.conftest import Clock
 
 
@@ -89,7 +89,7 @@ def ran(streamproof, my_job, monkeypatch, tmp_path):
             return done
 
         monkeypatch.setattr("streamproof.runtime.run.run_job", run_job)
-        monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
+        monkeypatch.setattr("streamproof.runtime.spark.environment.find_java", lambda: None)
         return streamproof("run", "my_job", *arguments), calls[-1]
 
     return ran
@@ -188,7 +188,7 @@ def stopping(monkeypatch, problem, *, logged=""):
         raise problem
 
     monkeypatch.setattr("streamproof.runtime.run.run_job", run_job)
-    monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
+    monkeypatch.setattr("streamproof.runtime.spark.environment.find_java", lambda: None)
 
 
 def test_a_jvm_that_died_is_75_in_a_few_lines_which_name_the_log(streamproof, my_job, monkeypatch):
@@ -245,7 +245,7 @@ def test_r31_an_account_that_is_unknown_says_so_in_place_of_what_misses(streampr
     done = result(tmp_path, read=50_003)
     unknown = replace(done, accounts=[replace(done.accounts[0], unknown_since=7)])
     monkeypatch.setattr("streamproof.runtime.run.run_job", lambda config, listener, **options: listener(RunEnded(unknown)))
-    monkeypatch.setattr("streamproof.runtime.environment.find_java", lambda: None)
+    monkeypatch.setattr("streamproof.runtime.spark.environment.find_java", lambda: None)
 
     shown = streamproof("run", "my_job")
 

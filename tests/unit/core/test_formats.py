@@ -14,8 +14,8 @@ from streamproof.core.formats import Format, number_in, require_keys
 from streamproof.core.incarnation import Incarnation
 from streamproof.core.manifest import Chain, Digest, Fingerprint, LedgerEntry, Manifest, Parked, Section, StagedFile
 from streamproof.errors import CheckpointError, UnknownFormat
-from streamproof.runtime import losses
-from streamproof.runtime.losses import Loss
+from streamproof.runtime.journal import losses
+from streamproof.runtime.journal.losses import Loss
 
 CHAIN = Chain(2, 2, 3, 1, 1)
 FILES = (StagedFile("part-0", 10, "c", Digest(2, 5, 77, {"v": (1.5, 1.5)}, {"v": 0.1})), StagedFile("part-1", 2))

@@ -11,7 +11,7 @@ from streamproof.core.account import Account
 from streamproof.core.paths import display
 from streamproof.errors import AccountError
 from streamproof.runtime.adding_up import require_adds_up
-from streamproof.runtime.result import QueryAccount
+from streamproof.runtime.watching.result import QueryAccount
 from streamproof.stream.operators import Transform
 from streamproof.stream.recipe import Recipe
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from streamproof.errors import EnvironmentProblem
-from streamproof.runtime import artifacts
-from streamproof.runtime.artifacts import Artifact, Bundle
+from streamproof.runtime.spark import artifacts
+from streamproof.runtime.spark.artifacts import Artifact, Bundle
 
 
 def put(repository: Path, coordinates: str, content: bytes) -> Artifact:

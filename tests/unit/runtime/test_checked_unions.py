@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from streamproof.errors import JobDefinitionError
-from streamproof.runtime.rehearse_main import require_possible_of_sources
-from streamproof.runtime.reports import sums_by_output
+from streamproof.runtime.checks.rehearse_main import require_possible_of_sources
+from streamproof.runtime.rows.reports import sums_by_output
 from streamproof.stream.recipe import Recipe
 from streamproof.stream.stream import Stream
 

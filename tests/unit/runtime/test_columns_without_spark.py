@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.runtime.rehearsal import Rehearsed
+from streamproof.runtime.checks.rehearsal import Rehearsed
 
 TABLE = """\
 [job]
@@ -108,7 +108,7 @@ NOT_SEEN = {
 }
 _CALL_ALL = """
 import sys, json
-from streamproof.runtime.rehearse_main import main
+from streamproof.runtime.checks.rehearse_main import main
 for folder in json.loads(sys.argv[1]):
     main([f"{folder}/answer.json", folder, ""])
 """

@@ -8,7 +8,7 @@ import pytest
 from streamproof.connectors import Sink
 from streamproof.core.manifest import Digest, Fingerprint, Manifest, Section
 from streamproof.errors import SinkUnavailable
-from streamproof.runtime.contradictions import may_be_visible
+from streamproof.runtime.batch.contradictions import may_be_visible
 
 
 @dataclass

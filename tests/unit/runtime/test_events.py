@@ -14,8 +14,10 @@ from streamproof.core.manifest import Fingerprint, Manifest
 from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode
 from streamproof.errors import SinkUnavailable
-from streamproof.runtime.batch import BatchProtocol, Identity, RunEnds
-from streamproof.runtime.events import (
+from streamproof.runtime.batch.protocol import BatchProtocol, Identity, RunEnds
+from streamproof.runtime.batch.publishing import Publisher
+from streamproof.runtime.journal.logs import BatchLogs
+from streamproof.runtime.watching.events import (
     BatchCommitted,
     BatchPublished,
     BatchStaged,
@@ -29,12 +31,10 @@ from streamproof.runtime.events import (
     SparkStarting,
     WatermarkLeapt,
 )
-from streamproof.runtime.idle import IdleSources
-from streamproof.runtime.leaps import Leaps
-from streamproof.runtime.logs import BatchLogs
-from streamproof.runtime.publishing import Publisher
-from streamproof.runtime.quiet import QuietSources
-from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
+from streamproof.runtime.watching.idle import IdleSources
+from streamproof.runtime.watching.leaps import Leaps
+from streamproof.runtime.watching.quiet import QuietSources
+from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
 from streamproof.stream.recipe import Recipe
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)

@@ -22,8 +22,8 @@ from streamproof.errors import (
     TornCheckpoint,
     TwoDrivers,
 )
-from streamproof.runtime import failures
-from streamproof.runtime.failures import translated
+from streamproof.runtime.spark import failures
+from streamproof.runtime.spark.failures import translated
 
 WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\nModuleNotFoundError: "
 

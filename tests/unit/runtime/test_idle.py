@@ -5,8 +5,8 @@ from datetime import timedelta
 from streamproof.checkpoint.logs import OffsetLog
 from streamproof.core.manifest import Fingerprint
 from streamproof.core.notes import NoteCode
-from streamproof.runtime.idle import IdleSources
-from streamproof.runtime.logs import BatchLogs
+from streamproof.runtime.journal.logs import BatchLogs
+from streamproof.runtime.watching.idle import IdleSources
 
 SOURCES = ("orders", "refunds")
 MINUTE = 60_000

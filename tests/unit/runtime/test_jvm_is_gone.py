@@ -19,8 +19,9 @@ from streamproof.errors import (
     SinkUnavailable,
     StreamproofError,
 )
-from streamproof.runtime import run, session
-from streamproof.runtime.failures import telling_of_a_dead_jvm, translated
+from streamproof.runtime import run
+from streamproof.runtime.spark import session
+from streamproof.runtime.spark.failures import telling_of_a_dead_jvm, translated
 
 
 def raised(problem: Exception, context: Exception, *, hidden: bool = False) -> Exception:

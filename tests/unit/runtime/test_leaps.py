@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from streamproof.core.manifest import Fingerprint
-from streamproof.runtime.leaps import Leaps
-from streamproof.runtime.logs import BatchLogs
+from streamproof.runtime.journal.logs import BatchLogs
+from streamproof.runtime.watching.leaps import Leaps
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 NONE = datetime(1970, 1, 1, tzinfo=UTC)

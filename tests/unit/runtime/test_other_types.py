@@ -6,7 +6,7 @@ import pytest
 
 from streamproof.connectors.files.parquet_types import readable_as, without_schema
 from streamproof.errors import DataError
-from streamproof.runtime.failures import translated
+from streamproof.runtime.spark.failures import translated
 
 
 def refused(file, column, declared, actual):

@@ -10,10 +10,10 @@ import pytest
 
 from streamproof.core.manifest import Chain, Digest, Fingerprint, LedgerEntry, Manifest, Section
 from streamproof.errors import CheckpointError, SinkUnavailable, StagedRowsGone, StoreEmptied, TwoDrivers, WrongCheckpoint
-from streamproof.runtime.events import QueryEvents
-from streamproof.runtime.pauses import FIRST_SECONDS, LONGEST_SECONDS, Pause
+from streamproof.runtime.batch.pauses import FIRST_SECONDS, LONGEST_SECONDS, Pause
+from streamproof.runtime.watching.events import QueryEvents
 
-publishing = pytest.importorskip("streamproof.runtime.publishing")
+publishing = pytest.importorskip("streamproof.runtime.batch.publishing")
 
 
 @dataclass
@@ -260,7 +260,7 @@ class Folder:
 
 @pytest.mark.parametrize(("waiting", "left"), [((), range(5, 105)), ((30,), range(5, 105)), ((3, 50), range(2, 105))])
 def test_manifests_that_no_rule_needs_go_and_those_of_waiting_batches_stay(waiting, left):
-    from streamproof.runtime.manifests import ManifestStore
+    from streamproof.runtime.journal.manifests import ManifestStore
 
     folder = Folder(*range(105))
 

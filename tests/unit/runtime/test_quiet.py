@@ -1,8 +1,8 @@
 """A source of a union that delivers nothing holds the watermark: the run names it."""
 
 from streamproof.core.manifest import Fingerprint
-from streamproof.runtime.logs import BatchLogs
-from streamproof.runtime.quiet import QuietSources
+from streamproof.runtime.journal.logs import BatchLogs
+from streamproof.runtime.watching.quiet import QuietSources
 
 
 def of_files(*files):

@@ -14,8 +14,8 @@ from streamproof.config import JobConfig, load
 from streamproof.connectors.kafka import source as kafka
 from streamproof.core.manifest import Digest, Fingerprint, Manifest, Section
 from streamproof.errors import CheckpointError, ConfigurationError, EnvironmentProblem
-from streamproof.runtime.bound import OutputPlace
-from streamproof.runtime.real_time.possible import require_possible
+from streamproof.runtime.binding.bound import OutputPlace
+from streamproof.runtime.binding.real_time import require_possible
 from streamproof.runtime.real_time.protocol import RealTimeProtocol
 from streamproof.runtime.real_time.slots import require_slots, require_still_read
 from streamproof.stream.recipe import Recipe

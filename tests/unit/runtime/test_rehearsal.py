@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.cli.main import main
-from streamproof.runtime.rehearsal import Rehearsed
+from streamproof.runtime.checks.rehearsal import Rehearsed
 
 WRONG = {
     'by="client" -> by="clinet"': 'window(by=...) needs the column "clinet", which is not there. Did you mean "client"?',
@@ -44,7 +44,7 @@ SEVERAL = "late=exposure.late -> late=once"
 SESSION = "import streamproof -> from pyspark.sql import SparkSession\nSparkSession.builder.getOrCreate()\nimport streamproof"
 _CALL_ALL = """
 import sys, json
-from streamproof.runtime.rehearse_main import main
+from streamproof.runtime.checks.rehearse_main import main
 for folder in json.loads(sys.argv[1]):
     main([f"{folder}/answer.json", folder, ""])
 """

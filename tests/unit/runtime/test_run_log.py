@@ -8,8 +8,8 @@ import pytest
 from pyspark import SparkContext
 
 from streamproof.errors import EnvironmentProblem
-from streamproof.runtime.run_log import open_log, python_side
-from streamproof.runtime.session import start_session
+from streamproof.runtime.spark.run_log import open_log, python_side
+from streamproof.runtime.spark.session import start_session
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_what_py4j_says_of_a_jvm_that_is_gone_is_in_the_log_also_what_comes_afte
     code = f"""
 import logging, runpy, sys
 from streamproof.errors import JvmGone
-from streamproof.runtime.run_log import python_side
+from streamproof.runtime.spark.run_log import python_side
 library = runpy.run_path({str(py4j / "clientserver.py")!r})
 try:
     with python_side(__import__("pathlib").Path({str(log)!r})):

@@ -2,7 +2,14 @@
 
 import os
 
-from streamproof.runtime.session import ROCKSDB, ROCKSDB_OF_WINDOWS, STATE_STORES, process_settings, settings_of_query, weaker_state
+from streamproof.runtime.spark.session import (
+    ROCKSDB,
+    ROCKSDB_OF_WINDOWS,
+    STATE_STORES,
+    process_settings,
+    settings_of_query,
+    weaker_state,
+)
 
 
 def test_a_jobs_own_setting_wins():

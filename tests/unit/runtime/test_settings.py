@@ -6,8 +6,8 @@ import pytest
 
 from streamproof.errors import ConfigurationError
 from streamproof.prove.process.spark_settings import PLAIN, changed_for_a_plain_job, left_out_of, settings_of_proof
-from streamproof.runtime.session import STREAMING
-from streamproof.runtime.settings import SETTINGS, Where, refuse_settings
+from streamproof.runtime.spark.session import STREAMING
+from streamproof.runtime.spark.settings import SETTINGS, Where, refuse_settings
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
 

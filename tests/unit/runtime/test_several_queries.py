@@ -3,7 +3,7 @@
 from datetime import timedelta
 from types import SimpleNamespace
 
-from streamproof.runtime.several_queries import prices
+from streamproof.runtime.binding.several_queries import prices
 
 
 def recipe(source="trades", *, stateful=True):

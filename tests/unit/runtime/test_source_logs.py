@@ -5,9 +5,9 @@ import pytest
 from streamproof.checkpoint.logs import SourceFile, source_log_text
 from streamproof.core.manifest import Fingerprint, Manifest
 from streamproof.errors import RemedyAction, TornCheckpoint
-from streamproof.runtime.logs import QueryLogs
-from streamproof.runtime.replayable import Obstacle, advise, obstacle
-from streamproof.runtime.source_logs import restore_source_logs
+from streamproof.runtime.journal.logs import QueryLogs
+from streamproof.runtime.recovery.replayable import Obstacle, advise, obstacle
+from streamproof.runtime.recovery.source_logs import restore_source_logs
 from unit.runtime.disk import Disk
 
 

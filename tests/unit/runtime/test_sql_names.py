@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamproof.runtime.sql_names import parts_of, read_text
+from streamproof.runtime.checks.sql_names import parts_of, read_text
 
 
 @pytest.mark.parametrize(

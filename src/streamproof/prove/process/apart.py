@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from streamproof.prove.process import namespaces
-from streamproof.runtime import artifacts
+from streamproof.runtime.spark import artifacts
 
 SWITCH = "STREAMPROOF_NAMESPACES"
 """The environment variable that is "off" where namespaces are not to be used."""

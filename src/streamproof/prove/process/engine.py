@@ -13,7 +13,7 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import EnvironmentProblem, StreamproofError
 from streamproof.prove.process import apart
 from streamproof.prove.process.spark_settings import OURS, settings_of_proof
-from streamproof.runtime.session import start_session
+from streamproof.runtime.spark.session import start_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -26,7 +26,7 @@ SCENARIOS = (
     "streamproof.prove.process.child",
     "streamproof.prove.subjects.job.child",
     "streamproof.prove.artifacts.state_file",
-    "streamproof.runtime.binding",
+    "streamproof.runtime.binding.bind",
     "streamproof.runtime.start.query",
 )
 """What the driver of a job needs."""
@@ -40,7 +40,7 @@ PYSPARK_JOBS = (
     "pandas",
     "streamproof.prove.subjects.pyspark.child",
     "streamproof.prove.subjects.pyspark.redirect",
-    "streamproof.runtime.loading",
+    "streamproof.runtime.binding.loading",
 )
 """What the driver of a job needs that was not written for us."""
 

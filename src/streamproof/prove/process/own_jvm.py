@@ -75,7 +75,7 @@ def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patienc
 def run(task: ChildTask) -> ChildResult:
     """In the child: a Spark of its own, with the proof's settings and those of the task."""
     from streamproof.prove.subjects.runners import runner
-    from streamproof.runtime.session import start_session
+    from streamproof.runtime.spark.session import start_session
 
     guard.install(limits_of(task))
     own = {key: value for key, value in task.settings.items() if key.startswith(_OF_THE_PROCESS)}

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from streamproof.runtime.environment import installed_spark, is_own_spark
-from streamproof.runtime.session import STATE_FORMAT, STREAMING
-from streamproof.runtime.settings import values_of_proof
+from streamproof.runtime.spark.environment import installed_spark, is_own_spark
+from streamproof.runtime.spark.session import STATE_FORMAT, STREAMING
+from streamproof.runtime.spark.settings import values_of_proof
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 MAINTENANCE = "spark.sql.streaming.stateStore.maintenanceInterval"

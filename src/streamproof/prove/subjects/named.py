@@ -7,7 +7,7 @@ from pathlib import Path
 from streamproof.config.entry import is_plain_pyspark
 from streamproof.prove.subjects.pyspark.preparation import PysparkPreparation, Wanted
 from streamproof.prove.subjects.subject import Preparation
-from streamproof.runtime.environment import find_spark, find_spark_of_plain_jobs
+from streamproof.runtime.spark.environment import find_spark, find_spark_of_plain_jobs
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from pyspark.sql.types import StructType
 
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.core.clock import now_utc, to_micros
-from streamproof.runtime.doors import duplicate_row, late_row, rejected_row
-from streamproof.runtime.staging import merged_schema
+from streamproof.runtime.batch.staging import merged_schema
+from streamproof.runtime.rows.doors import duplicate_row, late_row, rejected_row
 from streamproof.stream.names import NUMBER, ORIGINAL, REASON, quoted
 from streamproof.stream.outputs import SideKind
 

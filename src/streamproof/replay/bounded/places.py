@@ -10,7 +10,7 @@ from streamproof.errors import ConfigurationError, OutputInUse
 from streamproof.replay.diff.sides import is_remote, local
 
 if TYPE_CHECKING:
-    from streamproof.runtime.bound import BoundJob
+    from streamproof.runtime.binding.bound import BoundJob
 
 MARKER = "_bounded.json"
 """Says that a folder holds what a bounded run has written, and whether that run came to its end."""

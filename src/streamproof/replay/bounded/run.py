@@ -19,15 +19,15 @@ from streamproof.replay.bounded.doors import BatchDoors
 from streamproof.replay.bounded.places import folder_of, mark, require_own
 from streamproof.replay.diff.sides import is_remote
 from streamproof.runtime.adding_up import require_adds_up
-from streamproof.runtime.binding import bind
-from streamproof.runtime.connector_jars import connector_jars
-from streamproof.runtime.environment import find_spark
-from streamproof.runtime.failures import telling_of_a_dead_jvm, translated
-from streamproof.runtime.folders import FolderNotes
-from streamproof.runtime.result import OutputResult, QueryAccount, RunResult
-from streamproof.runtime.session import settings_of_query, start_session
-from streamproof.runtime.settings import guard
+from streamproof.runtime.binding.bind import bind
+from streamproof.runtime.spark.connector_jars import connector_jars
+from streamproof.runtime.spark.environment import find_spark
+from streamproof.runtime.spark.failures import telling_of_a_dead_jvm, translated
+from streamproof.runtime.spark.session import settings_of_query, start_session
+from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.plan import reads
+from streamproof.runtime.watching.folders import FolderNotes
+from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
 from streamproof.stream.graph import build
 from streamproof.stream.names import RECORDS, quoted, visible
 from streamproof.stream.outputs import SideKind
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from streamproof.config import JobConfig
-    from streamproof.runtime.bound import BoundJob
+    from streamproof.runtime.binding.bound import BoundJob
 
 GUARANTEE = "computed as a batch"
 _COSTS_NOTHING = "Nothing was published; the next bounded run replaces what this one has written."

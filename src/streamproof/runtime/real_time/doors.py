@@ -3,7 +3,7 @@
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from streamproof.runtime.doors import SideDoors
+from streamproof.runtime.rows.doors import SideDoors
 
 
 class RealTimeDoors(SideDoors):

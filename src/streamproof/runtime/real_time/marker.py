@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from streamproof.runtime.manifests import FOLDER
+from streamproof.runtime.journal.manifests import FOLDER
 
 if TYPE_CHECKING:
     from streamproof._jvm import Storage

@@ -9,16 +9,16 @@ from streamproof.checkpoint.logs import positions_in
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import Manifest
 from streamproof.errors import CheckpointError, TwoDrivers
-from streamproof.runtime.batch import BatchProtocol
-from streamproof.runtime.contradictions import other_manifest
-from streamproof.runtime.events import BatchCommitted
+from streamproof.runtime.batch.contradictions import other_manifest
+from streamproof.runtime.batch.protocol import BatchProtocol
 from streamproof.runtime.real_time.slots import require_still_read
+from streamproof.runtime.watching.events import BatchCommitted
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryProgress
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from streamproof.runtime.logs import BatchLogs
+    from streamproof.runtime.journal.logs import BatchLogs
 
 
 @dataclass

@@ -10,7 +10,7 @@ from streamproof.errors import EnvironmentProblem
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from streamproof.runtime.bound import BoundJob, OutputPlace
+    from streamproof.runtime.binding.bound import BoundJob, OutputPlace
 
 _AS_LONG = (
     "Each partition takes a core for as long as the job runs. Spark would never read those that get none, and would not say so."

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import CheckpointError, TornCheckpoint
-from streamproof.runtime.logs import QueryLogs, delete_log
-from streamproof.runtime.manifests import ManifestStore
+from streamproof.runtime.journal.logs import QueryLogs, delete_log
+from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.real_time.marker import Marker
 
 if TYPE_CHECKING:

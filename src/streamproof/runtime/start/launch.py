@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 from streamproof import _jvm
 from streamproof.config import output_of
 from streamproof.connectors.files.source import CONTAINERS
-from streamproof.runtime import ownership
-from streamproof.runtime.batch import BatchProtocol
-from streamproof.runtime.events import QueryStarted
-from streamproof.runtime.failures import translated
-from streamproof.runtime.folders import FolderNotes
-from streamproof.runtime.idle import IdleSources
-from streamproof.runtime.leaps import Leaps
+from streamproof.runtime.batch.protocol import BatchProtocol
 from streamproof.runtime.query import RunningQuery
-from streamproof.runtime.quiet import QuietSources
 from streamproof.runtime.real_time.marker import Marker
 from streamproof.runtime.real_time.protocol import RealTimeProtocol
+from streamproof.runtime.recovery import ownership
+from streamproof.runtime.spark.failures import translated
 from streamproof.runtime.start.plan import Planned
 from streamproof.runtime.start.recover import Recovered
 from streamproof.runtime.start.validate import Validated
+from streamproof.runtime.watching.events import QueryStarted
+from streamproof.runtime.watching.folders import FolderNotes
+from streamproof.runtime.watching.idle import IdleSources
+from streamproof.runtime.watching.leaps import Leaps
+from streamproof.runtime.watching.quiet import QuietSources
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from streamproof.connectors.steps import UNWATCHED, Steps
-from streamproof.runtime.events import Emitter
+from streamproof.runtime.watching.events import Emitter
 
 
 @dataclass(frozen=True)

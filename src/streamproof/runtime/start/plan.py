@@ -14,17 +14,17 @@ from streamproof.connectors.sink import Sink
 from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
 from streamproof.core.notes import Note, NoteCode
-from streamproof.runtime import plans
-from streamproof.runtime.batch import Identity
-from streamproof.runtime.bound import BoundQuery
-from streamproof.runtime.doors import SideDoors
-from streamproof.runtime.manifests import ManifestStore
-from streamproof.runtime.parking import require_writable
+from streamproof.runtime.batch.protocol import Identity
+from streamproof.runtime.batch.staging import merged_schema
+from streamproof.runtime.binding.bound import BoundQuery
+from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.real_time.doors import RealTimeDoors
-from streamproof.runtime.session import weaker_state
-from streamproof.runtime.staging import merged_schema
+from streamproof.runtime.recovery import plans
+from streamproof.runtime.rows.doors import SideDoors
+from streamproof.runtime.rows.parking import require_writable
+from streamproof.runtime.rows.tally import tallied
+from streamproof.runtime.spark.session import weaker_state
 from streamproof.runtime.start.validate import Validated
-from streamproof.runtime.tally import tallied
 from streamproof.stream.graph import Read, build
 from streamproof.stream.operators.operator import EventTimeColumn
 

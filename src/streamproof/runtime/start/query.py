@@ -4,18 +4,18 @@ from typing import TYPE_CHECKING
 
 from streamproof._jvm import Storage
 from streamproof.errors import StreamproofError
-from streamproof.runtime import formats
-from streamproof.runtime.events import QueryStarting
+from streamproof.runtime.recovery import formats
 from streamproof.runtime.start.launch import launch
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.plan import plan
 from streamproof.runtime.start.recover import recover
 from streamproof.runtime.start.validate import validate
+from streamproof.runtime.watching.events import QueryStarting
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from streamproof.runtime.bound import BoundJob
+    from streamproof.runtime.binding.bound import BoundJob
     from streamproof.runtime.query import RunningQuery
 
 

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 from streamproof.core.durations import micros_of
 from streamproof.core.notes import Note
-from streamproof.runtime import published, recovery
-from streamproof.runtime.dropped_outputs import require_outputs_kept
-from streamproof.runtime.losses import Losses
-from streamproof.runtime.parking import Parking
-from streamproof.runtime.publishing import Publisher
+from streamproof.runtime.batch.publishing import Publisher
+from streamproof.runtime.journal import published
+from streamproof.runtime.journal.losses import Losses
 from streamproof.runtime.real_time import unaccounted
+from streamproof.runtime.recovery import whole as recovery
+from streamproof.runtime.recovery.dropped_outputs import require_outputs_kept
+from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.start.validate import Validated
 
 

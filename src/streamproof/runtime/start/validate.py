@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from streamproof import _jvm
 from streamproof.connectors.sink import Sink
 from streamproof.errors import StreamproofError
-from streamproof.runtime import ownership
-from streamproof.runtime.bound import BoundQuery
-from streamproof.runtime.events import QueryEvents
-from streamproof.runtime.logs import QueryLogs
-from streamproof.runtime.manifests import ManifestStore
-from streamproof.runtime.replayable import advise, of_query
-from streamproof.runtime.session import ROCKSDB, ROCKSDB_OF_WINDOWS, settings_of_query
-from streamproof.runtime.settings import guard
-from streamproof.runtime.sinks import sinks_of
+from streamproof.runtime.binding.bound import BoundQuery
+from streamproof.runtime.binding.sinks import sinks_of
+from streamproof.runtime.journal.logs import QueryLogs
+from streamproof.runtime.journal.manifests import ManifestStore
+from streamproof.runtime.recovery import ownership
+from streamproof.runtime.recovery.replayable import advise, of_query
+from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_OF_WINDOWS, settings_of_query
+from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.options import Start
+from streamproof.runtime.watching.events import QueryEvents
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,8 +10,8 @@ from streamproof.prove.record.paths import Layout
 from streamproof.prove.services.places import sink_at, source_at
 from streamproof.prove.services.stores import in_environment
 from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
-from streamproof.runtime.binding import bind
-from streamproof.runtime.bound import BoundJob
+from streamproof.runtime.binding.bind import bind
+from streamproof.runtime.binding.bound import BoundJob
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig, SourceConfig

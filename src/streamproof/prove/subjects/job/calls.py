@@ -13,7 +13,7 @@ import streamproof
 from streamproof import stream
 from streamproof.errors import JobDefinitionError, StreamproofError
 from streamproof.prove.oracle.asked import Asked, WrittenWindow
-from streamproof.runtime.loading import load_job
+from streamproof.runtime.binding.loading import load_job
 from streamproof.stream import windows
 from streamproof.stream.outputs import Outputs
 from streamproof.stream.windows import Window

@@ -28,7 +28,7 @@ STANDS_ON = OURS
 
 def spark_of(task: ChildTask) -> "tuple[Mapping[str, str], Sequence[str]]":
     """The settings and the jars of a Spark that is started for this task alone."""
-    from streamproof.runtime.connector_jars import connector_jars
+    from streamproof.runtime.spark.connector_jars import connector_jars
 
     config = _config(task)
     return config.spark, connector_jars(config)
@@ -123,7 +123,7 @@ def _with_another_lag(config: "JobConfig") -> "JobConfig":
 
 
 def failed_in(problem: BaseException) -> str | None:
-    """The line of what users ship that an exception comes from, "runtime/session.py line 131"; None where it comes from the proof."""
+    """The line of what users ship that an exception comes from, "runtime/spark/session.py line 131"; None where it comes from the proof."""
     shipped = Path(__file__).parents[3]
     inside = [frame for frame in traceback.extract_tb(problem.__traceback__) if Path(frame.filename).is_relative_to(shipped)]
     if not inside:

@@ -9,7 +9,7 @@ from streamproof.prove.services.services import Published
 from streamproof.prove.services.stores import in_environment
 from streamproof.prove.subjects.binding import OUT
 from streamproof.prove.subjects.job.binding import bind_job
-from streamproof.runtime.sinks import sink_of
+from streamproof.runtime.binding.sinks import sink_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

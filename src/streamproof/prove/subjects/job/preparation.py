@@ -22,7 +22,7 @@ from streamproof.prove.subjects.job.last_rows import facts_in
 from streamproof.prove.subjects.job.subject import JobSubject, exercises_of
 from streamproof.prove.subjects.job.writing import add_edges, data_of, make_events, write_scenario
 from streamproof.prove.subjects.subject import Preparation
-from streamproof.runtime.connector_jars import connector_jars
+from streamproof.runtime.spark.connector_jars import connector_jars
 
 
 class JobPreparation(Preparation):

@@ -11,7 +11,7 @@ from streamproof.prove.artifacts.float_order import NotCompared, not_compared
 from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.prove.subjects.job.exercised import is_allowed, not_exercised
 from streamproof.prove.subjects.job.subject import JobSubject
-from streamproof.runtime.session import weaker_state
+from streamproof.runtime.spark.session import weaker_state
 
 _POINTS = 3_000
 NO_PICTURE: Mapping[str, Any] = {"points": [], "watermark": [], "windows": [], "batches": []}

@@ -48,7 +48,7 @@ from streamproof.prove.subjects.job.shipped import shipped_equals_proved
 from streamproof.prove.subjects.job.summing_up import account_of, batches_of
 from streamproof.prove.subjects.job.writing import Written, records_per_batch
 from streamproof.prove.subjects.subject import Judged, Subject
-from streamproof.runtime.bound import BoundJob
+from streamproof.runtime.binding.bound import BoundJob
 
 
 @dataclass

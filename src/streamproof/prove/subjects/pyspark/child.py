@@ -113,7 +113,7 @@ def _stopped(problem: Exception, notes: "list[Note]", told: Told | None = None, 
 
 def _in_spark(causes: "Sequence[str]", notes: "list[Note]") -> "ChildResult | None":
     """What stopped a task: Spark says it below a long message. None where it is something else."""
-    from streamproof.runtime.task_failures import of_a_task
+    from streamproof.runtime.spark.task_failures import of_a_task
 
     task = of_a_task(causes)
     if task is None:
@@ -180,7 +180,7 @@ def _call(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs", 
 
 
 def _called(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs") -> Any:
-    from streamproof.runtime.loading import load_module
+    from streamproof.runtime.binding.loading import load_module
 
     elsewhere = Path(task.folder) / ELSEWHERE
     file = Path(told.file)

@@ -65,7 +65,7 @@ class ReadBack:
             return self._rows(placed(arguments, folder, words) | {"folder": str(folder)})
 
     def _rows(self, given: Mapping[str, str]) -> list[Row]:
-        from streamproof.runtime.loading import load_module
+        from streamproof.runtime.binding.loading import load_module
 
         function = getattr(load_module(self.file), self.function, None)
         if not callable(function):

@@ -1,0 +1,220 @@
+"""The rows of a batch, staged where no reader sees them, with what they add up to (PROTOCOL R3, R5)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import DataType, StringType, StructField, StructType
+
+from streamproof import _jvm
+from streamproof.connectors.files.formats import SPARK_NAME, write_options
+from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
+from streamproof.connectors.sink import Sink, SinkPlace
+from streamproof.core.manifest import Digest, Parked, Section, StagedFile
+from streamproof.core.paths import as_pattern
+from streamproof.runtime.batch.contradictions import already_staged
+from streamproof.runtime.journal.logs import BatchLogs
+from streamproof.runtime.journal.manifests import ManifestStore
+from streamproof.runtime.rows.doors import EXPANDED, PARKED, require_every_copy
+from streamproof.runtime.rows.parking import Parking
+from streamproof.runtime.rows.reports import DoorSums, sums_by_output
+from streamproof.runtime.rows.tally import tallied, tally_door
+from streamproof.runtime.rows.waiting import Waiting
+from streamproof.stream.outputs import SideKind
+from streamproof.stream.recipe import Recipe
+
+if TYPE_CHECKING:
+    from streamproof._jvm import Doors, Storage
+
+_PART = re.compile(r"part-(\d+)-")
+"""How Spark names the file that a task writes, by its partition."""
+WRITTEN_COPIES = "duplicate.written"
+"""Under what a manifest counts the duplicates that are rows of an output."""
+
+
+@dataclass(frozen=True)
+class Staged:
+    """What an attempt has staged: a section for each sink, how many records went where, and the rows that wait."""
+
+    sections: tuple[Section, ...]
+    counts: Mapping[str, int]
+    parked: tuple[Parked, ...]
+
+
+@dataclass
+class Staging:
+    """Stages the batches of one query; what its parts mean says `BatchProtocol`."""
+
+    query: str
+    spark: SparkSession
+    storage: "Storage"
+    doors: "Doors"
+    manifests: ManifestStore
+    sinks: Mapping[str, Sink]
+    targets: Mapping[str, Sequence[str]]
+    sides: Mapping[SideKind, str]
+    columns: Mapping[str, StructType]
+    floats: Mapping[str, float]
+    recipe: Recipe
+    parking: Parking | None = None
+    parked: StructType | None = None
+    """The columns of rows that wait, as Spark gives them."""
+    steps: Mapping[str, float] = field(default_factory=dict)
+    _doors_checked: bool = False
+    _waiting: Waiting | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.parking is not None and self.parked is not None:
+            self._waiting = Waiting(self.spark, self.doors, self.parking, self.parked, self._finished)
+
+    def stage(self, rows: _jvm.BatchRows, batch: int, attempt: str, logs: BatchLogs) -> Staged:
+        """Computes the rows, once, and writes them; side rows have left inside the tasks.
+
+        Raises
+        ------
+        StreamproofError
+            If another driver has staged this attempt, or rows went where they may not.
+        """
+        output = self.query
+        place = self._place(output)
+        directory = f"_staging/{attempt}"
+        staged = f"{place.staged_in}/{directory}"
+        if self.storage.exists(staged):
+            raise already_staged(staged, batch)
+        rows.write(place.format, staged, {**write_options(place.format), **NO_MARKER})
+        sums = sums_by_output(self.doors.drain(batch))
+        metrics = rows.sums()
+        if not self._doors_checked:
+            _jvm.check_doors(metrics)
+            self._doors_checked = metrics.get("input", 0) > 0  # without input the optimiser leaves the doors out
+        main = sums.get(tally_door(output), DoorSums())
+        digest, files, parked = main.digest(self.floats), self._files_of_main(staged, main), tuple[Parked, ...]()
+        if not digest.rows:
+            self.storage.delete(staged)
+        if self.parking is not None:
+            assert self._waiting is not None, "the columns of rows that wait are known where they do"
+            parked, on_time = self._park(self.parking, self._waiting, batch, attempt, logs, sums.get(PARKED, DoorSums()), staged)
+            digest, files = digest + on_time.digest(self.floats), (*files, *self._files_of_main(staged, on_time, files))
+        sections = self._sections(output, "main", directory, files, digest)
+        of_sides, counts = self._accounted(batch, attempt, sums, metrics, digest)
+        return Staged((*sections, *of_sides), counts, parked)
+
+    def written_by_spark(self, batch: int, attempt: str, records: int) -> Staged:
+        """The same of a batch whose rows Spark itself has written to their topic, and which has read so many records.
+
+        The section of the main output has no rows: nothing of it is to be published, by this trigger or by another one later.
+        """
+        sums = sums_by_output(self.doors.drain(batch))
+        digest = sums.get(tally_door(self.query), DoorSums()).digest(self.floats)
+        sections = self._sections(self.query, "main", f"_staging/{attempt}", (), Digest())
+        of_sides, counts = self._accounted(batch, attempt, sums, {"input": records}, digest)
+        return Staged((*sections, *of_sides), counts, ())
+
+    def _accounted(
+        self, batch: int, attempt: str, sums: Mapping[str, DoorSums], metrics: Mapping[str, int], digest: Digest
+    ) -> tuple[list[Section], dict[str, int]]:
+        """The sections of the side outputs, which this stages, and how many records went where.
+
+        Parameters
+        ----------
+        sums
+            What the tasks have reported, by door.
+        metrics
+            What Spark has counted: "input", "duplicate".
+        digest
+            Of the rows of the main output.
+        """
+        sections: list[Section] = []
+        counts = {
+            "input": metrics.get("input", 0),
+            "expanded": sums.get(EXPANDED, DoorSums()).rows,
+            "emitted": digest.records if self.recipe.aggregate is not None else digest.rows,
+            "duplicate": metrics.get("duplicate", 0),
+            "filtered": sum(found.rows for name, found in sums.items() if name.startswith("filtered.")),
+            WRITTEN_COPIES: 0,
+        }
+        if self.recipe.ordered is not None:
+            counts["duplicate"] = digest.records - digest.rows
+        for kind in SideKind:
+            found = sums.get(str(kind), DoorSums())
+            if kind is SideKind.DUPLICATE and kind not in self.sides:
+                continue
+            if kind is SideKind.DUPLICATE:
+                counts[WRITTEN_COPIES] = found.rows
+                require_every_copy(self.sides[kind], batch, dropped=counts["duplicate"], written=found.rows)
+            counts[str(kind)] = found.rows
+            counts.update({f"reason.{kind}.{reason}": count for reason, count in found.reasons.items()})
+            if kind in self.sides:
+                sections += self._side_sections(kind, found, attempt)
+        counts.update({name: found.rows for name, found in sums.items() if name.startswith("filtered.")})
+        return sections, counts
+
+    def _files_of_main(self, staged: str, sums: DoorSums, known: Sequence[StagedFile] = ()) -> tuple[StagedFile, ...]:
+        """The files that were just written, beside the known ones; where a sink publishes by shards, with what the rows of each sum up to."""
+        names = {file.name for file in known}
+        files = tuple(file for file in files_of_rows(self.storage, staged) if file.name not in names) if sums.rows else ()
+        if any(self.sinks[name].shards > 1 for name in self.targets[self.query]):
+            return tuple(replace(file, digest=self._digest_of(file, sums)) for file in files)
+        return files
+
+    def _park(
+        self, parking: Parking, reader: Waiting, batch: int, attempt: str, logs: BatchLogs, aside: DoorSums, staged: str
+    ) -> tuple[tuple[Parked, ...], DoorSums]:
+        """What waits once the batch has put its own rows aside; and the sums of what is on time by now, which it has staged."""
+        before, now, sums = logs.watermark_before_ms, logs.fingerprint.watermark_ms, dict[str, DoorSums]()
+        waiting = (*parking.before(batch), *parking.put_aside(batch, attempt, aside))
+        due = reader.due(waiting, before, now)
+        if due is not None:
+            form = self._place(self.query).format
+            _jvm.write_rows(due.rows, form, staged, {**write_options(form), **NO_MARKER})
+            sums = reader.sums_of(due, batch)
+        parked = (*waiting, *reader.folded(waiting, batch, attempt, now))
+        return parked, sums.get(tally_door(self.query), DoorSums())
+
+    def _finished(self, due: DataFrame) -> DataFrame:
+        """Rows that have waited, summed, as the sink of the main output has them."""
+        summed, place = tallied(due, self.doors, self.query, stateful=True, steps=self.steps).rows, self._place(self.query)
+        return summed if place.shared else self.sinks[place.output].encoded(summed)
+
+    def _side_sections(self, kind: SideKind, found: DoorSums, attempt: str) -> list[Section]:
+        output = self.sides[kind]
+        place, directory = self._place(output), f"_staging/{attempt}"
+        files = tuple(sorted(found.files, key=lambda file: file.name))
+        if found.rows and place.format != "json":
+            raw = [as_pattern(f"{self.manifests.side_directory(output)}/{attempt}/{file.name}") for file in files]
+            rows = self.spark.read.schema(self.columns[output]).json(raw)
+            typed = rows if place.shared else self.sinks[place.output].encoded(rows)
+            typed.write.format(SPARK_NAME[place.format]).options(**write_options(place.format), **NO_MARKER).save(
+                f"{place.staged_in}/{directory}"
+            )
+            files = files_of_rows(self.storage, f"{place.staged_in}/{directory}")
+        return self._sections(output, str(kind), directory, files, found.digest())
+
+    def _place(self, output: str) -> SinkPlace:
+        """Where the rows of an output are staged: several sinks of one have it in common."""
+        return self.sinks[self.targets[output][0]].place
+
+    def _sections(self, output: str, kind: str, directory: str, files: tuple[StagedFile, ...], digest: Digest) -> list[Section]:
+        """A section for each sink of an output, all of the same staged rows; no more shards than there are files."""
+        return [
+            Section(name, kind, directory, files, digest, min(self.sinks[name].shards, len(files) or 1))
+            for name in self.targets[output]
+        ]
+
+    def _digest_of(self, file: StagedFile, sums: DoorSums) -> Digest | None:
+        """What the rows of a file sum up to, by the task that wrote it."""
+        named = _PART.match(file.name)
+        return None if named is None else sums.by_partition.get(int(named[1]), DoorSums()).digest(self.floats)
+
+
+def merged_schema(shapes: Sequence[StructType]) -> StructType:
+    """One schema for side rows of several doors: columns by name; where types differ, string."""
+    types: dict[str, DataType] = {}
+    for shape in shapes:
+        for column in shape.fields:
+            known = types.setdefault(column.name, column.dataType)
+            if known != column.dataType:
+                types[column.name] = StringType()
+    return StructType([StructField(name, type_) for name, type_ in types.items()])

@@ -1,0 +1,149 @@
+"""The process that calls a job function without Spark: python -m streamproof.runtime.checks.rehearse_main ANSWER TARGET PROFILE."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamproof.core.users_code import place_of
+from streamproof.errors import JobDefinitionError, StreamproofError
+from streamproof.runtime.binding.several_queries import prices
+from streamproof.runtime.checks.known_columns import along
+from streamproof.runtime.checks.recorded_rows import Known, Reader
+from streamproof.runtime.checks.recording_spark import NeedsSpark, install
+from streamproof.runtime.checks.rehearsal import Rehearsed
+
+if TYPE_CHECKING:
+    from streamproof.config import SourceConfig
+    from streamproof.stream.operators import Operator
+    from streamproof.stream.recipe import Recipe
+
+
+def main(arguments: list[str]) -> None:
+    """Writes what calling the job showed to the answer's file."""
+    answer, target, profile = arguments
+    try:
+        found = called(target, profile or None)
+    except BaseException as problem:  # noqa: BLE001 -- SystemExit too: it is the user's file
+        found = _said(problem)
+    Path(answer).write_text(found.to_json(), encoding="utf-8")
+
+
+def called(target: str, profile: str | None) -> Rehearsed:
+    """Binds the job as `run` does, but for Spark, and looks at the steps that it has recorded.
+
+    Raises
+    ------
+    StreamproofError
+        What `run` would refuse too.
+    NeedsSpark
+        If the file asks for a session.
+    """
+    from streamproof.config import load
+
+    install()
+    from streamproof.runtime.binding.bind import bind
+
+    config = load(target, profile=profile)
+    bound, reader = bind(config), Reader()
+    for recipe in bound.outputs.main.values():
+        try:
+            look_along(recipe, config.source, reader)
+        except StreamproofError as problem:
+            reader.wrong(problem)
+    if reader.problems:
+        return Rehearsed(problem="\n".join(map(str, reader.problems)))
+    sides = [name for query in bound.outputs.main for name in bound.outputs.sides_of(query).values()]
+    outputs = (*bound.outputs.main, *sides)
+    return Rehearsed(outputs, notes=tuple(prices(bound.outputs.main)), unseen=tuple(reader.unseen))
+
+
+def require_possible_of_sources(recipe: "Recipe", sources: "Mapping[str, SourceConfig]") -> None:
+    """JobDefinitionError for the first thing that `look_along` finds."""
+    reader = Reader()
+    try:
+        look_along(recipe, sources, reader)
+    except JobDefinitionError as problem:
+        reader.wrong(problem)
+    if reader.problems:
+        raise reader.problems[0]
+
+
+def look_along(recipe: "Recipe", sources: "Mapping[str, SourceConfig]", reader: Reader) -> None:
+    """Goes along the steps for each source of a recipe; names that are not there go to the reader.
+
+    Raises
+    ------
+    JobDefinitionError
+        For a step that needs an event time where none is declared, and for a union of other columns, as far as they are known.
+    """
+    from streamproof.stream.operators.union import require_alike, require_one_event_time
+
+    steps = recipe.steps[len(recipe.before_state) :]
+    ends = {branch.source: _ends(branch, steps, sources[branch.source], reader) for branch in recipe.branches}
+    if len(recipe.sources) == 1:
+        return
+    if recipe.stateful:
+        times = {name: sources[name].event_time for name in recipe.sources}
+        require_one_event_time({name: time.column if time else None for name, time in times.items()})
+    if not any(known.further for known in ends.values()):
+        require_alike({name: dict.fromkeys(known.names, "") for name, known in ends.items()})
+
+
+def _ends(branch: "Recipe", steps: "Sequence[Operator]", source: "SourceConfig", reader: Reader) -> Known:
+    """The columns of a source before the stateful steps; JobDefinitionError where these need an event time and none is declared.
+
+    Parameters
+    ----------
+    branch, steps
+        The row-wise steps of the rows of a source, and those from the first stateful one on.
+    """
+    from streamproof.config.columns import columns_of
+    from streamproof.stream.operators.operator import Stateful
+    from streamproof.stream.problems import needs_event_time
+
+    if source.event_time is None and any(isinstance(step, Stateful) for step in steps):
+        raise needs_event_time(branch.source, columns_of(source.schema_ddl) if source.schema_ddl else {})
+    if source.schema_ddl is None:
+        known = Known((), f"the files of {branch.source} say their columns, no schema does")
+    else:
+        known = Known((*columns_of(source.schema_ddl), *_carried(source)))
+    known = along(branch.steps, known, reader)
+    along(steps, known, reader)
+    return known
+
+
+def _carried(source: "SourceConfig") -> tuple[str, ...]:
+    """Columns that a source adds to those of its schema."""
+    from streamproof.config import KafkaSource
+    from streamproof.connectors import carried
+    from streamproof.connectors.kafka.source import PREFIX
+
+    if not isinstance(source, KafkaSource):
+        return ()
+    return (*(f"{PREFIX}{name}" for name in source.include), *map(carried.column_of, source.carry))
+
+
+def _said(problem: BaseException) -> Rehearsed:
+    asks = _needs_spark(problem)
+    if asks is not None:
+        place = place_of(problem)
+        return Rehearsed(not_called=f"{f'{place} asks' if place else 'the file asks'} for {asks}")
+    if isinstance(problem, StreamproofError):
+        return Rehearsed(problem=str(problem))
+    if isinstance(problem, SystemExit):
+        return Rehearsed(problem=f"{place_of(problem) or 'The job'}: the file ends the process (SystemExit).")
+    return Rehearsed(not_called=f"{type(problem).__name__}: {problem}")
+
+
+def _needs_spark(problem: BaseException | None) -> str | None:
+    """What of Spark was asked for, by the exception or one that it comes from; None where nothing was."""
+    while problem is not None:
+        if isinstance(problem, NeedsSpark):
+            return str(problem)
+        problem = problem.__cause__ or problem.__context__
+    return None
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

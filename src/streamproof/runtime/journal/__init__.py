@@ -1,0 +1,1 @@
+"""What a query keeps beside its checkpoint: manifests, logs, losses, what is published."""

@@ -1,0 +1,31 @@
+"""The jars that a job's connectors need and PySpark does not bring, fetched once (see `artifacts.toml`)."""
+
+from typing import TYPE_CHECKING
+
+from streamproof.config import KafkaSink, KafkaSource
+from streamproof.runtime.spark.artifacts import Progress, fetched
+
+if TYPE_CHECKING:
+    from streamproof.config import JobConfig
+
+KAFKA = "spark-kafka"
+
+
+def connector_jars(config: "JobConfig", progress: Progress | None = None) -> list[str]:
+    """The jars for a job; none where it needs none, or where its own `spark.jars` bring the connector.
+
+    Raises
+    ------
+    EnvironmentProblem
+        If one cannot be fetched; names it, and where to put it.
+    """
+    by_spark = any(isinstance(sink, KafkaSink) and sink.guarantee == "at-least-once" for sink in config.sink.values())
+    if not by_spark and not any(isinstance(source, KafkaSource) for source in config.source.values()):
+        return []
+    given = ",".join(config.spark.get(key, "") for key in ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath"))
+    return [] if "spark-sql-kafka" in given else jars_of(KAFKA, progress)
+
+
+def jars_of(bundle: str, progress: Progress | None = None) -> list[str]:
+    """The jars of a bundle, fetched where they are not there yet."""
+    return sorted(str(jar) for jar in fetched(bundle, progress).glob("*.jar"))

@@ -1,0 +1,169 @@
+"""Spark sessions with the settings our guarantees stand on."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamproof import _jvm
+from streamproof.errors import EnvironmentProblem, StreamproofError
+from streamproof.runtime.spark.environment import find_java
+from streamproof.runtime.spark.failures import jvm_gone, telling_of_a_dead_jvm
+from streamproof.runtime.spark.run_log import said_at_the_end
+
+if TYPE_CHECKING:
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.sql import SparkSession
+
+STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+STATE_STORES = "spark.sql.streaming.stateStore.providerClass"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+ROCKSDB_OF_WINDOWS = "io.streamproof.WindowStateStoreProvider"
+"""The same, which does not look at all windows in each batch. Spark's real-time trigger refuses every class but its own."""
+STREAMING: Mapping[str, str] = {
+    "spark.sql.session.timeZone": "UTC",
+    STATE_STORES: ROCKSDB,
+    # Format 2 gives each attempt's state files names of their own, with checksums (R21).
+    STATE_FORMAT: "2",
+    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
+    "spark.sql.streaming.metricsEnabled": "false",
+    "spark.sql.adaptive.streaming.stateless.enabled": "false",
+    # Spark's default are 96-bit integers, which Parquet has deprecated and other readers take for something else.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # What cannot be interrupted is not waited for without end, which is Spark's default.
+    "spark.sql.streaming.stopTimeout": "10s",
+    # The account of a real-time batch stands on its offset log, which has to be there by then.
+    "spark.sql.streaming.realTimeMode.asyncProgressTrackingByDefault.enabled": "false",
+    # A second start on a checkpoint is refused; Spark's default stops the query that runs.
+    "spark.sql.streaming.stopActiveRunOnRestart": "false",
+}
+"""Session settings of every query; a job's own [spark] settings win."""
+
+_QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parents[1] / 'log4j2.properties'}"
+# PySpark prints the whole plan beside an error about a column; our errors say which column, and which are there.
+_PLANS_AS_JSON = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+_LOGGING = "-Dstreamproof.log.level=error"
+"""Beside `_QUIET`, where what is logged goes to a file."""
+_PROCESS: Mapping[str, str] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "4",
+}
+
+
+LOCAL_DISK: Mapping[str, str] = {
+    "spark.hadoop.fs.file.impl": "io.streamproof.ForklessFileSystem$WithChecksums",
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "io.streamproof.ForklessFs",
+}
+"""Without Hadoop's native library Spark starts a process for each file it creates or renames on a local disk; by these it does not."""
+
+
+def start_session(
+    name: str,
+    settings: Mapping[str, str],
+    *,
+    proof: bool = False,
+    java_options: str = "",
+    jars: Sequence[str] = (),
+    log: Path | None = None,
+    streaming: Mapping[str, str] = STREAMING,
+) -> "SparkSession":
+    """A Spark session with Streamproof's jars and settings; local[*] unless a master is given or spark-submit sets one.
+
+    Parameters
+    ----------
+    jars
+        Of connectors, beside our own.
+    streaming
+        What its queries have beside `settings`; a plain PySpark job has nothing of ours there.
+    log
+        Takes what the JVM writes to standard error, and Spark's errors; None leaves them on the screen, as few as they are.
+
+    Raises
+    ------
+    EnvironmentProblem
+        If there is no Java, one that is too old, or one that ends at once.
+    JvmGone
+        If it was killed while Spark started.
+    """
+    find_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.sql import SparkSession
+
+    _without_plans_as_json()
+    given_outside = "MASTER" in os.environ or "PYSPARK_SUBMIT_ARGS" in os.environ
+    master = settings.get("spark.master") or (None if given_outside else "local[*]")
+    if _is_local(master or os.environ.get("MASTER", "")):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # elsewhere executors could not reach the driver there
+    builder = SparkSession.builder.appName(name)
+    own = {**settings, "spark.master": master} if master is not None else settings
+    options = java_options if log is None else f"{_LOGGING} {java_options}".strip()
+    wanted = {"spark.app.name": name, **process_settings(own, [*_jvm.jars(proof=proof), *jars], options, streaming)}
+    for key, value in wanted.items():
+        builder = builder.config(key, value)
+    with telling_of_a_dead_jvm():
+        try:
+            _jvm.launch(wanted, log)
+            return builder.getOrCreate()
+        except PySparkRuntimeError as problem:
+            if "JAVA_GATEWAY_EXITED" not in str(problem):
+                raise
+            raise _ended_at_once(problem, log) from problem
+
+
+def _ended_at_once(problem: "PySparkRuntimeError", log: Path | None) -> StreamproofError:
+    """What it means that there is no JVM to speak to: it was killed, or it does not take what it was given."""
+    if _jvm.was_killed_at_start(problem):
+        return jvm_gone()
+    said = said_at_the_end(log) if log is not None else ""
+    return EnvironmentProblem(
+        f"The JVM ended before Spark was there{f': {said}' if said else '.'}",
+        required="Java takes the options in JAVA_TOOL_OPTIONS, SPARK_SUBMIT_OPTS and [spark], and has the memory that they ask for.",
+    )
+
+
+def _without_plans_as_json() -> None:
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:  # before 4.0, where nothing writes such plans
+        return
+    for logger in _PLANS_AS_JSON:
+        PySparkLogger.getLogger(logger).disabled = True
+
+
+def process_settings(
+    settings: Mapping[str, str], jars: Sequence[str], java_options: str = "", streaming: Mapping[str, str] = STREAMING
+) -> dict[str, str]:
+    """The settings of a Spark process: a job's own win, but its jars, class path and Java options stand beside ours."""
+    beside = {
+        "spark.jars": (",", (*jars, settings.get("spark.jars"))),
+        "spark.driver.extraClassPath": (os.pathsep, (*jars, settings.get("spark.driver.extraClassPath"))),
+        "spark.driver.extraJavaOptions": (" ", (_QUIET, java_options, settings.get("spark.driver.extraJavaOptions"))),
+    }
+    joined = {key: separator.join(filter(None, values)) for key, (separator, values) in beside.items()}
+    disk = LOCAL_DISK if _is_local(settings.get("spark.master", "")) else {}
+    return {**_PROCESS, **streaming, **disk, **settings, **joined}
+
+
+def _is_local(master: str) -> bool:
+    """Whether Spark runs on this machine alone."""
+    return master.startswith("local")
+
+
+def settings_of_query(settings: Mapping[str, str], state_stores: str = ROCKSDB) -> dict[str, str]:
+    """The session settings of one query: ours, with this class of state stores, and the job's own SQL settings over them."""
+    ours = {**STREAMING, STATE_STORES: state_stores}
+    return {**ours, **{key: value for key, value in settings.items() if key.startswith("spark.sql.")}}
+
+
+def weaker_state(settings: Mapping[str, str]) -> str | None:
+    """What the job's own settings make weaker about its state, in a sentence; None where they leave it as it is (R21)."""
+    if settings_of_query(settings)[STATE_FORMAT] != "1":
+        return None
+    return (
+        "State is kept in checkpoint format 1, as [spark] asks: two attempts of a task share the names of their state files, and "
+        "Spark writes no checksums of them. A file that another attempt has overwritten is not noticed."
+    )
