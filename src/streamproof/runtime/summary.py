@@ -49,7 +49,7 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
         if not place.bound:
             said = f"The output {output.name} has no [sink.{output.name}]; its rows are kept at {place.where}."
             behind.append(Note(NoteCode.NOT_BOUND, said))
-    used = {source for recipe in bound.outputs.main.values() for source in recipe.sources}
+    used = {source for root in bound.outputs.main.values() for source in root.sources}
     topics = {name: source for name, source in bound.config.source.items() if isinstance(source, KafkaSource) and name in used}
     spark = queries[0].protocol.spark
     lag = lag_of(spark, topics, [end.newest for end in ends if end.newest is not None], behind) if topics else []
@@ -98,9 +98,8 @@ class _End:
 
 def _end_of(query: "RunningQuery") -> _End:
     newest, protocol = _newest_committed(query), query.protocol
-    ordered = protocol.recipe.ordered is not None
-    windowed = protocol.recipe.aggregate is not None or ordered
-    opened = _opened(protocol, newest) if windowed and newest is not None else OpenWindows(0, 0, None)
+    open_are = "" if protocol.root.last is None else protocol.root.last.open_are
+    opened = _opened(protocol, newest) if open_are and newest is not None else OpenWindows(0, 0, None)
     done, until = protocol.done, None if opened.latest_end_us is None else from_micros(opened.latest_end_us)
     account = account_of(query.name, newest, opened, protocol.sides.get(SideKind.DUPLICATE, ""))
     event = QueryEnded(
@@ -109,17 +108,17 @@ def _end_of(query: "RunningQuery") -> _End:
         without_input=done.without_input,
         input=done.input,
         rows={output: done.rows[output] for output in protocol.sinks},
-        account=replace(account, open=opened.windows, open_until=until, open_are="key" if ordered else "window"),
-        open_windows=0 if ordered else opened.windows,
-        closes_after=None if ordered else until,
+        account=replace(account, open=opened.windows, open_until=until, open_are=open_are or "window"),
+        open_windows=opened.windows if open_are == "window" else 0,
+        closes_after=until if open_are == "window" else None,
     )
     return _End(query, newest, event)
 
 
 def _opened(protocol: "BatchProtocol", newest: Manifest) -> OpenWindows:
     """The windows in state; the records of those that have given a row are counted as emitted already."""
-    watermark_us, lateness_us = newest.fingerprint.watermark_ms * 1_000, micros_of(protocol.recipe.allowed_lateness)
-    emitted = protocol.recipe.emission.emitted_up_to(watermark_us, lateness_us)
+    watermark_us, lateness_us = newest.fingerprint.watermark_ms * 1_000, micros_of(protocol.root.allowed_lateness)
+    emitted = protocol.root.emission.emitted_up_to(watermark_us, lateness_us)
     return open_windows(protocol.spark, protocol.manifests.checkpoint, emitted)
 
 

@@ -36,8 +36,8 @@ from streamproof.runtime.watching.idle import IdleSources
 from streamproof.runtime.watching.leaps import Leaps
 from streamproof.runtime.watching.quiet import QuietSources
 from streamproof.stream.identity import MadeBy
+from streamproof.stream.node import Node
 from streamproof.stream.outputs import SideKind
-from streamproof.stream.recipe import Recipe
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors, Storage
@@ -106,7 +106,7 @@ class BatchProtocol:
     sides: Mapping[SideKind, str]
     columns: Mapping[str, StructType]
     floats: Mapping[str, float]
-    recipe: Recipe
+    root: Node
     whole_files: Sequence[str]
     events: QueryEvents
     leaps: Leaps
@@ -140,7 +140,7 @@ class BatchProtocol:
             sides=self.sides,
             columns=self.columns,
             floats=self.floats,
-            recipe=self.recipe,
+            root=self.root,
             parking=self.parking,
             parked=self.parked,
             steps=self.steps,

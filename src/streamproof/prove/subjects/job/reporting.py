@@ -47,7 +47,7 @@ def _notes(subject: JobSubject, let_be: list[str]) -> Iterator[Note]:
         yield Note(NoteCode.NOT_IN_REAL_TIME, said)
     yield from (Note(NoteCode.FLOAT_ORDER, one.says) for one in _not_compared(subject))
     weaker = weaker_state(subject.config.spark)
-    if weaker and any(recipe.stateful for recipe in subject.bound.outputs.main.values()):
+    if weaker and any(root.stateful for root in subject.bound.outputs.main.values()):
         yield Note(NoteCode.WEAKER_STATE, weaker)
     untraced = [query for query, arrivals in subject.arrivals.items() if not arrivals.traced]
     if untraced:
