@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.state import OpenWindows, open_windows
 from streamproof.config import KafkaSource
-from streamproof.core.account import Account
+from streamproof.core.account import COUNTED, Account
 from streamproof.core.clock import from_micros
 from streamproof.core.durations import micros_of
 from streamproof.core.ends import End
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from streamproof.runtime.batch.protocol import BatchProtocol
     from streamproof.runtime.binding.bound import BoundJob
     from streamproof.runtime.query import RunningQuery
-
-_PLACES = ("emitted", "late", "rejected", "duplicate", "filtered")
 
 
 def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, seconds: float, *, ended_early: bool) -> RunResult:
@@ -78,7 +76,7 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
 def account_of(query: str, newest: Manifest | None, opened: OpenWindows, duplicates_in: str = "") -> QueryAccount:
     """The account of a query from the totals of its newest manifest and its window state; `duplicates_in` is the output they are rows of."""
     counts = newest.counts if newest else {}
-    totals = {place: counts.get(f"total.{place}", 0) for place in _PLACES}
+    totals = {place: counts.get(f"total.{place}", 0) for place in COUNTED}
     account = Account.of({**totals, "open_state": opened.records})
     since = newest.unknown_since if newest else None
     written = counts.get(f"total.{WRITTEN_COPIES}", 0) if duplicates_in else 0

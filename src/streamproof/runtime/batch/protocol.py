@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 
 from streamproof import __version__, _jvm
 from streamproof.connectors.sink import Sink
+from streamproof.core.account import COUNTED
 from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.ids import new_id
 from streamproof.core.manifest import Chain, Manifest, first_unknown
@@ -42,7 +43,7 @@ from streamproof.stream.outputs import SideKind
 if TYPE_CHECKING:
     from streamproof._jvm import Doors, Storage
 
-_DIGEST_KEYS = ("input", "expanded", "emitted", "late", "rejected", "duplicate", "filtered")
+_DIGEST_KEYS = ("input", "expanded", *COUNTED)
 
 
 @dataclass(frozen=True)
