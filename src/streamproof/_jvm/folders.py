@@ -71,6 +71,32 @@ def folder_at(spark: "SparkSession", path: str) -> Folder | None:
     return Folder(path, pattern, None if named is None else frozenset(named))
 
 
+def rows_of_named(
+    spark: "SparkSession",
+    form: str,
+    paths: Sequence[str],
+    *,
+    columns: "StructType | str | None" = None,
+    options: Mapping[str, Any] | None = None,
+) -> "DataFrame":
+    """The rows of just these files, or of these folders as Spark reads them; no character of a path is a pattern.
+
+    Parameters
+    ----------
+    form
+        Spark's name of the format.
+    columns
+        Those that are read, a text as Spark's DDL; None for those that the files say.
+    """
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    asked = StructType.fromDDL(columns) if isinstance(columns, str) else columns
+    schema = None if asked is None else asked.json()
+    made = java_class(spark, "NamedFiles").rows(spark._jsparkSession, form, dict(options or {}), schema, json.dumps(list(paths)))
+    return DataFrame(made, spark)
+
+
 def rows_of_files(
     spark: "SparkSession",
     folder: Folder,

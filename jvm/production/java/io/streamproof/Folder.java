@@ -150,7 +150,7 @@ public final class Folder {
             new Some<>(new PartitionSpec(ofFolders, scalaList(folders(files)))),
             Option.empty());
     requireSame(files, index);
-    FileFormat reader = reader();
+    FileFormat reader = WatchedFiles.of(reader(spark, format()), seen(spark, options.get(WRITTEN)));
     HadoopFsRelation relation =
         new HadoopFsRelation(index, ofFolders, ofFiles.asNullable(), Option.empty(), reader, scalaMap(inner), spark);
     return Dataset$.MODULE$.ofRows(spark, LogicalRelation$.MODULE$.apply(relation, isStreaming));
@@ -169,13 +169,14 @@ public final class Folder {
     }
   }
 
-  private FileFormat reader() {
+  /** Spark's reader of a format. */
+  static FileFormat reader(SparkSession spark, String format) {
     try {
-      Object found = DataSource.lookupDataSource(format(), spark.sessionState().conf()).getDeclaredConstructor().newInstance();
+      Object found = DataSource.lookupDataSource(format, spark.sessionState().conf()).getDeclaredConstructor().newInstance();
       Object reader = found instanceof FileDataSourceV2 newer ? newer.fallbackFileFormat().getDeclaredConstructor().newInstance() : found;
-      return WatchedFiles.of((FileFormat) reader, seen(spark, options.get(WRITTEN)));
+      return (FileFormat) reader;
     } catch (ReflectiveOperationException problem) {
-      throw new IllegalStateException("no reader of files: " + format(), problem);
+      throw new IllegalStateException("no reader of files: " + format, problem);
     }
   }
 
@@ -263,7 +264,8 @@ public final class Folder {
     return found;
   }
 
-  private static List<String> list(String json) {
+  /** A list of texts (JSON). */
+  static List<String> list(String json) {
     try {
       return List.of(new ObjectMapper().readValue(json, String[].class));
     } catch (JsonProcessingException problem) {
@@ -275,11 +277,11 @@ public final class Folder {
     return scalaList(List.of());
   }
 
-  private static <T> Seq<T> scalaList(List<T> from) {
+  static <T> Seq<T> scalaList(List<T> from) {
     return CollectionConverters.asScala(from).toList();
   }
 
-  private static Map<String, String> scalaMap(java.util.Map<String, String> from) {
+  static Map<String, String> scalaMap(java.util.Map<String, String> from) {
     return scala.collection.immutable.Map$.MODULE$.from(CollectionConverters.asScala(from));
   }
 }
