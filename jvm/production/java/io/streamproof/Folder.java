@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.deploy.SparkHadoopUtil;
 import org.apache.spark.sql.Row;
@@ -113,9 +114,24 @@ public final class Folder {
           new MetadataLogFileIndex(spark, new Path(path()), scalaMap(java.util.Map.of()), Option.empty()).allFiles());
     }
     Seq<Path> roots = SparkHadoopUtil.get().globPathIfNecessary(qualified(conf));
+    requireNames();
     return CollectionConverters.asJava(
         new InMemoryFileIndex(spark, roots, listing(), new Some<>(new StructType()), NoopCache$.MODULE$, Option.empty(), Option.empty())
             .allFiles());
+  }
+
+  /** Stops at a name that Java cannot read, where the file system does not. */
+  void requireNames() {
+    Configuration conf = spark.sessionState().newHadoopConf();
+    try {
+      Path path = qualified(conf);
+      FileSystem files = path.getFileSystem(conf);
+      if (LocalNames.areUnwatched(files)) {
+        LocalNames.requireBelow(files, CollectionConverters.asJava(SparkHadoopUtil.get().globPathIfNecessary(path)));
+      }
+    } catch (IOException problem) {
+      throw new java.io.UncheckedIOException(problem);
+    }
   }
 
   private Path qualified(Configuration conf) {
@@ -213,7 +229,9 @@ public final class Folder {
    */
   public static String found(org.apache.spark.sql.SparkSession session, String path) throws IOException {
     Path written = new Path(path);
-    if (written.getFileSystem(((SparkSession) session).sessionState().newHadoopConf()).exists(written)) {
+    FileSystem files = written.getFileSystem(((SparkSession) session).sessionState().newHadoopConf());
+    LocalNames.requireReadable(files, written);
+    if (files.exists(written)) {
       return path.replaceAll("[{}\\[\\]*?\\\\]", "\\\\$0");
     }
     return SparkHadoopUtil.get().isGlobPath(written) ? path : null;
