@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from streamproof._jvm.java import java_class, whole_text
 
@@ -45,20 +46,24 @@ class SeenBelow:
     left_out
         The folders whose files were not read, relative to it.
     asked
-        The columns that are read (JSON), `FROM_PATH` before those that folders name.
+        The columns that the source reads (JSON), `FROM_PATH` before those that folders name; None where it has not begun to read.
     schemas
         Of files that say their columns the schemas (JSON), each with the URI of a file that has it.
     """
 
     left_out: Sequence[str]
-    asked: str
+    asked: str | None
     schemas: Mapping[str, str]
 
 
-def seen_below(spark: "SparkSession", path: str) -> SeenBelow:
-    """What this Spark has met below a path since it started."""
+_asked: "WeakKeyDictionary[SparkSession, dict[str, str]]" = WeakKeyDictionary()
+"""By session and source the columns that are read: each query has a session of its own, and two sources may have one path."""
+
+
+def seen_below(spark: "SparkSession", source: str, path: str) -> SeenBelow:
+    """What this Spark has met below a path since it started, for a source that reads it in this session."""
     met = json.loads(whole_text(java_class(spark, "Folder").met(spark._jsparkSession, path)))
-    return SeenBelow(met["leftOut"], met["asked"] or "", met["schemas"])
+    return SeenBelow(met["leftOut"], _asked.get(spark, {}).get(source), met["schemas"])
 
 
 def folder_at(spark: "SparkSession", path: str) -> Folder | None:
@@ -104,6 +109,7 @@ def rows_of_files(
     columns: "StructType",
     options: Mapping[str, Any],
     *,
+    source: str,
     of_paths: Sequence[str],
     may_be_named: Sequence[str],
     stream: bool,
@@ -114,6 +120,8 @@ def rows_of_files(
     ----------
     reader
         Spark's name of the format of a file; `columns` are those of its rows.
+    source
+        The name of the source that they are for.
     may_be_named
         The columns that no folder may name unless they are among `of_paths`: the batch stops.
     """
@@ -121,6 +129,7 @@ def rows_of_files(
     from pyspark.sql.types import StringType, StructField, StructType
 
     schema = StructType([*columns.fields, *(StructField(f"{FROM_PATH}{name}", StringType()) for name in of_paths)])
+    _asked.setdefault(spark, {})[source] = schema.json()
     asked = {**options, _FORMAT: reader, _COLUMNS: json.dumps(list(may_be_named)), _PATH: folder.path}
     if stream:
         return spark.readStream.format(_SOURCE).schema(schema).options(**asked).load(folder.pattern)

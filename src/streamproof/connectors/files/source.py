@@ -44,7 +44,9 @@ def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, st
 
     def rows(reader: str, of_file: StructType, options: Mapping[str, str]) -> DataFrame:
         how = {**options, **(_how_a_stream_reads(source) if stream else {})}
-        return _jvm.rows_of_files(spark, folder, reader, of_file, how, of_paths=columns, may_be_named=schema.names, stream=stream)
+        return _jvm.rows_of_files(
+            spark, folder, reader, of_file, how, source=name, of_paths=columns, may_be_named=schema.names, stream=stream
+        )
 
     said = folders.carried(columns)
     if source.format in CONTAINERS:

@@ -77,7 +77,6 @@ public final class Folder {
         ofPaths.add(field.name().substring(FROM_PATH.length()));
       }
     }
-    seen(spark, this.options.get(WRITTEN)).ask(columns.json());
     names = new FolderNames(path(), spark.sessionState().conf().caseSensitiveAnalysis());
   }
 
@@ -251,14 +250,12 @@ public final class Folder {
 
   /**
    * What this Spark has met below a configured path, as an object of JSON: {@code leftOut}, the folders whose files were not read, relative
-   * to it; {@code asked}, the columns that are read; {@code schemas}, those of the files that were opened, each with one of these files.
+   * to it; {@code schemas}, those of the files that were opened, each with one of these files.
    */
   public static String met(org.apache.spark.sql.SparkSession session, String path) throws JsonProcessingException {
     java.util.Map<String, Object> found = new HashMap<>();
-    SeenSchemas seen = seen(session, path);
     found.put("leftOut", FolderFilter.leftOut(path));
-    found.put("asked", seen.asked());
-    found.put("schemas", seen.value());
+    found.put("schemas", seen(session, path).value());
     return new ObjectMapper().writeValueAsString(found);
   }
 
