@@ -67,7 +67,7 @@ def test_another_start_on_the_same_folder_says_nothing_false(small_job: Callable
     job = small_job(KEPT, Binding(format="parquet", schema=None))
     feed(job, "parquet", event("a", 0))
 
-    result = job.run(listener=Later(lambda: folder_at(job.spark, str(job.folder / "data"))))
+    result = job.run(listener=Later(lambda: folder_at(job.spark, str(job.folder / "data")), "BatchPlanned"))
 
     assert not result.notes
 

@@ -189,13 +189,13 @@ def test_a_file_whose_name_is_no_utf8_stops_the_job_by_name(small_job: Callable[
 
 
 class Later:
-    """Changes the folder once the job has started, before its first batch."""
+    """Does something at an event: once the job has started, before its first batch."""
 
-    def __init__(self, change: Callable[[], None]) -> None:
-        self.change = change
+    def __init__(self, change: Callable[[], None], at: str = "QueryStarted") -> None:
+        self.change, self.at = change, at
 
     def __call__(self, happened: object) -> None:
-        if type(happened).__name__ == "QueryStarted":
+        if type(happened).__name__ == self.at:
             self.change()
 
 

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from streamproof.errors import DataError
 
 _MARK = "streamproof-names: "
+_SINK = "streamproof-sink-log: "
 _COLON = re.compile(r"Relative path in absolute URI: (?P<name>[^\n]+)")
 
 
 def refusal(causes: Sequence[str]) -> DataError | None:
     """The error where a name is what stopped Spark; None where it is not."""
-    return unread_name(causes) or colon_in_name(causes)
+    return unread_name(causes) or colon_in_name(causes) or _log_of_a_sink(causes)
 
 
 def colon_in_name(causes: Sequence[str]) -> DataError | None:
@@ -24,6 +25,18 @@ def colon_in_name(causes: Sequence[str]) -> DataError | None:
         f"The name {found['name']} has a colon, and the path it was found by is a pattern: Hadoop takes such a name for a URI.",
         required="Names with a colon are read where path is the folder itself; by a pattern only with master local on a local disk.",
         remedy="Rename the file or folder; or name the folder in path, without a pattern, and a source for each of several folders.",
+    )
+
+
+def _log_of_a_sink(causes: Sequence[str]) -> DataError | None:
+    """A folder of Spark's own sink whose name looks like a pattern."""
+    folder = next((cause.partition(_SINK)[2].strip().splitlines()[0] for cause in causes if _SINK in cause), None)
+    if folder is None:
+        return None
+    return DataError(
+        f"The folder {folder} is written by a file sink of Spark, and its name has a character of patterns: {{}}[]*?\\.",
+        required="Of such a folder only the files count that the sink's log names. Spark finds none of them below such a name.",
+        remedy="Give the folder a name without these characters, and let the sink write there.",
     )
 
 

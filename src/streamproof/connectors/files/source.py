@@ -48,19 +48,19 @@ def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, st
             spark, folder, reader, of_file, how, source=name, of_paths=columns, may_be_named=schema.names, stream=stream
         )
 
-    said = folders.carried(columns)
+    said, time = folders.carried(columns), source.event_time.column if source.event_time else None
     if source.format in CONTAINERS:
-        return folders.placed(rows(CONTAINERS[source.format], schema, ALL_FILES), schema, columns, PROBLEM)
+        return folders.placed(rows(CONTAINERS[source.format], schema, ALL_FILES), schema, columns, PROBLEM, event_time=time)
     if source.format == "csv":
         read = rows(CSV, _texts("original", "json", "problem"), csv_options(schema, source.csv))
-        return folders.placed(lines.of_csv(read, schema, said, lenient=source.lenient), schema, columns, PROBLEM)
+        return folders.placed(lines.of_csv(read, schema, said, lenient=source.lenient), schema, columns, PROBLEM, event_time=time)
     read = rows("text", _texts("value"), {})
     if source.format == "text":
         own = [column for column in schema.names if column != TRACE]
         require_said(name, own, columns)
-        return folders.placed(lines.of_text(read, schema, said), schema, columns, PROBLEM, required=own[1:])
+        return folders.placed(lines.of_text(read, schema, said), schema, columns, PROBLEM, required=own[1:], event_time=time)
     parsed = json_records.parsed(read, F.col("value"), schema, said, lenient=source.lenient)
-    return folders.placed(parsed, schema, columns, CORRUPT)
+    return folders.placed(parsed, schema, columns, CORRUPT, event_time=time)
 
 
 def _folder(spark: SparkSession, path: str) -> _jvm.Folder | None:

@@ -133,6 +133,25 @@ public final class Folder {
     }
   }
 
+  /** Stops where a log of Spark's own sink has come into a folder since the start: its name is escaped, so Spark does not look for it. */
+  void requireSameLog() {
+    String plain = path().replaceAll("\\\\(.)", "$1");
+    if (!plain.equals(path()) && hasLog(spark, plain)) {
+      requireSimple(plain);
+    }
+  }
+
+  /** Stops at a folder of Spark's own sink whose name looks like a pattern: Spark finds no file that the sink's log names. */
+  static void requireSimple(String folder) {
+    if (folder.matches("(?s).*[{}\\[\\]*?\\\\].*")) {
+      throw new IllegalStateException("streamproof-sink-log: " + folder);
+    }
+  }
+
+  private static boolean hasLog(SparkSession spark, String path) {
+    return FileStreamSink.hasMetadata(scalaList(List.of(path)), spark.sessionState().newHadoopConf(), spark.sessionState().conf());
+  }
+
   private Path qualified(Configuration conf) {
     Path path = new Path(path());
     try {
@@ -230,6 +249,10 @@ public final class Folder {
     Path written = new Path(path);
     FileSystem files = written.getFileSystem(((SparkSession) session).sessionState().newHadoopConf());
     LocalNames.requireReadable(files, written);
+    if (hasLog((SparkSession) session, path)) {
+      requireSimple(path);
+      return path;
+    }
     if (files.exists(written)) {
       return path.replaceAll("[{}\\[\\]*?\\\\]", "\\\\$0");
     }

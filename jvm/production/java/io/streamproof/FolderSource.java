@@ -58,6 +58,7 @@ public final class FolderSource implements StreamSourceProvider {
     public org.apache.spark.sql.connector.read.streaming.Offset latestOffset(
         org.apache.spark.sql.connector.read.streaming.Offset start, ReadLimit limit) {
       folder.requireNames();
+      folder.requireSameLog();
       return super.latestOffset(start, limit);
     }
 

@@ -65,6 +65,7 @@ public final class NamedFiles {
       paths.add(path.getFileSystem(conf).makeQualified(path));
     }
     if (FileStreamSink.hasMetadata(Folder.scalaList(named), conf, spark.sessionState().conf())) {
+      Folder.requireSimple(named.get(0));
       return new MetadataLogFileIndex(spark, paths.get(0), options, columns);
     }
     InMemoryFileIndex found =
