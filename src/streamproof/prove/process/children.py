@@ -13,10 +13,14 @@ from streamproof.prove.subjects.subject import Subject
 
 STEPS = "steps-in-services"
 _PATIENCE_SECONDS, _RECORDINGS = 300.0, 30.0
+FIRST_SECONDS = 1_800.0
+"""How long a run of the job may take where nothing tells how long it takes: a recording, or a run beside the scenarios."""
 
 
-def patience(recording: Recording) -> float:
+def patience(recording: Recording | None) -> float:
     """How many seconds a run of the job may take: five minutes, or thirty times what the recording took, whichever is more."""
+    if recording is None:
+        return FIRST_SECONDS
     return max(_PATIENCE_SECONDS, _RECORDINGS * recording.seconds)
 
 
@@ -65,8 +69,7 @@ class Children:
             changed=changed,
             settings={**task.settings, **(settings or {})},
         )
-        seconds = None if recording is None else patience(recording) * (2 if struck else 1)
-        future = self._zygote.submit(task, seconds)
+        future = self._zygote.submit(task, patience(recording) * (2 if struck else 1))
         future.add_done_callback(lambda _: gateway.close())
         return future
 
