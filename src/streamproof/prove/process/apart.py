@@ -27,6 +27,8 @@ from streamproof.runtime import artifacts
 SWITCH = "STREAMPROOF_NAMESPACES"
 """The environment variable that is "off" where namespaces are not to be used."""
 _MEMORY = Path("/dev/shm")  # noqa: S108  # processes keep semaphores there as well
+SIZE = 8
+"""How many bytes of a message say how long the rest of it is."""
 _Found = TypeVar("_Found")
 
 
@@ -183,13 +185,18 @@ def send(to: socket.socket, what: Any) -> None:
 
 def send_pickled(to: socket.socket, told: bytes) -> None:
     """The same of a value that is pickled already: one that cannot be leaves nothing half said."""
-    to.sendall(len(told).to_bytes(8, "big") + told)
+    to.sendall(len(told).to_bytes(SIZE, "big") + told)
+
+
+def size(begun: bytes | bytearray) -> int:
+    """How many bytes a message has, with those that say so."""
+    return SIZE + int.from_bytes(begun[:SIZE], "big")
 
 
 def receive(of: socket.socket) -> Any:
     """What the process at the other end hands over; EOFError where it has ended."""
-    size = int.from_bytes(_exactly(of, 8), "big")
-    return pickle.loads(_exactly(of, size))  # noqa: S301 -- it is a process of our own
+    length = int.from_bytes(_exactly(of, SIZE), "big")
+    return pickle.loads(_exactly(of, length))  # noqa: S301 -- it is a process of our own
 
 
 def portable(problem: BaseException) -> BaseException:
