@@ -226,20 +226,48 @@ def test_a_recording_that_does_not_come_to_its_end_is_an_error_that_says_so(
         made._run_beside("other", made.subject.binding("other"), {})
 
 
-def test_every_run_of_a_job_has_a_limit(tmp_path: Path) -> None:
-    given: list[float | None] = []
-
+def _children(folder: Path, given: "list[tuple[float | None, Future[ChildResult]]]", close: Any) -> Children:
     def submit(_: object, patience: float | None = None) -> "Future[ChildResult]":
-        given.append(patience)
-        return Future()
+        given.append((patience, Future()))
+        return given[-1][1]
 
-    gateway = SimpleNamespace(port=1, secret="", close=lambda: None)
-    subject: Any = SimpleNamespace(folder=tmp_path, engine=SimpleNamespace(gateway=lambda: gateway), child=dict)
-    children = Children(subject, SimpleNamespace(submit=submit, environment={}))  # type: ignore[arg-type]
-    places: dict[str, Any] = {"folder": tmp_path, "base": "", "data": {}, "urls": {}, "environment": {}}
+    gateway = SimpleNamespace(port=1, secret="", close=close)
+    subject: Any = SimpleNamespace(folder=folder, engine=SimpleNamespace(gateway=lambda: gateway), child=dict)
+    return Children(subject, SimpleNamespace(submit=submit, environment={}))  # type: ignore[arg-type]
+
+
+def _start(children: Children, folder: Path) -> None:
+    places: dict[str, Any] = {"folder": folder, "base": "", "data": {}, "urls": {}, "environment": {}}
     children.start("r", SimpleNamespace(**places, files_per_batch=None, records_per_batch=None))  # type: ignore[arg-type]
 
-    assert given == [1_800.0]
+
+def test_every_run_of_a_job_has_a_limit(tmp_path: Path) -> None:
+    given: list[tuple[float | None, Future[ChildResult]]] = []
+
+    _start(_children(tmp_path, given, lambda: None), tmp_path)
+
+    assert [patience for patience, _ in given] == [1_800.0]
+
+
+def test_who_tells_of_the_end_of_a_child_waits_for_no_jvm_and_hears_of_none_that_is_gone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    given: list[tuple[float | None, Future[ChildResult]]] = []
+    closed, goes_on = threading.Event(), threading.Event()
+
+    def close() -> None:
+        closed.set()
+        goes_on.wait(5)
+        raise ConnectionError("the JVM is gone")
+
+    _start(_children(tmp_path, given, close), tmp_path)
+    began = time.monotonic()
+    given[0][1].set_result(ChildResult())
+
+    assert time.monotonic() - began < 4
+    assert closed.wait(5)
+    goes_on.set()
+    assert caplog.records == []
 
 
 def test_an_exception_raised_by_a_signal_does_not_wait_for_scenarios_that_are_stuck(

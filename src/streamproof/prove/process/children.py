@@ -1,11 +1,14 @@
 """The processes that run the job for a scenario: their environment, their time limit, and how they are started."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 
 from streamproof.prove.process import apart
 from streamproof.prove.process.child import ChildResult, ChildTask
+from streamproof.prove.process.engine import Gateway
 from streamproof.prove.process.zygote import Zygote
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.subjects.binding import ScenarioBinding
@@ -22,6 +25,16 @@ def patience(recording: Recording | None) -> float:
     if recording is None:
         return FIRST_SECONDS
     return max(_PATIENCE_SECONDS, _RECORDINGS * recording.seconds)
+
+
+def _close(gateway: Gateway) -> None:
+    """Closes a door of the JVM, beside: whoever tells of the ends of children waits for no JVM, which may be busy, or be gone."""
+
+    def close() -> None:
+        with suppress(Exception):
+            gateway.close()
+
+    threading.Thread(target=close, name="close-gateway", daemon=True).start()
 
 
 class Children:
@@ -70,7 +83,7 @@ class Children:
             settings={**task.settings, **(settings or {})},
         )
         future = self._zygote.submit(task, patience(recording) * (2 if struck else 1))
-        future.add_done_callback(lambda _: gateway.close())
+        future.add_done_callback(lambda _: _close(gateway))
         return future
 
     def task(self, identity: str, binding: ScenarioBinding, recording: Recording | None) -> ChildTask:
