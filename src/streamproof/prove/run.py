@@ -183,6 +183,7 @@ def _session(
 ) -> Iterator["_Session"]:
     """A session of a proof, whose JVM may die: before there is a plan that is an error, later it is said of the scenarios that are left."""
     apart.writable(folder)
+    apart.hide_servers()  # one may have been started since this process was set apart
     folder.mkdir(parents=True, exist_ok=True)
     with (
         python_side(folder / JVM_LOG),

@@ -9,14 +9,24 @@ from typing import Any
 
 import pytest
 
-from streamproof.errors import DiskFull, JvmGone, MachineShort, SinkUnavailable, StreamproofError, TooManyOpenFiles
+from streamproof.errors import (
+    DiskFull,
+    JvmGone,
+    LabError,
+    MachineShort,
+    SinkUnavailable,
+    StreamproofError,
+    TooManyOpenFiles,
+)
 from streamproof.prove import run
+from streamproof.prove.checkers import Undecided
 from streamproof.prove.execution import Executor
 from streamproof.prove.plan.planning import Mode
 from streamproof.prove.process.child import ChildResult
 from streamproof.prove.process.children import Children
 from streamproof.prove.process.machine import MACHINE
 from streamproof.prove.process.zygote import ChildDied, ChildHung, _settle
+from streamproof.prove.services.services import Services
 
 
 class Scenarios:
@@ -28,6 +38,7 @@ class Scenarios:
         self.folder, self.results = folder, list(results)
         self.engine = SimpleNamespace(forget=lambda: None, alive=True, stop_queries=lambda _: None)
         self.folders: list[str] = []
+        self.services: Services | None = None
 
     def binding(self, name: str, **_: Any) -> Any:
         self.folders.append(name)
@@ -35,6 +46,10 @@ class Scenarios:
         bound = SimpleNamespace(folder=self.folder / name)
         bound.in_one_batch = lambda: bound
         return bound
+
+    def require_services(self, *, revive: bool) -> None:
+        if self.services is not None:
+            self.services.require_alive(revive=revive)
 
     def open_places(self, name: str) -> None: ...
 
@@ -111,6 +126,34 @@ def test_a_job_that_hangs_twice_fails_and_the_next_one_is_not_waited_for_twice(
         assert ran.result.code == "job-hangs"
 
     assert scenarios.results == []
+
+
+class Broker:
+    """A service; each attempt to start it again ends as the next of `results` says."""
+
+    def __init__(self, *results: Exception | None) -> None:
+        self.results, self.asked = list(results), 0
+
+    def revive(self) -> None:
+        self.asked += 1
+        if (problem := self.results.pop(0)) is not None:
+            raise problem
+
+
+def test_a_service_that_is_gone_is_waited_for_once_and_every_scenario_behind_it_is_unknown_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenarios, broker = Scenarios(tmp_path, ChildResult()), Broker(None, LabError("Kafka broker 1 ended. No space left on device"))
+    scenarios.services = Services(tmp_path, ["kafka"], running={"kafka": broker})  # type: ignore[dict-item]
+    made = executor(monkeypatch, scenarios)
+
+    first, second, third = (made._run(PLAN, {"default": SimpleNamespace(name="default")}) for _ in range(3))  # type: ignore[dict-item]
+
+    assert first.result is not None
+    assert [ran.why for ran in (second, third)] == [Undecided.HARNESS_FAILED, Undecided.HARNESS_FAILED]
+    assert "kafka has died during the proof" in second.problem
+    assert "No space left on device" in third.problem
+    assert broker.asked == 2
 
 
 def test_where_the_jvm_is_gone_nothing_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ What only works outside, such as a download, is done by a process that stays the
 """
 
 import atexit
+import errno
 import os
 import pickle
 import shutil
@@ -56,11 +57,19 @@ _machine: int | None = None
 _helper: socket.socket | None = None
 _asking = threading.Lock()
 _open: set[Path] = set()
+_hidden = False
+"""Whether a file system of this process's own stands in place of the machine's memory."""
 
 
 def state() -> Apart | None:
     """How this process is set apart; None where nobody has decided yet."""
     return _state
+
+
+def hide_servers() -> None:
+    """Takes away the sockets that servers listen at by a path since this process was set apart: to be called before anything of the user's runs."""
+    if has_own_network() and _machine is not None:
+        namespaces.hide(do_outside(_listening))
 
 
 def has_own_network() -> bool:
@@ -102,7 +111,9 @@ def writable(folder: Path) -> None:
     folder = folder.expanduser().absolute()
     if any(folder.is_relative_to(known) for known in _open):
         return
-    if _state is not None and _state.files and not folder.is_relative_to(_MEMORY):
+    if _state is not None and _state.files:
+        if _hidden and folder.is_relative_to(_MEMORY):
+            raise OSError(errno.EROFS, f"A proof has a {_MEMORY} of its own, which goes with it; take another folder", str(folder))
         try:
             outside(folder).mkdir(parents=True, exist_ok=True)
         except OSError as problem:
@@ -238,6 +249,7 @@ def _why_not(*, network: bool) -> str:
 
 
 def _unshare(*, network: bool) -> None:
+    global _hidden
     shared = os.statvfs(_MEMORY) if _MEMORY.is_dir() else None
     sockets = tuple(namespaces.listening()) if network else ()  # another network would list none
     namespaces.unshare(network=network)
@@ -245,8 +257,14 @@ def _unshare(*, network: bool) -> None:
     namespaces.only_read()
     if shared is not None and not Path.cwd().is_relative_to(_MEMORY):
         namespaces.memory(_MEMORY, shared.f_blocks * shared.f_frsize)
+        _hidden = True
     else:
         namespaces.writable(_MEMORY)
+
+
+def _listening() -> list[str]:
+    """Of the machine's network, which this process may not see."""
+    return list(namespaces.listening())
 
 
 def _start_helper() -> None:
