@@ -2,7 +2,7 @@
 
 from streamproof._jvm.batches import BatchRows, Doors, Dropped, check_doors, doors_of, for_each_batch, listen_to_jvm
 from streamproof._jvm.file_systems import answer_file_system_calls
-from streamproof._jvm.folders import FROM_PATH, Folder, SeenBelow, folder_at, rows_of_files, seen_below
+from streamproof._jvm.folders import FROM_PATH, Folder, SeenBelow, folder_at, rows_of_files, rows_of_named, seen_below
 from streamproof._jvm.java import (
     PRODUCTION_JAR,
     PROOF_JAR,
@@ -88,6 +88,7 @@ __all__ = [
     "operators_of_stream",
     "plain",
     "rows_of_files",
+    "rows_of_named",
     "seen_below",
     "storage_error",
     "task_slots",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id
@@ -137,6 +138,25 @@ def until(
         if monotonic_seconds() > end:
             raise LabError(f"Waited {seconds:.0f} seconds for {what}, in vain.", required=said())
         time.sleep(_POLL_SECONDS)
+
+
+def done_within(seconds: float, what: str, command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[str]":
+    """Runs a program that ends by itself.
+
+    Raises
+    ------
+    LabError
+        If it does not.
+    """
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds, **options)
+    except subprocess.TimeoutExpired as hung:
+        said = (hung.stderr or hung.stdout or b"")[-1000:]
+        raise LabError(
+            f"{what} has not ended within {seconds:.0f} seconds, and was killed.",
+            required=said.decode(errors="replace") if isinstance(said, bytes) else said,
+            remedy="Try again when the machine has less to do.",
+        ) from None
 
 
 def _states(group: int) -> set[str]:

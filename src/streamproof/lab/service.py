@@ -39,6 +39,9 @@ class Service(ABC):
     def stop(self) -> None:
         """Ends it."""
 
+    def revive(self) -> None:  # noqa: B027 -- not every service can
+        """Starts again what of it is dead; LabError where it does not come up."""
+
     @property
     @abstractmethod
     def url(self) -> str:

@@ -132,7 +132,9 @@ class Executor:
         self.subject.engine.open_recording(identity, folder)
         self.subject.open_places(binding.folder.name)
         try:
-            result = self._children.start(f"recording-{name}", binding, settings=settings or {}, trace=trace).result()
+            result = self._ended_by_itself(
+                self._children.start(f"recording-{name}", binding, settings=settings or {}, trace=trace), binding
+            )
         finally:
             self.subject.engine.close_recording(identity)
         if result.code in _NOT_ANSWERED:
@@ -151,7 +153,26 @@ class Executor:
 
     def _run_beside(self, name: str, binding: ScenarioBinding, settings: Mapping[str, str]) -> ChildResult:
         """Runs the subject on a folder that is no scenario's; MachineDid where the machine stopped it."""
-        return self._children.start(name, binding, settings=settings, read_state=False).result()
+        return self._ended_by_itself(self._children.start(name, binding, settings=settings, read_state=False), binding)
+
+    def _ended_by_itself(self, running: "Future[ChildResult]", binding: ScenarioBinding) -> ChildResult:
+        """The result of a run without any fault; StreamproofError where there is none: nothing can be proved then."""
+        try:
+            return running.result()
+        except ChildHung as hang:
+            self._stop_what_hangs(binding)
+            raise StreamproofError(
+                f"Nothing is known of the job: without any fault, {hang}.",
+                required="A job ends by itself once its queries have taken all events that there are.",
+                remedy="Look what it waits for after its last query, or take fewer events: --events 1000",
+            ) from None
+        except ChildDied as died:
+            last = (str(died).strip().splitlines() or ["it said nothing"])[-1]
+            raise StreamproofError(
+                f"Nothing is known of the job: without any fault, its process ended before the job did ({last}).",
+                required="The process of a job goes on until its queries have taken all events that there are.",
+                remedy="Look whether the job ends it (os._exit, a signal, a crash in a library), and whether the machine has memory left.",
+            ) from died
 
     # -- scenarios
 
@@ -202,7 +223,7 @@ class Executor:
                     self.subject.engine.close_ended_stores()
                 if stop():
                     pending = []
-        except KeyboardInterrupt:
+        except BaseException:  # what is asked for by a signal, a generator that is closed: no child is waited for then
             self.end()
             raise
         finally:
@@ -233,6 +254,7 @@ class Executor:
         restarted = binding if recording.name != "default" or plan.compared else binding.in_one_batch()
         try:
             self.subject.engine.forget()
+            self.subject.require_services(revive=plan.strike is None)
             self.subject.open_places(name)
             if plan.on_files is not None:
                 assert self._on_files is not None

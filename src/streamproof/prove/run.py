@@ -183,6 +183,7 @@ def _session(
 ) -> Iterator["_Session"]:
     """A session of a proof, whose JVM may die: before there is a plan that is an error, later it is said of the scenarios that are left."""
     apart.writable(folder)
+    apart.hide_servers()  # one may have been started since this process was set apart
     folder.mkdir(parents=True, exist_ok=True)
     with (
         python_side(folder / JVM_LOG),
@@ -263,13 +264,16 @@ class _Session:
         if self._work != self.folder:
             shutil.rmtree(self._work, ignore_errors=True)
 
-    def end_children(self) -> None:
-        """Ends what runs the job, at once; before there is a plan the JVM too, since nothing is left that would be judged on it."""
+    def end_children(self, *, jvm: bool = True) -> None:
+        """Ends what runs the job, at once; before there is a plan the JVM too, since nothing is left that would be judged on it.
+
+        After an error the JVM stays (`jvm`): the next proof finds it warm.
+        """
         if self._executor is not None:
             self._executor.end()
         elif self._zygote is not None:
             self._zygote.end_all()
-        if not self._planned:
+        if jvm and not self._planned:
             _jvm.end_jvm()
 
     def leave(self) -> list[str]:
@@ -281,6 +285,9 @@ class _Session:
         beside = ThreadPoolExecutor(1, thread_name_prefix="preparing")
         try:
             return self._prepared(zygote, beside)
+        except BaseException as problem:  # what runs beside may wait for a child that never ends, and is waited for below
+            self.end_children(jvm=not isinstance(problem, Exception))
+            raise
         finally:  # an error, or Ctrl-C, does not wait for what goes on beside it
             beside.shutdown(
                 wait=bool(self.options.services), cancel_futures=True

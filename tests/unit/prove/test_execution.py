@@ -1,6 +1,7 @@
 """A scenario that the machine stopped is run again on a disk of its own; where that does not help, nothing is known of it."""
 
 import threading
+import time
 from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,12 +9,24 @@ from typing import Any
 
 import pytest
 
-from streamproof.errors import DiskFull, JvmGone, MachineShort, SinkUnavailable, TooManyOpenFiles
+from streamproof.errors import (
+    DiskFull,
+    JvmGone,
+    LabError,
+    MachineShort,
+    SinkUnavailable,
+    StreamproofError,
+    TooManyOpenFiles,
+)
+from streamproof.prove import run
+from streamproof.prove.checkers import Undecided
 from streamproof.prove.execution import Executor
 from streamproof.prove.plan.planning import Mode
 from streamproof.prove.process.child import ChildResult
+from streamproof.prove.process.children import Children
 from streamproof.prove.process.machine import MACHINE
 from streamproof.prove.process.zygote import ChildDied, ChildHung, _settle
+from streamproof.prove.services.services import Services
 
 
 class Scenarios:
@@ -25,6 +38,7 @@ class Scenarios:
         self.folder, self.results = folder, list(results)
         self.engine = SimpleNamespace(forget=lambda: None, alive=True, stop_queries=lambda _: None)
         self.folders: list[str] = []
+        self.services: Services | None = None
 
     def binding(self, name: str, **_: Any) -> Any:
         self.folders.append(name)
@@ -32,6 +46,10 @@ class Scenarios:
         bound = SimpleNamespace(folder=self.folder / name)
         bound.in_one_batch = lambda: bound
         return bound
+
+    def require_services(self, *, revive: bool) -> None:
+        if self.services is not None:
+            self.services.require_alive(revive=revive)
 
     def open_places(self, name: str) -> None: ...
 
@@ -108,6 +126,34 @@ def test_a_job_that_hangs_twice_fails_and_the_next_one_is_not_waited_for_twice(
         assert ran.result.code == "job-hangs"
 
     assert scenarios.results == []
+
+
+class Broker:
+    """A service; each attempt to start it again ends as the next of `results` says."""
+
+    def __init__(self, *results: Exception | None) -> None:
+        self.results, self.asked = list(results), 0
+
+    def revive(self) -> None:
+        self.asked += 1
+        if (problem := self.results.pop(0)) is not None:
+            raise problem
+
+
+def test_a_service_that_is_gone_is_waited_for_once_and_every_scenario_behind_it_is_unknown_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenarios, broker = Scenarios(tmp_path, ChildResult()), Broker(None, LabError("Kafka broker 1 ended. No space left on device"))
+    scenarios.services = Services(tmp_path, ["kafka"], running={"kafka": broker})  # type: ignore[dict-item]
+    made = executor(monkeypatch, scenarios)
+
+    first, second, third = (made._run(PLAN, {"default": SimpleNamespace(name="default")}) for _ in range(3))  # type: ignore[dict-item]
+
+    assert first.result is not None
+    assert [ran.why for ran in (second, third)] == [Undecided.HARNESS_FAILED, Undecided.HARNESS_FAILED]
+    assert "kafka has died during the proof" in second.problem
+    assert "No space left on device" in third.problem
+    assert broker.asked == 2
 
 
 def test_where_the_jvm_is_gone_nothing_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,3 +240,124 @@ def test_ctrl_c_in_whoever_asks_for_outcomes_ends_the_children(tmp_path: Path, m
         list(made.run_all(plans, {}, stop=bool))
 
     assert zygote.ended.is_set()
+
+
+class Recorded(Scenarios):
+    """The same, where a recording can be made."""
+
+    def __init__(self, folder: Path, *results: ChildResult | Exception) -> None:
+        super().__init__(folder, *results)
+        self.stopped: list[str] = []
+        for name in ("restart_maintenance", "open_recording", "close_recording"):
+            setattr(self.engine, name, lambda *_: None)
+        self.engine.stop_queries = self.stopped.append
+
+
+@pytest.mark.parametrize(
+    ("lost", "said"),
+    [(ChildHung(1_800.0), "did not end within 1,800 seconds"), (KILLED, r"its process ended before the job did \(exit code -9\)")],
+    ids=["hangs", "killed"],
+)
+def test_a_recording_that_does_not_come_to_its_end_is_an_error_that_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: Exception, said: str
+) -> None:
+    made = executor(monkeypatch, Recorded(tmp_path, lost, lost))
+
+    with pytest.raises(StreamproofError, match=f"Nothing is known of the job: without any fault, .*{said}"):
+        made.record("default")
+    with pytest.raises(StreamproofError, match=said):
+        made._run_beside("other", made.subject.binding("other"), {})
+
+
+def _children(folder: Path, given: "list[tuple[float | None, Future[ChildResult]]]", close: Any) -> Children:
+    def submit(_: object, patience: float | None = None) -> "Future[ChildResult]":
+        given.append((patience, Future()))
+        return given[-1][1]
+
+    gateway = SimpleNamespace(port=1, secret="", close=close)
+    subject: Any = SimpleNamespace(folder=folder, engine=SimpleNamespace(gateway=lambda: gateway), child=dict)
+    return Children(subject, SimpleNamespace(submit=submit, environment={}))  # type: ignore[arg-type]
+
+
+def _start(children: Children, folder: Path) -> None:
+    places: dict[str, Any] = {"folder": folder, "base": "", "data": {}, "urls": {}, "environment": {}}
+    children.start("r", SimpleNamespace(**places, files_per_batch=None, records_per_batch=None))  # type: ignore[arg-type]
+
+
+def test_every_run_of_a_job_has_a_limit(tmp_path: Path) -> None:
+    given: list[tuple[float | None, Future[ChildResult]]] = []
+
+    _start(_children(tmp_path, given, lambda: None), tmp_path)
+
+    assert [patience for patience, _ in given] == [1_800.0]
+
+
+def test_who_tells_of_the_end_of_a_child_waits_for_no_jvm_and_hears_of_none_that_is_gone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    given: list[tuple[float | None, Future[ChildResult]]] = []
+    closed, goes_on = threading.Event(), threading.Event()
+
+    def close() -> None:
+        closed.set()
+        goes_on.wait(5)
+        raise ConnectionError("the JVM is gone")
+
+    _start(_children(tmp_path, given, close), tmp_path)
+    began = time.monotonic()
+    given[0][1].set_result(ChildResult())
+
+    assert time.monotonic() - began < 4
+    assert closed.wait(5)
+    goes_on.set()
+    assert caplog.records == []
+
+
+def test_an_exception_raised_by_a_signal_does_not_wait_for_scenarios_that_are_stuck(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stopped(BaseException):
+        """As pytest-timeout raises it."""
+
+    killed = threading.Event()
+
+    def stop() -> bool:
+        if made._number:
+            raise Stopped
+        return False
+
+    def stuck(*_: object) -> None:
+        made._number += 1
+        killed.wait(20)
+
+    made = executor(monkeypatch, Scenarios(tmp_path))
+    made._zygote = SimpleNamespace(end_all=killed.set)  # type: ignore[assignment]
+    monkeypatch.setattr(made, "_run", stuck)
+
+    began = time.monotonic()
+    with pytest.raises(Stopped):
+        list(made._side_by_side([[PLAN], [PLAN]], {}, stop, of_each=1))
+    assert killed.is_set()
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(("problem", "jvm"), [(SystemExit, True), (ValueError, False)])
+def test_whatever_stops_the_preparation_ends_what_runs_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: type[BaseException], *, jvm: bool
+) -> None:
+    killed, ended = threading.Event(), []
+    options: Any = SimpleNamespace(services=("given",), child_python_path=None)  # given services are waited for
+    session = run._Session(SimpleNamespace(modules=()), tmp_path, options, lambda _: None)  # type: ignore[arg-type]
+    monkeypatch.setattr(run, "Zygote", lambda *_: SimpleNamespace(end_all=killed.set))
+    monkeypatch.setattr(run._jvm, "end_jvm", lambda: ended.append(True))
+
+    def stuck(_: object, beside: Any) -> None:
+        beside.submit(killed.wait, 20)
+        raise problem
+
+    monkeypatch.setattr(session, "_prepared", stuck)
+    began = time.monotonic()
+    with pytest.raises(problem):
+        session.prepare()
+    assert time.monotonic() - began < 10
+    assert bool(ended) is jvm

@@ -178,7 +178,11 @@ def _end_jvm_without(jars: Sequence[str]) -> None:
     SparkContext._gateway, SparkContext._jvm = None, None
     gateway.shutdown()
     gateway.proc.stdin.close()  # the JVM ends when this does
-    gateway.proc.wait()
+    try:
+        gateway.proc.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        gateway.proc.kill()
+        gateway.proc.wait(_END_SECONDS)
 
 
 # Of the methods that thousands of small batches run, only the hottest are worth the optimising compiler's time: its thresholds are four

@@ -13,7 +13,7 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.core.phases import StepName
 from streamproof.prove.process.child import ChildTask
 from streamproof.prove.process.engine import local_files
-from streamproof.prove.process.own_jvm import started
+from streamproof.prove.process.own_jvm import started, until_silent
 from streamproof.prove.record.live import MARKER, Action, arming
 from streamproof.prove.subjects.binding import ScenarioBinding
 
@@ -70,6 +70,5 @@ def _killed_at_marker(process: "subprocess.Popen[bytes]", marker: Path) -> bool:
     finally:
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
-        # The JVM has the same standard output: its end says that the JVM is dead too, and the disk at rest.
-        process.communicate()
+        until_silent(process)
     return reached and process.returncode == -signal.SIGKILL

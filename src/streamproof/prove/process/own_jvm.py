@@ -19,6 +19,7 @@ from streamproof.prove.process.spark_settings import settings_of_proof
 from streamproof.prove.process.zygote import ChildDied, ChildHung
 
 MEMORY = "640m"
+_DEAD_SECONDS = 60.0
 _started: "weakref.WeakSet[subprocess.Popen[bytes]]" = weakref.WeakSet()
 _OF_THE_PROCESS = ("spark.hadoop.", "spark.local.", "spark.master", "spark.executor.")
 
@@ -47,6 +48,22 @@ def end_all() -> None:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
+def until_silent(process: "subprocess.Popen[bytes]") -> None:
+    """Until no process of a killed group holds its standard output any more: the JVM has the same, and the disk is at rest then.
+
+    Raises
+    ------
+    ChildDied
+        If a process that has left the group keeps it.
+    """
+    try:
+        process.communicate(timeout=_DEAD_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise ChildDied(
+            f"something that the job has started goes on {_DEAD_SECONDS:.0f} seconds after the job was killed"
+        ) from None
+
+
 def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patience: float) -> ChildResult:
     """Runs a task to its end, for at most `patience` seconds.
 
@@ -61,7 +78,7 @@ def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patienc
             process.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            until_silent(process)
             raise ChildHung(patience) from None
     result = Path(task.result)
     if not result.is_file():

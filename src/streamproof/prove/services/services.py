@@ -118,6 +118,8 @@ class Services:
     _stack: ExitStack = field(default_factory=ExitStack)
     _numbers: dict[str, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _reviving: threading.Lock = field(default_factory=threading.Lock)
+    _gone: str = ""
     _proof: str = field(default_factory=lambda: f"sp{short(new_id())}")
 
     @property
@@ -156,6 +158,38 @@ class Services:
             except LabError:
                 return None
         return self._stack.enter_context(Toxiproxy(self.folder / "toxiproxy"))
+
+    def require_alive(self, *, revive: bool) -> None:
+        """Starts again what has died by itself, as a broker does whose disk was full for a moment.
+
+        Parameters
+        ----------
+        revive
+            Whether it does that; not while a fault is on, which may have ended one on purpose.
+
+        Raises
+        ------
+        LabError
+            If one of them does not come back; from then on at once, since every scenario would wait for it in vain.
+        """
+        with self._reviving:
+            for name, each in self.running.items() if revive and not self._gone else ():
+                try:
+                    each.revive()
+                except (LabError, OSError) as problem:
+                    self._gone = f"{name} has died during the proof, and does not come back: {problem}"
+                    break
+        if self._gone:
+            raise LabError(
+                self._gone,
+                required="The services of a proof run to its end.",
+                remedy="Look whether the disk or the memory of the machine is full, and prove again.",
+            )
+
+    @property
+    def alive(self) -> bool:
+        """Whether nothing is known to be gone for good."""
+        return not self._gone
 
     def leave(self) -> list[str]:
         """Removes what the proof has made in services that were given; says what could not be removed."""

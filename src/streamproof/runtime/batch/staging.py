@@ -13,7 +13,6 @@ from streamproof.connectors.files.formats import SPARK_NAME, write_options
 from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.core.manifest import Digest, Parked, Section, StagedFile
-from streamproof.core.paths import as_pattern
 from streamproof.runtime.batch.contradictions import already_staged
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.journal.manifests import ManifestStore
@@ -181,8 +180,8 @@ class Staging:
         place, directory = self._place(output), f"_staging/{attempt}"
         files = tuple(sorted(found.files, key=lambda file: file.name))
         if found.rows and place.format != "json":
-            raw = [as_pattern(f"{self.manifests.side_directory(output)}/{attempt}/{file.name}") for file in files]
-            rows = self.spark.read.schema(self.columns[output]).json(raw)
+            raw = [f"{self.manifests.side_directory(output)}/{attempt}/{file.name}" for file in files]
+            rows = _jvm.rows_of_named(self.spark, "json", raw, columns=self.columns[output])
             typed = rows if place.shared else self.sinks[place.output].encoded(rows)
             typed.write.format(SPARK_NAME[place.format]).options(**write_options(place.format), **NO_MARKER).save(
                 f"{place.staged_in}/{directory}"

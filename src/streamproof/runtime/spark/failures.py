@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from streamproof import _jvm
-from streamproof.connectors.files import parquet_types
+from streamproof.connectors.files import names, parquet_types
 from streamproof.core.file_formats import FILE_FORMATS
 from streamproof.core.paths import path_of
 from streamproof.core.users_code import place_of, raised_in, remedy_for
@@ -65,6 +65,7 @@ def translated(problem: BaseException) -> StreamproofError:
         _staged_gone,
         _other_files,
         _other_folders,
+        names.refusal,
         _vanished,
         parquet_types.mismatch,
         _not_parquet,

@@ -4,11 +4,15 @@ import os
 import socket
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from streamproof.errors import StreamproofError
 from streamproof.prove.process import apart, served
 
 HEAD = """
@@ -118,6 +122,32 @@ def test_a_system_without_namespaces_is_said_and_left_as_it_is(real, listener):
     said = run("print(apart.state().why, reached_from_c(port))", real, listener, **{apart.SWITCH: "off"})
 
     assert said == [f"{apart.SWITCH} is off True"]
+
+
+def test_threads_that_ask_outside_at_the_same_time_get_their_own_answers(monkeypatch):
+    ours, its = socket.socketpair()
+    monkeypatch.setattr(apart, "_helper", ours)
+
+    def answer() -> None:
+        for _ in range(24):
+            _, (asked,) = apart.receive(its)
+            time.sleep(0.005)
+            apart.send(its, (asked, None))
+
+    threading.Thread(target=answer, daemon=True).start()
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(apart.do_outside, abs, number) for number in range(24)]
+        assert [each.result(20) for each in asked] == list(range(24))
+
+
+def test_where_the_process_outside_has_ended_it_is_said(monkeypatch):
+    ours, its = socket.socketpair()
+    monkeypatch.setattr(apart, "_helper", ours)
+    its.close()
+
+    with pytest.raises(StreamproofError, match="has ended, and did not answer"):
+        apart.do_outside(abs, 1)
+    assert not apart.can_ask_outside()
 
 
 def _tells(*, told: int, listener, end) -> object:

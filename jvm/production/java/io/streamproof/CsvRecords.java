@@ -102,7 +102,11 @@ final class CsvRecords extends AbstractIterator<InternalRow> {
     if (end() == start) {
       return "an empty line";
     }
-    return fields.size() < object.width() ? "fewer fields than columns" : "more fields than columns";
+    if (fields.size() < object.width()) {
+      return "fewer fields than columns";
+    }
+    String aside = dialect.said();
+    return "more fields than columns" + (aside.isEmpty() ? "" : ": the path of the file says " + aside + ", so the file must not have it");
   }
 
   /** What is wrong with a header; null where it names every column once, in whatever order, and perhaps others. */

@@ -179,13 +179,18 @@ class JobSubject(Subject):
         limits = self.scenario.files_per_batch, records_per_batch(self.scenario)
         return ScenarioBinding(base, folder, data, *limits, self.services.urls(by_line), self.services.stores(name, by_line))
 
+    def require_services(self, *, revive: bool) -> None:
+        self.services.require_alive(revive=revive)
+
     def open_places(self, name: str) -> None:
         """Makes the places of a scenario in services."""
         opened(services_at(self.binding(name), self.config))
         self.services.open_stores(name)
 
     def close_places(self, name: str) -> None:
-        """Removes them."""
+        """Removes them; those of a service that is gone have gone with it."""
+        if not self.services.alive:
+            return
         closed(services_at(self.binding(name), self.config))
         self.services.close_stores(name)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
+from streamproof.core.paths import as_pattern
 from streamproof.core.users_code import place_of, raised_in, remedy_for, said
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
 from streamproof.prove.process import machine
@@ -263,7 +264,7 @@ def _typed(value: Any, parameter: inspect.Parameter) -> Any:
 def _table(spark: "SparkSession", path: str) -> "DataFrame":
     form = Path(path).suffix.removeprefix(".").lower().replace("jsonl", "json").replace("ndjson", "json")
     reader = spark.read.format(form or "parquet")
-    return (reader.option("header", "true").option("inferSchema", "true") if form == "csv" else reader).load(path)
+    return (reader.option("header", "true").option("inferSchema", "true") if form == "csv" else reader).load(as_pattern(path))
 
 
 def _frames(told: Told, returned: Any) -> "Iterator[tuple[str, DataFrame]]":
