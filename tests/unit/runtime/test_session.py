@@ -1,6 +1,7 @@
 """The settings of a Spark process: a job's own win, but its jars, class path and Java options stand beside ours."""
 
 import os
+from pathlib import Path
 
 from streamproof.runtime.spark.session import (
     ROCKSDB,
@@ -17,6 +18,13 @@ def test_a_jobs_own_setting_wins():
 
     assert settings["spark.sql.shuffle.partitions"] == "8"
     assert settings["spark.executor.memory"] == "2g"
+
+
+def test_what_the_jvm_logs_is_configured_by_a_file_that_is_there():
+    """Without it the JVM falls back to a configuration of its own, and says so on every start."""
+    (option,) = process_settings({}, [])["spark.driver.extraJavaOptions"].split()
+
+    assert Path(option.removeprefix("-Dlog4j2.configurationFile=")).is_file()
 
 
 def test_jars_class_path_and_java_options_of_a_job_stand_beside_ours():

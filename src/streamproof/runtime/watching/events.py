@@ -291,7 +291,7 @@ class Emitter:
             while known < len(self._failed):  # who is told of a failure can fail at that
                 place, note = list(self._failed.items())[known]
                 known += 1
-                self._give(Note("", str(note), str(note.code)), but=place)
+                self._give(Note(query="", text=str(note), code=str(note.code)), but=place)
 
     def _give(self, event: RunEvent, but: int | None = None) -> None:
         for place, listener in enumerate(self._listeners):
