@@ -17,7 +17,8 @@ from streamproof.connectors.kafka.source import read, require
 from streamproof.errors import ConfigurationError, DataError, WrongCheckpoint
 from streamproof.lab import KafkaCluster
 from streamproof.replay.bounded.run import run_bounded
-from streamproof.runtime.watching.lag import lag_of
+from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, RunEvent
+from streamproof.runtime.watching.lag import Lag, lag_of
 
 pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]
 
@@ -166,6 +167,35 @@ def test_the_lag_of_each_partition_is_said(job, send, topic):
     sources = {"events": load(small.folder).source["events"]}
     (first, second) = lag_of(small.spark, sources, [manifest], [])
     assert (first.position, first.end, first.lag, second.lag) == (0, 1, 1, 0)
+
+
+def test_each_batch_says_how_much_of_each_partition_it_had_left(job, send, topic, kafka):
+    """The end of a partition is that of what can be read, an open transaction is none of it; with this trigger it is that of the run's beginning."""
+    small, heard = job(records_per_batch=4), list[RunEvent]()
+
+    def comes_meanwhile(happened: RunEvent) -> None:
+        if isinstance(happened, BatchPlanned) and happened.batch == 0:
+            send(topic, [event("meanwhile", 8)], partition=0)
+
+    send(topic, [event(f"a{number}", number) for number in range(6)], partition=0)
+    send(topic, [event(f"b{number}", number) for number in range(2)], partition=1)
+    small.run(listener=[comes_meanwhile, heard.append])
+    producer = confluent_kafka.Producer({"bootstrap.servers": kafka.url, "transactional.id": topic, "log_level": 0})
+    producer.init_transactions(20)
+    producer.begin_transaction()
+    producer.produce(topic, json.dumps(event("open", 9)), partition=1)
+    producer.flush(20)
+    send(topic, [event("c", 10)], partition=0)
+
+    small.run(listener=heard.append)
+
+    producer.abort_transaction(20)
+    lags = [each.lag for each in heard if isinstance(each, BatchCommitted)]
+    assert lags == [
+        (Lag("events", topic, 0, 3, 6, 3), Lag("events", topic, 1, 1, 2, 1)),
+        (Lag("events", topic, 0, 6, 6, 0), Lag("events", topic, 1, 2, 2, 0)),
+        (Lag("events", topic, 0, 8, 8, 0), Lag("events", topic, 1, 2, 2, 0)),
+    ]
 
 
 def test_what_lies_behind_an_open_transaction_is_not_called_read(job, send, topic, kafka):

@@ -160,6 +160,16 @@ def doors_of(spark: "SparkSession", stream: "StreamingQuery") -> dict[str, int]:
     return found
 
 
+def newest_progress(stream: "StreamingQuery") -> dict[str, Any] | None:
+    """What Spark says of the newest batch that a query has committed, as `StreamingQueryProgress.json`; None before the first.
+
+    PySpark's own class refuses it where a rate is no number.
+    """
+    java = stream._jsq.lastProgress()
+    found: dict[str, Any] | None = None if java is None else json.loads(java.json())
+    return found
+
+
 def check_doors(metrics: dict[str, int]) -> None:
     """DivertError if one divert occurs twice in the executed plan: each row would be taken out twice (R5)."""
     for key, count in metrics.items():

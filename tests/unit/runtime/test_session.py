@@ -3,6 +3,7 @@
 import locale
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,13 @@ def test_a_jobs_own_setting_wins():
 
     assert settings["spark.sql.shuffle.partitions"] == "8"
     assert settings["spark.executor.memory"] == "2g"
+
+
+def test_what_the_jvm_logs_is_configured_by_a_file_that_is_there():
+    """Without it the JVM falls back to a configuration of its own, and says so on every start."""
+    (option,) = process_settings({}, [])["spark.driver.extraJavaOptions"].split()
+
+    assert Path(option.removeprefix("-Dlog4j2.configurationFile=")).is_file()
 
 
 def test_jars_class_path_and_java_options_of_a_job_stand_beside_ours():

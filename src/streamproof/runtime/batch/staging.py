@@ -13,6 +13,7 @@ from streamproof.connectors.files.formats import SPARK_NAME, write_options
 from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.core.manifest import Digest, Parked, Section, StagedFile
+from streamproof.core.phases import Phase
 from streamproof.runtime.batch.contradictions import already_staged
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.journal.manifests import ManifestStore
@@ -21,6 +22,7 @@ from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.rows.reports import DoorSums, sums_by_output
 from streamproof.runtime.rows.tally import tallied, tally_door
 from streamproof.runtime.rows.waiting import Waiting
+from streamproof.runtime.watching.measures import Stopwatch
 from streamproof.stream.node import Node
 from streamproof.stream.outputs import SideKind
 
@@ -68,7 +70,7 @@ class Staging:
         if self.parking is not None and self.parked is not None:
             self._waiting = Waiting(self.spark, self.doors, self.parking, self.parked, self._finished)
 
-    def stage(self, rows: _jvm.BatchRows, batch: int, attempt: str, logs: BatchLogs) -> Staged:
+    def stage(self, rows: _jvm.BatchRows, batch: int, attempt: str, logs: BatchLogs, watch: Stopwatch) -> Staged:
         """Computes the rows, once, and writes them; side rows have left inside the tasks.
 
         Raises
@@ -82,7 +84,9 @@ class Staging:
         staged = f"{place.staged_in}/{directory}"
         if self.storage.exists(staged):
             raise already_staged(staged, batch)
+        watch.enter(Phase.WORK)
         rows.write(place.format, staged, {**write_options(place.format), **NO_MARKER})
+        watch.enter(Phase.STAGE)
         sums = sums_by_output(self.doors.drain(batch))
         metrics = rows.sums()
         if not self._doors_checked:

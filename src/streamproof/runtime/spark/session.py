@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 STATE_STORES = "spark.sql.streaming.stateStore.providerClass"
+STATE_COUNTS = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
+"""Whether RocksDB counts the rows of a state. Each put costs twice as much then, so that it is off unless the job asks for it."""
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 ROCKSDB_OF_WINDOWS = "io.streamproof.WindowStateStoreProvider"
 """The same, which does not look at all windows in each batch. Spark's real-time trigger refuses every class but its own."""
@@ -29,7 +31,7 @@ STREAMING: Mapping[str, str] = {
     STATE_STORES: ROCKSDB,
     # Format 2 gives each attempt's state files names of their own, with checksums (R21).
     STATE_FORMAT: "2",
-    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
+    STATE_COUNTS: "false",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.adaptive.streaming.stateless.enabled": "false",
     # Spark's default are 96-bit integers, which Parquet has deprecated and other readers take for something else.
