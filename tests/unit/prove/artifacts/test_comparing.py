@@ -4,7 +4,8 @@ import json
 from math import inf
 from pathlib import Path
 
-from streamproof.prove.artifacts.comparing import PublishedRows, row_differences, rows_published
+from streamproof.prove.artifacts.comparing import PublishedRows, rows_published
+from streamproof.prove.subjects.job.shipped import row_differences
 from unit.prove.small import RECORDS, WINDOW, changed, faultless, rows_of, with_rows
 
 
