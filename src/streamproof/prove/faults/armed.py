@@ -8,13 +8,18 @@ from itertools import count
 from pathlib import Path
 
 from streamproof.core.ids import new_id, short
+from streamproof.errors import DiskFull
 from streamproof.prove.process.children import Children, Run
 from streamproof.prove.process.engine import Engine
+from streamproof.prove.process.machine import MachineDid
 from streamproof.prove.process.task import ChildResult
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.binding import ScenarioBinding
-from streamproof.prove.record.live import Arming
+from streamproof.prove.record.live import Action, Arming
 from streamproof.prove.record.recording import Recording
+
+_LIKE_THE_MACHINE = {Action.ENOSPC: DiskFull.code}
+"""With which code a job is stopped by what is armed, where elsewhere the code means that the machine of the proof did it."""
 
 
 @dataclass
@@ -31,20 +36,29 @@ class ArmedRun:
         The run that has shown the step.
     journal
         The folder of what is written down.
+    action
+        What is armed.
     """
 
     identity: str
     binding: ScenarioBinding
     recording: Recording
     journal: Path
+    action: Action
     _engine: Engine
     _children: Children
     _starts: "count[int]" = field(default_factory=lambda: count(1))
     _closed: bool = False
 
     def start(self, *, read_state: bool = True, crash_at: str = "", desk: str = "", struck: bool = False) -> ChildResult:
-        """Runs the job to its end, or until it stops; what it is told is as in `Children.start`."""
-        return self._children.start(
+        """Runs the job to its end, or until it stops; what it is told is as in `Children.start`.
+
+        Raises
+        ------
+        MachineDid
+            If the machine stopped it, and not what is armed.
+        """
+        running = self._children.start(
             f"{self.identity}-{next(self._starts)}",
             self.binding,
             recording=self.recording,
@@ -52,7 +66,13 @@ class ArmedRun:
             crash_at=crash_at,
             desk=desk,
             struck=struck,
-        ).result()
+        )
+        try:
+            return running.result()
+        except MachineDid as did:
+            if did.code != _LIKE_THE_MACHINE.get(self.action) or not self.fired:
+                raise
+            return ChildResult(did.code, str(did))
 
     @property
     def fired(self) -> bool:
@@ -86,7 +106,7 @@ class ArmedRuns:
         folder = self._run.folder / identity
         recorded = replace(binding, base=f"sp-record://{identity}{binding.folder}")
         engine.open_recording(identity, folder)
-        run = ArmedRun(identity, recorded, recording, folder, engine, self._children)
+        run = ArmedRun(identity, recorded, recording, folder, arming.action, engine, self._children)
         try:
             if told:
                 engine.arm_call(identity, *arming.place(), told)

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from streamproof.core.phases import StepName
+from streamproof.errors import DiskFull
 from streamproof.prove.faults.armed import ArmedRuns
 from streamproof.prove.faults.injection_on_files import FileFaultInjector
 from streamproof.prove.faults.on_files import Case, FileFault
 from streamproof.prove.faults.planned import Injected, Place
+from streamproof.prove.process.machine import MACHINE, MachineDid
 from streamproof.prove.process.task import ChildResult
+from streamproof.prove.process.zygote import _settle
 from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.record.live import Action, armed_at
 from streamproof.prove.record.recording import Recording
@@ -47,7 +50,7 @@ class Jvm:
         places.parent.mkdir(parents=True, exist_ok=True)
         places.write_text(f"{binding.base}/checkpoint" if "://" in binding.base else f"{places.read_text()} read")
         future: Future[ChildResult] = Future()
-        future.set_result(self.ends.pop(0))
+        _settle(future, self.ends.pop(0))
         return future
 
 
@@ -67,13 +70,13 @@ def disk_full(case: Case) -> ChildResult:
     """What a fault on storage will do: the job stops on a disk without room, and goes on once there is room again."""
     with case.armed() as run:
         stopped = run.start()
-        case.fired = run.fired and stopped.code == "disk-full"
+        case.fired = run.fired and stopped.code == DiskFull.code
     return case.start()
 
 
 def test_a_fault_on_storage_has_a_place_the_job_meets_it_at_its_step_and_goes_on_after_it(place: Place, tmp_path: Path) -> None:
     fault = FileFault("disk-full", "the disk is full", lambda _: COMMIT, disk_full, arms=Action.ENOSPC)
-    jvm = Jvm(tmp_path, ChildResult("disk-full", "no room"), ChildResult())
+    jvm = Jvm(tmp_path, ChildResult(DiskFull.code, "no room"), ChildResult())
     site: Any = SimpleNamespace(query_of=lambda _: "exposure", max_future_us=lambda _: None)
 
     done = FileFaultInjector(jvm, site, jvm).inject(fault, place)  # type: ignore[arg-type]
@@ -95,6 +98,22 @@ def test_a_fault_on_storage_has_a_place_the_job_meets_it_at_its_step_and_goes_on
     assert (place.binding.folder / METADATA).read_text() == f"file:{place.binding.folder}/checkpoint read", (
         "by no recording any more"
     )
+
+
+@pytest.mark.parametrize(
+    ("action", "code", "fired"),
+    [(Action.ENOSPC, MACHINE, True), (Action.ENOSPC, DiskFull.code, False), (Action.DIE, DiskFull.code, True)],
+)
+def test_what_the_machine_did_is_not_taken_for_what_is_armed(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: Action, code: str, fired: bool
+) -> None:
+    jvm: Any = Jvm(tmp_path, ChildResult(code, "no room"))
+    monkeypatch.setattr(jvm, "fired", lambda _: fired)
+    armed = armed_at(place.recording.steps, COMMIT, action)
+    assert armed is not None
+
+    with ArmedRuns(jvm, jvm).armed(armed, place.recording, place.binding) as run, pytest.raises(MachineDid, match="no room"):
+        run.start()
 
 
 def test_a_fault_of_another_kind_is_left_to_others(place: Place, tmp_path: Path) -> None:
