@@ -17,8 +17,9 @@ from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.progress import progress_on
 from streamproof.prove.events import Event
+from streamproof.prove.options import Options
 from streamproof.prove.process import apart, served
-from streamproof.prove.run import Options, PlanPreview, preview, run_proof
+from streamproof.prove.run import PlanPreview, preview, run_proof
 from streamproof.prove.scenario.declared import SampleFile
 from streamproof.prove.subjects.named import named
 from streamproof.prove.subjects.pyspark.preparation import Wanted

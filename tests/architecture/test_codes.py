@@ -122,8 +122,8 @@ def codes_of_checks() -> dict[str, set[str]]:
     """What each module with checks can find."""
     modules = {check.__module__ for check in registry().values()} | {
         "streamproof.prove.checkers.side_rows",
-        "streamproof.prove.artifacts.comparing",
-        "streamproof.prove.execution",
+        "streamproof.prove.subjects.job.shipped",
+        "streamproof.prove.judging",
         "streamproof.prove.subjects.job.future_limit",
         "streamproof.prove.subjects.pyspark.checks",
         "streamproof.prove.subjects.pyspark.differences",

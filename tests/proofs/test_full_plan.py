@@ -8,7 +8,8 @@ import pytest
 
 from streamproof.config import load
 from streamproof.proof import prove
-from streamproof.prove.run import Options, preview
+from streamproof.prove.options import Options
+from streamproof.prove.run import preview
 from streamproof.prove.subjects.job.preparation import JobPreparation
 
 pytestmark = [pytest.mark.spark, pytest.mark.proof]

@@ -9,8 +9,9 @@ import pytest
 from streamproof.config import load
 from streamproof.core.phases import Phase
 from streamproof.proof import prove
+from streamproof.prove.options import Options
 from streamproof.prove.process.engine import Engine
-from streamproof.prove.run import Options, preview, run_proof
+from streamproof.prove.run import preview, run_proof
 from streamproof.prove.subjects.job.preparation import JobPreparation
 
 pytestmark = [pytest.mark.spark, pytest.mark.proof]

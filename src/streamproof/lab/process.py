@@ -17,11 +17,12 @@ from typing import Any
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id
 from streamproof.errors import LabError
-from streamproof.lab import guardian
 from streamproof.runtime.spark.environment import find_java
 
 _POLL_SECONDS = 0.05
 _TAIL = 12
+_GUARDIAN = Path(__file__).with_name("guardian.py")
+"""A program of its own, which this one never imports."""
 _PORTS = range(15000, 32000)
 _STANDING = frozenset("TtZX")
 """Letters of ps for a thread that does nothing: stopped, or ended."""
@@ -57,7 +58,7 @@ class Process:
         remove = [str(temporary)] if temporary else []
         told = {"log": str(log), "command": [str(part) for part in command], "user": user, "remove": remove}
         self._guardian = subprocess.Popen(
-            [sys.executable, "-S", "-E", guardian.__file__, json.dumps(told)],
+            [sys.executable, "-S", "-E", str(_GUARDIAN), json.dumps(told)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=cwd,

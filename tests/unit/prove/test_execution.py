@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from streamproof.core.phases import StepName
 from streamproof.errors import (
     DiskFull,
     JvmGone,
@@ -20,11 +21,13 @@ from streamproof.errors import (
 )
 from streamproof.prove import run
 from streamproof.prove.checkers import Undecided
+from streamproof.prove.crashing import Crashed
 from streamproof.prove.execution import Executor
+from streamproof.prove.faults.planned import ALONE, BESIDE, Injected
 from streamproof.prove.plan.planning import Mode
-from streamproof.prove.process.child import ChildResult
 from streamproof.prove.process.children import Children
 from streamproof.prove.process.machine import MACHINE
+from streamproof.prove.process.task import ChildResult
 from streamproof.prove.process.zygote import ChildDied, ChildHung, _settle
 from streamproof.prove.services.services import Services
 
@@ -39,9 +42,11 @@ class Scenarios:
         self.engine = SimpleNamespace(forget=lambda: None, alive=True, stop_queries=lambda _: None)
         self.folders: list[str] = []
         self.services: Services | None = None
+        self.lines: list[str] = []
 
-    def binding(self, name: str, **_: Any) -> Any:
+    def binding(self, name: str, *, by_line: str = "", **_: Any) -> Any:
         self.folders.append(name)
+        self.lines.append(by_line)
         (self.folder / name).mkdir(exist_ok=True)
         bound = SimpleNamespace(folder=self.folder / name)
         bound.in_one_batch = lambda: bound
@@ -50,6 +55,9 @@ class Scenarios:
     def require_services(self, *, revive: bool) -> None:
         if self.services is not None:
             self.services.require_alive(revive=revive)
+
+    def injectors(self, _: Any) -> tuple[Any, ...]:
+        return ()
 
     def open_places(self, name: str) -> None: ...
 
@@ -67,7 +75,8 @@ class Scenarios:
         return future
 
 
-PLAN: Any = SimpleNamespace(recording="default", strike=None, on_files=None, mode=Mode.IMAGE, compared=False, fault="crash", id="x")
+STEP = StepName.parse("publish/exposure@1:after")
+PLAN: Any = SimpleNamespace(recording="default", injected=None, mode=Mode.IMAGE, compared=False, fault="crash", id="x")
 LOST = ChildResult(MACHINE, "the machine was too busy: Python worker failed to connect back.")
 FILES = ChildResult(TooManyOpenFiles.code, "no further file")
 FULL = ChildResult(DiskFull.code, "The disk is full")
@@ -80,7 +89,7 @@ BROKEN = RuntimeError("a fault of the harness")
 def executor(monkeypatch: pytest.MonkeyPatch, scenarios: Any) -> Executor:
     made = Executor(scenarios, SimpleNamespace())  # type: ignore[arg-type]
     monkeypatch.setattr(made, "_children", scenarios)
-    monkeypatch.setattr(made, "_rebuild", lambda *_: (True, ()))
+    monkeypatch.setattr(made, "_crashes", SimpleNamespace(bring_about=lambda *_: Crashed(True, ())))
     return made
 
 
@@ -186,6 +195,84 @@ def test_a_recording_that_the_machine_stops_each_time_says_nothing_of_the_job(
     assert len(scenarios.folders) == 5, "it was run three times; each further run takes the folder away before"
 
 
+def planned(mode: Mode, *, lane: str = "", name: str = "x") -> Any:
+    fault = SimpleNamespace(name=name, lane=lane, line="a-service")
+    return SimpleNamespace(**{**vars(PLAN), "id": name, "mode": mode, "injected": fault, "step": STEP, "image": None})
+
+
+class Injectors:
+    """Two of them: the second one has `results` for every fault, in their order."""
+
+    def __init__(self, *results: Injected) -> None:
+        self.results, self.asked, self.closed = list(results), list[str](), 0
+
+    def __call__(self, _: Any) -> tuple[Any, ...]:
+        other = SimpleNamespace(inject=lambda *_: None, close=self.close)
+        return other, SimpleNamespace(inject=self.inject, close=self.close)
+
+    def inject(self, fault: Any, place: Any) -> Injected:
+        assert place.step is STEP
+        self.asked.append(fault.name)
+        return self.results.pop(0)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_a_fault_is_done_by_the_injector_whose_kind_it_is_whatever_the_subject_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One after which the job is to be started again, and one that has seen to it that the job comes to its end."""
+    scenarios = Scenarios(tmp_path, ChildResult())
+    scenarios.injectors = injectors = Injectors(Injected(True), Injected(True, ChildResult("of-the-fault")))  # type: ignore[assignment]
+    made = executor(monkeypatch, scenarios)
+
+    started, ended = [made._run(planned(Mode.LIVE), {"default": SimpleNamespace(name="default")}) for _ in range(2)]  # type: ignore[dict-item]
+    made.close()
+
+    assert (started.fired, started.result, scenarios.results) == (True, ChildResult(), [])
+    assert (ended.fired, ended.result) == (True, ChildResult("of-the-fault"))
+    assert injectors.closed == 2
+    assert scenarios.lines == ["a-service", "a-service"]
+
+
+def test_a_live_fault_that_does_not_fire_is_tried_again_and_one_on_a_disk_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenarios = Scenarios(tmp_path)
+    not_fired, fired = Injected(False, ChildResult()), Injected(True, ChildResult())
+    scenarios.injectors = injectors = Injectors(not_fired, fired, not_fired)  # type: ignore[assignment]
+    made = executor(monkeypatch, scenarios)
+
+    live, on_a_disk = [made._run(planned(mode), {"default": SimpleNamespace(name="default")}) for mode in (Mode.LIVE, Mode.IMAGE)]  # type: ignore[dict-item]
+
+    assert (live.fired, on_a_disk.fired, injectors.results) == (True, False, [])
+
+
+def test_a_fault_that_nobody_does_is_unknown_and_no_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = executor(monkeypatch, Scenarios(tmp_path, ChildResult()))
+
+    outcome = made._judged(made._run(planned(Mode.LIVE, name="of-nobody"), {"default": SimpleNamespace(name="default")}))  # type: ignore[dict-item]
+
+    assert outcome.verdict == "unknown"
+    assert "of-nobody is planned at publish/exposure@1:after, and nobody does it" in str(outcome.checks[0].problem)
+
+
+def test_faults_that_hit_others_come_last_one_for_each_lane_or_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = executor(monkeypatch, Scenarios(tmp_path))
+    rounds = list[tuple[list[list[str]], int]]()
+    monkeypatch.setattr(
+        made,
+        "_side_by_side",
+        lambda lanes, *_, of_each: rounds.append(([[plan.id for plan in lane] for lane in lanes], of_each)) or iter(()),
+    )
+    lanes = {"all": ALONE, "table": "postgres", "beside": BESIDE, "topic": "kafka", "rows": "postgres"}
+
+    list(made.run_all([PLAN, *(planned(Mode.LIVE, lane=lane, name=name) for name, lane in lanes.items())], {}, bool))
+
+    assert rounds == [([["x", "beside"]], 4), ([["table", "rows"], ["topic"]], 1), ([["all"]], 1)]
+
+
 class Zygote:
     """What kills the children; whoever waits for one hears of it."""
 
@@ -212,7 +299,7 @@ def test_a_proof_that_is_asked_to_end_keeps_what_is_finished_and_waits_for_nothi
     monkeypatch.setattr(made, "_run", runs)
     monkeypatch.setattr(made, "_judged", lambda ran: ran.plan.id)
     made.subject.engine.close_ended_stores = lambda: None  # type: ignore[method-assign]
-    plans: Any = [SimpleNamespace(id=name, strike=None, on_files=None) for name in ("first", "second", "third", "fourth", "fifth")]
+    plans: Any = [SimpleNamespace(id=name, injected=None) for name in ("first", "second", "third", "fourth", "fifth")]
 
     finished = []
     for outcome in made.run_all(plans, {}, stop=lambda: made._ended.is_set()):
@@ -234,7 +321,7 @@ def test_ctrl_c_in_whoever_asks_for_outcomes_ends_the_children(tmp_path: Path, m
 
     monkeypatch.setattr(made, "_run", lambda *_: zygote.ended.wait(60))
     monkeypatch.setattr("streamproof.prove.execution.wait", interrupted)
-    plans: Any = [SimpleNamespace(id="first", strike=None, on_files=None)]
+    plans: Any = [SimpleNamespace(id="first", injected=None)]
 
     with pytest.raises(KeyboardInterrupt):
         list(made.run_all(plans, {}, stop=bool))

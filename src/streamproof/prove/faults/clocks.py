@@ -18,7 +18,7 @@ from streamproof.core.phases import Phase
 from streamproof.prove.faults.on_files import Case, FileFault, after
 
 if TYPE_CHECKING:
-    from streamproof.prove.process.child import ChildResult
+    from streamproof.prove.process.task import ChildResult
 
 _HOURS_MS = 2 * 3_600_000
 

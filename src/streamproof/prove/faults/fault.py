@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from streamproof.core.phases import Phase, Side, StepName
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.service import SingleProcess
+from streamproof.prove.faults.planned import ALONE
 
 if TYPE_CHECKING:
     from streamproof.config import SinkConfig, SourceConfig
     from streamproof.lab.service import Service
     from streamproof.lab.toxiproxy import Proxy
 
-ALONE = "alone"
 OUTAGE_SECONDS = 2.0
 """How long a service that comes back by itself stays away: longer than the first pauses of those who try again."""
 
@@ -148,3 +148,27 @@ class ServiceFault:
         if self.by_line:
             return self.service
         return "processes" if self.service in ("spark", "driver") else ALONE
+
+
+@dataclass(frozen=True)
+class Strike:
+    """A fault on a service as a plan has it: with the output or the source that its step belongs to."""
+
+    fault: ServiceFault
+    on: str
+
+    @property
+    def name(self) -> str:
+        return self.fault.name
+
+    @property
+    def words(self) -> str:
+        return self.fault.words
+
+    @property
+    def lane(self) -> str:
+        return self.fault.lane
+
+    @property
+    def line(self) -> str:
+        return self.fault.line

@@ -14,7 +14,7 @@ from streamproof.prove.artifacts.reading import LEDGER
 from streamproof.prove.faults.on_files import Case, FileFault, middle_batch, require_same
 
 if TYPE_CHECKING:
-    from streamproof.prove.process.child import ChildResult
+    from streamproof.prove.process.task import ChildResult
 
 _ENOUGH = 3
 """Of so many batches one is between others: the oldest may go, as a retention does, and the newest is computed again."""

@@ -22,7 +22,7 @@ from streamproof.errors import OutputInUse, PlanChanged
 from streamproof.prove.faults.on_files import Case, FileFault, NotMet, Unmet, after, middle_batch, require_same
 
 if TYPE_CHECKING:
-    from streamproof.prove.process.child import ChildResult
+    from streamproof.prove.process.task import ChildResult
 
 _INPUT_PARTITIONS = 5
 OTHER_SETTINGS = {

@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
 
 from streamproof.prove.process import apart
-from streamproof.prove.process.child import ChildResult, ChildTask
-from streamproof.prove.process.engine import Gateway
+from streamproof.prove.process.engine import Engine, Gateway
+from streamproof.prove.process.task import ChildResult, ChildTask
 from streamproof.prove.process.zygote import Zygote
+from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.record.recording import Recording
-from streamproof.prove.subjects.binding import ScenarioBinding
-from streamproof.prove.subjects.subject import Subject
 
 STEPS = "steps-in-services"
 _PATIENCE_SECONDS, _RECORDINGS = 300.0, 30.0
@@ -37,10 +38,20 @@ def _close(gateway: Gateway) -> None:
     threading.Thread(target=close, name="close-gateway", daemon=True).start()
 
 
+class Run(Protocol):
+    """What is run, as far as its processes are concerned."""
+
+    folder: Path
+    engine: Engine
+
+    def child(self) -> Mapping[str, Any]:
+        """What a child is told of it, as JSON: its `runners.RUNNER`, and what that needs."""
+
+
 class Children:
     """Starts them."""
 
-    def __init__(self, subject: Subject, zygote: Zygote, allowed_hosts: Sequence[str] = ()) -> None:
+    def __init__(self, subject: Run, zygote: Zygote, allowed_hosts: Sequence[str] = ()) -> None:
         self._subject, self._zygote, self._hosts = subject, zygote, tuple(allowed_hosts)
 
     @property

@@ -109,7 +109,7 @@ class Engine:
         self._jvm.io.streamproof.proof.Faults.arm(identity, operation, path, side, occurrence, since, action)
 
     def arm_call(self, identity: str, operation: str, path: str, side: str, occurrence: int, since: str, call: str) -> None:
-        """The step is told to a desk (`faults.desk`), and waits there."""
+        """The step is told to a desk (`process.desk`), and waits there."""
         self._jvm.io.streamproof.proof.Faults.armCall(identity, operation, path, side, occurrence, since, call)
 
     def keep(self, limits: "Limits") -> bool:

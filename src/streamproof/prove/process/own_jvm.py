@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from streamproof.prove.process import guard
-from streamproof.prove.process.child import ChildResult, ChildTask, limits_of, run_on
+from streamproof.prove.process.child import limits_of, run_on
 from streamproof.prove.process.engine import java_options, keep
 from streamproof.prove.process.machine import CODES, MachineDid
+from streamproof.prove.process.runners import runner_of
 from streamproof.prove.process.spark_settings import settings_of_proof
+from streamproof.prove.process.task import ChildResult, ChildTask
 from streamproof.prove.process.zygote import ChildDied, ChildHung
 
 MEMORY = "640m"
@@ -91,12 +93,11 @@ def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patienc
 
 def run(task: ChildTask) -> ChildResult:
     """In the child: a Spark of its own, with the proof's settings and those of the task."""
-    from streamproof.prove.subjects.runners import runner
     from streamproof.runtime.spark.session import start_session
 
     guard.install(limits_of(task))
     own = {key: value for key, value in task.settings.items() if key.startswith(_OF_THE_PROCESS)}
-    own_kind = runner(task.subject["kind"])
+    own_kind = runner_of(task)
     wanted, jars = own_kind.spark_of(task)
     settings = {**settings_of_proof(wanted, own_kind.STANDS_ON), **own, "spark.driver.memory": MEMORY}
     spark = start_session(task.id, settings, proof=True, java_options=java_options(), jars=jars, streaming={})

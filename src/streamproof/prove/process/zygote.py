@@ -11,9 +11,8 @@ from pathlib import Path
 from types import TracebackType
 
 from streamproof.prove.process.apart import own_places
-from streamproof.prove.process.child import ChildResult, ChildTask
-from streamproof.prove.process.imported_once import SCENARIOS
 from streamproof.prove.process.machine import CODES, MachineDid
+from streamproof.prove.process.task import ChildResult, ChildTask
 from streamproof.prove.process.zygote_main import KILL
 
 
@@ -68,7 +67,7 @@ class Zygote:
         What is imported once, before the first scenario.
     """
 
-    def __init__(self, log: Path, python_path: str | None = None, modules: Sequence[str] = SCENARIOS) -> None:
+    def __init__(self, log: Path, python_path: str | None = None, modules: Sequence[str] = ()) -> None:
         self._log = log.open("wb")
         self._waiting: dict[str, tuple[Future[ChildResult], ChildTask]] = {}
         self._given_up: dict[str, float] = {}

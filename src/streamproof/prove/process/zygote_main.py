@@ -81,7 +81,8 @@ def _run(task_file: str) -> None:
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 0)
         os.dup2(2, 1)
-        from streamproof.prove.process.child import ChildTask, run_child
+        from streamproof.prove.process.child import run_child
+        from streamproof.prove.process.task import ChildTask
 
         task = ChildTask.from_json(Path(task_file).read_text())
         result = run_child(task)

@@ -16,8 +16,9 @@ from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.declared_values import Misfit, Read, reader_of
 from streamproof.prove.scenario.left_out import said_lines
-from streamproof.prove.scenario.sample import Record, Sample
+from streamproof.prove.scenario.sample import Sample
 from streamproof.prove.scenario.sample_lines import fields_of
+from streamproof.prove.scenario.sample_records import Record
 from streamproof.prove.scenario.sample_time import id_column, time_columns
 from streamproof.prove.scenario.sample_types import ddl_of, struct_ddl
 

@@ -11,7 +11,8 @@ from datetime import timedelta
 from streamproof.core.durations import micros_of
 from streamproof.core.randomness import Seeded
 from streamproof.errors import ScenarioError
-from streamproof.prove.scenario.sample import Record, Sample
+from streamproof.prove.scenario.sample import Sample
+from streamproof.prove.scenario.sample_records import Record
 
 _MINUTE_US = 60_000_000
 _SECOND_US = 1_000_000

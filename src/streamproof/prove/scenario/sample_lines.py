@@ -11,7 +11,7 @@ from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.left_out import LeftOut
 from streamproof.prove.scenario.majority import of_field, of_json, strays
-from streamproof.prove.scenario.sample import Found, Record
+from streamproof.prove.scenario.sample_records import Found, Record
 from streamproof.prove.scenario.sample_types import (
     ColumnType,
     StructOf,

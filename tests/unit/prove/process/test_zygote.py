@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.prove.process.child import ChildResult, ChildTask
+from streamproof.prove.process.task import ChildResult, ChildTask
 from streamproof.prove.process.zygote import ChildDied, ChildHung, Zygote
 
 FORKS = """
@@ -43,7 +43,17 @@ def test_r17_two_forks_draw_different_numbers(fork: str, draw: str) -> None:
 def _task(folder: Path, port: int) -> ChildTask:
     """A job whose JVM is said to be behind a port."""
     data: dict[str, str] = {}
-    return ChildTask(folder.name, {"kind": "job"}, str(folder), str(folder), data, None, port, "secret", str(folder))
+    return ChildTask(
+        folder.name,
+        {"runner": "streamproof.prove.subjects.job.child"},
+        str(folder),
+        str(folder),
+        data,
+        None,
+        port,
+        "secret",
+        str(folder),
+    )
 
 
 def test_a_process_that_does_not_end_is_killed_and_one_that_dies_says_why(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ class Evidence:
 
 def checks_of(evidence: Evidence) -> list[CheckResult]:
     """What every check says."""
-    return [run_checker(name, check, evidence) for name, check in (("intake", intake), ("exactly-once", exactly_once))]  # type: ignore[arg-type]
+    return [run_checker(name, check, evidence) for name, check in (("intake", intake), ("exactly-once", exactly_once))]
 
 
 def intake(evidence: Evidence) -> Iterator[Finding]:

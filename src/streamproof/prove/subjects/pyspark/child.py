@@ -15,9 +15,9 @@ from streamproof.core.paths import as_pattern
 from streamproof.core.users_code import place_of, raised_in, remedy_for, said
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
 from streamproof.prove.process import machine
-from streamproof.prove.process.child import JOB_RAISED, ChildResult, ChildTask
 from streamproof.prove.process.guard import of_a_real_place
 from streamproof.prove.process.spark_settings import PLAIN
+from streamproof.prove.process.task import JOB_RAISED, ChildResult, ChildTask
 from streamproof.prove.subjects.pyspark.cut_lines import with_cut_lines
 from streamproof.prove.subjects.pyspark.spark_faults import remedy_of_spark_fault
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, ROWS_IN, Told, placed, placed_text

@@ -4,7 +4,7 @@ from pathlib import Path, PurePosixPath
 
 from streamproof.core.paths import as_pattern
 from streamproof.errors import ScenarioError
-from streamproof.prove.subjects.binding import OUT
+from streamproof.prove.record.binding import OUT
 
 WRITTEN = "written"
 """Below a scenario's outputs: what the job writes by batch writers, in functions of `foreachBatch` or beside its queries."""

@@ -15,10 +15,10 @@ from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.plan.planning import ScenarioPlan, before_commits, beyond, live, standard
 from streamproof.prove.plan.planning import quick as one_of_each
 from streamproof.prove.process.spark_settings import RARE_AS_IT_IS
+from streamproof.prove.record.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.services.own_places import OwnPlaces
-from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.subjects.pyspark import before_state
 from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
 from streamproof.prove.subjects.pyspark.differences import Code, differs_without_fault, published_rows
@@ -33,6 +33,7 @@ from streamproof.prove.subjects.pyspark.places import WRITTEN
 from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.reading import Left, Output, input_of, queries_of, read_left
 from streamproof.prove.subjects.pyspark.reference import References
+from streamproof.prove.subjects.pyspark.reporting import report_of
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Query, Told
 from streamproof.prove.subjects.pyspark.unread import unread
 from streamproof.prove.subjects.subject import REPEATABLE, Judged, Run, Subject
@@ -256,8 +257,6 @@ class PysparkSubject(Subject):
     # -- what is said
 
     def report(self, evidence: Any) -> dict[str, Any]:
-        from streamproof.prove.subjects.pyspark.reporting import report_of
-
         return report_of(self, evidence)
 
     @property

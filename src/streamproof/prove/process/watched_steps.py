@@ -10,7 +10,7 @@ from pyspark import TaskContext
 
 from streamproof.connectors.steps import Steps
 from streamproof.core.phases import StepName
-from streamproof.prove.faults.desk import report
+from streamproof.prove.process.desk import report
 
 FIRED = "fired"
 _BY_TASK = " by a task"
@@ -29,7 +29,7 @@ class WatchedSteps(Steps):
     driver
         The process that runs the job; a task runs in another.
     desk
-        Where to report, as `faults.desk` says; empty for a death.
+        Where to report, as `process.desk` says; empty for a death.
     """
 
     journal: str

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.core.phases import StepName
-from streamproof.prove.services.crash import WatchedSteps
+from streamproof.prove.process.watched_steps import WatchedSteps
 
 
 def ends(process: int) -> int:
