@@ -12,8 +12,6 @@ from streamproof.config import load
 from streamproof.core.notes import NoteCode
 from streamproof.replay.bounded.run import run_bounded
 
-pytestmark = pytest.mark.spark
-
 
 def feed(job: SmallJob, form: str, row: dict[str, Any]) -> None:
     if form == "parquet":

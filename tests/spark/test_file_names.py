@@ -19,8 +19,6 @@ from streamproof.core.notes import NoteCode
 from streamproof.errors import DataError
 from streamproof.replay.bounded.run import run_bounded
 
-pytestmark = pytest.mark.spark
-
 ODD = [
     "a[1]",
     "b{1,2}",

@@ -1,0 +1,62 @@
+"""`pytest -n 3 --dist loadfile`: whole files to each process, the longest first, and lines that say what runs. `--measure` writes down how long."""
+
+from functools import partial
+from time import strftime
+
+import pytest
+
+from side_by_side import measured
+from side_by_side.told import Told
+
+_SERVICE = "service of its process"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--measure", action="store_true", help="write tests/measured_seconds.toml anew from this run")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):  # a process with tests, which reports to another
+        return
+    if config.getoption("dist", "no") == "loadfile":
+        config.pluginmanager.register(Told(partial(_say, config)))
+    if config.getoption("measure"):
+        config.pluginmanager.register(_Writing())
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    if config.getoption("dist") != "loadfile":
+        return None
+    from side_by_side.longest_first import LongestFirst
+
+    return LongestFirst(config, log, measured.read(), partial(_say, config))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("measure"):
+        for item in items:
+            names = set(getattr(item, "fixturenames", ()))
+            item.user_properties.extend((_SERVICE, name) for name in measured.SERVICES if name in names)
+
+
+def _say(config: pytest.Config, line: str) -> None:
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    if reporter is not None:
+        reporter.ensure_newline()
+        reporter.write_line(f"{strftime('%H:%M:%S')} {line}", flush=True)
+
+
+class _Writing:
+    """Writes the file once all tests have run."""
+
+    def __init__(self) -> None:
+        self._measuring = measured.Measuring()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        services = [str(value) for name, value in report.user_properties if name == _SERVICE]
+        self._measuring.heard(report.nodeid, report.duration, services)
+
+    def pytest_sessionfinish(self) -> None:
+        measured.FILE.write_text(self._measuring.result().as_toml(), encoding="utf-8")
