@@ -44,8 +44,8 @@ class Measured:
         return _HEAD + "".join(f"\n[{name}]\n{''.join(lines)}" for name, lines in tables.items())
 
 
-def read(path: Path = FILE) -> Measured:
-    return Measured(**tomllib.loads(path.read_text(encoding="utf-8"))) if path.exists() else Measured()
+def read() -> Measured:
+    return Measured(**tomllib.loads(FILE.read_text(encoding="utf-8"))) if FILE.exists() else Measured()
 
 
 class Measuring:
