@@ -1,6 +1,7 @@
 """`pytest -n 3 --dist loadfile`: whole files to each process, the longest first, and lines that say what runs. `--measure` writes down how long."""
 
 from functools import partial
+from pathlib import Path
 from time import strftime
 
 import pytest
@@ -12,7 +13,9 @@ _SERVICE = "service of its process"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--measure", action="store_true", help="write tests/measured_seconds.toml anew from this run")
+    parser.addoption(
+        "--measure", action="store_true", help="write into tests/measured_seconds.toml what the files of this run take"
+    )
 
 
 @pytest.hookimpl(trylast=True)
@@ -22,7 +25,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("dist", "no") == "loadfile":
         config.pluginmanager.register(Told(partial(_say, config)))
     if config.getoption("measure"):
-        config.pluginmanager.register(_Writing())
+        config.pluginmanager.register(_Writing(config.rootpath))
 
 
 @pytest.hookimpl(optionalhook=True, tryfirst=True)
@@ -37,8 +40,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("measure"):
         for item in items:
-            names = set(getattr(item, "fixturenames", ()))
-            item.user_properties.extend((_SERVICE, name) for name in measured.SERVICES if name in names)
+            shared = set(measured.SERVICES) & set(getattr(item, "fixturenames", ()))
+            item.user_properties.extend((_SERVICE, name) for name in sorted(shared))
 
 
 def _say(config: pytest.Config, line: str) -> None:
@@ -51,12 +54,14 @@ def _say(config: pytest.Config, line: str) -> None:
 class _Writing:
     """Writes the file once all tests have run."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: Path) -> None:
+        self._root = root
         self._measuring = measured.Measuring()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        services = [str(value) for name, value in report.user_properties if name == _SERVICE]
-        self._measuring.heard(report.nodeid, report.duration, services)
+        on_services = any(name == _SERVICE for name, _ in report.user_properties)
+        self._measuring.heard(report.nodeid, report.duration, on_services=on_services)
 
     def pytest_sessionfinish(self) -> None:
-        measured.FILE.write_text(self._measuring.result().as_toml(), encoding="utf-8")
+        found = self._measuring.result(measured.read(), self._root)
+        measured.FILE.write_text(found.as_toml(), encoding="utf-8")

@@ -35,8 +35,12 @@ class Told:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """A test that passes has no dot: thousands of them, of all processes, hide the lines."""
-        return ("passed", "", "") if report.passed and report.when == "call" else None
+        """No letter for a test: thousands of them, of all processes, hide the lines."""
+        if report.when == "call" and report.passed and not hasattr(report, "wasxfail"):
+            return "passed", "", ""
+        if report.failed and not hasattr(report, "wasxfail"):
+            return ("failed" if report.when == "call" else "error"), "", ""
+        return None
 
     def _look(self) -> None:
         while not self._over.wait(self._every):

@@ -37,10 +37,6 @@ pytest_plugins = ("side_by_side.plugin",)
 @pytest.fixture(scope="session")
 def kafka():
     return 1
-
-@pytest.fixture(scope="session")
-def postgres():
-    return 1
 """
 Run = Callable[..., list[tuple[str, str]]]
 
@@ -49,7 +45,7 @@ Run = Callable[..., list[tuple[str, str]]]
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs files of so many tests each, of which these seconds are known; gives each process with the file of a test, in their order."""
 
-    def run(tests: dict[str, int], known: str, *options: str, fixture: str = "") -> list[tuple[str, str]]:
+    def run(tests: dict[str, int], known: str, *options: str, fixture: str = "", passed: int = 0) -> list[tuple[str, str]]:
         monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
         pytester.makeconftest(CONFTEST)
         for name, number in tests.items():
@@ -57,7 +53,7 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
         (pytester.path / "measured.toml").write_text(known)
         options = (*options, "-p", "no:cacheprovider")
         result = pytester.runpytest_subprocess(*options)
-        result.assert_outcomes(passed=sum(tests.values()))
+        result.assert_outcomes(passed=passed or sum(tests.values()))
         pytester.said = result.outlines  # type: ignore[attr-defined]
         return [tuple(line.split()) for line in (pytester.path / "ran").read_text().splitlines()]  # type: ignore[misc]
 
@@ -84,9 +80,9 @@ def test_the_longest_file_comes_first_and_one_that_nobody_knows_before_it(run: R
 def test_a_file_stays_in_one_process_and_files_that_share_a_service_do_too(run: Run):
     names = [f"test_{name}" for name in "abcdef"]
     seconds = "".join(f'"{name}.py" = 1.0\n' for name in names)
-    services = '"test_b.py" = "kafka"\n"test_d.py" = "kafka"\n"test_f.py" = "kafka"\n'
+    known = f'on_services = ["test_b.py", "test_d.py", "test_f.py"]\n[seconds]\n{seconds}'
 
-    ran = set(run(dict.fromkeys(names, 3), f"[seconds]\n{seconds}\n[services]\n{services}", "-n", "2", "--dist", "loadfile"))
+    ran = set(run(dict.fromkeys(names, 3), known, "-n", "2", "--dist", "loadfile"))
 
     assert len(ran) == len(names), "each file ran in one process"
     assert len({process for process, file in ran if file in ("test_b", "test_d", "test_f")}) == 1
@@ -109,20 +105,24 @@ def test_it_is_said_which_process_gets_a_long_file(run: Run, pytester: pytest.Py
 
 
 @pytest.mark.parametrize("options", [(), ("-n", "2", "--dist", "loadfile")], ids=["one process", "two"])
-def test_what_files_take_is_written_anew_with_their_services(run: Run, pytester: pytest.Pytester, options: tuple[str, ...]):
-    run({"test_a": 2, "test_b": 1}, '[seconds]\n"test_gone.py" = 1.0\n', "--measure", *options, fixture="postgres, kafka")
+def test_what_files_take_is_written_and_of_others_kept_as_long_as_they_are_there(
+    run: Run, pytester: pytest.Pytester, options: tuple[str, ...]
+):
+    pytester.makepyfile(test_b="def test_without_services():\n    pass\n", test_other="")
+    known = 'on_services = ["test_gone.py", "test_other.py"]\n[seconds]\n"test_gone.py" = 1.0\n"test_other.py" = 7.0\n'
+    run({"test_a": 2}, known, "--measure", *options, fixture="kafka", passed=3)
 
     found = tomllib.loads((pytester.path / "measured.toml").read_text())
-    assert found["seconds"].keys() == {"test_a.py", "test_b.py"}
-    assert found["services"] == {"test_a.py": "kafka", "test_b.py": "kafka"}
+    assert found["seconds"].keys() == {"test_a.py", "test_b.py", "test_other.py"}
+    assert found["seconds"]["test_other.py"] == 7.0
+    assert found["on_services"] == ["test_a.py", "test_other.py"]
 
 
 def test_the_file_of_this_repository_can_be_read():
     known = measured.read()
 
     assert len(known.seconds) > 100
-    assert known.services.keys() <= known.seconds.keys()
-    assert set(known.services.values()) <= set(measured.SERVICES)
+    assert set(known.on_services) <= known.seconds.keys()
 
 
 def test_a_test_that_does_not_end_is_named_while_it_runs():
