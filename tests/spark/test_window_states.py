@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from spark.small_job import SUMS, WINDOWED, SmallJob, event
 from streamproof.config import load
 from streamproof.runtime.binding.bind import bind

@@ -64,7 +64,7 @@ def in_order(ran: list[tuple[str, str]]) -> list[str]:
     return list(dict.fromkeys(file for _, file in ran))
 
 
-def test_the_longest_file_comes_first_and_one_that_nobody_knows_before_it(run: Run):
+def test_the_longest_file_comes_first_and_one_that_nobody_knows_before_it_and_that_is_said(run: Run, pytester: pytest.Pytester):
     known = '[seconds]\n"test_many.py" = 1.0\n"test_long.py" = 90.0\n"test_longer.py" = 100.0\n"test_short.py" = 0.1\n'
     tests = {"test_long": 2, "test_longer": 1, "test_many": 9, "test_new": 2, "test_short": 3}
 
@@ -75,6 +75,10 @@ def test_the_longest_file_comes_first_and_one_that_nobody_knows_before_it(run: R
         "test_many",
         "test_short",
     ]
+    lines = "\n".join(pytester.said)  # type: ignore[attr-defined]
+    assert "gw0 gets test_new.py: nobody knows how long" in lines
+    assert "gw0 gets test_longer.py: some 100 s" in lines
+    assert "gw0 gets test_short.py" not in lines
 
 
 def test_a_file_stays_in_one_process_and_files_that_share_a_service_do_too(run: Run):
@@ -87,21 +91,6 @@ def test_a_file_stays_in_one_process_and_files_that_share_a_service_do_too(run: 
     assert len(ran) == len(names), "each file ran in one process"
     assert len({process for process, file in ran if file in ("test_b", "test_d", "test_f")}) == 1
     assert len({process for process, _ in ran}) == 2
-
-
-def test_it_is_said_which_process_gets_a_long_file(run: Run, pytester: pytest.Pytester):
-    run(
-        {"test_long": 2, "test_short": 2},
-        '[seconds]\n"test_long.py" = 90.0\n"test_short.py" = 0.1\n',
-        "-n",
-        "1",
-        "--dist",
-        "loadfile",
-    )
-
-    lines = "\n".join(pytester.said)  # type: ignore[attr-defined]
-    assert "gw0 gets test_long.py: some 90 s" in lines
-    assert "test_short.py" not in lines
 
 
 @pytest.mark.parametrize("options", [(), ("-n", "2", "--dist", "loadfile")], ids=["one process", "two"])
