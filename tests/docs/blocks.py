@@ -21,6 +21,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("tutorials", "guides", "explanations", "examples")
@@ -58,6 +61,29 @@ def blocks_of(text: str) -> list[Block]:
             code = re.sub(rf"^{fence['indent']}", "", fence["code"], flags=re.MULTILINE)
             found.append(Block(language, dict(MARK.findall(said)), code, text[: fence.start()].count("\n") + 1))
     return found
+
+
+PAGES = {path: blocks_of(path.read_text(encoding="utf-8")) for path in pages()}
+
+
+def runs(*, with_spark: bool) -> list[Any]:
+    """Each page as it is, and without its proofs of the full tables where it has such: the rest of it is executed by every change.
+
+    Each command of a page of an example starts a JVM of its own: of those the full tables have the whole page alone.
+    """
+    found: dict[str, list[Block]] = {}
+    for path, blocks in PAGES.items():
+        everyday = [block for block in blocks if not {FULL, PROOF} <= set(block.marks)]
+        if path.parent.name != "examples" and len(everyday) < len(blocks) and any(EXECUTED in block.marks for block in everyday):
+            found[f"{path.stem}-without-its-proof"] = everyday
+        if blocks:
+            found[path.stem] = blocks
+    return [
+        pytest.param(blocks, id=name, marks=[pytest.mark.full] if FULL in asked else [])
+        for name, blocks in found.items()
+        for asked in [{mark for block in blocks for mark in block.marks}]
+        if bool({SPARK, PROOF} & asked) is with_spark
+    ]
 
 
 def commands_of(code: str) -> Iterator[tuple[str, list[str]]]:

@@ -7,8 +7,6 @@ from streamproof.cli.init import write_templates
 pytest_plugins = ["pytester"]
 
 
-@pytest.mark.proof
-@pytest.mark.beside
 def test_the_crashes_of_a_job_are_tests(pytester: pytest.Pytester):
     write_templates(pytester.path / "my_job")
     (pytester.path / "my_job" / "test_job.py").unlink()

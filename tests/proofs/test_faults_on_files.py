@@ -12,7 +12,6 @@ from streamproof.prove.faults.on_files import Case, FileFault, after
 from streamproof.prove.process.task import ChildResult
 from streamproof.prove.record.live import Action
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "full_plan"
 FAULTS = (
     "task-retried",

@@ -11,7 +11,6 @@ import pytest
 
 from streamproof.proof import prove
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "lines"
 STEPS = "fault-free,plan/offsets@2:after,publish/sums@1:after,publish/again@1:before,commit/commits@2:before"
 

@@ -10,6 +10,7 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
+from full_tables import full
 from services.topics import deleted, made, made_late, received, sent
 from spark.small_job import KEPT, Binding, SmallJob, assert_readable, dies, event
 from streamproof.config import KafkaSource, load
@@ -20,7 +21,7 @@ from streamproof.replay.bounded.run import run_bounded
 from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, RunEvent
 from streamproof.runtime.watching.lag import Lag, lag_of
 
-pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]
+pytestmark = pytest.mark.service
 
 
 @pytest.fixture
@@ -317,13 +318,14 @@ def test_a_topic_that_a_broker_does_not_know_yet_is_asked_for_again(spark, kafka
     ("source", "kind", "said"),
     [
         ({"topic": "no-such-topic"}, ConfigurationError, "there is no such topic at"),
-        ({"servers": "127.0.0.1:1"}, DataError, "no broker answers at 127.0.0.1:1"),
-        ({"servers": "nowhere.invalid:9092"}, ConfigurationError, "servers is nowhere"),
-        ({"options": {"security.protocol": "SSL"}}, (ConfigurationError, DataError), "TLS"),
-        ({"options": {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}}, ConfigurationError, "credentials"),
+        *full(
+            ({"servers": "127.0.0.1:1"}, DataError, "no broker answers at 127.0.0.1:1"),
+            ({"servers": "nowhere.invalid:9092"}, ConfigurationError, "servers is nowhere"),
+            ({"options": {"security.protocol": "SSL"}}, (ConfigurationError, DataError), "TLS"),
+            ({"options": {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}}, ConfigurationError, "credentials"),
+        ),
     ],
 )
-@pytest.mark.always(1)
 def test_a_broker_or_topic_that_is_not_there_is_named_before_anything_is_planned(job, source, kind, said):
     small = job(**source)
 

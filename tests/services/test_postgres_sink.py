@@ -36,7 +36,7 @@ from streamproof.errors import (
 )
 from streamproof.runtime import run
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 
 
 def test_rows_are_in_the_table_once_with_their_types(job, rows):

@@ -17,7 +17,7 @@ from streamproof.errors import (
 from streamproof.runtime.real_time import protocol
 from streamproof.runtime.watching.events import BatchCommitted, RunEvent
 
-pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]
+pytestmark = pytest.mark.service
 
 
 def test_every_record_is_in_one_place_and_what_comes_later_is_read_by_the_next_run(topics, monkeypatch):

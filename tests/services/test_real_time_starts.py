@@ -21,7 +21,7 @@ from streamproof.runtime.journal import manifests
 from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.real_time import protocol
 
-pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]
+pytestmark = pytest.mark.service
 
 
 def test_a_crash_between_commit_and_account_has_the_batch_read_again(topics, monkeypatch):

@@ -15,7 +15,7 @@ from streamproof.errors import ConfigurationError, RegistryError, RegistryUnavai
 from streamproof.lab import KafkaCluster
 from streamproof.lab.registry import Registry
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 
 V1 = record("Event", id="string", client="string", v="double", ts="long")
 

@@ -10,6 +10,7 @@ import pytest
 import redis
 from confluent_kafka import Producer
 
+from full_tables import full
 from services.conftest import needs
 from services.topics import ledger_of, made, received
 from spark.small_job import KEPT, Binding, SmallJob, event
@@ -17,7 +18,7 @@ from streamproof.core.account import Account
 from streamproof.errors import UnknownFormat
 from streamproof.lab import KafkaCluster, PaymentsApi, Postgres, Redis
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 
 
 def newer(text: str) -> str:
@@ -95,8 +96,7 @@ def of_http(tmp_path: Path) -> Iterator[Store]:
         yield Store(table, later, lambda job: (ledger(job).read_text(), api.effects("/payments")))
 
 
-@pytest.mark.parametrize("of", ["of_postgres", "of_redis", "of_kafka", "of_http"])
-@pytest.mark.always(1)
+@pytest.mark.parametrize("of", ["of_postgres", *full("of_redis", "of_kafka", "of_http")])
 def test_r30_a_ledger_entry_of_an_unknown_format_stops_the_start(
     small_job: Callable[..., SmallJob], request: pytest.FixtureRequest, of: str
 ):

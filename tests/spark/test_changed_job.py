@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from full_tables import full
 from spark.small_job import EVENT_TIME, KEPT, SUMS, WINDOWED, Binding, event
 from streamproof.core.account import Account
 from streamproof.errors import PlanChanged
-
-pytestmark = pytest.mark.spark
 
 ONCE = SUMS.replace('checked.window(sp.tumbling("30 seconds"), by="client")', 'checked.deduplicate("id").window({window})').replace(
     "{window}", 'sp.tumbling("30 seconds"), by="client", allowed_lateness="20 seconds"'
@@ -19,13 +18,15 @@ ONCE = SUMS.replace('checked.window(sp.tumbling("30 seconds"), by="client")', 'c
     ("change", "what"),
     [
         (("30 seconds", "1 minute"), "window: tumbling 1 minute now, tumbling 30 seconds before"),
-        (('by="client"', 'by="id"'), "window key: id string now, client string before"),
-        (("total=F.sum", "sum_of_v=F.sum"), "aggregate sum_of_v: sum(v) double now, none before"),
-        (("n=F.count", "largest=F.max('v'), n=F.count"), "aggregate largest: max(v) double now, none before"),
-        (('F.sum("v")', 'F.max("v")'), "aggregate total: max(v) double now, sum(v) double before"),
-        (('deduplicate("id")', 'deduplicate("client")'), "deduplication key: client string now, id string before"),
-        (('.deduplicate("id")', ""), "operators: window now, deduplicate, window before"),
-        (('"20 seconds"', '"30 seconds"'), "allowed lateness: 30 seconds now, 20 seconds before"),
+        *full(
+            (('by="client"', 'by="id"'), "window key: id string now, client string before"),
+            (("total=F.sum", "sum_of_v=F.sum"), "aggregate sum_of_v: sum(v) double now, none before"),
+            (("n=F.count", "largest=F.max('v'), n=F.count"), "aggregate largest: max(v) double now, none before"),
+            (('F.sum("v")', 'F.max("v")'), "aggregate total: max(v) double now, sum(v) double before"),
+            (('deduplicate("id")', 'deduplicate("client")'), "deduplication key: client string now, id string before"),
+            (('.deduplicate("id")', ""), "operators: window now, deduplicate, window before"),
+            (('"20 seconds"', '"30 seconds"'), "allowed lateness: 30 seconds now, 20 seconds before"),
+        ),
     ],
     ids=[
         "window",
@@ -38,7 +39,6 @@ ONCE = SUMS.replace('checked.window(sp.tumbling("30 seconds"), by="client")', 'c
         "lateness",
     ],
 )
-@pytest.mark.always(1)
 def test_r25_a_changed_job_is_refused_with_the_difference(small_job, change, what):
     job = small_job(ONCE, WINDOWED)
     job.feed([event("e1", 1)])

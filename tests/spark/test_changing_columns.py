@@ -14,7 +14,6 @@ from streamproof.config import load
 from streamproof.core.notes import NoteCode
 from streamproof.replay.bounded.run import run_bounded
 
-pytestmark = pytest.mark.spark
 UNION = """
 @sp.job
 def small(events: sp.Stream, others: sp.Stream) -> sp.Outputs:

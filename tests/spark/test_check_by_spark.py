@@ -7,8 +7,6 @@ from streamproof.config import load
 from streamproof.errors import JobDefinitionError
 from streamproof.runtime.checks.analysis import analysed
 
-pytestmark = pytest.mark.spark
-
 BY_SCHEMA = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from full_tables import beyond, full
 from spark.small_job import KEPT, Binding, event
 from spark.test_file_names import write
 from streamproof.cli.main import main
@@ -19,7 +20,6 @@ from streamproof.errors import ConfigurationError
 from streamproof.replay.diff.compare import Asked, compare
 from streamproof.replay.diff.result import Kind
 
-pytestmark = pytest.mark.spark
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
 SCHEMA = pa.schema(
     [
@@ -102,8 +102,7 @@ def test_what_differs_is_found_by_key_with_its_columns_sums_and_rows(sides):
     json.dumps(found.as_dict())
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.always(1)
+@pytest.mark.parametrize("seed", beyond(1, range(3)))
 def test_without_a_key_rows_are_compared_as_often_as_they_are_there(seed, sides):
     dice = random.Random(seed)
     a, b = ([row(dice.choice("abc"), n=dice.randrange(2), at=dice.randrange(2)) for _ in range(40)] for _ in range(2))
@@ -312,8 +311,7 @@ def small_job_of(small_job, folder, binding):
     return job
 
 
-@pytest.mark.parametrize("form", ["parquet", "json", "csv", "avro"])
-@pytest.mark.always(2)
+@pytest.mark.parametrize("form", ["parquet", "json", *full("csv", "avro")])
 def test_a_side_whose_name_looks_like_a_pattern_is_itself(spark, tmp_path, form):
     """Beside it lies the folder that the pattern means, with the rows of the other side."""
     for name, n in (("d[1]", 1), ("d1", 2)):

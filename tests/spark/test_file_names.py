@@ -19,8 +19,6 @@ from streamproof.core.notes import NoteCode
 from streamproof.errors import DataError
 from streamproof.replay.bounded.run import run_bounded
 
-pytestmark = pytest.mark.spark
-
 ODD = [
     "a[1]",
     "b{1,2}",
@@ -199,8 +197,7 @@ class Later:
             self.change()
 
 
-@pytest.mark.parametrize("path", ["data/*.json", "data/*", "x:[1]{2}//data"])
-@pytest.mark.always(2)
+@pytest.mark.parametrize("path", ["data/*.json", "data/*", *full("x:[1]{2}//data")])
 def test_a_colon_in_a_name_below_a_pattern_is_a_letter(small_job: Callable[..., SmallJob], path: str) -> None:
     folder, _, inside = path.rpartition("//")
     source = {"connector": "files", "path": inside}

@@ -5,12 +5,8 @@ from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from spark.small_job import KEPT, Binding, SmallJob, event
 from streamproof.errors import DataError
-
-pytestmark = pytest.mark.spark
 
 HEADER = "id,client,v,ts"
 TS = event("a", 0)["ts"]

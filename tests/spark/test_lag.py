@@ -8,7 +8,6 @@ import pytest
 from spark.small_job import Binding, event
 from streamproof.cli.main import main
 
-pytestmark = pytest.mark.spark
 JOB = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:

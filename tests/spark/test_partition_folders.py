@@ -11,8 +11,6 @@ from streamproof.config import load
 from streamproof.errors import DataError
 from streamproof.replay.bounded.run import run_bounded
 
-pytestmark = pytest.mark.spark
-
 PLACED = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:

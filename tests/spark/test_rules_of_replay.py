@@ -15,9 +15,6 @@ from streamproof.core.account import Account
 from streamproof.errors import AccountError, DataError, FingerprintMismatch, NondeterministicReplay, OutputInUse, TornCheckpoint
 from streamproof.runtime.rows.tally import hash_of
 
-pytestmark = pytest.mark.spark
-
-
 RANDOM = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:

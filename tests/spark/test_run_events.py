@@ -26,8 +26,6 @@ from streamproof.runtime.watching.events import (
 )
 from streamproof.runtime.watching.result import RunResult
 
-pytestmark = pytest.mark.spark
-
 Kind = TypeVar("Kind", bound=RunEvent)
 LIFE = ["batch-planned", "batch-staged", "batch-published", "batch-committed"]
 

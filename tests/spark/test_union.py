@@ -12,8 +12,6 @@ from streamproof.core.notes import NoteCode
 from streamproof.errors import ConfigurationError, JobDefinitionError
 from streamproof.replay.bounded.run import run_bounded
 
-pytestmark = [pytest.mark.spark, pytest.mark.beside]
-
 UNION = """
 @sp.job
 def small(events: sp.Stream, others: sp.Stream) -> sp.Outputs:

@@ -7,8 +7,6 @@ from streamproof.config import load
 from streamproof.errors import JobDefinitionError, PlanChanged
 from streamproof.replay.bounded.run import run_bounded
 
-pytestmark = pytest.mark.spark
-
 CHAIN = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:

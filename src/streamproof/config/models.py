@@ -82,10 +82,6 @@ class Trigger(Table):
     interval: timedelta | None = None
     real_time: bool = False
 
-    @property
-    def available_now(self) -> bool:
-        return self.interval is None
-
     def __str__(self) -> str:
         if self.interval is None:
             return AVAILABLE_NOW

@@ -19,7 +19,7 @@ from streamproof.errors import (
     StreamproofError,
     TooManyOpenFiles,
 )
-from streamproof.prove import run
+from streamproof.prove import session
 from streamproof.prove.checkers import Undecided
 from streamproof.prove.crashing import Crashed
 from streamproof.prove.execution import Executor
@@ -434,17 +434,17 @@ def test_whatever_stops_the_preparation_ends_what_runs_beside_it(
 ) -> None:
     killed, ended = threading.Event(), []
     options: Any = SimpleNamespace(services=("given",), child_python_path=None)  # given services are waited for
-    session = run._Session(SimpleNamespace(modules=()), tmp_path, options, lambda _: None)  # type: ignore[arg-type]
-    monkeypatch.setattr(run, "Zygote", lambda *_: SimpleNamespace(end_all=killed.set))
-    monkeypatch.setattr(run._jvm, "end_jvm", lambda: ended.append(True))
+    proof = session.Session(SimpleNamespace(modules=()), tmp_path, options, lambda _: None)  # type: ignore[arg-type]
+    monkeypatch.setattr(session, "Zygote", lambda *_: SimpleNamespace(end_all=killed.set))
+    monkeypatch.setattr(session._jvm, "end_jvm", lambda: ended.append(True))
 
     def stuck(_: object, beside: Any) -> None:
         beside.submit(killed.wait, 20)
         raise problem
 
-    monkeypatch.setattr(session, "_prepared", stuck)
+    monkeypatch.setattr(proof, "_prepared", stuck)
     began = time.monotonic()
     with pytest.raises(problem):
-        session.prepare()
+        proof.prepare()
     assert time.monotonic() - began < 10
     assert bool(ended) is jvm
