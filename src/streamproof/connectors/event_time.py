@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DateType, NumericType, StringType, TimestampNTZType, TimestampType
 
 from streamproof import _jvm
+from streamproof.core import rejections
 from streamproof.core.clock import LAST_MICROS
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import ConfigurationError
@@ -139,10 +140,10 @@ def _from_number(column: Column, unit: str) -> Column:
 def _time_reason(declared: "EventTime", clock: Column) -> Column:
     """What is wrong with the event time of a row; null if nothing is."""
     instant = F.col(INSTANT)
-    missing = F.when(F.col(declared.column).isNull(), F.lit(f"no event time in {declared.column}"))
-    reason = F.when(instant.isNull(), missing.otherwise(F.lit(f"event time in {declared.column} not readable")))
+    missing = F.when(F.col(declared.column).isNull(), F.lit(rejections.no_time(declared.column)))
+    reason = F.when(instant.isNull(), missing.otherwise(F.lit(rejections.time_not_readable(declared.column))))
     if declared.max_future is not None:
         limit = clock + F.lit(micros_of(declared.max_future))
-        text = f"event time more than {format_duration(declared.max_future)} in the future"
+        text = rejections.time_in_future(format_duration(declared.max_future))
         reason = reason.when(F.unix_micros(instant) > limit, F.lit(text))
     return reason
