@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _beyond_the_first(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """Of tests with many cases those behind the first ones that always run: `@pytest.mark.always(2)`."""
+    """Of tests with many cases those after the first ones that always run: `@pytest.mark.always(2)`."""
     met: Counter[str] = Counter()
     for item in items:
         mark = item.get_closest_marker("always")

@@ -139,6 +139,6 @@ def batch() -> str:
             yield line(cross, top, cross, top + 70, colour=LATE, dash="3 3") + dot(cross, top + 80, late=True)
             for row, said in enumerate(after):
                 yield text(cross, top + 106 + 15 * row, said, size=11, anchor="middle")
-        yield text(left, top + 152, "A cross is a crash behind a phase. Below it: what the next start does.", size=12, colour=SOFT)
+        yield text(left, top + 152, "A cross is a crash after a phase. Below it: what the next start does.", size=12, colour=SOFT)
 
-    return page(830, 220, "The phases of a batch, and what a start does after a crash behind each", list(parts()))
+    return page(830, 220, "The phases of a batch, and what a start does after a crash in each", list(parts()))

@@ -273,7 +273,7 @@ def test_r7_shards_that_a_replay_splits_otherwise_are_not_mixed_unless_that_is_a
 
 @pytest.mark.full
 def test_r1_an_older_copy_is_refused_also_if_the_database_was_down_when_it_ran_first(job, own_postgres, monkeypatch):
-    """What was staged behind the copy is left alone: who puts the checkpoint back as it was needs it."""
+    """What was staged after the copy is left alone: who puts the checkpoint back as it was needs it."""
     small = job(create=True, url=own_postgres.url, table="kept")
     small.put_back_an_older_copy()
     staged = small.out("kept") / "_staging" / "000007-other"

@@ -196,7 +196,7 @@ def test_a_transform_behind_another_is_judged_by_itself(events):
 
 
 def aggregated(recipe, rows):
-    """What a recipe makes of rows behind its late door, which lets all pass."""
+    """What a recipe makes of rows after its late door, which lets all pass."""
     read = Read(rows, EventTimeColumn("at", timedelta(seconds=1)))
     return build(recipe, {recipe.source: read}, Mock(late=lambda rows, *_: rows)).rows
 

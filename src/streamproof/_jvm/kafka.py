@@ -65,8 +65,8 @@ def kafka_topics(spark: "SparkSession", settings: "Mapping[str, str]", topics: "
 
 @dataclass(frozen=True)
 class KafkaOffsets:
-    """Of a partition the offset of the first record that is there, the one behind the last that is committed, and the one behind the last of
-    all; what lies between these two is in transactions that are open, or behind one.
+    """Of a partition the offset of the first record that is there, the one after the last that is committed, and the one after the last of
+    all; what lies between these two is in transactions that are open, or after one.
     """
 
     first: int

@@ -12,7 +12,7 @@ from typing import Any
 _LAST_SECONDS = 2.0
 """The connections of a JVM that is killed end a moment before its process has."""
 _NO_ANSWER = re.compile(r"An error occurred while calling [^\n]*(?<!Trace:)|.*Answer from Java side is empty.*", re.DOTALL)
-"""What py4j says where no answer came: behind an answer that is an error it has the trace, or the exception itself."""
+"""What py4j says where no answer came: after an answer that is an error it has the trace, or the exception itself."""
 _KILLED = 128
 """Shells add the signal to this; Python gives it as a negative number."""
 

@@ -23,7 +23,7 @@ _LAST_BIGINT = 2**63 - 2_000  # far enough from the end to be rounded down to wh
 _ZONE_LETTERS = "VzOXxZ"
 """Of Spark's patterns for times, the letters of a zone or an offset."""
 _ZONE_BEHIND = r"(?:[A-Za-z\]]|:\d{1,2}(?:\.\d*)?\s*[A-Za-z/_]*[+-]\d{1,2}(?::?\d{2}){0,2})\s*$"
-"""A name, or an offset behind hours and minutes; without them it would be the day of a date."""
+"""A name, or an offset after hours and minutes; without them it would be the day of a date."""
 _IN_QUOTES = "decimal(38,9)"
 """What a number in quotes is read as: exactly, up to a nanosecond of a second."""
 _TICKS = {"seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
@@ -102,7 +102,7 @@ def _printable(instant: Column) -> Column:
 
 
 def _says_its_zone(text: Column, pattern: str | None) -> Column:
-    """Whether a text that can be read says its own zone, or offset: by what stands behind the time of day, or by its pattern."""
+    """Whether a text that can be read says its own zone, or offset: by what stands after the time of day, or by its pattern."""
     if pattern is None:
         return text.rlike(_ZONE_BEHIND)
     without = without_zone(pattern)

@@ -21,7 +21,7 @@ _NUMBER = re.compile(r'\s*\{\s*"format"\s*:\s*(\d+)\s*[,}]')
 
 
 class NotOfTheFormat(Exception):
-    """A record does not hold what its format says; the message goes on behind "format 1"."""
+    """A record does not hold what its format says; the message goes on after "format 1"."""
 
 
 @dataclass(frozen=True)

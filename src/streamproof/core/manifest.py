@@ -34,7 +34,7 @@ class Digest:
     """What was written, as sums that do not depend on order: rows, hidden record count, hash sum, sums of float columns.
 
     `floats` maps a column to (sum, sum of absolute values); two digests are equal if the float sums agree within 1e-9 of the
-    absolute sums and everything else agrees exactly (R4). `steps` has the step of a column that is rounded behind its sum: each row may
+    absolute sums and everything else agrees exactly (R4). `steps` has the step of a column that is rounded after its sum: each row may
     come out one step apart.
     """
 
@@ -151,7 +151,7 @@ class Parked:
     counted: bool = True
 
     def waiting(self, on_time_us: int) -> bool:
-        """Whether a window of theirs ends behind an instant."""
+        """Whether a window of theirs ends after an instant."""
         return any(end > on_time_us for end in self.ends)
 
 

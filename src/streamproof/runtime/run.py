@@ -146,7 +146,7 @@ def _run(bound: "BoundJob", session: "SparkSession", start: Start, end: threadin
         ended_early = end.is_set()
         if ended_early:
             _end(queries, start.emitter)
-    except BaseException as problem:  # Ctrl-C too: nothing goes on behind an error
+    except BaseException as problem:  # Ctrl-C too: nothing goes on after an error
         for running in queries:
             running.stop()
         if _jvm.is_of_spark(problem) and not _jvm.is_gone(problem):  # what waits for a service is published beside the queries, too

@@ -60,7 +60,7 @@ class Calling:
     timeout, attempts, concurrency
         Seconds that an answer may take, tries of a call, calls at a time in a task.
     extra
-        The names of the columns behind key and body that are sent as headers.
+        The names of the columns after key and body that are sent as headers.
     """
 
     url: str

@@ -149,7 +149,7 @@ def records(
     since
         By partition, the offset to begin at, to which it was read before.
     ends
-        Is told, by partition, the offset behind the last record.
+        Is told, by partition, the offset after the last record.
 
     Raises
     ------

@@ -17,7 +17,7 @@ _LINE, _OF = "line", "streamproof.columns"
 
 @dataclass(frozen=True)
 class Columns:
-    """What lines hold: the columns of the table, and behind them `_delete` (boolean) if `deletes`."""
+    """What lines hold: the columns of the table, and after them `_delete` (boolean) if `deletes`."""
 
     names: tuple[str, ...]
     deletes: bool
@@ -43,7 +43,7 @@ def columns_of(rows: DataFrame) -> Columns | None:
 
 
 def text_of(lines: pa.RecordBatch) -> memoryview:
-    """The lines of an Arrow batch, as they lie behind one another: nothing is copied."""
+    """The lines of an Arrow batch, as they lie after one another: nothing is copied."""
     column = lines.column(0)
     _, ends, text = column.buffers()
     if ends is None or text is None:

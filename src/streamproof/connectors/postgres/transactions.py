@@ -58,7 +58,7 @@ class Shard:
     rows
         How many rows the shard has.
     columns
-        The columns of the table, as the lines have them; behind them `_delete` (boolean) if `deletes`.
+        The columns of the table, as the lines have them; after them `_delete` (boolean) if `deletes`.
     key, order_by, deletes
         Of an upsert; without a key rows are inserted.
     facts
@@ -168,7 +168,7 @@ class Shard:
         return sql.SQL(" AND ").join(sql.SQL("{} = %s").format(sql.Identifier(name)) for name in names)
 
     def _require_the_one_before(self, connection: psycopg.Connection) -> None:
-        """WentBack if the database has lost a part of what was committed there. Behind the claim: a pooler asks the primary server then."""
+        """WentBack if the database has lost a part of what was committed there. After the claim: a pooler asks the primary server then."""
         if self.before is None:
             return
         mine = sql.SQL(" AND ").join(sql.SQL("{} = %s").format(sql.Identifier(name)) for name in _KEY[:4])

@@ -150,7 +150,7 @@ def _instant(message: Any) -> str:
 
 @dataclass(frozen=True)
 class ProtobufWriter:
-    """Writes rows, given as JSON, as messages of a file, each behind the index of its message."""
+    """Writes rows, given as JSON, as messages of a file, each after the index of its message."""
 
     file: str
     message: str | None

@@ -29,7 +29,7 @@ def require_readable(writer: Any, reader: Any, behind: str = "", seen: frozenset
     writer, reader
         Descriptors of messages.
     behind
-        The path of fields that leads to them, with a dot behind each.
+        The path of fields that leads to them, with a dot after each.
     seen
         The pairs of messages that lead here: messages may hold themselves.
     """

@@ -42,7 +42,7 @@ def indexed(indexes: Sequence[int]) -> bytes:
 
 
 def unindexed(payload: bytes) -> tuple[Sequence[int], bytes]:
-    """The path of indexes, and what is behind it.
+    """The path of indexes, and what is after it.
 
     Raises
     ------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def along(steps: Sequence[Operator], known: Known, reader: Reader) -> Known:
-    """The columns behind the steps; a name that is not there goes to `reader.problems`, what cannot be looked at to `reader.unseen`."""
+    """The columns after the steps; a name that is not there goes to `reader.problems`, what cannot be looked at to `reader.unseen`."""
     for step in steps:
         if isinstance(step, Transform):
             known = _transformed(step, known, reader)

@@ -137,7 +137,7 @@ class ManifestStore:
         newest
             The batch that was just published.
         waiting
-            Batches that an output still waits for; their manifests and all behind them stay.
+            Batches that an output still waits for; their manifests and all after them stay.
         """
         needed = min([newest - KEPT + 1, *(batch - 1 for batch in waiting)])
         if self._oldest is None:

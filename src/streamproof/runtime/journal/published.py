@@ -125,7 +125,7 @@ def _before(sink: Sink, batch: int) -> Chain:
 
 
 def _missing(manifests: ManifestStore, sink: Sink, chain: Chain, last: int) -> list[int]:
-    """Batches that are gone from behind the oldest that is there, newest first: each batch names the one before, as do the manifests that are
+    """Batches that are gone, older than the oldest that is there, newest first: each batch names the one before, as do the manifests that are
     left.
     """
     missing: list[int] = []

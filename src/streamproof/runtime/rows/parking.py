@@ -173,7 +173,7 @@ def require_writable(rows: DataFrame) -> None:
             raise JobDefinitionError(
                 f'window(emit="corrections"): the column {column.name} is {column.dataType.simpleString()}.',
                 required=f"Rows wait in files of JSON until their window is on time, and {why} would not come back from there.",
-                remedy="Cast it in the aggregate, or in a transform behind it.",
+                remedy="Cast it in the aggregate, or in a transform after it.",
             )
 
 

@@ -107,7 +107,7 @@ def _logging_to(log: Path) -> Callable[[], None]:
 
 @contextmanager
 def passing_log() -> Iterator[Path]:
-    """A log for work that has no job to lie beside: it takes what Spark, its JVM and PySpark say, and is removed behind it."""
+    """A log for work that has no job to lie beside: it takes what Spark, its JVM and PySpark say, and is removed after it."""
     descriptor, name = tempfile.mkstemp(prefix="streamproof-", suffix=".log")  # its owner alone may read it
     os.close(descriptor)
     log = Path(name)

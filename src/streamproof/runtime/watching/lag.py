@@ -19,11 +19,11 @@ _TIMEOUTS = {"request.timeout.ms": "8000", "default.api.timeout.ms": "10000"}
 
 @dataclass(frozen=True)
 class PartitionLag:
-    """One partition of a topic: the offset behind the last record that is published or waits staged, the end of the topic, and how many
+    """One partition of a topic: the offset after the last record that is published or waits staged, the end of the topic, and how many
     offsets lie between; the marks of transactions have offsets too.
 
-    Where only committed records are read the end is the one behind the last of them that can be read; `undecided` offsets lie behind it, in
-    a transaction that is open, or behind one.
+    Where only committed records are read the end is the one after the last of them that can be read; `undecided` offsets lie after it, in
+    a transaction that is open, or after one.
     """
 
     source: str

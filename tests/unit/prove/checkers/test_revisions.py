@@ -27,7 +27,7 @@ RECORDS = [
     [at("e-5", 64), at("e-6", 130)],
     [at("e-7", 66), at("e-8", 67), at("e-9", 131)],
 ]
-"""The windows of 60 to 90 are on time in batch 2; two of the batches behind change that of client a."""
+"""The windows of 60 to 90 are on time in batch 2; two of the batches after change that of client a."""
 
 
 @pytest.fixture(params=[EARLY, CORRECTED], ids=["early", "corrections"])

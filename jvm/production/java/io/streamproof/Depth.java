@@ -15,7 +15,7 @@ final class Depth {
     return Arrays.stream(new Path(path).toUri().getPath().split("/")).filter(part -> !part.isEmpty()).toList();
   }
 
-  /** Whether a name of a path is a pattern: a backslash makes the character behind it an ordinary one. */
+  /** Whether a name of a path is a pattern: a backslash makes the character after it an ordinary one. */
   static boolean hasPattern(String part) {
     for (int place = 0; place < part.length(); place++) {
       if (part.charAt(place) == '\\') {

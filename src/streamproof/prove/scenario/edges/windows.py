@@ -62,7 +62,7 @@ def _apart(board: Board, kind: PlainWindow, by: tuple[str, ...], before: int) ->
         first = board.put(0, Edge(f"that another follows by {words}"), time_us=at, values=own)
         if first is not None:
             keys = {name: first.values[name] for name in by if name in first.values}
-            board.put(0, Edge(f"{words} behind another of its key"), time_us=at + gap + offset, values=keys)
+            board.put(0, Edge(f"{words} after another of its key"), time_us=at + gap + offset, values=keys)
 
 
 def _own_gaps(board: Board, gap: PlainGap) -> int | None:

@@ -131,7 +131,7 @@ class _Ended:
 def _until_done(thread: threading.Thread, started: "Started") -> None:
     """Until the job's code has returned; or until its queries have, and it goes on without them (`while True`, a server).
 
-    A job that starts one query behind the other may need long in between where the machine is busy: it is not done while it works.
+    A job that starts one query after the other may need long in between where the machine is busy: it is not done while it works.
     """
     grace, used = 0.0, 0.0
     while thread.is_alive():
