@@ -88,7 +88,7 @@ def watermark() -> str:
 
 
 def window() -> str:
-    """The life of one window on the axis of event time: it fills, stays open for lag and allowed lateness, closes."""
+    """The life of one window on the axis of event time: it fills, stays open for delay and allowed lateness, closes."""
     left, scale, y = 40, 5.2, 120
     lateness = 20
 
@@ -103,7 +103,7 @@ def window() -> str:
                 yield text(x(seconds), y + 22, clock(seconds), colour=SOFT, size=11, anchor="middle")
         yield box(x(30), y - 56, 30 * scale, 50, stroke=EARLY)
         yield text(x(45), y - 26, "the window", anchor="middle", weight="bold", colour=EARLY)
-        for start, length, said in ((60, LAG, f"lag {LAG} s"), (60 + LAG, lateness, f"lateness {lateness} s")):
+        for start, length, said in ((60, LAG, f"delay {LAG} s"), (60 + LAG, lateness, f"lateness {lateness} s")):
             yield box(x(start), y - 40, length * scale, 34, fill="#f5f7fa", stroke=LINE)
             yield text(x(start + length / 2), y - 19, said, size=11, anchor="middle", colour=SOFT)
         closes = 60 + LAG + lateness

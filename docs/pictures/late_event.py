@@ -78,7 +78,7 @@ def late_event() -> str:
         yield line(left, foot + 20, left + 24, foot + 20, colour=INK, width=2)
         yield text(left + 32, foot + 24, "the bound by which a batch decides: the watermark of the batch before", size=12)
         yield line(left, foot + 42, left + 24, foot + 42, colour=SOFT, width=1.5, dash="6 4")
-        said = f"the watermark of a batch: the newest event of all batches before it, less lag ({LAG} s) and allowed lateness ({LATENESS} s)"
+        said = f"the watermark of a batch: the newest event of all batches before it, less delay ({LAG} s) and allowed lateness ({LATENESS} s)"
         yield text(left + 32, foot + 46, said, size=12)
 
     return page(left + step * len(BATCHES) + 150, int(bottom + 104), "Which event is late, batch by batch", list(parts()))

@@ -10,7 +10,7 @@ _LOOK_FOR = {
     "revisions": f"{_STATE}, or {_CLOCK}",
     "newest-facts": f"{_STATE}, or {_CLOCK}",
     "row-contents": f"{_STATE}, or {_CLOCK}",
-    "expectations": f"{_CLOCK}, or a lag that is too short",
+    "expectations": f"{_CLOCK}, or a delay that is too short",
     "pacing": "calls that are tried again without a pause",
     "late-routing": "a bound of the job's own for what is late",
     "late-rows": "a watermark that is too short for the disorder of the events",

@@ -78,7 +78,7 @@ def run_job(
     accept_topics
         Goes on in these topics although they are not those that the checkpoint has read: their records have the same offsets.
     accept_lateness
-        Goes on although the source's lag or an allowed lateness is another one than the checkpoint was made with.
+        Goes on although the source's delay or an allowed lateness is another one than the checkpoint was made with.
     accept_missing
         Goes on although published batches are gone from an output.
     replay_last

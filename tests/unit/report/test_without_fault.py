@@ -28,7 +28,7 @@ def told(report, check, *, mode="fault-free", **more):
         ("window-contents", {}, "look for state outside Spark, or the wall clock"),
         ("window-contents", {"rounded": True}, "look for rounding, of floats whose order differs"),
         ("exactly-once", {}, "look for state outside Spark, or the wall clock"),
-        ("expectations", {}, "look for the wall clock, or a lag that is too short"),
+        ("expectations", {}, "look for the wall clock, or a delay that is too short"),
         ("state-contents", {}, "look for state outside Spark, for the wall clock, for rounding"),
     ],
 )

@@ -1,6 +1,6 @@
 """Measures the skew of event time over a stream of chunks, as Spark would see it (S3).
 
-Spark's watermark is the newest event time of the batches before, cut to milliseconds, less the lag. An event is late if its time is at or before the
+Spark's watermark is the newest event time of the batches before, cut to milliseconds, less the delay. An event is late if its time is at or before the
 watermark. Here a batch is judged by all batches before it. Spark 4 filters by the watermark that the batch before has begun with, so where
 batches follow each other without a pause it is one batch kinder; with a pause between them it runs a batch without data, and is not. What
 is counted here is never less than what Spark loses on the same batches.
@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from streamproof.doctor.lag import ahead
-from streamproof.doctor.lag.chunks import Chunk, Codes, Micros, Names, joined
-from streamproof.doctor.lag.histogram import Distribution, Histogram
-from streamproof.doctor.lag.skew import LADDER, GroupSkew, Loss, Skew, percentiles_of
+from streamproof.doctor.skew import ahead
+from streamproof.doctor.skew.chunks import Chunk, Codes, Micros, Names, joined
+from streamproof.doctor.skew.histogram import Distribution, Histogram
+from streamproof.doctor.skew.skew import LADDER, GroupSkew, Loss, Skew, percentiles_of
 from streamproof.errors import ConfigurationError
 
 _NONE_YET = -(2**62)
@@ -33,8 +33,8 @@ class Measure:
         By dimension, what the groups of the chunks are called.
     batch
         Events in a batch. With 1 each event is judged by all before it: the worst case, whatever the batches.
-    lags
-        Lags in microseconds that are counted beside those of the ladder.
+    delays
+        Delays in microseconds that are counted beside those of the ladder.
     max_future_us
         How far ahead of the clock an event may be; None where any may.
     clock_known
@@ -46,12 +46,12 @@ class Measure:
         names: Mapping[str, Names],
         *,
         batch: int = 1,
-        lags: Sequence[int] = (),
+        delays: Sequence[int] = (),
         max_future_us: int | None = None,
         clock_known: bool = False,
     ) -> None:
         self._names, self._batch = names, batch
-        self._lags: Micros = np.array(sorted({*LADDER, *lags}), dtype=np.int64)
+        self._delays: Micros = np.array(sorted({*LADDER, *delays}), dtype=np.int64)
         self._max_future_us, self._clock_known = max_future_us, clock_known
         self._pending: list[Chunk] = []
         self._waiting = 0
@@ -62,8 +62,8 @@ class Measure:
         self._whole = Histogram()
         self._by_group = {name: Histogram(_DROPPED) for name in names}
         self._longest_of: dict[str, Micros] = {name: np.zeros(0, dtype=np.int64) for name in names}
-        self._late_by = np.zeros(len(self._lags) + 1, dtype=np.int64)
-        self._behind_by = np.zeros(len(self._lags) + 1, dtype=np.float64)
+        self._late_by = np.zeros(len(self._delays) + 1, dtype=np.int64)
+        self._behind_by = np.zeros(len(self._delays) + 1, dtype=np.float64)
 
     def add(self, chunk: Chunk) -> None:
         """Takes events, in the order in which they arrive."""
@@ -74,7 +74,7 @@ class Measure:
             self._work(last=False)
 
     def finished(self, *, lose: float) -> Skew:
-        """What was measured, and which lag loses at most the share `lose` of the events.
+        """What was measured, and which delay loses at most the share `lose` of the events.
 
         Raises
         ------
@@ -87,7 +87,7 @@ class Measure:
         if events < 2:
             self._require_two(events)
         losses = self._losses(events)
-        chosen = next((loss for loss in losses if loss.lag_us in LADDER and loss.events <= lose * events), None)
+        chosen = next((loss for loss in losses if loss.delay_us in LADDER and loss.events <= lose * events), None)
         return Skew(
             events=events,
             unreadable=self._unreadable,
@@ -100,7 +100,7 @@ class Measure:
             wanted=lose,
             chosen=chosen,
             needed_us=self._needed(distribution, events, lose),
-            groups={name: self._groups(name, 0 if chosen is None else chosen.lag_us) for name in self._names},
+            groups={name: self._groups(name, 0 if chosen is None else chosen.delay_us) for name in self._names},
             lumped=[name for name, found in self._names.items() if found.lumped],
             batch=self._batch,
             span_us=self._newest - self._oldest if self._oldest is not None else 0,
@@ -129,7 +129,7 @@ class Measure:
         self._before_1970 += int((~refused & (chunk.times <= 0)).sum())
         times, before = chunk.times[counted], before[counted]
         behind = np.where(before == _NONE_YET, -1, before // _MS * _MS - times)
-        by = np.searchsorted(self._lags, behind, side="right")
+        by = np.searchsorted(self._delays, behind, side="right")
         self._late_by += np.bincount(by, minlength=len(self._late_by))
         self._in_order += int((before <= times).sum())
         behind = np.maximum(behind, 0)
@@ -166,26 +166,26 @@ class Measure:
             np.maximum.at(longest, codes, behind)
 
     def _losses(self, events: int) -> list[Loss]:
-        late = self._late_by[::-1].cumsum()[::-1]  # late[i]: at least i of the lags are not longer than the skew
+        late = self._late_by[::-1].cumsum()[::-1]  # late[i]: at least i of the delays are not longer than the skew
         on_time, behind = self._late_by.cumsum(), self._behind_by.cumsum()
         span = self._newest - self._oldest if self._oldest is not None else 0
         found = []
-        for place, lag in enumerate(map(int, self._lags)):
+        for place, delay in enumerate(map(int, self._delays)):
             lost = int(late[place + 1]) + self._before_1970
-            # Little's law: an event that is on time is within the lag while the newest time moves by the lag less its skew.
-            waited = float(lag) * int(on_time[place]) - float(behind[place])
+            # Little's law: an event that is on time is within the delay while the newest time moves by the delay less its skew.
+            waited = float(delay) * int(on_time[place]) - float(behind[place])
             held = min(waited / span, float(on_time[place])) if span else float(on_time[place])
-            found.append(Loss(lag, lost, lost / events, held))
+            found.append(Loss(delay, lost, lost / events, held))
         return found
 
     def _needed(self, distribution: Distribution, events: int, lose: float) -> int:
-        """The shortest lag that is enough, a millisecond longer than the skew of the last event that is kept."""
+        """The shortest delay that is enough, a millisecond longer than the skew of the last event that is kept."""
         kept = events - int(lose * events)
         share = min(1.0, kept / distribution.count) if distribution.count else 0.0
         skew = min(self._longest, distribution.percentile(share))
         return 0 if skew == 0 else (skew // _MS + 1) * _MS
 
-    def _groups(self, name: str, lag: int) -> list[GroupSkew]:
+    def _groups(self, name: str, delay: int) -> list[GroupSkew]:
         names, longest = self._names[name].all(), self._longest_of[name]
         found = [
             GroupSkew(
@@ -193,7 +193,7 @@ class Measure:
                 distribution.count,
                 percentiles_of(distribution, int(longest[number])),
                 int(longest[number]),
-                distribution.count - distribution.at_most(lag - 1) if lag else 0,
+                distribution.count - distribution.at_most(delay - 1) if delay else 0,
             )
             for number, distribution in self._by_group[name].groups()
         ]

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from streamproof.doctor.lag.chunks import Chunk, Micros
+from streamproof.doctor.skew.chunks import Chunk, Micros
 
 NEIGHBOURS = 256
 """Where no clock is known it is taken from so many events that arrive together."""

@@ -1,4 +1,4 @@
-"""What was measured: how far events are behind the newest before them, what each lag would lose, and which lag is enough."""
+"""What was measured: how far events are behind the newest before them, what each delay would lose, and which delay is enough."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from streamproof.core.durations import format_duration
-from streamproof.doctor.lag.histogram import Distribution
+from streamproof.doctor.skew.histogram import Distribution
 
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 _MS, _SECOND = 1_000, 1_000_000
@@ -18,34 +18,34 @@ LADDER: tuple[int, ...] = (
     *(count * _HOUR for count in (1, 2, 3, 4, 6, 8, 12)),
     *(count * _DAY for count in (1, 2, 3, 5, 7, 10, 14, 21, 30, 60, 90, 180, 365)),
 )
-"""Lags as people say them, in microseconds; what each loses is counted exactly."""
+"""Delays as people say them, in microseconds; what each loses is counted exactly."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """What a job with this lag would lose of the sample, and what it would keep in state.
+    """What a job with this delay would lose of the sample, and what it would keep in state.
 
     Parameters
     ----------
-    lag_us
-        The lag in microseconds.
+    delay_us
+        The delay in microseconds.
     events
-        How many events are late: the newest time of the batches before is at least the lag ahead of them.
+        How many events are late: the newest time of the batches before is at least the delay ahead of them.
     share
         The same as a share of all events with a usable time.
     held
-        How many events are within the lag on average: what a deduplication remembers.
+        How many events are within the delay on average: what a deduplication remembers.
     """
 
-    lag_us: int
+    delay_us: int
     events: int
     share: float
     held: float
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "lag": written(self.lag_us),
-            "lag_us": self.lag_us,
+            "lag": written(self.delay_us),
+            "lag_us": self.delay_us,
             "late": self.events,
             "share": self.share,
             "held": round(self.held, 1),
@@ -81,19 +81,19 @@ class Skew:
     events
         Records with a usable event time; those that `max_future` rejects are not among them.
     unreadable, ahead, before_1970
-        Records without one, those that `max_future` rejects, and those at or before 1970, which are late whatever the lag.
+        Records without one, those that `max_future` rejects, and those at or before 1970, which are late whatever the delay.
     in_order
         Events that are not behind any before them.
     distribution, longest
         How far each event is behind, in microseconds; 0 for one that is in order.
     losses
-        For each lag that was counted, the shortest first.
+        For each delay that was counted, the shortest first.
     wanted
         The share that may be lost.
     chosen
-        The lag of `losses` that is recommended; None where none is enough.
+        The delay of `losses` that is recommended; None where none is enough.
     needed_us
-        The shortest lag that would be enough, in whole milliseconds, to a thousandth of it.
+        The shortest delay that would be enough, in whole milliseconds, to a thousandth of it.
     groups
         By dimension ("key", "partition", "file") the groups, the one that is furthest behind first.
     lumped
@@ -161,5 +161,5 @@ def percentiles_of(distribution: Distribution, longest: int) -> dict[str, int]:
 
 
 def written(micros: int) -> str:
-    """A lag as the configuration takes it: "5 minutes"."""
+    """A delay as the configuration takes it: "5 minutes"."""
     return format_duration(timedelta(microseconds=micros))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from streamproof.doctor.lag.chunks import Codes, Micros
+from streamproof.doctor.skew.chunks import Codes, Micros
 
 _BITS = 10
 _FINE = 1 << (_BITS + 1)

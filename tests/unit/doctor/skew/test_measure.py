@@ -5,10 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from streamproof.doctor.lag import measure as module
-from streamproof.doctor.lag.chunks import OTHERS, Chunk, Names, by_arrival
-from streamproof.doctor.lag.measure import Measure
-from streamproof.doctor.lag.skew import LADDER
+from streamproof.doctor.skew import measure as module
+from streamproof.doctor.skew.chunks import OTHERS, Chunk, Names, by_arrival
+from streamproof.doctor.skew.measure import Measure
+from streamproof.doctor.skew.skew import LADDER
 from streamproof.errors import ConfigurationError
 from streamproof.prove.oracle.watermark import Watermark
 
@@ -39,9 +39,9 @@ def measured(times, *, pieces=1, lose=0.001, names=None, groups=None, **options)
     return measure.finished(lose=lose)
 
 
-def late_by_spark(times, lag_us: int, batch: int) -> int:
+def late_by_spark(times, delay_us: int, batch: int) -> int:
     """Events at or before the watermark that the batches before have left, by the twin of the proof."""
-    watermark, late = Watermark(lag_us), 0
+    watermark, late = Watermark(delay_us), 0
     for start in range(0, len(times), batch):
         some = times[start : start + batch]
         late += sum(time <= watermark.predicted_ms * 1_000 for time in some)
@@ -54,10 +54,10 @@ def test_what_a_lag_loses_is_what_the_watermark_of_the_batches_before_makes_late
     monkeypatch.setattr(module, "_AT_ONCE", 700)  # so that batches lie across the pieces that are worked on
     times = disordered(batch)
 
-    skew = measured(times, pieces=4, batch=batch, lags=[1_500_000])
+    skew = measured(times, pieces=4, batch=batch, delays=[1_500_000])
 
-    checked = [loss for loss in skew.losses if loss.lag_us in (1_000, 50_000, 1_500_000, 10 * SECOND, 60 * SECOND, 120 * SECOND)]
-    assert [loss.events for loss in checked] == [late_by_spark(times, loss.lag_us, batch) for loss in checked]
+    checked = [loss for loss in skew.losses if loss.delay_us in (1_000, 50_000, 1_500_000, 10 * SECOND, 60 * SECOND, 120 * SECOND)]
+    assert [loss.events for loss in checked] == [late_by_spark(times, loss.delay_us, batch) for loss in checked]
     assert batch == 5_000 or checked[0].events > 0
     assert all(loss.share == loss.events / len(times) for loss in checked)
 
@@ -86,23 +86,23 @@ def test_the_recommended_lag_is_the_shortest_of_the_ladder_that_loses_no_more_th
     skew = measured(times, lose=lose)
 
     enough = [lag for lag in LADDER if late_by_spark(times, lag, 1) <= lose * len(times)]
-    assert skew.chosen.lag_us == enough[0]
+    assert skew.chosen.delay_us == enough[0]
     assert late_by_spark(times, skew.needed_us + skew.needed_us // 900 + 1_000, 1) <= lose * len(times)
     assert late_by_spark(times, skew.needed_us * 998 // 1_000 - 1_000, 1) > lose * len(times)
 
 
 def test_an_event_at_the_watermark_is_late_and_one_a_microsecond_later_is_not():
-    at = measured([NINE, NINE - 5 * SECOND], lags=[5 * SECOND])
-    above = measured([NINE, NINE - 5 * SECOND + 1], lags=[5 * SECOND])
+    at = measured([NINE, NINE - 5 * SECOND], delays=[5 * SECOND])
+    above = measured([NINE, NINE - 5 * SECOND + 1], delays=[5 * SECOND])
 
-    assert [loss.events for loss in at.losses if loss.lag_us == 5 * SECOND] == [1]
-    assert [loss.events for loss in above.losses if loss.lag_us == 5 * SECOND] == [0]
+    assert [loss.events for loss in at.losses if loss.delay_us == 5 * SECOND] == [1]
+    assert [loss.events for loss in above.losses if loss.delay_us == 5 * SECOND] == [0]
 
 
 def test_events_in_order_need_the_shortest_lag_and_lose_nothing():
     skew = measured([NINE + place * SECOND for place in range(100)], lose=0.0)
 
-    assert (skew.longest, skew.in_order, skew.chosen.lag_us, skew.chosen.events) == (0, 100, 1_000, 0)
+    assert (skew.longest, skew.in_order, skew.chosen.delay_us, skew.chosen.events) == (0, 100, 1_000, 0)
     assert skew.needed_us == 0
 
 
@@ -177,7 +177,7 @@ def test_what_is_held_is_how_many_events_are_within_the_lag():
     """In order and a second apart, a lag of 10 seconds holds the last 10 events."""
     skew = measured([NINE + place * SECOND for place in range(1_001)])
 
-    assert [round(loss.held) for loss in skew.losses if loss.lag_us == 10 * SECOND] == [10]
+    assert [round(loss.held) for loss in skew.losses if loss.delay_us == 10 * SECOND] == [10]
 
 
 def test_memory_does_not_grow_with_the_events():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from streamproof.doctor.lag.histogram import Histogram, highest_of, places_of
+from streamproof.doctor.skew.histogram import Histogram, highest_of, places_of
 
 
 @pytest.mark.parametrize(
