@@ -42,7 +42,7 @@ def _said(account: "QueryAccount") -> str:
 
 def _remedy(transforms: Iterable[str]) -> str:
     functions = [f"  {name}" for name in transforms]
-    causes = "under an earlier version, a manifest that was lost, or a replay that was accepted by --accept-replay"
+    causes = "a manifest that was lost, or a replay that was accepted by --accept-replay"
     if not functions:
         return f"What can have done it: {causes}. If there was neither, please report it: it is a fault of Streamproof's."
     return "\n".join(

@@ -77,7 +77,7 @@ def test_no_lag_is_enough_for_times_before_1970(streamproof):
 
     assert result.code == 1
     assert "no delay up to a year loses at most 0.1 %" in result.out
-    assert "before 1970         1 event, late whatever the lag" in result.out
+    assert "before 1970         1 event, late whatever the delay" in result.out
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def topics(servers: str, options: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def once_known(ask: Callable[[], T]) -> T:
-    """The answer about a topic; who says that there is none is asked again for a while, since it may not know it yet.
+    """The answer about a topic. A broker that does not know the topic is asked again for a while: it may not have heard of it yet.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The ledger of a topic: a compacted topic beside it, one partition a shard, its records in the transactions that they tell of (R6).
+"""The ledger of a topic: a second, compacted topic with a partition for each shard. A ledger record is in the transaction whose rows it names (R6).
 
 Each partition is written under one transactional id alone, so that after its fence no open transaction hides what is committed.
 """

@@ -36,10 +36,10 @@ def lines(rows: DataFrame, delete: str | None = None) -> DataFrame:
     return rows.select(F.concat(*parts).alias(_LINE, metadata=told))
 
 
-def columns_of(rows: DataFrame) -> Columns | None:
-    """The columns that rows hold as lines; None where they are not lines: versions before 0.2 have staged them as they were."""
+def columns_of(rows: DataFrame) -> Columns:
+    """The columns that rows hold as lines."""
     told = rows.schema.fields[0].metadata
-    return Columns(tuple(told[_OF]), told[DELETE]) if _OF in told else None
+    return Columns(tuple(told[_OF]), told[DELETE])
 
 
 def text_of(lines: pa.RecordBatch) -> memoryview:

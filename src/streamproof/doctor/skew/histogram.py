@@ -1,7 +1,7 @@
 """How often each duration was seen, to a thousandth of it, in memory that does not grow with the events.
 
-Below 2 milliseconds each microsecond has a place of its own. Above, a duration is known by its eleven leading binary digits, as in an HDR
-histogram (Gil Tene, hdrhistogram.org), so that what is read off is too high by a thousandth at most, and never too low.
+Below 2 milliseconds each microsecond has a place of its own. Above that, a duration is known by its eleven leading binary digits, as in an HDR
+histogram (Gil Tene, hdrhistogram.org). So a value that is read off is never too low, and too high by a thousandth at most.
 """
 
 import math

@@ -185,7 +185,7 @@ class _Arrivals:
             self._at_once(stretch[::2], self.clock[start] + length)
 
     def _stretch(self, start: int, length: int, least: int) -> list[int]:
-        """The places from one on whose clock lies within the length, and so many at least."""
+        """The places from `start` on, as far as the clock runs for `length`, and at least `least` of them."""
         end = self.clock[start] + length
         place = start
         while place < self.count - 1 and (self.clock[place] < end or place - start < least):

@@ -289,7 +289,7 @@ class Publisher:
 
     @property
     def unseen(self) -> dict[str, int]:
-        """Of the outputs that were down when the run began, and could not be asked since, the newest batch that Spark had committed then."""
+        """By output the newest batch that Spark had committed when the run began, for outputs that have not answered since."""
         return {output: committed[-1] for output, committed in self._unseen.items() if committed}
 
     @property

@@ -20,7 +20,7 @@ FOLDER = "_streamproof"
 KEPT = 100
 """So many manifests stay, as many as Spark keeps of its own logs: no rule looks further back, but for batches that wait for an output."""
 _AT_ONCE = 20
-"""So many are removed with each batch, where an earlier version has left more."""
+"""So many are removed with each batch, where an output that had to wait has left more."""
 
 
 class ManifestStore:

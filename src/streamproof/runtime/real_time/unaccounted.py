@@ -32,7 +32,7 @@ def put_in_order(
     Raises
     ------
     CheckpointError
-        If another trigger has left a batch that is not over, or the newest batch is asked for again, which nobody can compute.
+        If another trigger has left a batch that is not over, or if the newest batch is asked for again: it cannot be computed again.
     TornCheckpoint
         If the newest manifest is torn.
     """

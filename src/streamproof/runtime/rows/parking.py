@@ -166,7 +166,7 @@ class Parking:
 
 
 def require_writable(rows: DataFrame) -> None:
-    """JobDefinitionError for a column whose values do not come back from JSON, in which rows wait, as they were."""
+    """JobDefinitionError for a column whose values JSON changes. Rows wait as JSON."""
     for column in rows.schema.fields:
         why = next((said for said in map(_unfit, types_in(column.dataType)) if said), None)
         if why is not None:

@@ -86,7 +86,7 @@ def _logging_to(log: Path) -> Callable[[], None]:
     tells = socketserver.BaseServer.handle_error
 
     def told(server: socketserver.BaseServer, request: Any, client: Any) -> None:
-        """Of PySpark's server for accumulators, whose connection ends with the JVM: it prints a trace by itself."""
+        """Logs an error of PySpark's accumulator server, which else prints a trace when its connection ends with the JVM."""
         if type(server).__module__.startswith("pyspark."):
             loggers[-1].error("%s broke off", type(server).__name__, exc_info=True)
         else:

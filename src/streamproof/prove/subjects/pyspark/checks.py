@@ -16,7 +16,7 @@ from streamproof.prove.subjects.pyspark.unread import why_unread
 
 _SHOWN = 5
 _SHARE = 0.9
-"""Of the events that are whole, so many must reach the job: a reader may leave out a few that do not fit its schema."""
+"""The share of whole events that must reach the job. A reader may leave out a few that do not fit its schema."""
 _COLUMNS = 6
 _LONGEST = 60
 

@@ -165,7 +165,7 @@ def _asks_the_jvm(thread: threading.Thread) -> bool:
 
 
 def _call(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs", started: "Started", ended: _Ended) -> None:
-    """The job's code, in a thread of its own, so that one that never returns is noticed."""
+    """Calls the job's code in a thread of its own. A job that never returns is noticed by that."""
     try:
         returned = _called(spark, told, task, inputs)
         for name, frame in _frames(told, returned):
