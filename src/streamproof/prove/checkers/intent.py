@@ -7,6 +7,7 @@ the calls that the user's function made, decide here; what the product or its pl
 from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
 
+from streamproof.core.account import PLACES
 from streamproof.core.rejections import Rejection, code_of
 from streamproof.prove.artifacts.history import History, OutputRow, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker
@@ -14,7 +15,7 @@ from streamproof.prove.oracle.asked import Asked
 from streamproof.prove.scenario.generate import Event, Kind
 from streamproof.prove.scenario.intents import refused
 
-_KEPT = ("emitted", "open_state")
+_KEPT = tuple(name for name, place in PLACES.items() if place.stays)
 _ORDINARY = (Kind.OK, Kind.DUPLICATE)
 _REJECTED_AS: Mapping[Kind, tuple[Rejection, ...]] = {
     Kind.MALFORMED: (Rejection.RECORD,),
