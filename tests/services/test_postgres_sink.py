@@ -536,16 +536,6 @@ def small(events: sp.Stream) -> sp.Outputs:
     assert rows(f"select distinct {others} from kept") == [(-math.inf, 1e-7, Decimal("1e-9"), before, b"", inside)]
 
 
-def test_rows_that_an_earlier_version_has_staged_as_they_were_are_published(job, rows, monkeypatch):
-    small = job(create=True)
-    small.feed([event("a", 0, 1.5, client='qu"ot,ed'), event("b", 1, None)])
-    with monkeypatch.context() as before:
-        before.setattr(TableSink, "encoded", lambda _, staged: staged)
-        dies(small, "rename", "checkpoint/kept/_streamproof/manifests/0", side="after")
-    small.run()
-
-    assert rows("select id, client, v from kept") == [("a", 'qu"ot,ed', 1.5)]
-
 
 def test_the_columns_of_staged_rows_are_looked_up_once_for_each_start(job, monkeypatch):
     """To look them up Spark starts a job, a fifth of what a small batch takes."""
