@@ -94,7 +94,7 @@ def commands_of(code: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def missing_line(wanted: list[str], printed: str) -> str | None:
-    """The first line that is not printed behind those before it; blanks count as one."""
+    """The first line that is not printed after those before it; blanks count as one."""
     rest = iter(" ".join(line.split()) for line in printed.splitlines())
     for line in wanted:
         pattern = re.compile(".*".join(map(re.escape, " ".join(line.split()).split("…"))))

@@ -1,4 +1,4 @@
-"""A real proof behind the marker: some crashes of the job that `init` writes, each a test."""
+"""A real proof after the marker: some crashes of the job that `init` writes, each a test."""
 
 import pytest
 

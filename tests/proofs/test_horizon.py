@@ -1,4 +1,4 @@
-"""A deduplication with a horizon of its own, the rows that it drops, and windows behind it that go by the watermark's delay: crashes around
+"""A deduplication with a horizon of its own, the rows that it drops, and windows after it that go by the watermark's delay: crashes around
 its state in CI.
 
 The quick plan is `streamproof prove tests/proofs/jobs/lines --quick`.

@@ -1,4 +1,4 @@
-"""A start of a job with the real-time trigger, or with another one behind it: what the run before has left is read again, or told (S18)."""
+"""A start of a job with the real-time trigger, or with another one after it: what the run before has left is read again, or told (S18)."""
 
 import threading
 from typing import Any

@@ -123,17 +123,3 @@ def test_r25_where_there_is_no_state_the_event_time_may_be_mended(small_job):
     job.feed([event("e2", 2)])
 
     assert job.run().account == Account(emitted=1, rejected=1)
-
-
-def test_r25_a_checkpoint_of_an_earlier_version_is_taken_and_named_from_now_on(small_job):
-    job = small_job(SUMS, WINDOWED)
-    job.feed([event("e1", 1)])
-    job.run()
-    newest = len(list((job.checkpoint("sums") / "_streamproof/manifests").glob("[0-9]*"))) - 1
-    for batch in range(newest + 1):
-        job.change_manifest(batch, lambda manifest: (manifest.pop("made_by"), manifest.pop("version")), query="sums")
-    job.feed([event("e2", 2)])
-
-    assert any("does not say what its state was made by" in note for note in job.run().notes)
-
-    assert job.manifest(newest + 1, "sums").made_by["window"] == "tumbling 30 seconds"

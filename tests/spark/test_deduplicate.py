@@ -1,4 +1,4 @@
-"""Deduplication with a horizon of its own, on real Spark: what is remembered and for how long, the windows behind it, and the account."""
+"""Deduplication with a horizon of its own, on real Spark: what is remembered and for how long, the windows after it, and the account."""
 
 import pytest
 

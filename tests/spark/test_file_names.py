@@ -12,6 +12,7 @@ import pyarrow.orc as po
 import pyarrow.parquet as pq
 import pytest
 
+from full_tables import full
 from spark.small_job import KEPT, Binding, SmallJob, event
 from spark.test_file_formats import AVRO
 from streamproof.config import load

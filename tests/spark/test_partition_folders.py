@@ -18,7 +18,7 @@ def small(events: sp.Stream) -> sp.Outputs:
     return sp.Outputs(kept=checked, rejected=checked.rejected)
 """
 DAYS = f"date date, {SCHEMA}, hour int, region string"
-"""The columns of paths stand before, between and behind those of the files."""
+"""The columns of paths stand before, between and after those of the files."""
 
 
 def placed(small_job: Callable[..., SmallJob], form: str, schema: str | None = DAYS) -> SmallJob:

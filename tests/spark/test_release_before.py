@@ -1,4 +1,4 @@
-"""A checkpoint that the release before has written is gone on with, and what is written then is what that release reads (R30)."""
+"""A checkpoint that an earlier commit has written is gone on with, and what is written then is what that commit reads (R30)."""
 
 import importlib.util
 import json
@@ -60,7 +60,7 @@ def one_batch_more(folder: Path, made_by: ModuleType) -> None:
 @pytest.mark.parametrize(
     "gone",
     [[], ["commits/3"], *full(["commits/3", "_streamproof/manifests/3"], ["_streamproof/incarnation.json"])],
-    ids=["whole", "interrupted behind its manifest", "published, its manifest lost", "without an incarnation"],
+    ids=["whole", "interrupted after its manifest", "published, its manifest lost", "without an incarnation"],
 )
 def test_r30_the_new_code_goes_on_where_the_release_before_has_stopped(spark, left_behind, made_by, gone):
     assert sums(left_behind) == SUMS

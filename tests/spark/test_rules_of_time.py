@@ -142,7 +142,7 @@ def small(events: sp.Stream) -> sp.Outputs:
     job = small_job(text, Binding(sinks={"short": "parquet", "long": "parquet", "rejected": "json"}))
     job.feed([event("e1", 50), event("bad", 50, v=-1)])
     job.feed([event("e2", 50)])
-    job.feed([event("e3", 5)])  # the bound is 09:00:40: behind the end of 09:00:00-09:00:10, not of 09:00-09:01
+    job.feed([event("e3", 5)])  # the bound is 09:00:40: after the end of 09:00:00-09:00:10, not of 09:00-09:01
 
     result = job.run()
 

@@ -1,4 +1,4 @@
-"""A window behind a window on real Spark: late is decided once, each batch takes rows through both, the account adds up over runs."""
+"""A window after a window on real Spark: late is decided once, each batch takes rows through both, the account adds up over runs."""
 
 import pytest
 

@@ -110,7 +110,7 @@ class BatchRows:
         return found
 
     def reached(self) -> "list[int | None]":
-        """Of each source with a watermark, in their order, newest event time less delay, milliseconds; None where it had no event time."""
+        """For each source with a watermark, in order: newest event time less delay, in milliseconds; None if it had no event time."""
         found: list[int | None] = json.loads(self._rows.reached())
         return found
 

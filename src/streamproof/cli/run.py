@@ -75,7 +75,7 @@ def run(
     ] = None,
     accept_lateness: Annotated[
         bool,
-        typer.Option("--accept-lateness", help="Go on with another lag or allowed lateness than the checkpoint was made with."),
+        typer.Option("--accept-lateness", help="Go on with another delay or allowed lateness than the checkpoint was made with."),
     ] = False,
     accept_missing: Annotated[
         bool, typer.Option("--accept-missing", help="Go on although published batches are gone from an output. The run says which.")

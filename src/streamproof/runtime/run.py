@@ -78,7 +78,7 @@ def run_job(
     accept_topics
         Goes on in these topics although they are not those that the checkpoint has read: their records have the same offsets.
     accept_lateness
-        Goes on although the source's lag or an allowed lateness is another one than the checkpoint was made with.
+        Goes on although the source's delay or an allowed lateness is another one than the checkpoint was made with.
     accept_missing
         Goes on although published batches are gone from an output.
     replay_last
@@ -145,7 +145,7 @@ def _run(bound: "BoundJob", session: "SparkSession", start: Start, end: threadin
         ended_early = end.is_set()
         if ended_early:
             _end(queries, start.emitter)
-    except BaseException as problem:  # Ctrl-C too: nothing goes on behind an error
+    except BaseException as problem:  # Ctrl-C too: nothing goes on after an error
         for running in queries:
             running.stop()
         if _jvm.is_of_spark(problem) and not _jvm.is_gone(problem):  # what waits for a service is published beside the queries, too

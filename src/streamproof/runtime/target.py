@@ -37,7 +37,7 @@ def run(
     accept_topics
         Topics that stand in for those that the checkpoint has read, with the same records at the same offsets.
     accept_lateness
-        Whether a checkpoint goes on under another lag or allowed lateness: old state stays what it is.
+        Whether a checkpoint goes on under another delay or allowed lateness: old state stays what it is.
     accept_missing
         Whether the job goes on without published batches that are gone.
     replay_last

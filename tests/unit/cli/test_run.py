@@ -109,7 +109,7 @@ def test_outputs_account_and_open_windows(ran):
         "             34 windows are open until the watermark passes 2026-01-05 10:05:00",
         "  lag        trades is 1,000 records behind, of these partitions:",
         "               trades-0   read to 500   of 1,500   1,000 behind",
-        "             clients is read to its end (1 partition); 3 more lie in or behind a transaction that is open",
+        "             clients is read to its end (1 partition); 3 more lie in or after a transaction that is open",
         "  note       something to know",
     ]
 
@@ -415,7 +415,7 @@ def test_progress_says_how_a_run_ends():
     progress(QueryFinishing("exposure", asked_to_end=False))
     progress(QueryFinishing("exposure", asked_to_end=True))
 
-    assert said == ["waiting for what exposure still has to publish", "ending exposure behind the batch that is under way"]
+    assert said == ["waiting for what exposure still has to publish", "ending exposure after the batch that is under way"]
 
 
 def test_a_reader_of_the_events_that_has_gone_stops_nothing(monkeypatch):

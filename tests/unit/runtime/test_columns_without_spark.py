@@ -1,4 +1,4 @@
-"""Which columns of a job are there, found without Spark: behind transforms, in SQL texts, in declared aggregates. No false alarm.
+"""Which columns of a job are there, found without Spark: after transforms, in SQL texts, in declared aggregates. No false alarm.
 
 One process calls all of the jobs.
 """

@@ -61,6 +61,8 @@ class Finding:
         The window or key it is about, in words.
     called
         What people call the event, "trade t-003817"; the trace id where nobody has said.
+    rounded
+        Whether the two sides are apart by so little that rounding alone may be the cause.
     """
 
     code: str
@@ -72,6 +74,7 @@ class Finding:
     how: str | None = None
     key: str | None = None
     called: str | None = None
+    rounded: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """As the report holds it."""
@@ -83,6 +86,7 @@ class Finding:
             "expected": self.expected,
             "found": self.found,
             "how": self.how,
+            **({"rounded": True} if self.rounded else {}),
         }
 
 

@@ -96,7 +96,7 @@ class ServiceFault:
     make_ready
         Done before the job is started.
     met
-        Whether the job has met it, asked behind `mend`: a slow line that nobody used proves nothing.
+        Whether the job has met it, asked after `mend`: a slow line that nobody used proves nothing.
     by_line
         Whether the job goes through the proxy.
     on_cluster
@@ -110,7 +110,7 @@ class ServiceFault:
     among
         What the names of the steps hold that it can strike at; empty for all.
     over_next_batch
-        Whether it lasts until the driver has died behind the manifest of the next batch, and has been started again.
+        Whether it lasts until the driver has died after the manifest of the next batch, and has been started again.
     """
 
     name: str
@@ -134,7 +134,7 @@ class ServiceFault:
 
     @staticmethod
     def dies_at(step: StepName) -> StepName:
-        """Where the driver dies while the step's batch waits, if it does: behind the manifest of the next one."""
+        """Where the driver dies while the step's batch waits, if it does: after the manifest of the next one."""
         return replace(step, phase=Phase.STAGE, kind="manifest", batch=step.batch + 1, side=Side.AFTER, number=1)
 
     @property

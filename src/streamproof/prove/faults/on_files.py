@@ -153,7 +153,7 @@ def middle_batch(steps: Sequence[StepName]) -> int | None:
 
 
 def after(phase: Phase, kind: str) -> Callable[[Sequence[StepName]], StepName | None]:
-    """The last step of a kind in the middle batch, behind it."""
+    """The last step of a kind in the middle batch, after it."""
 
     def at(steps: Sequence[StepName]) -> StepName | None:
         middle = middle_batch(steps)

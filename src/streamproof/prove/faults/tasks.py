@@ -1,4 +1,4 @@
-"""Faults on a task of Spark: it fails once, behind what it has written, and is tried again.
+"""Faults on a task of Spark: it fails once, after what it has written, and is tried again.
 
 Everything must be exact: of the two attempts one counts, whatever the other has left behind. It fired if the recording holds
 what two attempts of one task have done.

@@ -87,7 +87,7 @@ def live(timeline: Timeline, announced: Sequence[StepName]) -> list[ScenarioPlan
 def before_commits(timeline: Timeline) -> list[ScenarioPlan]:
     """A live crash right before each commit: what a job's own function has done in the batch is done then, wherever it lies.
 
-    The disk is often the one behind the plan of the batch, so that no image tells the two apart.
+    The disk is often the one after the plan of the batch, so that no image tells the two apart.
     """
     found = []
     for image in prefixes(timeline):
@@ -199,7 +199,7 @@ def _kind(step: StepName) -> tuple[object, ...]:
 
 
 def _ends_of_phases(images: Sequence[Image]) -> list[Image]:
-    """In the middle batch the disks behind its manifest, its last publication and its commit: there several files are lost at once."""
+    """In the middle batch the disks after its manifest, its last publication and its commit: there several files are lost at once."""
     ends: dict[tuple[object, ...], Image] = {}
     for image in images:
         step = image.step
@@ -214,7 +214,7 @@ def _ends_of_phases(images: Sequence[Image]) -> list[Image]:
 
 
 def _half_published(images: Sequence[Image]) -> list[Image]:
-    """In the middle batch the disk of each query behind its first publication: what its other outputs have staged can be lost then."""
+    """In the middle batch the disk of each query after its first publication: what its other outputs have staged can be lost then."""
     published = [image for image in images if image.step.phase is Phase.PUBLISH and image.step.side is Side.AFTER]
     of_outputs = [image for image in published if not image.step.kind.endswith((".ledger", ".copy"))]
     batches = sorted({image.step.batch for image in of_outputs})

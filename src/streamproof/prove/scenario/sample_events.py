@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from streamproof.config.problems import did_you_mean
 from streamproof.core.paths import display
-from streamproof.doctor.lag.chunks import Chunk, Names
+from streamproof.doctor.skew.chunks import Chunk, Names
 from streamproof.errors import ConfigurationError, ScenarioError
 from streamproof.prove.scenario.left_out import LeftOut
 from streamproof.prove.scenario.sample import FORMATS, read_sample

@@ -75,7 +75,7 @@ def json_lines(path: Path, most: int, *, forgiving: bool = False) -> Found:
 
 
 def csv_lines(path: Path, most: int, *, forgiving: bool = False) -> Found:
-    """The lines behind the header, one record each."""
+    """The lines after the header, one record each."""
     left_out = LeftOut(path)
     lines = lines_of(path, left_out)
     number, header, text = next(lines, (1, b"", ""))

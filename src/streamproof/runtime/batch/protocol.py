@@ -1,4 +1,4 @@
-"""The life of one micro-batch behind Spark's work phase: stage, manifest, publish (PROTOCOL R3-R8)."""
+"""The life of one micro-batch after Spark's work phase: stage, manifest, publish (PROTOCOL R3-R8)."""
 
 import threading
 from collections import Counter

@@ -105,7 +105,7 @@ class Staging:
         return Staged((*sections, *of_sides), counts, parked)
 
     def written_by_spark(self, batch: int, attempt: str, records: int) -> Staged:
-        """The same of a batch whose rows Spark itself has written to their topic, and which has read so many records.
+        """The same for a batch whose rows Spark has written to their topic itself; `records` is how many the batch has read.
 
         The section of the main output has no rows: nothing of it is to be published, by this trigger or by another one later.
         """

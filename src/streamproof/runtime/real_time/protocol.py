@@ -68,7 +68,7 @@ class RealTimeProtocol(BatchProtocol):
                 raise CheckpointError(
                     f"Batch {batch} of {self.identity.query} is over, and Spark has forgotten how many records it has read.",
                     required="It remembers the newest ones only; this driver has not looked for longer than that.",
-                    remedy="Run it again: the records of that batch and of all behind it are read again, and are in the topic twice. Where it "
+                    remedy="Run it again: the records of that batch and of all after it are read again, and are in the topic twice. Where it "
                     "happens again, take longer batches, or look what holds this driver up.",
                 )
             yield said[batch]

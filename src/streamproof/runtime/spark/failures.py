@@ -178,7 +178,7 @@ def _not_in_real_time(causes: Sequence[str]) -> StreamproofError | None:
 
 
 def _no_cores_for_shuffle(causes: Sequence[str]) -> StreamproofError | None:
-    """Of the real-time trigger, whose stages run side by side."""
+    """The error for too few cores: with the real-time trigger all stages run side by side."""
     found = next((match for cause in causes if (match := _SLOTS.search(cause))), None)
     if found is None:
         return None

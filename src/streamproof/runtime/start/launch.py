@@ -41,7 +41,7 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
     Raises
     ------
     StreamproofError
-        If an output that may lag is not ours or does not take the rows, or Spark does not start the stream.
+        If an output that may fall behind is not ours or does not take the rows, or Spark does not start the stream.
     """
     query, sinks, events = valid.query, valid.sinks, valid.events
 

@@ -69,7 +69,7 @@ def test_in_the_full_plan_it_strikes_at_every_step_of_every_output():
     found = ids(everywhere=True)
 
     assert {"publish/exposure@0:before+database-restarted+live", "publish/exposure@2:after+database-restarted+live"} <= set(found)
-    assert "publish/exposure@0:after+connection-lost+live" not in found  # there is no transaction behind the commit
+    assert "publish/exposure@0:after+connection-lost+live" not in found  # there is no transaction after the commit
 
 
 def test_an_outage_lasts_into_the_next_batch_where_there_is_one():

@@ -47,7 +47,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * A folder of files, and the rows of some of them: each file once, whatever its name, with what the folders of its path say.
  *
  * <p>A folder {@code date=2026-03-02} gives its files a value for the column {@code date}, as text and as it stands there. It is a column
- * of its own ({@link #FROM_PATH} and the name) behind those of the file; null of a file that lies in no such folder.
+ * of its own ({@link #FROM_PATH} and the name) after those of the file; null of a file that lies in no such folder.
  *
  * <p>Options: {@code path}, with a backslash before each character that is no pattern; {@code streamproofFormat}, the reader of a file;
  * {@code streamproofColumns}, a list of the columns that a folder may name; {@code streamproofPath}, the path as it is configured; all

@@ -113,7 +113,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
 
 
 def _with_another_lag(config: "JobConfig") -> "JobConfig":
-    """The job with a lag that is a second longer, for every source that has one: it keeps other state."""
+    """The job with a delay that is a second longer, for every source that has one: it keeps other state."""
     sources: dict[str, SourceConfig] = {}
     for name, source in config.source.items():
         time = source.event_time

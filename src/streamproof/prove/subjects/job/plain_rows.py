@@ -101,5 +101,5 @@ def _of_name(name: str) -> Any:
 
 
 def _schema_id() -> Any:
-    """The four bytes behind the first one."""
+    """The four bytes after the first one."""
     return F.conv(F.hex(F.substring("value", 2, 4)), 16, 10).cast("int")

@@ -132,7 +132,7 @@ class _Ended:
 def _until_done(thread: threading.Thread, started: "Started") -> None:
     """Until the job's code has returned; or until its queries have, and it goes on without them (`while True`, a server).
 
-    A job that starts one query behind the other may need long in between where the machine is busy: it is not done while it works.
+    A job that starts one query after the other may need long in between where the machine is busy: it is not done while it works.
     """
     grace, used = 0.0, 0.0
     while thread.is_alive():
@@ -166,7 +166,7 @@ def _asks_the_jvm(thread: threading.Thread) -> bool:
 
 
 def _call(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs", started: "Started", ended: _Ended) -> None:
-    """The job's code, in a thread of its own, so that one that never returns is noticed."""
+    """Calls the job's code in a thread of its own. A job that never returns is noticed by that."""
     try:
         returned = _called(spark, told, task, inputs)
         for name, frame in _frames(told, returned):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 KAFKA = "kafka"
 KAFKA_FOLDER = "{}.kafka"
-"""The folder of an input whose records are as Kafka's source gives them, beside that of its files."""
+"""The folder of an input in the shape of Kafka's source. It lies next to the folder with the input's files."""
 KAFKA_SCHEMA = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
     "headers array<struct<key: string, value: binary>>"
@@ -115,7 +115,7 @@ class Inputs:
         )
 
     def _meant(self, source: str, options: Mapping[str, Any], place: str) -> str:
-        """The one input, or the one whose name is in what the reader names, or the next one that nobody has read."""
+        """The input that a reader means: the only one, else the one whose name the reader mentions, else the next that was not read yet."""
         if len(self._inputs) == 1:
             return next(iter(self._inputs))
         said = [place, *(str(value) for key, value in options.items() if key.lower() in _NAMES)]

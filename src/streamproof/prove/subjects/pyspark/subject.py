@@ -197,7 +197,7 @@ class PysparkSubject(Subject):
         return kept.said() if kept is not None else ""
 
     def _read(self, folder: Path) -> Left:
-        """What a run has left, with what the user's own functions read back, without the columns that nobody compares."""
+        """The rows that a run has left, those that the user's functions read back included, without the columns that are ignored."""
         return self.ignored.without(self._whole(folder))
 
     def _whole(self, folder: Path) -> Left:

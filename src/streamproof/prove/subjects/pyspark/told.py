@@ -45,7 +45,7 @@ class Told:
     arguments
         By parameter of the function what it gets; `{folder}` in it is a folder of the scenario's own, `{postgres}` a database (`own_places`).
     words
-        What a script finds in `sys.argv`, behind its name.
+        What a script finds in `sys.argv`, after its name.
     environment
         Variables that it finds; `{folder}` as in arguments.
     modes
