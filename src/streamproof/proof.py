@@ -171,6 +171,8 @@ def prove(
         brief=brief,
         words=subject.words,
     )
+    if report is not None:
+        apart.require_lasting(Path(report))
     folder = _new_run(subject.root)
     if progress and listener is None:
         with progress_on(Console(highlight=False, markup=False, emoji=False)) as shown:
@@ -281,6 +283,7 @@ def _set_apart(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
 
 def _new_run(root: Path) -> Path:
     """The folder of the next run; the processes of the proof may write where runs are kept."""
+    apart.require_lasting(root)
     apart.writable(store.runs_folder(root).parent)
     return store.new_run(root)
 

@@ -5,7 +5,6 @@ What only works outside, such as a download, is done by a process that stays the
 """
 
 import atexit
-import errno
 import os
 import pickle
 import shutil
@@ -21,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from streamproof.errors import StreamproofError
+from streamproof.errors import EnvironmentProblem, StreamproofError
 from streamproof.prove.process import namespaces
 from streamproof.runtime.spark import artifacts
 
@@ -111,9 +110,7 @@ def writable(folder: Path) -> None:
     folder = folder.expanduser().absolute()
     if any(folder.is_relative_to(known) for known in _open):
         return
-    if _state is not None and _state.files:
-        if _hidden and folder.is_relative_to(_MEMORY):
-            raise OSError(errno.EROFS, f"A proof has a {_MEMORY} of its own, which goes with it; take another folder", str(folder))
+    if _state is not None and _state.files and not folder.is_relative_to(_MEMORY):
         try:
             outside(folder).mkdir(parents=True, exist_ok=True)
         except OSError as problem:
@@ -121,6 +118,15 @@ def writable(folder: Path) -> None:
             raise
         namespaces.writable(folder)
     _open.add(folder)
+
+
+def require_lasting(folder: Path) -> None:
+    """EnvironmentProblem for a folder that goes with the proof: what is written there nobody would find."""
+    if _hidden and folder.expanduser().absolute().is_relative_to(_MEMORY):
+        raise EnvironmentProblem(
+            f"{folder} cannot hold a report: a proof has a {_MEMORY} of its own, which goes with it.",
+            remedy="Take a folder on a disk.",
+        )
 
 
 def folders() -> tuple[str, ...]:
