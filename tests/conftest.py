@@ -1,6 +1,7 @@
 """What all tests share: one warm JVM, which can read Kafka wherever tests with services are among those that run."""
 
 import os
+import signal
 from collections.abc import Sequence
 
 import pytest
@@ -12,6 +13,9 @@ pytest_plugins = ("side_by_side.plugin",)
 
 # Tests look into a proof and change it, and share its JVM: it runs in their process. Those of the namespaces start processes of their own.
 apart.stay_here()
+
+# A shell that is not interactive starts what runs in the background with Ctrl-C ignored, and with it all that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
