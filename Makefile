@@ -70,14 +70,14 @@ check: setup
 # would take more than 20 GB. What the first two say comes at the end; THEN is done behind the second, whether it passed or not. Tests that are
 # marked "beside" run in the second one, so that the three take as long.
 # JVMs of tests live for minutes: what the second compiler takes it does not give back.
-# A test that hangs is ended, and says where; LIMIT, such as "timeout 50m", stands in front of each process, for one that hangs otherwise.
+# A test that hangs is ended, and says where; LIMIT, such as "timeout 50m", stands in front of each run of pytest, for one that hangs otherwise.
 test: export PYTEST_TIMEOUT ?= $(if $(FULL),3600,900)
 test: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1
 test: export FULL ?=
 test: setup
 	@mkdir -p reports
 	@$(LIMIT) $(RUN) pytest --durations=40 -m "not service and not beside and (proof or not spark)" > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
-	  { failed=0; $(LIMIT) $(RUN) pytest --durations=40 -m "service and (proof or not spark) or beside" || failed=$$?; $(if $(THEN),$(LIMIT) $(THEN) || failed=$$?;) exit $$failed; } \
+	  { failed=0; $(LIMIT) $(RUN) pytest --durations=40 -m "service and (proof or not spark) or beside" || failed=$$?; $(if $(THEN),$(THEN) || failed=$$?;) exit $$failed; } \
 	    > reports/tests-of-proofs-on-services.txt 2>&1 & services=$$!; \
 	  failed=0; $(LIMIT) $(RUN) pytest --durations=60 -m "spark and not proof and not beside" || failed=$$?; \
 	  wait $$proofs || failed=$$?; wait $$services || failed=$$?; \

@@ -254,7 +254,7 @@ class Executor:
         restarted = binding if recording.name != "default" or plan.compared else binding.in_one_batch()
         try:
             self.subject.engine.forget()
-            self.subject.require_services(revive=plan.strike is None)
+            self.subject.require_services(look=plan.strike is None)
             self.subject.open_places(name)
             if plan.on_files is not None:
                 assert self._on_files is not None
