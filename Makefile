@@ -1,4 +1,5 @@
 # Everything a developer types. `make` alone says what there is. Works with an empty environment: uv is fetched if it is not there.
+# Setup compiles Python once: where PYTHONDONTWRITEBYTECODE is set, as in many images, each of the processes of a proof would do it anew.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -48,7 +49,8 @@ prerequisites:
 
 setup: prerequisites $(if $(filter .tools/%,$(UV)),.tools/uv/bin/uv)
 	@[[ "$(MAKECMDGOALS)" != setup && -d .venv ]] || echo "installing the libraries of uv.lock into .venv: the first time some minutes, as it fetches PySpark and others"
-	@$(UV) sync $(if $(filter setup,$(MAKECMDGOALS)),,$(if $(wildcard .venv),--quiet)) --locked --all-extras
+	@$(UV) sync $(if $(filter setup,$(MAKECMDGOALS)),,$(if $(wildcard .venv),--quiet)) --locked --all-extras --compile-bytecode
+	@$(RUN) python -m compileall -q src
 	@[[ "$(MAKECMDGOALS)" != setup && -d src/streamproof/_jars ]] || echo "compiling the Java classes, as far as they have changed"
 	@$(RUN) python hatch_build.py
 	@[[ "$(MAKECMDGOALS)" != setup ]] || echo "ready: .venv/bin/streamproof --help"

@@ -194,9 +194,12 @@ def test_a_service_can_be_paused_and_killed_and_comes_back_where_it_was(kind: ty
         assert not answers(service)
         service.resume()
         assert answers(service)
+        assert service.dead == ""
         service.kill()
         assert not answers(service)
+        assert "has ended" in service.dead
         service.restart()
+        assert service.dead == ""
         assert answers(service)
         service.restart()
         assert answers(service)

@@ -143,6 +143,11 @@ class KafkaCluster(Service):
         self._launch(broker)
         self._ready(broker)
 
+    @property
+    def dead(self) -> str:
+        processes = (broker.process for broker in self._members.values())
+        return next((process.ended for process in processes if process is not None and process.ended), "")
+
     def revive(self) -> None:
         """Starts again the brokers that are dead."""
         for number in self._members:

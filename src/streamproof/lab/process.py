@@ -75,6 +75,11 @@ class Process:
     def running(self) -> bool:
         return self._guardian.poll() is None
 
+    @property
+    def ended(self) -> str:
+        """That it has ended, with the end of its log; empty where it runs."""
+        return "" if self.running else f"{self.name} has ended: {self.tail().strip()}"
+
     def ready(self, answers: Callable[[], bool], seconds: float = 120) -> None:
         """Waits until the service answers.
 

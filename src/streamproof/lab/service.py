@@ -39,8 +39,10 @@ class Service(ABC):
     def stop(self) -> None:
         """Ends it."""
 
-    def revive(self) -> None:  # noqa: B027 -- not every service can
-        """Starts again what of it is dead; LabError where it does not come up."""
+    @property
+    def dead(self) -> str:
+        """What of it has ended by itself, with the end of its log; empty where all of it runs."""
+        return ""
 
     @property
     @abstractmethod
@@ -107,6 +109,10 @@ class SingleProcess(Service):
         """Starts it again if it is dead."""
         if not self._started.running:
             self.restart()
+
+    @property
+    def dead(self) -> str:
+        return "" if self._process is None else self._process.ended
 
     @abstractmethod
     def _launch(self) -> None:

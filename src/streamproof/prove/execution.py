@@ -232,7 +232,7 @@ class Executor:
         restarted = binding if recording.name != "default" or plan.compared else binding.in_one_batch()
         try:
             self.subject.engine.forget()
-            self.subject.require_services(revive=plan.injected is None or plan.injected.lane == BESIDE)
+            self.subject.require_services(look=plan.injected is None or plan.injected.lane == BESIDE)
             self.subject.open_places(name)
             if plan.injected is not None:
                 assert plan.step is not None, "a fault is planned at a step"

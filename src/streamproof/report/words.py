@@ -18,9 +18,11 @@ READ_WHAT_A_PASS_MEANS = "docs/what-a-pass-means.md"
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _WORDS = r"password|passwd|pwd|secret|token|credential|(?:api|access|account)[._-]?key|accountkey"
 _SECRETS = (
-    (re.compile(r"([a-z][a-z0-9+.-]*://[^\s:/@]*:)[^\s@]+(?=@)", re.IGNORECASE), r"\1***"),
+    (re.compile(r"(?<![a-z0-9+.-])([a-z][a-z0-9+.-]*://[^\s:/@]*:)[^\s@]+(?=@)", re.IGNORECASE), r"\1***"),
     (
-        re.compile(rf"""([\w.-]*(?:{_WORDS})[\w.-]*["']?\s*[=:]\s*)(?!\*\*\*)("[^"]*"|'[^']*'|[^\s,;&"']+)""", re.IGNORECASE),
+        re.compile(
+            rf"""(?<![\w.-])([\w.-]*(?:{_WORDS})[\w.-]*["']?\s*[=:]\s*)(?!\*\*\*)("[^"]*"|'[^']*'|[^\s,;&"']+)""", re.IGNORECASE
+        ),
         r"\1***",
     ),
     (re.compile(r"([?&](?:sig|signature)=)[^\s&\"']+", re.IGNORECASE), r"\1***"),

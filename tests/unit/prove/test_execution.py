@@ -13,7 +13,6 @@ from streamproof.core.phases import StepName
 from streamproof.errors import (
     DiskFull,
     JvmGone,
-    LabError,
     MachineShort,
     SinkUnavailable,
     StreamproofError,
@@ -52,9 +51,9 @@ class Scenarios:
         bound.in_one_batch = lambda: bound
         return bound
 
-    def require_services(self, *, revive: bool) -> None:
+    def require_services(self, *, look: bool) -> None:
         if self.services is not None:
-            self.services.require_alive(revive=revive)
+            self.services.require_alive(look=look)
 
     def injectors(self, _: Any) -> tuple[Any, ...]:
         return ()
@@ -137,32 +136,28 @@ def test_a_job_that_hangs_twice_fails_and_the_next_one_is_not_waited_for_twice(
     assert scenarios.results == []
 
 
-class Broker:
-    """A service; each attempt to start it again ends as the next of `results` says."""
-
-    def __init__(self, *results: Exception | None) -> None:
-        self.results, self.asked = list(results), 0
-
-    def revive(self) -> None:
-        self.asked += 1
-        if (problem := self.results.pop(0)) is not None:
-            raise problem
-
-
-def test_a_service_that_is_gone_is_waited_for_once_and_every_scenario_behind_it_is_unknown_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scenarios, broker = Scenarios(tmp_path, ChildResult()), Broker(None, LabError("Kafka broker 1 ended. No space left on device"))
+def test_after_a_service_has_died_every_scenario_is_unknown_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenarios, broker = Scenarios(tmp_path, ChildResult()), SimpleNamespace(dead="")
     scenarios.services = Services(tmp_path, ["kafka"], running={"kafka": broker})  # type: ignore[dict-item]
     made = executor(monkeypatch, scenarios)
+    recordings: Any = {"default": SimpleNamespace(name="default")}
+    struck: Any = SimpleNamespace(**{**vars(PLAN), "injected": SimpleNamespace(lane="kafka")})
 
-    first, second, third = (made._run(PLAN, {"default": SimpleNamespace(name="default")}) for _ in range(3))  # type: ignore[dict-item]
+    before = made._run(PLAN, recordings)
+    broker.dead = "Kafka broker 1 has ended: No space left on device"
+    after = [made._run(plan, recordings) for plan in (PLAN, PLAN, struck)]
 
-    assert first.result is not None
-    assert [ran.why for ran in (second, third)] == [Undecided.HARNESS_FAILED, Undecided.HARNESS_FAILED]
-    assert "kafka has died during the proof" in second.problem
-    assert "No space left on device" in third.problem
-    assert broker.asked == 2
+    assert before.result is not None
+    assert [ran.why for ran in after] == [Undecided.HARNESS_FAILED] * 3
+    assert all("A service of the proof has died: Kafka broker 1 has ended: No space left" in ran.problem for ran in after)
+
+
+def test_a_fault_that_ends_a_service_on_purpose_is_no_death(tmp_path: Path) -> None:
+    services = Services(tmp_path, ["kafka"], running={"kafka": SimpleNamespace(dead="Kafka broker 1 has ended")})  # type: ignore[dict-item]
+
+    services.require_alive(look=False)
+
+    assert services.alive
 
 
 def test_where_the_jvm_is_gone_nothing_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,6 @@ class Services:
     _stack: ExitStack = field(default_factory=ExitStack)
     _numbers: dict[str, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _reviving: threading.Lock = field(default_factory=threading.Lock)
     _gone: str = ""
     _proof: str = field(default_factory=lambda: f"sp{short(new_id())}")
 
@@ -128,36 +127,28 @@ class Services:
                 return None
         return self._stack.enter_context(Toxiproxy(self.folder / "toxiproxy"))
 
-    def require_alive(self, *, revive: bool) -> None:
-        """Starts again what has died by itself, as a broker does whose disk was full for a moment.
+    def require_alive(self, *, look: bool) -> None:
+        """LabError where one of them has died by itself; from then on at once, since every scenario would wait for it in vain.
+
+        It is not started again: it may have lost what scenarios have in it, and their loss would be taken for the job's.
 
         Parameters
         ----------
-        revive
-            Whether it does that; not while a fault is on, which may have ended one on purpose.
-
-        Raises
-        ------
-        LabError
-            If one of them does not come back; from then on at once, since every scenario would wait for it in vain.
+        look
+            Whether to look now; not while a fault may have ended one on purpose.
         """
-        with self._reviving:
-            for name, each in self.running.items() if revive and not self._gone else ():
-                try:
-                    each.revive()
-                except (LabError, OSError) as problem:
-                    self._gone = f"{name} has died during the proof, and does not come back: {problem}"
-                    break
+        if look and not self._gone:
+            self._gone = next((each.dead for each in self.running.values() if each.dead), "")
         if self._gone:
             raise LabError(
-                self._gone,
+                f"A service of the proof has died: {self._gone}",
                 required="The services of a proof run to its end.",
                 remedy="Look whether the disk or the memory of the machine is full, and prove again.",
             )
 
     @property
     def alive(self) -> bool:
-        """Whether nothing is known to be gone for good."""
+        """Whether none is known to have died."""
         return not self._gone
 
     def leave(self) -> list[str]:

@@ -93,8 +93,8 @@ class Subject(ABC):
     def child(self) -> Mapping[str, Any]:
         """What a child is told, as JSON: the module that runs it (`process.runners`), and what that needs to find it again."""
 
-    def require_services(self, *, revive: bool) -> None:  # noqa: B027 -- most subjects have none
-        """LabError where a service of the proof has died and does not come back; `revive` says whether to start it again."""
+    def require_services(self, *, look: bool) -> None:  # noqa: B027 -- most subjects have none
+        """LabError where a service of the proof has died; `look` says whether to look now, or to go by what is known."""
 
     def open_places(self, name: str) -> None:  # noqa: B027 -- most subjects have nothing to do here
         """Makes the places of a scenario outside its folder."""

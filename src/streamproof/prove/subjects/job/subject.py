@@ -191,8 +191,8 @@ class JobSubject(Subject):
         limits = self.scenario.files_per_batch, records_per_batch(self.scenario)
         return ScenarioBinding(base, folder, data, *limits, self.services.urls(by_line), self.services.stores(name, by_line))
 
-    def require_services(self, *, revive: bool) -> None:
-        self.services.require_alive(revive=revive)
+    def require_services(self, *, look: bool) -> None:
+        self.services.require_alive(look=look)
 
     def open_places(self, name: str) -> None:
         """Makes the places of a scenario in services."""

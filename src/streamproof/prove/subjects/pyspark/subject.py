@@ -110,12 +110,16 @@ class PysparkSubject(Subject):
         """What stands for the words of a scenario's places in services."""
         return self.places.values(scenario) if self.places is not None else {}
 
+    def require_services(self, *, look: bool) -> None:
+        if self.places is not None:
+            self.places.services.require_alive(look=look)
+
     def open_places(self, name: str) -> None:
         if self.places is not None:
             self.places.open(name)
 
     def close_places(self, name: str) -> None:
-        if self.places is not None:
+        if self.places is not None and self.places.services.alive:
             self.places.close(name)
 
     def child(self) -> Mapping[str, Any]:
