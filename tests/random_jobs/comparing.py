@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from streamproof.prove.oracle.shape import QueryShape
+
 from random_jobs.chain import Chain, Left, Row
 from random_jobs.jobs import RandomJob
 from random_jobs.running import Left as Remains
@@ -15,7 +17,6 @@ from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, Wind
 from streamproof.prove.oracle.model import simulate
 from streamproof.prove.oracle.operators.ordered import OrderedDeduplication
 from streamproof.prove.oracle.operators.window import Windows
-from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.windows import PlainGap
 from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
 from streamproof.prove.subjects.job.calls import calls_of
