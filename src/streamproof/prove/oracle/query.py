@@ -7,7 +7,7 @@ from functools import cached_property
 
 from streamproof.prove.oracle.asked import Asked, AskedTime
 from streamproof.prove.oracle.durations import micros
-from streamproof.prove.oracle.operators import source, twin_of
+from streamproof.prove.oracle.operators import leaf, twin_of
 from streamproof.prove.oracle.operators.twin import Grouped, Twin
 
 
@@ -233,7 +233,7 @@ def twins_of(asked: Asked) -> Node:
     """
     made: dict[Asked, Node] = {}
     for one in asked.walk():
-        twin = source() if one.call is None else twin_of(one.call.method, one.call.given)
+        twin = leaf() if one.call is None else twin_of(one.call.method, one.call.given)
         made[one] = Node(twin, tuple(made[taken] for taken in one.inputs), one.source)
     return made[asked]
 

@@ -31,7 +31,7 @@ _TWINS: Mapping[str, Callable[[Given], Twin]] = {
 """By method of the public stream."""
 
 
-def source() -> Twin:
+def leaf() -> Twin:
     """The twin of a leaf."""
     return Source()
 
@@ -49,4 +49,4 @@ def twin_of(method: str, given: Given) -> Twin:
     return _TWINS[method](given)
 
 
-__all__ = ["source", "twin_of"]
+__all__ = ["leaf", "twin_of"]
