@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from streamproof.core.clock import to_micros
@@ -18,7 +19,7 @@ class RowFate(StrEnum):
     FILTERED = "filtered"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Arrived:
     """One record behind parsing, requirements, filters and transforms.
 
@@ -41,7 +42,7 @@ class Arrived:
     values: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
 
-    @property
+    @cached_property
     def row(self) -> Row:
         """The record as operators see it."""
         return Row((self.trace,), self.time_us, self.values)

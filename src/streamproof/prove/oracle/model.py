@@ -53,7 +53,7 @@ def simulate(
             continue
         traces = tuple(trace for name in read.files for trace in traces_of_file.get(name, ()))
         outcomes.append(run.batch(read, traces, bound_us, watermark.predicted_ms))
-        delivered = {arrived[trace].source for trace in traces if trace in arrived}
+        delivered = {arrived[trace].source for trace in traces if trace in arrived} if query.several else ()
         watermark.saw(run.newest_us, delivered, read.timestamp_ms)
         bound_us = read.watermark_ms * 1_000
     return Expectation(query, tuple(outcomes), {node: run.tree.states[node].held() for node in query.keeping})
