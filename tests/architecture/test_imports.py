@@ -100,7 +100,7 @@ def test_no_modules_import_each_other_in_a_circle_not_even_for_their_types(packa
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
             for imported in _imported(node)
             for found in (imported, imported.rpartition(".")[0])
-            if found in modules
+            if found in modules and found != name
         }
         for name, path in modules.items()
     }

@@ -135,7 +135,7 @@ class WindowAggregate(Stateful):
             "window key": typed(rows, self.by),
             "allowed lateness": format_duration(self.allowed_lateness),
         }
-        if self.emission.revised:  # what versions before 0.2 wrote names none
+        if self.emission.revised:  # of others it says nothing: what a checkpoint has once is not said in another way (R25)
             parts["emission"] = self.emission.name
         made = rows.groupBy(*self.by).agg(*[column.alias(name) for name, column in columns_of(self.aggregates, rows).items()])
         types = {field.name: field.dataType.simpleString() for field in made.schema.fields}

@@ -73,7 +73,7 @@ def test_the_calls_are_written_down_as_they_were_given(tmp_path):
 
 def test_the_oracle_asks_nothing_of_what_the_product_makes_of_a_call(tmp_path, monkeypatch):
     monkeypatch.setattr(Stream, "deduplicate", lambda stream, *_: stream)
-    monkeypatch.setattr("streamproof.stream.windows.window.parse_duration", lambda text: 2 * parse_duration(text))
+    monkeypatch.setattr("streamproof.stream.windows.durations.parse_duration", lambda text: 2 * parse_duration(text))
     monkeypatch.setattr("streamproof.stream.stream.parse_duration", lambda _: timedelta(0))
 
     shape = shape_asked("totals", calls_of(config_of(tmp_path, JOB))["totals"], None)
@@ -148,7 +148,7 @@ def test_other_texts_are_no_durations(text):
 
 
 def test_r28_the_gap_of_a_column_is_read_as_it_was_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("streamproof.stream.windows.window.parse_duration", lambda text: 2 * parse_duration(text))
+    monkeypatch.setattr("streamproof.stream.windows.durations.parse_duration", lambda text: 2 * parse_duration(text))
     text = JOB.replace("MINUTE = tumbling", 'GAP = sp.gap_of("idle", at_most="1 minute")\nMINUTE = tumbling').replace(
         "window(MINUTE", "window(sp.session(GAP)"
     )
