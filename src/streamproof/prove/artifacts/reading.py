@@ -47,7 +47,7 @@ class OutputLayout:
     name
         Of the output, or of one of several sinks: "exposure.postgres".
     kind
-        "main", or the kind of side output.
+        "main", or which side output it is: "late", "unmatched:left".
     path
         The folder of its files, local.
     time_columns
@@ -57,7 +57,7 @@ class OutputLayout:
     """
 
     name: str
-    kind: Literal["main", "late", "rejected", "duplicate"]
+    kind: str
     path: Path
     time_columns: tuple[str, ...] = ()
     home: Path | None = None

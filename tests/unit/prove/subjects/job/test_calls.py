@@ -86,7 +86,7 @@ def test_streams_that_share_one_share_its_node(tmp_path):
 
 def test_the_oracle_asks_nothing_of_what_the_product_makes_of_a_call(tmp_path, monkeypatch):
     monkeypatch.setattr(Stream, "deduplicate", lambda stream, *_: stream)
-    monkeypatch.setattr("streamproof.stream.windows.window.parse_duration", lambda text: 2 * parse_duration(text))
+    monkeypatch.setattr("streamproof.stream.windows.durations.parse_duration", lambda text: 2 * parse_duration(text))
     monkeypatch.setattr("streamproof.stream.stream.parse_duration", lambda _: timedelta(0))
 
     query = query_asked("totals", calls_of(config_of(tmp_path, JOB))["totals"], None)
@@ -166,7 +166,7 @@ def test_other_texts_are_no_durations(text):
 
 
 def test_r28_the_gap_of_a_column_is_read_as_it_was_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("streamproof.stream.windows.window.parse_duration", lambda text: 2 * parse_duration(text))
+    monkeypatch.setattr("streamproof.stream.windows.durations.parse_duration", lambda text: 2 * parse_duration(text))
     text = JOB.replace("MINUTE = tumbling", 'GAP = sp.gap_of("idle", at_most="1 minute")\nMINUTE = tumbling').replace(
         "window(MINUTE", "window(sp.session(GAP)"
     )
