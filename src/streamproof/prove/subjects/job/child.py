@@ -75,7 +75,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
             for key, value in task.from_outside.items():
                 session.conf.set(key, value)
             running = start_query(bound, query, session, start)
-            for output, columns in running.protocol.columns.items():
+            for output, columns in running.protocol.staging.columns.of_outputs.items():
                 types[output] = {column.name: column.dataType.simpleString() for column in columns.fields}
             (binding.folder / TYPES).write_text(json.dumps(types))
             running.wait()
