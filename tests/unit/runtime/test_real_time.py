@@ -181,8 +181,8 @@ def protocol(*, lasts: int, remembers: Sequence[int]) -> RealTimeProtocol:
     """One that has accounted for batch 0; Spark says of these batches what they have read, of `lasts` last."""
     found = RealTimeProtocol.__new__(RealTimeProtocol)
     said = [SimpleNamespace(batchId=batch) for batch in remembers]
-    found._stream, found._next = SimpleNamespace(lastProgress=SimpleNamespace(batchId=lasts), recentProgress=said), 1
-    found.identity = SimpleNamespace(query="large")
+    found.commits = SimpleNamespace(stream=SimpleNamespace(lastProgress=SimpleNamespace(batchId=lasts), recentProgress=said))
+    found._next, found.query = 1, SimpleNamespace(name="large")
     return found
 
 
