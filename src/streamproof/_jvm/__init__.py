@@ -4,7 +4,6 @@ from streamproof._jvm.batches import BatchRows, Doors, Dropped, check_doors, doo
 from streamproof._jvm.file_systems import answer_file_system_calls
 from streamproof._jvm.folders import FROM_PATH, Folder, SeenBelow, folder_at, rows_of_files, seen_below
 from streamproof._jvm.java import (
-    PRODUCTION_JAR,
     PROOF_JAR,
     causes_of,
     is_of_spark,
@@ -12,6 +11,7 @@ from streamproof._jvm.java import (
     java_causes,
     java_class,
     plain,
+    production_jar,
 )
 from streamproof._jvm.kafka import KafkaOffsets, KafkaTopic, kafka_offsets, kafka_topics
 from streamproof._jvm.liveness import end_jvm, has_ended, is_gone, was_killed_at_start
@@ -28,13 +28,15 @@ from streamproof._jvm.records import Refused, avro_record, avro_schema, avro_val
 from streamproof._jvm.session import default_session, has_class, jars, launch, live_settings, task_slots
 from streamproof._jvm.stateful import BeforeState, Key, NotOne, Operator, before_state, operators_of_query
 from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error, too_many_open_files
+from streamproof._jvm.versions import INSTALL, SPARK_VERSIONS, installed_spark, knows_ends_of_windows, minor_version
 from streamproof._jvm.waiting import WaitingRows, write_rows
 from streamproof._jvm.zone_windows import ZoneWindows
 
 __all__ = [
     "FROM_PATH",
-    "PRODUCTION_JAR",
+    "INSTALL",
     "PROOF_JAR",
+    "SPARK_VERSIONS",
     "BatchRows",
     "BeforeState",
     "Doors",
@@ -70,6 +72,7 @@ __all__ = [
     "gone_file",
     "has_class",
     "has_ended",
+    "installed_spark",
     "is_gone",
     "is_of_spark",
     "is_own",
@@ -81,12 +84,15 @@ __all__ = [
     "kafka_offsets",
     "kafka_topics",
     "key_of_deduplication",
+    "knows_ends_of_windows",
     "launch",
     "listen_to_jvm",
     "live_settings",
+    "minor_version",
     "operators_of_query",
     "operators_of_stream",
     "plain",
+    "production_jar",
     "rows_of_files",
     "seen_below",
     "storage_error",

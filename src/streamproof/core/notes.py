@@ -19,6 +19,7 @@ class NoteCode(StrEnum):
     LOSS_ACCEPTED = "loss-accepted"
     LOSS_KNOWN = "loss-known"
     WEAKER_STATE = "weaker-state"
+    SLOWER_STATE = "slower-state"
     FLOAT_ORDER = "depends-on-float-order"
     # of a run
     REPLAY_ACCEPTED = "replay-accepted"

@@ -159,6 +159,21 @@ def settings_of_query(settings: Mapping[str, str], state_stores: str = ROCKSDB) 
     return {**ours, **{key: value for key, value in settings.items() if key.startswith("spark.sql.")}}
 
 
+def state_stores(*, real_time: bool) -> str:
+    """The class of state stores of a query on the installed Spark."""
+    return ROCKSDB if real_time or not _jvm.knows_ends_of_windows() else ROCKSDB_OF_WINDOWS
+
+
+def slower_state(*, real_time: bool) -> str | None:
+    """What the installed Spark does not let us make faster about the state of windows, in a sentence; None where it does."""
+    if real_time or _jvm.knows_ends_of_windows():
+        return None
+    return (
+        f"Spark {_jvm.installed_spark()} looks at all windows in its state in each batch, also where none of them leaves: large state makes small "
+        "batches slower. From Spark 4.3 Streamproof spares it that."
+    )
+
+
 def weaker_state(settings: Mapping[str, str]) -> str | None:
     """What the job's own settings make weaker about its state, in a sentence; None where they leave it as it is (R21)."""
     if settings_of_query(settings)[STATE_FORMAT] != "1":

@@ -23,7 +23,7 @@ from streamproof.runtime.recovery import plans
 from streamproof.runtime.rows.doors import SideDoors
 from streamproof.runtime.rows.parking import require_writable
 from streamproof.runtime.rows.tally import tallied
-from streamproof.runtime.spark.session import weaker_state
+from streamproof.runtime.spark.session import slower_state, weaker_state
 from streamproof.runtime.start.validate import Validated
 from streamproof.stream.graph import Read, build
 from streamproof.stream.operators.operator import EventTimeColumn
@@ -83,6 +83,8 @@ def plan(valid: Validated) -> Planned:
     doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories)
     weaker = weaker_state(query.config.spark) if query.recipe.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
+    slower = slower_state(real_time=query.config.trigger.real_time) if query.recipe.aggregate is not None else None
+    notes += [Note(NoteCode.SLOWER_STATE, slower)] if slower else []
     built = build(query.recipe, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
     made_by = {**_made_by_sources(query), **built.made_by}
     notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)

@@ -14,7 +14,7 @@ from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.recovery import ownership
 from streamproof.runtime.recovery.replayable import advise, of_query
-from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_OF_WINDOWS, settings_of_query
+from streamproof.runtime.spark.session import settings_of_query, state_stores
 from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.watching.events import QueryEvents
@@ -69,7 +69,7 @@ def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validate
     """
     events = QueryEvents(query.name, start.emitter)
     events.note(*guard(spark, query.config.spark))
-    stores = ROCKSDB if query.config.trigger.real_time else ROCKSDB_OF_WINDOWS
+    stores = state_stores(real_time=query.config.trigger.real_time)
     for key, value in settings_of_query(query.config.spark, stores).items():
         spark.conf.set(key, value)
     storage = _jvm.Storage(spark)

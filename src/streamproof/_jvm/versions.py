@@ -1,0 +1,35 @@
+"""The versions of Spark that there is a jar of ours for, and the one that is installed."""
+
+import importlib.metadata
+import sys
+from importlib.util import find_spec
+
+from streamproof.errors import EnvironmentProblem
+
+SPARK_VERSIONS = ("4.0", "4.1", "4.2", "4.3")
+"""Those that jobs of ours run on, from the oldest: our classes extend what Spark keeps to itself, so that each has a jar."""
+KNOW_ENDS_OF_WINDOWS = ("4.3",)
+"""Those whose state stores can be told the earliest end of their windows."""
+INSTALL = f"{sys.executable} -m pip install 'pyspark=={SPARK_VERSIONS[-1]}.*'"
+
+
+def installed_spark() -> str:
+    """The version of the installed PySpark, whichever it is; it is imported only where no package manager knows it."""
+    try:
+        return importlib.metadata.version("pyspark")
+    except importlib.metadata.PackageNotFoundError:
+        if find_spec("pyspark") is None:
+            raise EnvironmentProblem("PySpark is not installed in this environment.", remedy=INSTALL) from None
+    import pyspark  # of a Spark that lies on the machine: SPARK_HOME, spark-submit
+
+    return pyspark.__version__
+
+
+def minor_version(version: str) -> str:
+    """4.1 of 4.1.4."""
+    return ".".join(version.split(".")[:2])
+
+
+def knows_ends_of_windows() -> bool:
+    """Whether the installed Spark takes our state stores of windows."""
+    return minor_version(installed_spark()) in KNOW_ENDS_OF_WINDOWS
