@@ -26,7 +26,7 @@ help:
 	@echo "make beyond       of the full plan what the standard one does not have; ONLY='*@2:*+*' takes one batch of it"
 	@echo "make mutants      break Streamproof on purpose: each mutant must turn a proof red; ONLY='late-*', SERVICES=1 takes those on services too"
 	@echo "make random-jobs  500 random jobs on Spark and in a model in plain Python, compared batch by batch; SEEDS=100, or SEED=17 alone"
-	@echo "make versions     install the wheel beside PySpark 3.5, 4.0 and 4.3, and prove plain jobs there; SPARK=3.5, ONLY='sessions*'"
+	@echo "make versions     install the wheel beside PySpark 3.5 and 4.0 to 4.3, and prove jobs there; SPARK=3.5, ONLY='sessions*'"
 	@echo "make benchmarks   what a start, an event and a proof cost"
 	@echo "make docs         build the documentation site into build/site"
 	@echo "make wheel        build the wheel into dist/"

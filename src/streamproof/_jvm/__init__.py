@@ -28,7 +28,14 @@ from streamproof._jvm.records import Refused, avro_record, avro_schema, avro_val
 from streamproof._jvm.session import default_session, has_class, jars, launch, live_settings, task_slots
 from streamproof._jvm.stateful import BeforeState, Key, NotOne, Operator, before_state, operators_of_query
 from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error, too_many_open_files
-from streamproof._jvm.versions import INSTALL, SPARK_VERSIONS, installed_spark, knows_ends_of_windows, minor_version
+from streamproof._jvm.versions import (
+    INSTALL,
+    SPARK_VERSIONS,
+    checks_state_files,
+    installed_spark,
+    knows_ends_of_windows,
+    minor_version,
+)
 from streamproof._jvm.waiting import WaitingRows, write_rows
 from streamproof._jvm.zone_windows import ZoneWindows
 
@@ -62,6 +69,7 @@ __all__ = [
     "before_state",
     "causes_of",
     "check_doors",
+    "checks_state_files",
     "default_session",
     "doors_of",
     "empty_rows",

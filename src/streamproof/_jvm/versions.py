@@ -10,6 +10,8 @@ SPARK_VERSIONS = ("4.0", "4.1", "4.2", "4.3")
 """Those that jobs of ours run on, from the oldest: our classes extend what Spark keeps to itself, so that each has a jar."""
 KNOW_ENDS_OF_WINDOWS = ("4.3",)
 """Those whose state stores can be told the earliest end of their windows."""
+CHECK_STATE_FILES = ("4.1", "4.2", "4.3")
+"""Those that write checksums of the files of their state."""
 INSTALL = f"{sys.executable} -m pip install 'pyspark=={SPARK_VERSIONS[-1]}.*'"
 
 
@@ -33,3 +35,8 @@ def minor_version(version: str) -> str:
 def knows_ends_of_windows() -> bool:
     """Whether the installed Spark takes our state stores of windows."""
     return minor_version(installed_spark()) in KNOW_ENDS_OF_WINDOWS
+
+
+def checks_state_files() -> bool:
+    """Whether the installed Spark notices a torn file of its state by a checksum."""
+    return minor_version(installed_spark()) in CHECK_STATE_FILES

@@ -70,7 +70,8 @@ def find_spark() -> str:
     if not is_own_spark(version):
         raise EnvironmentProblem(
             f"PySpark {version} found; a job written with Streamproof needs {', '.join(SPARK_VERSIONS[:-1])} or {SPARK_VERSIONS[-1]}.",
-            required=f"Plain PySpark jobs are proved on {SPARK_OF_PLAIN_JOBS[0]} to {SPARK_OF_PLAIN_JOBS[-1]}: streamproof prove file.py:function --input NAME=FILE",
+            required=f"Plain PySpark jobs are proved on {SPARK_OF_PLAIN_JOBS[0]} to {SPARK_OF_PLAIN_JOBS[-1]}: "
+            "streamproof prove file.py:function --input NAME=FILE",
             remedy=INSTALL,
         )
     return version

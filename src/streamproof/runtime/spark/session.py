@@ -175,9 +175,11 @@ def slower_state(*, real_time: bool) -> str | None:
 
 
 def weaker_state(settings: Mapping[str, str]) -> str | None:
-    """What the job's own settings make weaker about its state, in a sentence; None where they leave it as it is (R21)."""
+    """What the job's own settings, or the installed Spark, make weaker about its state, in a sentence; None where nothing does (R21)."""
     if settings_of_query(settings)[STATE_FORMAT] != "1":
-        return None
+        if _jvm.checks_state_files():
+            return None
+        return f"Spark {_jvm.installed_spark()} writes no checksums of the files of its state: from 4.1 a file that is torn is noticed by them."
     return (
         "State is kept in checkpoint format 1, as [spark] asks: two attempts of a task share the names of their state files, and "
         "Spark writes no checksums of them. A file that another attempt has overwritten is not noticed."
