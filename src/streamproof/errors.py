@@ -19,6 +19,7 @@ StreamproofError                [error]
 │   ├── WrongCheckpoint         [wrong-checkpoint]         the checkpoint belongs to another job or query (R1)
 │   ├── PlanChanged             [plan-changed]             the job keeps other state than the checkpoint was made with (R25)
 │   ├── UnknownFormat           [unknown-format]           a manifest, ledger entry or the like is of a format that this version does not know (R30)
+│   ├── UnknownState            [unknown-state]            an operator is in a checkpoint whose state this version does not read
 │   ├── TornCheckpoint          [torn-checkpoint]          a checkpoint file is missing or cut short and cannot be restored
 │   ├── FingerprintMismatch     [fingerprint-mismatch]     a batch is not what its manifest says it was (R2)
 │   ├── NondeterministicReplay  [nondeterministic-replay]  a replayed batch computed something else after being published (R4)
@@ -185,6 +186,12 @@ class UnknownFormat(CheckpointError):
     """A manifest, ledger entry or the like is of a format that this version does not know (R30): it is not torn, and stays as it is."""
 
     code = "unknown-format"
+
+
+class UnknownState(CheckpointError):
+    """An operator is in a checkpoint whose state this version does not read: what it holds is not passed over."""
+
+    code = "unknown-state"
 
 
 class TornCheckpoint(CheckpointError):

@@ -40,7 +40,7 @@ class Proof:
     @property
     def account(self) -> dict[str, int]:
         """The account of the fault-free run: emitted, open_state, late, rejected, duplicate, filtered, and input."""
-        return {place: int(count) for place, count in self.report["conservation"]["fault_free"].items()}  # type: ignore[call-overload]
+        return {place: int(count) for place, count in self.report["conservation"]["fault_free"].items()}
 
     @property
     def failures(self) -> list[ScenarioEntry]:

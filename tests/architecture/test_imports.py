@@ -131,6 +131,23 @@ def _imported(node: ast.AST) -> list[str]:
     return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
 
 
+OF_EVERY_OPERATOR = {"streamproof.stream.operators.operator", "streamproof.stream.operators.Operator"}
+"""What others may know of operators: what each of them answers."""
+NAMES_KINDS = ("stream/stream.py", "stream/node.py")
+"""The public methods, each of which makes a node of its kind; and the leaves."""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nobody_asks_which_kind_of_operator_a_node_has(path):
+    place = path.relative_to(SOURCE).as_posix()
+    if place.startswith("stream/operators/") or place in NAMES_KINDS:
+        return
+    named = {name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for name in _imported(node)}
+    kinds = {name for name in named if name.startswith("streamproof.stream.operators")}
+
+    assert not {name for name in kinds if not any(name == known or name.startswith(f"{known}.") for known in OF_EVERY_OPERATOR)}
+
+
 def test_the_screen_of_a_run_knows_its_events_and_its_result_and_nothing_else_of_the_runtime():
     text = (SOURCE / "cli" / "run_screen.py").read_text(encoding="utf-8")
 

@@ -64,11 +64,11 @@ def methods(job, query: str, *, trace: bool) -> list[int]:
     spark = job.spark.newSession()
     spark.conf.set("spark.sql.adaptive.enabled", "false")  # as in a stream: the plan is final before it runs
     bound = bind(load(job.folder))
-    recipe = bound.outputs.main[query]
+    root = bound.outputs.main[query]
     jvm_doors = _jvm.Doors(spark, str(job.folder / "checkpoint"), "run")
     doors = SideDoors(jvm_doors, {kind: str(job.folder / kind) for kind in SideKind})
-    built = build(recipe, reads(bound.query(query), spark, doors, stream=False, trace=trace), doors).rows
-    planned = tallied(built, jvm_doors, query, stateful=recipe.stateful).rows
+    built = build(root, reads(bound.query(query), spark, doors, stream=False, trace=trace), doors).rows
+    planned = tallied(built, jvm_doors, query, sums=root.stateful).rows
     stages = stages_of(planned)
     assert any("divert_rejected" in stage._1() for stage in stages), "the doors are in a generated stage"
     return [stage._3().maxMethodCodeSize() for stage in stages]

@@ -15,10 +15,10 @@ import streamproof as sp
 from spark.small_job import KEPT, WINDOWED, Binding, SmallJob, assert_readable, event
 from streamproof.core.account import Account
 from streamproof.errors import AccountError, JobDefinitionError
-from streamproof.stream.graph import Read, build, row_wise
+from streamproof.stream.graph import Read, build
+from streamproof.stream.node import source
 from streamproof.stream.operators import Transform
 from streamproof.stream.operators.operator import EventTimeColumn
-from streamproof.stream.recipe import Recipe
 
 pytestmark = pytest.mark.spark
 
@@ -32,7 +32,7 @@ def events(spark: SparkSession, tmp_path: Path) -> DataFrame:
 
 
 def planned(function: Function, events: DataFrame) -> DataFrame:
-    return row_wise(Recipe("events").then(Transform(function)), events, None)
+    return build(source("events").then(Transform(function)), {"events": Read(events)}, None).rows
 
 
 def refused(function: Function, events: DataFrame) -> JobDefinitionError:
@@ -188,31 +188,31 @@ def test_what_a_transform_may_hold(events, function):
 
 def test_a_transform_behind_another_is_judged_by_itself(events):
     """Spark changes the plan below it for a column of metadata."""
-    recipe = sp.Stream(Recipe("events")).transform(lambda rows: rows.where("v > 0")).recipe
-    rows = row_wise(recipe, events, None)
+    root = sp.Stream(source("events")).transform(lambda rows: rows.where("v > 0")).node
+    rows = build(root, {"events": Read(events)}, None).rows
 
     assert planned(lambda rows: rows.withColumn("file", F.col("_metadata.file_name")), rows).isStreaming
     assert "Union" in refused(lambda rows: rows.unionByName(rows), rows).message
 
 
-def aggregated(recipe, rows):
-    """What a recipe makes of rows behind its late door, which lets all pass."""
+def aggregated(root, rows):
+    """What a query makes of rows behind its late door, which lets all pass."""
     read = Read(rows, EventTimeColumn("at", timedelta(seconds=1)))
-    return build(recipe, {recipe.source: read}, Mock(late=lambda rows, *_: rows)).rows
+    return build(root, {root.sources[0]: read}, Mock(late=lambda rows, *_: rows)).rows
 
 
 def test_behind_an_aggregate_too(events):
     rows = events
-    counts = sp.Stream(Recipe("events")).window(sp.tumbling("1 minute"), by="client").aggregate(n=F.count("*"))
+    counts = sp.Stream(source("events")).window(sp.tumbling("1 minute"), by="client").aggregate(n=F.count("*"))
 
-    assert aggregated(counts.transform(lambda rows: rows.withColumn("m", F.col("n") + 1)).recipe, rows).isStreaming
+    assert aggregated(counts.transform(lambda rows: rows.withColumn("m", F.col("n") + 1)).node, rows).isStreaming
     for function, operator in (
         (lambda rows: rows.groupBy("window_end", "_records").agg(F.sum("n").alias("n")), "Aggregate"),
         (lambda rows: rows.withColumn("each", F.explode(F.array("n", "n"))), "explode"),
         (lambda rows: rows.withWatermark("window_end", "1 second"), "EventTimeWatermark"),
     ):
         with pytest.raises(JobDefinitionError) as error:
-            aggregated(counts.transform(function).recipe, rows)
+            aggregated(counts.transform(function).node, rows)
         assert error.value.message.endswith(f": {operator} in Spark's plan.")
 
 

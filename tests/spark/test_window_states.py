@@ -80,3 +80,13 @@ def test_what_another_attempt_has_written_is_not_known(spark):
 
     known.remember(4, none, 120)
     assert [known.of(4, none), known.of(3, none), known.of(3, some("a"))] == [120, *[unknown] * 2]
+
+
+def test_an_operator_that_is_not_known_is_never_passed_over(monkeypatch):
+    from streamproof.checkpoint import state
+    from streamproof.errors import UnknownState
+
+    monkeypatch.setattr(state, "operators", lambda *_: {0: "flatMapGroupsWithState"})
+
+    with pytest.raises(UnknownState, match="operator 0 is flatMapGroupsWithState"):
+        state.open_windows(None, "checkpoint")

@@ -1,7 +1,7 @@
 """Reading the state of a stopped query with Spark's state reader: open windows and remembered keys."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType, TimestampType
 
+from streamproof.errors import UnknownState
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 _ENCODED = re.compile(r'[\s%#?"<>\[\]{}|\\^`]')
 """What java.net.URI encodes in a path."""
-WINDOW_OPERATOR = "stateStoreSave"
-SESSION_OPERATOR = "sessionWindowStateStoreSaveExec"
 _CUT = "_piece"
 """`stream.names.PIECE`; a checkpoint is read without the job."""
-DEDUPLICATE_OPERATOR = "dedupeWithinWatermark"
 
 
 @dataclass(frozen=True)
@@ -90,13 +89,51 @@ def _windows(state: "DataFrame", by: "list[Column]", end: "Column", *, aggregate
     )
 
 
-_READERS = {WINDOW_OPERATOR: windows, SESSION_OPERATOR: sessions}
-
-
 def remembered(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
     """The keys that deduplication remembers: `key` (its values as a JSON list) and `expires_us` (bigint)."""
     state = _state(spark, checkpoint, operator)
     return state.select(_listed(_fields(state, "key")).alias("key"), _fields(state, "value")[0].alias("expires_us"))
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How the state of an operator is read as a table.
+
+    Parameters
+    ----------
+    holds
+        What a row of it is: a "window" with the columns `by`, `end_us`, `records` and `hash`, or a remembered "key" with `key` and `expires_us`.
+    table
+        Gives it, from a session, a checkpoint and the operator's number.
+    """
+
+    holds: str
+    table: "Callable[[SparkSession, str, int], DataFrame]"
+
+
+READERS = {
+    "stateStoreSave": Reader("window", windows),
+    "sessionWindowStateStoreSaveExec": Reader("window", sessions),
+    "dedupeWithinWatermark": Reader("key", remembered),
+}
+"""By the name that Spark has for an operator."""
+
+
+def reader_of(name: str, number: int, checkpoint: str) -> Reader:
+    """The reader of an operator.
+
+    Raises
+    ------
+    UnknownState
+        If none is known: what it holds must not be passed over.
+    """
+    if name not in READERS:
+        raise UnknownState(
+            f"{checkpoint}: the operator {number} is {name}, whose state Streamproof does not read.",
+            required=f"Known are {', '.join(READERS)}.",
+            remedy="The checkpoint is of another version of Streamproof, or of a job that was not made with it. Take the version that has written it.",
+        )
+    return READERS[name]
 
 
 def _state(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
@@ -135,7 +172,7 @@ def _listed(columns: "list[Column]") -> "Column":
 
 
 def open_windows(spark: "SparkSession", checkpoint: str, emitted_up_to_us: int | None = None) -> OpenWindows:
-    """The sums over all open windows of a stopped query; zeros if it has no window state.
+    """The sums over all open windows of a stopped query; zeros if it has no window state. UnknownState where an operator is not known.
 
     Parameters
     ----------
@@ -145,11 +182,12 @@ def open_windows(spark: "SparkSession", checkpoint: str, emitted_up_to_us: int |
     found = OpenWindows(0, 0, None)
     with reachable(checkpoint) as path:
         for operator, name in operators(spark, path).items():
-            if name in _READERS:
+            reader = reader_of(name, operator, checkpoint)
+            if reader.holds == "window":
                 records = F.col("records")
                 if emitted_up_to_us is not None:
                     records = F.when(F.col("end_us") > emitted_up_to_us, records)
-                row = _READERS[name](spark, path, operator).agg(F.sum(records), F.count("*"), F.max("end_us")).collect()[0]
+                row = reader.table(spark, path, operator).agg(F.sum(records), F.count("*"), F.max("end_us")).collect()[0]
                 ends = [end for end in (found.latest_end_us, row[2]) if end is not None]
                 found = OpenWindows(found.records + (row[0] or 0), found.windows + row[1], max(ends, default=None))
     return found

@@ -1,27 +1,60 @@
-"""The account: where every (record, window) of a query is."""
+"""The account: where every (record, window) of a query is. The places stand here and nowhere else."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Place:
+    """One of the places that a record can be in.
+
+    Parameters
+    ----------
+    word, meaning
+        How people read it, and what it means, as reports say it.
+    stays
+        Whether the record is in the output, or can still come there; else it has left by another way.
+    counted
+        Whether a batch counts the records that come there; what is in state is read from the state.
+    """
+
+    name: str
+    word: str
+    meaning: str
+    stays: bool
+    counted: bool
+
+
+def _place(word: str, meaning: str, *, stays: bool = False, counted: bool = True) -> Any:
+    return field(default=0, metadata={"word": word, "meaning": meaning, "stays": stays, "counted": counted})
 
 
 @dataclass(frozen=True)
 class Account:
     """Counts of (input record, window) pairs; without windows, of input records. Each is in exactly one place."""
 
-    emitted: int = 0
-    open_state: int = 0
-    late: int = 0
-    rejected: int = 0
-    duplicate: int = 0
-    filtered: int = 0
+    emitted: int = _place("emitted", "in a row that can no longer change", stays=True)
+    open_state: int = _place("open", "in state, or in a row that may still be corrected", stays=True, counted=False)
+    late: int = _place("late", "delivered by the late output")
+    rejected: int = _place("rejected", "delivered by the rejected output, with the reason")
+    duplicate: int = _place("duplicate", "a copy of an event that was already taken")
+    filtered: int = _place("filtered", "left out by a counted filter")
 
     @property
     def total(self) -> int:
-        return sum(getattr(self, place.name) for place in fields(self))
+        return sum(self.as_dict().values())
 
     def as_dict(self) -> dict[str, int]:
-        return {place.name: getattr(self, place.name) for place in fields(self)}
+        return {name: getattr(self, name) for name in PLACES}
 
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> "Account":
-        return cls(**{place.name: counts.get(place.name, 0) for place in fields(cls)})
+        return cls(**{name: counts.get(name, 0) for name in PLACES})
+
+
+PLACES: Mapping[str, Place] = {place.name: Place(place.name, **place.metadata) for place in fields(Account)}
+"""By name, in the order in which reports show them."""
+
+COUNTED = tuple(name for name, place in PLACES.items() if place.counted)
+"""The places that a batch counts."""

@@ -1,6 +1,6 @@
 """Ephemeral services for tests and demos: real ones, on free ports, gone with the process that started them.
 
-Each is a context manager: `with KafkaCluster(folder, brokers=3) as kafka: kafka.url`. What has to be downloaded is in `runtime/artifacts.toml`,
+Each is a context manager: `with KafkaCluster(folder, brokers=3) as kafka: kafka.url`. What has to be downloaded is in `runtime/spark/artifacts.toml`,
 with checksums; `streamproof lab` starts them from the command line.
 """
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamproof import __version__
+from streamproof.core.account import PLACES
 from streamproof.core.ends import End
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.phases import Side
 from streamproof.core.verdict import Verdict, worst
-from streamproof.prove.checkers.account import PLACES
 from streamproof.prove.judging import Outcome
 from streamproof.prove.plan.planning import Mode
 from streamproof.prove.record.recording import Recording

@@ -6,6 +6,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
+from streamproof.core.account import PLACES
 from streamproof.report import words
 from streamproof.report.shape import EventTime, PointEntry
 from streamproof.report.svg import themed
@@ -38,7 +39,6 @@ _MARKS: dict[str, tuple[str, str, int, float]] = {  # shape, colour, area in squ
     "rejected": ("cross", _REJECTED, 22, 0.9),
     "late": ("triangle-down", _LATE, 34, 0.95),
 }
-_SAYING_WHO = ("late", "rejected", "duplicate", "filtered")
 
 
 @dataclass
@@ -155,7 +155,7 @@ def _points(drawing: _Drawing, fate: str, points: list[PointEntry]) -> list[Any]
     if not points:
         return []
     shape, colour, size, opacity = _MARKS[fate]
-    says = fate in _SAYING_WHO
+    says = not PLACES[fate].stays
     layer = drawing.layer(fate, [_at(point) | ({"who": _who(point)} if says else {}) for point in points])
     mark = layer.mark_point(shape=shape, filled=True, color=colour, size=size, fillOpacity=opacity, opacity=1, aria=says)
     encoded = mark.encode(x=drawing.across, y=drawing.up)

@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from streamproof.core.account import PLACES
 from streamproof.core.verdict import Verdict
 from streamproof.report import explain, grid, picture, words
 from streamproof.report.json_file import without_secrets
@@ -209,7 +210,7 @@ def _marked(scenarios: list[ScenarioEntry]) -> list[str]:
 
 def _parts(report: Report) -> list[Part]:
     fault_free, worst = map(words.dict_of, _accounts(report))
-    return [Part(key, label, words.MEANING[key], fault_free[key], worst[key]) for key, label in words.PLACES.items()]
+    return [Part(key, place.word, place.meaning, fault_free[key], worst[key]) for key, place in PLACES.items()]
 
 
 def _accounts(report: Report) -> tuple[AccountCounts, AccountCounts]:

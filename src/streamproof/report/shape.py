@@ -6,27 +6,17 @@ from typing import Any, Literal, NotRequired, Required, TypedDict, get_args, get
 VerdictWord = Literal["pass", "unknown", "fail"]
 Plan = Literal["brief", "quick", "standard", "full", "part"]
 Mode = Literal["image", "live", "fault-free"]
-Fate = Literal["emitted", "open_state", "late", "rejected", "duplicate", "filtered"]
 
 
 # Functional form: `pass` is a keyword.
 Counts = TypedDict("Counts", {"pass": int, "fail": int, "unknown": int})
 
 
-class AccountCounts(TypedDict):
-    """Where the (input record, window) pairs of one run are; `input` is how many there were.
+AccountCounts = dict[str, int]
+"""Where the (input record, window) pairs of one run are, by place (`core/account.py`); `input` is how many there were.
 
-    `expanded` says how many of them are a record's second window or a further one, where windows overlap.
-    """
-
-    input: int
-    emitted: int
-    open_state: int
-    late: int
-    rejected: int
-    duplicate: int
-    filtered: int
-    expanded: NotRequired[int]
+`expanded` says how many of them are a record's second window or a further one, where windows overlap.
+"""
 
 
 class Conservation(TypedDict):
@@ -122,7 +112,7 @@ class PointEntry(TypedDict):
 
     arrival: int
     time_us: int
-    fate: Fate
+    fate: str
     event: str
     batch: int
 

@@ -5,26 +5,12 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from streamproof.core import account as of_records
 from streamproof.core.account import Account
 from streamproof.core.clock import from_micros
 from streamproof.report.shape import AccountCounts, Report
 
-PLACES = {
-    "emitted": "emitted",
-    "open_state": "open",
-    "late": "late",
-    "rejected": "rejected",
-    "duplicate": "duplicate",
-    "filtered": "filtered",
-}
-MEANING = {
-    "emitted": "in a row that can no longer change",
-    "open_state": "in state, or in a row that may still be corrected",
-    "late": "delivered by the late output",
-    "rejected": "delivered by the rejected output, with the reason",
-    "duplicate": "a copy of an event that was already taken",
-    "filtered": "left out by a counted filter",
-}
+PLACES = {name: place.word for name, place in of_records.PLACES.items()}
 WHAT_A_PASS_MEANS = "these events, these crash points, this file system; not your cluster"
 READ_WHAT_A_PASS_MEANS = "docs/what-a-pass-means.md"
 

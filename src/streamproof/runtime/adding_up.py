@@ -4,30 +4,29 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from streamproof.errors import AccountError
-from streamproof.stream.operators import Transform
-from streamproof.stream.recipe import Recipe
+from streamproof.stream.node import Node
 
 if TYPE_CHECKING:
     from streamproof.runtime.watching.result import QueryAccount, RunResult
 
 
-def require_adds_up(result: "RunResult", recipes: Mapping[str, Recipe]) -> None:
+def require_adds_up(result: "RunResult", roots: Mapping[str, Node]) -> None:
     """AccountError if the records of a query are not each in exactly one place, unless its account is known to be unknown.
 
     Parameters
     ----------
-    recipes
+    roots
         By query what it does: the transforms in it are named, since they alone can lose and double rows.
     """
     wrong = [account for account in result.accounts if not account.adds_up and account.unknown_since is None]
     if not wrong:
         return
-    transforms = [step for account in wrong for step in recipes[account.query].every_step if isinstance(step, Transform)]
+    called = [operator.users_code for account in wrong for operator in roots[account.query].operators if operator.users_code]
     raise AccountError(
         "\n".join(map(_said, wrong)),
         result,
         required="Each record that was read is in exactly one place of the account.",
-        remedy=_remedy(dict.fromkeys(map(str, transforms))),
+        remedy=_remedy(dict.fromkeys(called)),
     )
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.state import OpenWindows, open_windows
 from streamproof.config import KafkaSource
-from streamproof.core.account import Account
+from streamproof.core.account import COUNTED, Account
 from streamproof.core.clock import from_micros
 from streamproof.core.durations import micros_of
 from streamproof.core.ends import End
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from streamproof.runtime.batch.protocol import BatchProtocol
     from streamproof.runtime.binding.bound import BoundJob
     from streamproof.runtime.query import RunningQuery
-
-_PLACES = ("emitted", "late", "rejected", "duplicate", "filtered")
 
 
 def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, seconds: float, *, ended_early: bool) -> RunResult:
@@ -49,7 +47,7 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
         if not place.bound:
             said = f"The output {output.name} has no [sink.{output.name}]; its rows are kept at {place.where}."
             behind.append(Note(NoteCode.NOT_BOUND, said))
-    used = {source for recipe in bound.outputs.main.values() for source in recipe.sources}
+    used = {source for root in bound.outputs.main.values() for source in root.sources}
     topics = {name: source for name, source in bound.config.source.items() if isinstance(source, KafkaSource) and name in used}
     spark = queries[0].protocol.spark
     lag = lag_of(spark, topics, [end.newest for end in ends if end.newest is not None], behind) if topics else []
@@ -78,7 +76,7 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
 def account_of(query: str, newest: Manifest | None, opened: OpenWindows, duplicates_in: str = "") -> QueryAccount:
     """The account of a query from the totals of its newest manifest and its window state; `duplicates_in` is the output they are rows of."""
     counts = newest.counts if newest else {}
-    totals = {place: counts.get(f"total.{place}", 0) for place in _PLACES}
+    totals = {place: counts.get(f"total.{place}", 0) for place in COUNTED}
     account = Account.of({**totals, "open_state": opened.records})
     since = newest.unknown_since if newest else None
     written = counts.get(f"total.{WRITTEN_COPIES}", 0) if duplicates_in else 0
@@ -98,9 +96,8 @@ class _End:
 
 def _end_of(query: "RunningQuery") -> _End:
     newest, protocol = _newest_committed(query), query.protocol
-    ordered = protocol.recipe.ordered is not None
-    windowed = protocol.recipe.aggregate is not None or ordered
-    opened = _opened(protocol, newest) if windowed and newest is not None else OpenWindows(0, 0, None)
+    open_are = "" if protocol.root.last is None else protocol.root.last.open_are
+    opened = _opened(protocol, newest) if open_are and newest is not None else OpenWindows(0, 0, None)
     done, until = protocol.done, None if opened.latest_end_us is None else from_micros(opened.latest_end_us)
     account = account_of(query.name, newest, opened, protocol.sides.get(SideKind.DUPLICATE, ""))
     event = QueryEnded(
@@ -109,17 +106,17 @@ def _end_of(query: "RunningQuery") -> _End:
         without_input=done.without_input,
         input=done.input,
         rows={output: done.rows[output] for output in protocol.sinks},
-        account=replace(account, open=opened.windows, open_until=until, open_are="key" if ordered else "window"),
-        open_windows=0 if ordered else opened.windows,
-        closes_after=None if ordered else until,
+        account=replace(account, open=opened.windows, open_until=until, open_are=open_are or "window"),
+        open_windows=opened.windows if open_are == "window" else 0,
+        closes_after=until if open_are == "window" else None,
     )
     return _End(query, newest, event)
 
 
 def _opened(protocol: "BatchProtocol", newest: Manifest) -> OpenWindows:
     """The windows in state; the records of those that have given a row are counted as emitted already."""
-    watermark_us, lateness_us = newest.fingerprint.watermark_ms * 1_000, micros_of(protocol.recipe.allowed_lateness)
-    emitted = protocol.recipe.emission.emitted_up_to(watermark_us, lateness_us)
+    watermark_us, lateness_us = newest.fingerprint.watermark_ms * 1_000, micros_of(protocol.root.allowed_lateness)
+    emitted = protocol.root.emission.emitted_up_to(watermark_us, lateness_us)
     return open_windows(protocol.spark, protocol.manifests.checkpoint, emitted)
 
 

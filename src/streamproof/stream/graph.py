@@ -1,4 +1,4 @@
-"""From a recipe to a Spark plan: the order of its operators, the watermark, the late door, and what its state is made by."""
+"""From a tree of operators to a Spark plan: the watermark of each source, the late door, and what state is made by."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,11 @@ from streamproof.errors import JobDefinitionError
 from streamproof.stream.doors import Doors
 from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.identity import MadeBy, state_of
-from streamproof.stream.names import INSTANT, MADE, ORIGINAL, TRACE, visible
-from streamproof.stream.operators import Transform, Union, WindowAggregate
-from streamproof.stream.operators.operator import EventTimeColumn
-from streamproof.stream.operators.union import require_alike, require_one_event_time, together
-from streamproof.stream.operators.window import hidden_in
+from streamproof.stream.names import MADE, ORIGINAL, TRACE, hidden_in, visible
+from streamproof.stream.node import Node
+from streamproof.stream.operators.operator import EventTimeColumn, Kept, RowWise, Stateful
 from streamproof.stream.problems import needs_event_time, require_columns
-from streamproof.stream.recipe import Recipe
+from streamproof.stream.together import require_alike, require_one_event_time, together
 from streamproof.stream.windows.window import DELAY, delay_of
 
 
@@ -39,11 +37,13 @@ class Read:
     event_time: EventTimeColumn | None = None
 
 
-def build(recipe: Recipe, reads: Mapping[str, Read], doors: Doors) -> Plan:
-    """The streaming plan of a recipe.
+def build(root: Node, reads: Mapping[str, Read], doors: Doors) -> Plan:
+    """The streaming plan of a query.
 
     Parameters
     ----------
+    root
+        Its output.
     reads
         What comes from its sources, by their names.
     doors
@@ -54,41 +54,116 @@ def build(recipe: Recipe, reads: Mapping[str, Read], doors: Doors) -> Plan:
     JobDefinitionError
         If a step names a column that is not there, needs an event time where none is declared, or puts streams with other columns together.
     """
-    parts = branches(recipe, {name: read.rows for name, read in reads.items()}, doors)
-    rows = next(iter(parts.values()))
-    if not recipe.stateful:
+    growing = _Growing(root, reads, doors)
+    if not root.stateful:
+        parts = growing.parts(root)
+        rows = next(iter(parts.values()))
         united = [part.drop(MADE) for part in parts.values()]
-        return Plan(together(united, _shown(rows)) if len(united) > 1 else united[0], state_of(recipe, rows))
-    times = {source: _event_time(source, reads[source], part) for source, part in parts.items()}
-    require_one_event_time({source: time.column for source, time in times.items()})
-    for step in recipe.stateful_steps:
-        if any(step is window for window in recipe.windows[1:]):
-            continue  # its key is among that of the window before it
-        for mention in step.mentioned():
+        return Plan(together(united, _shown(rows)) if len(united) > 1 else united[0], state_of(root, ()))
+    rows = growing.kept(root, followed=False).rows
+    if isinstance(root.operator, RowWise):
+        rows = rows.select(*(hidden := hidden_in(rows.columns)), *[name for name in rows.columns if name not in hidden])
+    return Plan(rows, state_of(root, growing.reaching))  # behind the plan, which says in our words what cannot be planned
+
+
+class _Growing:
+    """A plan that grows along the tree, from its sources on.
+
+    `reaching` is what comes to each operator with state, in their order.
+    """
+
+    def __init__(self, root: Node, reads: Mapping[str, Read], doors: Doors) -> None:
+        self._reads, self._doors = reads, doors
+        self._lateness, self._revised = root.allowed_lateness, root.emission.revised
+        self.reaching: list[DataFrame] = []
+
+    def parts(self, node: Node, required: Sequence[RowWise] = ()) -> dict[str, DataFrame]:
+        """By source its rows behind the row-wise operators up to a node, and what is required behind that; they have the same columns."""
+        parts = self._row_wise(node)
+        for step in required:
+            parts = {source: step.streaming(part, self._doors) for source, part in parts.items()}
+        if len(parts) > 1:
+            require_alike({source: _types(part) for source, part in parts.items()}, "What stands behind union() makes it one")
+        return parts
+
+    def _row_wise(self, node: Node) -> dict[str, DataFrame]:
+        if node.source:
+            return {node.source: self._reads[node.source].rows}
+        parts = {source: part for below in node.inputs for source, part in self._row_wise(below).items()}
+        if isinstance(node.operator, RowWise):
+            return {source: node.operator.streaming(part, self._doors) for source, part in parts.items()}
+        require_alike({source: _types(part) for source, part in parts.items()})
+        return parts
+
+    def kept(self, node: Node, *, followed: bool, required: Sequence[RowWise] = ()) -> Kept:
+        """What comes out of a node, where it keeps state or one below it does.
+
+        Parameters
+        ----------
+        followed
+            Whether an operator with state stands behind it.
+        required
+            What those behind it require of rows, before anything is in state.
+        """
+        operator, (below,) = node.operator, node.inputs
+        if isinstance(operator, RowWise):
+            before = self.kept(below, followed=followed, required=required)
+            return Kept(self._after_state(operator, before.rows), before.time)
+        assert isinstance(operator, Stateful), "what has one input looks at each row by itself, or keeps state"
+        required = (*operator.requires(), *required)
+        if below.stateful:
+            before = self.kept(below, followed=True, required=required)
+            self._reaches(operator, before.rows)
+            rows, time = operator.ready(before.rows, before.time, self._doors), before.time
+        else:
+            rows, time = self._admitted(operator, self.parts(below, required))
+        return operator.hold(rows, time, self._doors, followed=followed)
+
+    def _admitted(self, operator: Stateful, parts: Mapping[str, DataFrame]) -> tuple[DataFrame, str]:
+        """The rows that come to the first operator with state on their way, behind one late door and one watermark for each source, of which the
+        least counts (R13): what this one lets in, no later one drops (R10). And the column of their event time.
+        """
+        times = {source: _event_time(source, self._reads[source], part) for source, part in parts.items()}
+        require_one_event_time({source: time.column for source, time in times.items()})
+        self._reaches(operator, next(iter(parts.values())))
+        (column,) = {time.column for time in times.values()}
+        delays, behind = [], []
+        for source, part in parts.items():
+            delay = micros_of(times[source].lag + self._lateness) // 1000
+            delays.append(delay)
+            behind.append(self._behind_the_door(operator, part, column, delay))
+        rows = behind[0]
+        if len(behind) > 1:
+            rows = together(behind, [name for name in rows.columns if name != ORIGINAL])
+            if delay_of(rows, column):  # a batch has none
+                # Spark takes the metadata of the first: what a deduplication remembers must last as long as copies can come from any (R12).
+                rows = rows.withMetadata(column, {DELAY: max(delays)})
+        return rows, column
+
+    def _behind_the_door(self, operator: Stateful, part: DataFrame, column: str, delay_ms: int) -> DataFrame:
+        clock = column, f"{delay_ms} milliseconds"
+        if MADE in part.columns and isinstance(part.schema[column].dataType, TimestampType):
+            part = self._doors.reject(part, _no_time(column))
+        # Spark's watermark takes rows one by one, out of a compiled loop. It stands behind the late door, so that the steps up to there are one
+        # loop; but before windows that overlap, which make several rows of each. No late row is the newest: the watermark is the same.
+        if operator.multiplies:
+            part = part.withWatermark(*clock)
+        rows = operator.divert(operator.ready(part, column, self._doors), column, self._doors).drop(MADE)
+        return rows if operator.multiplies else rows.withWatermark(*clock)
+
+    def _reaches(self, operator: Stateful, rows: DataFrame) -> None:
+        for mention in operator.mentioned():
             if mention.exact:
                 require_columns(rows, mention.columns, mention.where)
-    made, between = _kept(recipe, parts, times, doors)
-    return Plan(made, state_of(recipe, rows, *between))  # behind the plan, which says in our words what cannot be planned
+        self.reaching.append(rows)
 
-
-def branches(recipe: Recipe, rows: Mapping[str, DataFrame], doors: Doors) -> dict[str, DataFrame]:
-    """By source its rows behind the row-wise steps; they have the same columns, where there are several."""
-    parts = {recipe.source: rows[recipe.source]}
-    for step in recipe.row_wise:
-        if isinstance(step, Union):
-            parts |= branches(step.other, rows, doors)
-            require_alike({source: _types(part) for source, part in parts.items()})
-        else:
-            parts = {source: step.streaming(part, "", doors) for source, part in parts.items()}
-    if len(parts) > 1:
-        require_alike({source: _types(part) for source, part in parts.items()}, "What stands behind union() makes it one")
-    return parts
-
-
-def row_wise(recipe: Recipe, rows: DataFrame, doors: Doors) -> DataFrame:
-    """The steps before the first stateful one, of a recipe with one source: requirements, filters and transforms."""
-    (part,) = branches(recipe, {recipe.source: rows}, doors).values()
-    return part
+    def _after_state(self, operator: RowWise, rows: DataFrame) -> DataFrame:
+        """What a row-wise operator makes of the rows of one with state, whose hidden columns must stay."""
+        made = operator.after_state(rows)
+        _require_hidden(made, hidden_in(rows.columns))
+        if self._revised:
+            _require_revision(made)
+        return made
 
 
 def _event_time(source: str, read: Read, rows: DataFrame) -> EventTimeColumn:
@@ -111,56 +186,6 @@ def _types(rows: DataFrame) -> dict[str, str]:
 def _shown(rows: DataFrame) -> list[str]:
     """The columns that sources have in common: those of the job, and in proofs the trace."""
     return [name for name in rows.columns if name == TRACE or name in visible(rows.columns)]
-
-
-def _kept(
-    recipe: Recipe, parts: Mapping[str, DataFrame], times: Mapping[str, EventTimeColumn], doors: Doors
-) -> tuple[DataFrame, list[DataFrame]]:
-    """The operators that keep state, behind one late door and one watermark for each source, of which the least counts (R13): what the first
-    lets in, no later one drops (R10). Gives what comes out, and what goes from a window into the one behind it.
-    """
-    first, *_ = chain = recipe.stateful_steps
-    (column,) = {time.column for time in times.values()}
-    delays, behind = [], []
-    for source, part in parts.items():
-        event_time = times[source]
-        delay = event_time.lag + recipe.allowed_lateness
-        clock = event_time.column, f"{micros_of(delay) // 1000} milliseconds"
-        if MADE in part.columns and isinstance(part.schema[event_time.column].dataType, TimestampType):
-            part = doors.reject(part, _no_time(event_time.column))
-        # Spark's watermark takes rows one by one, out of a compiled loop. It stands behind the late door, so that the steps up to there are one
-        # loop; but before windows that overlap, which make several rows of each. No late row is the newest: the watermark is the same.
-        if first.multiplies:
-            part = part.withWatermark(*clock)
-        rows = first.divert(first.ready(part, event_time.column, doors), event_time.column, doors).drop(MADE)
-        behind.append(rows if first.multiplies else rows.withWatermark(*clock))
-        delays.append(micros_of(delay) // 1000)
-    rows = behind[0]
-    if len(behind) > 1:
-        rows = together(behind, [name for name in rows.columns if name != ORIGINAL])
-        if delay_of(rows, column):  # a batch has none
-            # Spark takes the metadata of the first: what a deduplication remembers must last as long as copies can come from any (R12).
-            rows = rows.withMetadata(column, {DELAY: max(delays)})
-    between: list[DataFrame] = []
-    for step in chain:
-        rows = rows if step is first else step.ready(rows, column, doors)
-        if isinstance(step, WindowAggregate) and step is not chain[-1]:
-            rows, column = step.before_window(rows, column, doors), INSTANT
-            between.append(rows)
-        else:
-            rows = step.streaming(rows, column, doors)
-    return _afterwards(recipe.afterwards, rows, revised=recipe.emission.revised), between
-
-
-def _afterwards(steps: Sequence[Transform], rows: DataFrame, *, revised: bool) -> DataFrame:
-    """The transforms behind an aggregation; the hidden aggregates stay, in front."""
-    hidden = hidden_in(rows)
-    for step in steps:
-        rows = step.applied(rows)
-        _require_hidden(rows, hidden)
-        if revised:
-            _require_revision(rows)
-    return rows.select(*hidden, *[name for name in rows.columns if name not in hidden]) if steps else rows
 
 
 def _require_revision(rows: DataFrame) -> None:

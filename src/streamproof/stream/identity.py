@@ -4,10 +4,11 @@ Spark binds state to operators by their place and to columns by their place and 
 its checks, and old rows are then read as what they are not.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from streamproof.stream.recipe import Recipe
+from streamproof.stream.node import Node
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -20,26 +21,24 @@ MadeBy = Mapping[str, str]
 """The parts of an identity by their names, such as "window": "tumbling 30 seconds", as people read them."""
 
 
-def state_of(recipe: Recipe, rows: "DataFrame", *between: "DataFrame") -> dict[str, str]:
-    """The operators of a recipe that keep state, in order, with their keys, windows, lateness and aggregates.
+def state_of(root: Node, reaching: "Sequence[DataFrame]") -> dict[str, str]:
+    """The operators of a query that keep state, in order, with their keys, windows, lateness and aggregates.
 
     What row-wise steps before them do is not part of it: no state has their columns but by the keys and aggregates named here, and a function
-    given to `transform` cannot be compared.
+    given to `transform` cannot be compared. Parts of the second operator of a kind bear its number.
 
     Parameters
     ----------
-    rows
-        What reaches the first of them; the types of keys and aggregates are taken from it.
-    between
-        What goes from one window into the one behind it, whose parts bear its number.
+    reaching
+        What comes to each of them, in their order; the types of keys and aggregates are taken from it.
     """
-    stateful = recipe.stateful_steps
-    parts = {"operators": ", ".join(step.name for step in stateful) or NONE}
-    windows = [step for step in stateful if step.name == "window"]
-    for step in stateful:
-        number = next((number for number, window in enumerate(windows) if window is step), 0)
-        made_by = step.made_by((rows, *between)[number])
-        parts |= {f"{part} of window {number + 1}" if number else part: said for part, said in made_by.items()}
+    parts = {"operators": ", ".join(operator.name for operator in root.keeping) or NONE}
+    met: Counter[str] = Counter()
+    for operator, rows in zip(root.keeping, reaching, strict=True):
+        met[operator.name] += 1
+        number = met[operator.name]
+        made_by = operator.made_by(rows)
+        parts |= {part if number == 1 else f"{part} of {operator.name} {number}": said for part, said in made_by.items()}
     return parts
 
 

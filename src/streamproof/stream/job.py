@@ -7,8 +7,8 @@ from typing import Any
 
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, StreamproofError
+from streamproof.stream.node import source
 from streamproof.stream.outputs import Outputs
-from streamproof.stream.recipe import Recipe
 from streamproof.stream.stream import Stream
 
 
@@ -49,7 +49,7 @@ class Job:
 
     def _called(self) -> Any:
         """What the function returns; what it raises, and what our own methods refuse, comes with the line of the user's file."""
-        streams = {name: Stream(Recipe(name)) for name in self.sources}
+        streams = {name: Stream(source(name)) for name in self.sources}
         file = Path(self.function.__code__.co_filename)
         try:
             return self.function(**streams)

@@ -58,3 +58,9 @@ def quoted(name: str) -> str:
 def visible(columns: Iterable[str]) -> list[str]:
     """The columns that a job knows of."""
     return [column for column in columns if column not in (*HIDDEN, WINDOW, PIECE)]
+
+
+def hidden_in(columns: Iterable[str]) -> list[str]:
+    """The hidden aggregates among columns; they stand in front: Spark orders a state's value by the final projection, and readers count on it."""
+    there = set(columns)
+    return [name for name in (RECORDS, TRACE_HASH, ADDED, DUE, WHOSE) if name in there]

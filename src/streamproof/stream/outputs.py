@@ -6,8 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from streamproof.errors import JobDefinitionError
-from streamproof.stream.operators import Union
-from streamproof.stream.recipe import Recipe
+from streamproof.stream.node import Node
 
 if TYPE_CHECKING:
     from streamproof.stream.stream import Stream
@@ -26,7 +25,7 @@ class SideOutput:
     """The records that leave a stream by its side: `stream.late`, `stream.rejected`, `stream.duplicates`."""
 
     kind: SideKind
-    recipe: Recipe
+    node: Node
 
 
 class Outputs:
@@ -42,7 +41,7 @@ class Outputs:
     def __init__(self, **outputs: "Stream | SideOutput") -> None:
         from streamproof.stream.stream import Stream, WindowedStream
 
-        self.main: Mapping[str, Recipe] = {name: value.recipe for name, value in outputs.items() if isinstance(value, Stream)}
+        self.main: Mapping[str, Node] = {name: value.node for name, value in outputs.items() if isinstance(value, Stream)}
         self.side: Mapping[str, SideOutput] = {name: value for name, value in outputs.items() if isinstance(value, SideOutput)}
         for name, value in outputs.items():
             if isinstance(value, WindowedStream):
@@ -59,7 +58,7 @@ class Outputs:
         if not self.main:
             raise JobDefinitionError("The job returns no main output.", required="Outputs(...) takes at least one Stream.")
         for name, side in self.side.items():
-            if not any(_belongs(side, recipe) for recipe in self.main.values()):
+            if not any(_belongs(side, root) for root in self.main.values()):
                 raise JobDefinitionError(
                     f"Outputs({name}=...) is the {side.kind} output of a stream that no main output is made from.",
                     remedy="Return the stream as a main output too, or take the side output from one that is returned.",
@@ -71,11 +70,11 @@ class Outputs:
         Late and duplicate rows belong to one query; rejected ones, which are the same for all queries with the same steps, are delivered
         by the first query they belong to (R14).
         """
-        recipe = self.main[query]
+        root = self.main[query]
         found: dict[SideKind, str] = {}
         for name, side in self.side.items():
             owner = next(main for main, candidate in self.main.items() if _belongs(side, candidate))
-            if owner == query and _belongs(side, recipe):
+            if owner == query and _belongs(side, root):
                 if side.kind in found:
                     raise JobDefinitionError(
                         f"The outputs {found[side.kind]} and {name} are both the {side.kind} output of {query}."
@@ -84,15 +83,6 @@ class Outputs:
         return found
 
 
-def _belongs(side: SideOutput, recipe: Recipe) -> bool:
-    """Whether the stream that a side output is taken from leads to an output; of rejected ones also by the other side of a union."""
-    if side.kind is SideKind.REJECTED and any(_belongs(side, step.other) for step in recipe.steps if isinstance(step, Union)):
-        return True
-    if side.recipe.source != recipe.source:
-        return False
-    if side.kind is not SideKind.REJECTED and len(side.recipe.steps) != len(recipe.steps):
-        return False
-    if len(side.recipe.steps) > len(recipe.steps):
-        return False
-    # By identity: comparing PySpark columns with == builds an expression.
-    return all(mine is theirs for mine, theirs in zip(side.recipe.steps, recipe.steps, strict=False))
+def _belongs(side: SideOutput, root: Node) -> bool:
+    """Whether the stream that a side output is taken from leads to an output; of rejected ones any stream on the way, of others the last."""
+    return side.node is root or (side.kind is SideKind.REJECTED and any(side.node is node for node in root.walk()))

@@ -1,4 +1,4 @@
-"""Streams: immutable recipes that a job function composes."""
+"""Streams: what a job function composes, node by node; each is immutable."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -9,13 +9,14 @@ from streamproof.stream.aggregates import Declared
 from streamproof.stream.emissions import Emission
 from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
+from streamproof.stream.node import Node
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.deduplicate import horizon_of
-from streamproof.stream.operators.ordered import OrderedDeduplicate, nothing_behind, require_ordered
+from streamproof.stream.operators.operator import Stateful
+from streamproof.stream.operators.ordered import OrderedDeduplicate, require_ordered
 from streamproof.stream.operators.union import require_possible
 from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind, require_plain
 from streamproof.stream.outputs import SideKind, SideOutput
-from streamproof.stream.recipe import Recipe
 from streamproof.stream.windows import Window
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ _RESERVED = ("window_start", "window_end")
 class Stream:
     """A named source and what is done to it; every method returns a new stream and leaves this one as it is."""
 
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
+    def __init__(self, node: Node) -> None:
+        self.node = node
 
     def require(self, **conditions: "str | Column") -> "Stream":
         """Rows must fulfil every condition; the others leave by `.rejected`, with the condition as the reason.
@@ -49,7 +50,7 @@ class Stream:
         for name, condition in conditions.items():
             _require_condition(f"require({name}=...)", condition)
         self._before_state("require")
-        return Stream(self.recipe.then(Require(dict(conditions))))
+        return Stream(self.node.then(Require(dict(conditions))))
 
     def filter(self, condition: Condition, *, name: str) -> "Stream":
         """Keeps the rows for which the condition is true; the others are counted as `filtered` under the name.
@@ -61,7 +62,7 @@ class Stream:
         """
         _require_condition(f"filter(name={name!r})", condition)
         self._before_state("filter")
-        return Stream(self.recipe.then(Filter(condition, name)))
+        return Stream(self.node.then(Filter(condition, name)))
 
     def transform(self, function: "Callable[[DataFrame], DataFrame]") -> "Stream":
         """Applies a function of the DataFrame when the plan is built; each row that goes in comes out once.
@@ -84,15 +85,8 @@ class Stream:
         JobDefinitionError
             After `deduplicate`, unless a window stands between the two; when the plan is built, if the function does what is not supported.
         """
-        if self.recipe.ordered is not None:
-            raise nothing_behind("transform()")
-        if self.recipe.deduplicate is not None and self.recipe.aggregate is None:
-            raise JobDefinitionError(
-                "transform() stands behind deduplicate().",
-                required="What deduplicate() remembers goes by the rows as they come to it; only the rows of a window may be transformed after it.",
-                remedy="Put transform() before deduplicate(). Where a window follows, it may also stand after aggregate().",
-            )
-        return Stream(self.recipe.then(Transform(function)))
+        self._require_open_to("transform()")
+        return Stream(self.node.then(Transform(function)))
 
     def union(self, other: "Stream") -> "Stream":
         """The rows of this stream and of another one, of another source, with the same columns.
@@ -115,8 +109,8 @@ class Stream:
             raise JobDefinitionError(
                 f"union() got a {type(other).__name__}.", required="It takes another stream of the job, of another source."
             )
-        require_possible(self.recipe, other.recipe)
-        return Stream(self.recipe.then(Union(other.recipe)))
+        require_possible(self.node, other.node)
+        return Stream(self.node.then(Union(), other.node))
 
     def deduplicate(self, *key: str, within: str | None = None, order_by: str | None = None, keep: str | None = None) -> "Stream":
         """Keeps one row per key within a horizon (R12); which copy stays is not promised, unless `order_by` says so.
@@ -145,14 +139,14 @@ class Stream:
         if not key:
             raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
         _require_names("deduplicate()", key)
-        if self.recipe.windows:
+        if self._has(WindowAggregate):
             raise deduplicated_windows(key)
         self._before_state("deduplicate")
         horizon = None if within is None else horizon_of(within)
         require_ordered(order_by, keep, within)
         if order_by is not None and keep is not None and horizon is not None:
-            return Stream(self.recipe.then(OrderedDeduplicate(key, horizon, order_by, keep)))
-        return Stream(self.recipe.then(Deduplicate(key, horizon)))
+            return Stream(self.node.then(OrderedDeduplicate(key, horizon, order_by, keep)))
+        return Stream(self.node.then(Deduplicate(key, horizon)))
 
     def window(
         self,
@@ -188,8 +182,7 @@ class Stream:
             If the window, the duration or the mode is not known; behind another window, if it is no window of final rows that can be
             accounted for.
         """
-        if self.recipe.ordered is not None:
-            raise nothing_behind("window()")
+        self._require_open_to("window()")
         if not isinstance(window, Window):
             raise JobDefinitionError(
                 f"window() got a {type(window).__name__}.",
@@ -202,29 +195,29 @@ class Stream:
             raise JobDefinitionError(f"window(allowed_lateness={allowed_lateness!r}): {problem}.") from problem
         keys = (by,) if isinstance(by, str) or not isinstance(by, tuple | list) else tuple(by)
         _require_names("window(by=...)", keys)
-        require_behind(self.recipe, window, keys, emission)
+        require_behind(self.node, window, keys, emission)
         if window.needs_key and not keys:
             raise JobDefinitionError(
                 f"window({window}) without a key.",
                 required="A session is that of a key: Spark has no sessions of all events together.",
                 remedy='Say whose sessions they are: by="client". For one session of all, make a column that is the same in every row.',
             )
-        return WindowedStream(self.recipe, window, keys, lateness, emission)
+        return WindowedStream(self.node, window, keys, lateness, emission)
 
     @property
     def rejected(self) -> SideOutput:
         """The rows that could not be parsed, had no usable event time or gap, or failed a requirement, with `reason` and `original`."""
-        return SideOutput(SideKind.REJECTED, self.recipe)
+        return SideOutput(SideKind.REJECTED, self.node)
 
     @property
     def late(self) -> SideOutput:
         """The rows that came at or behind the late bound (R10), with all their columns and `reason`."""
-        if not self.recipe.stateful:
+        if not self.node.stateful:
             raise JobDefinitionError(
                 "A stream without a window or deduplication has no late rows: nothing is dropped by time.",
                 remedy="Leave it out. Where a window or deduplicate() follows, take .late from the stream after that, the one that the job returns.",
             )
-        return SideOutput(SideKind.LATE, self.recipe)
+        return SideOutput(SideKind.LATE, self.node)
 
     @property
     def duplicates(self) -> SideOutput:
@@ -233,22 +226,31 @@ class Stream:
         Where the job does not return it they are only counted. It costs every row that is deduplicated all its columns in the exchange
         before, also those that the job does not use, and a copy in memory until the row is known to stay; each dropped one is written.
         """
-        if self.recipe.ordered is not None:
+        if self._has(OrderedDeduplicate):
             raise JobDefinitionError(
                 "deduplicate(order_by=...) has no duplicates as rows.",
                 required="Its state holds the row of each key that stays so far, and a number of the others, not these.",
                 remedy="Leave order_by out for an output of duplicates; the account counts them here.",
             )
-        if self.recipe.deduplicate is None:
+        if not self._has(Deduplicate):
             raise JobDefinitionError(
                 "A stream without deduplicate() has no duplicates: no row is dropped for its key.",
                 remedy="Leave it out. Where deduplicate() follows, take .duplicates from the stream after that, the one that the job returns.",
             )
-        return SideOutput(SideKind.DUPLICATE, self.recipe)
+        return SideOutput(SideKind.DUPLICATE, self.node)
+
+    def _has(self, kind: type[Stateful]) -> bool:
+        return any(isinstance(operator, kind) for operator in self.node.keeping)
+
+    def _require_open_to(self, method: str) -> None:
+        """JobDefinitionError where the operator with state whose rows come out lets nothing of a kind stand behind it."""
+        problem = None if self.node.last is None else self.node.last.refuses(method)
+        if problem is not None:
+            raise problem
 
     def _before_state(self, method: str) -> None:
-        if self.recipe.stateful:
-            marks = self.recipe.aggregate is not None and method != "deduplicate"
+        if self.node.stateful:
+            marks = self._has(WindowAggregate) and method != "deduplicate"
             raise JobDefinitionError(
                 f"{method}() stands behind a stateful operator.",
                 required="What left there would already have changed the state, and the account would not add up.",
@@ -280,8 +282,8 @@ def _require_names(where: str, names: "tuple[Any, ...]") -> None:
 class WindowedStream:
     """A stream cut into windows, waiting for its aggregates."""
 
-    def __init__(self, recipe: Recipe, window: Window, by: tuple[str, ...], allowed_lateness: Any, emission: Emission) -> None:
-        self._recipe, self._window, self._by, self._lateness = recipe, window, by, allowed_lateness
+    def __init__(self, node: Node, window: Window, by: tuple[str, ...], allowed_lateness: Any, emission: Emission) -> None:
+        self._node, self._window, self._by, self._lateness = node, window, by, allowed_lateness
         self._emission = emission
 
     def aggregate(self, **aggregates: "Column | Declared") -> Stream:
@@ -314,6 +316,6 @@ class WindowedStream:
             raise JobDefinitionError(
                 f"aggregate({taken[0]}=...): that name is taken by the window or its key.", remedy="Choose another name."
             )
-        require_plain(self._recipe.windows, aggregates)
+        require_plain(self._node, aggregates)
         step = WindowAggregate(self._window, self._by, self._lateness, dict(aggregates), self._emission)
-        return Stream(self._recipe.then(step))
+        return Stream(self._node.then(step))

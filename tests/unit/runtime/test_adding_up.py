@@ -12,8 +12,8 @@ from streamproof.core.paths import display
 from streamproof.errors import AccountError
 from streamproof.runtime.adding_up import require_adds_up
 from streamproof.runtime.watching.result import QueryAccount
+from streamproof.stream.node import source
 from streamproof.stream.operators import Transform
-from streamproof.stream.recipe import Recipe
 
 
 def dropping(rate, rows):
@@ -31,15 +31,15 @@ def test_r31_an_account_that_adds_up_is_none():
 
 def test_r31_any_query_that_does_not_is_named_with_its_transforms_alone():
     line = dropping.__code__.co_firstlineno
-    recipes = {
-        "one": sp.Stream(Recipe("events")).transform(lambda rows: rows).recipe,
-        "other": sp.Stream(Recipe("events")).filter("v > 0", name="positive").transform(partial(dropping, 1)).recipe,
-        "third": sp.Stream(Recipe("events")).recipe,
+    roots = {
+        "one": sp.Stream(source("events")).transform(lambda rows: rows).node,
+        "other": sp.Stream(source("events")).filter("v > 0", name="positive").transform(partial(dropping, 1)).node,
+        "third": sp.Stream(source("events")).node,
     }
     done = result(one=5_000, other=6_234, third=4_999)
 
     with pytest.raises(AccountError) as error:
-        require_adds_up(done, recipes)
+        require_adds_up(done, roots)
 
     assert error.value.result is done
     assert error.value.exit_code == 4
@@ -59,12 +59,12 @@ def test_r31_an_account_that_is_unknown_since_a_batch_is_a_note_and_another_quer
 
     other = QueryAccount("other", 5_001, Account(emitted=5_000))
     with pytest.raises(AccountError, match="The account of other"):
-        require_adds_up(SimpleNamespace(accounts=[unknown, other]), {"other": Recipe("events")})
+        require_adds_up(SimpleNamespace(accounts=[unknown, other]), {"other": source("events")})
 
 
 def test_r31_without_a_transform_it_is_a_lost_manifest_or_an_accepted_replay():
     with pytest.raises(AccountError) as error:
-        require_adds_up(result(one=1), {"one": Recipe("events")})
+        require_adds_up(result(one=1), {"one": source("events")})
 
     assert "a manifest that was lost" in error.value.remedy
     assert "transform" not in error.value.remedy

@@ -7,7 +7,7 @@ import pytest
 from streamproof.errors import JobDefinitionError
 from streamproof.runtime.checks.rehearse_main import require_possible_of_sources
 from streamproof.runtime.rows.reports import sums_by_output
-from streamproof.stream.recipe import Recipe
+from streamproof.stream.node import source as leaf
 from streamproof.stream.stream import Stream
 
 
@@ -16,9 +16,9 @@ def source(schema, column="ts"):
 
 
 def checked(orders, refunds, change=None):
-    one, other = Stream(Recipe("orders")), Stream(Recipe("refunds"))
-    recipe = one.union(other if change is None else other.transform(change)).deduplicate("id").recipe
-    require_possible_of_sources(recipe, {"orders": orders, "refunds": refunds})
+    one, other = Stream(leaf("orders")), Stream(leaf("refunds"))
+    root = one.union(other if change is None else other.transform(change)).deduplicate("id").node
+    require_possible_of_sources(root, {"orders": orders, "refunds": refunds})
 
 
 def test_sources_with_the_same_columns_in_any_order_pass():

@@ -35,7 +35,7 @@ from streamproof.runtime.watching.idle import IdleSources
 from streamproof.runtime.watching.leaps import Leaps
 from streamproof.runtime.watching.quiet import QuietSources
 from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
-from streamproof.stream.recipe import Recipe
+from streamproof.stream.node import source
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 DAY_MS = 86_400_000
@@ -184,7 +184,7 @@ def protocol(store, heard) -> BatchProtocol:
         sides={},
         columns={},
         floats={},
-        recipe=Recipe("trades"),
+        root=source("trades"),
         whole_files=(),
         events=events,
         leaps=Leaps("kept"),

@@ -18,7 +18,7 @@ from streamproof.runtime.binding.bound import OutputPlace
 from streamproof.runtime.binding.real_time import require_possible
 from streamproof.runtime.real_time.protocol import RealTimeProtocol
 from streamproof.runtime.real_time.slots import require_slots, require_still_read
-from streamproof.stream.recipe import Recipe
+from streamproof.stream.node import source
 from streamproof.stream.stream import Stream
 
 TOML = """\
@@ -40,7 +40,7 @@ guarantee = "at-least-once"
 FILES = 'connector = "files"\npath = "data"\n'
 OF_KAFKA = 'connector = "kafka"\nservers = "localhost:9092"\ntopic = "payments"\n'
 TO_KAFKA = 'connector = "kafka"\nservers = "localhost:9092"\ntopic = "large"\nguarantee = "at-least-once"\n'
-PAYMENTS = Stream(Recipe("payments"))
+PAYMENTS = Stream(source("payments"))
 SPARK: Any = None
 ROWS = PAYMENTS.filter("amount > 0", name="nothing")
 

@@ -1,4 +1,4 @@
-"""The horizon of a deduplication: what is refused, and how a recipe has it."""
+"""The horizon of a deduplication: what is refused, and how a query has it."""
 
 from datetime import timedelta
 
@@ -6,17 +6,17 @@ import pytest
 
 from streamproof.errors import JobDefinitionError
 from streamproof.stream import Outputs, SideKind, Stream, tumbling
-from streamproof.stream.recipe import Recipe
+from streamproof.stream.node import source
 
 
 class Aggregate:
-    """Stands for a PySpark aggregate, of which a recipe only asks that it can be named."""
+    """Stands for a PySpark aggregate, of which a query only asks that it can be named."""
 
     def alias(self, name):
         return self
 
 
-EVENTS = Stream(Recipe("events"))
+EVENTS = Stream(source("events"))
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_r12_a_horizon_that_makes_no_sense_is_refused_with_its_call(within, said
 @pytest.mark.parametrize(
     ("within", "horizon"), [(None, None), ("1 ms", timedelta(milliseconds=1)), ("36500 days", timedelta(36_500))]
 )
-def test_a_recipe_has_the_horizon_that_was_asked_for(within, horizon):
-    step = EVENTS.deduplicate("id", within=within).recipe.deduplicate
+def test_a_query_has_the_horizon_that_was_asked_for(within, horizon):
+    step = EVENTS.deduplicate("id", within=within).node.operator
 
     assert step is not None
     assert (step.key, step.within) == (("id",), horizon)

@@ -4,31 +4,32 @@ import pytest
 
 import streamproof as sp
 from streamproof.errors import JobDefinitionError
-from streamproof.stream.operators.union import require_alike, require_one_event_time
+from streamproof.stream.node import source
 from streamproof.stream.outputs import SideKind
-from streamproof.stream.recipe import Recipe
 from streamproof.stream.stream import Stream
+from streamproof.stream.together import require_alike, require_one_event_time
 
 
 def stream(name):
-    return Stream(Recipe(name))
+    return Stream(source(name))
 
 
 def test_each_source_has_its_own_steps_and_those_behind_the_union():
     a, b, c = stream("a").require(one="x > 1"), stream("b"), stream("c").filter("x > 2", name="small")
-    recipe = a.union(b).require(two="x < 9").union(c).filter("x <> 5", name="five").recipe
+    root = a.union(b).require(two="x < 9").union(c).filter("x <> 5", name="five").node
 
-    named = {branch.source: [type(step).__name__ for step in branch.steps] for branch in recipe.branches}
+    named = {branch.source: [type(step).__name__ for step in branch.steps] for branch in root.branches}
 
     assert named == {"a": ["Require", "Require", "Filter"], "b": ["Require", "Filter"], "c": ["Filter", "Filter"]}
-    assert recipe.sources == ("a", "b", "c")
-    assert [type(step).__name__ for step in recipe.every_step] == ["Filter", "Require", "Union", "Require", "Union", "Filter"]
+    assert root.sources == ("a", "b", "c")
+    kinds = [type(one).__name__ for one in root.operators]
+    assert kinds == ["Source", "Require", "Source", "Union", "Require", "Source", "Filter", "Union", "Filter"]
 
 
 def test_what_is_put_together_is_aggregated_like_one_stream():
-    recipe = stream("a").union(stream("b")).deduplicate("id").recipe
+    root = stream("a").union(stream("b")).deduplicate("id").node
 
-    assert (recipe.stateful, recipe.sources) == (True, ("a", "b"))
+    assert (root.stateful, root.sources) == (True, ("a", "b"))
 
 
 def test_a_stream_behind_state_is_refused():

@@ -6,7 +6,7 @@ import streamproof as sp
 from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates import Declared
-from streamproof.stream.recipe import Recipe
+from streamproof.stream.node import source
 from streamproof.stream.stream import Stream
 
 
@@ -17,7 +17,7 @@ class Aggregate:
 
 
 def minutes(window=None, by=("client", "venue"), lateness="0 seconds"):
-    first = Stream(Recipe("trades")).window(window or sp.tumbling("1 minute"), by=by, allowed_lateness=lateness)
+    first = Stream(source("trades")).window(window or sp.tumbling("1 minute"), by=by, allowed_lateness=lateness)
     return first.aggregate(n=Aggregate())
 
 
@@ -28,13 +28,13 @@ def test_hours_of_minutes_wait_for_the_longer_lateness_and_the_second_gives_the_
         .aggregate(most=Aggregate())
     )
 
-    recipe = hours.recipe
-    assert recipe.allowed_lateness == parse_duration("5 minutes")
-    assert recipe.aggregate is recipe.windows[1]
-    assert [str(window.window) for window in recipe.windows] == ["tumbling 1 minute", "tumbling 1 hour"]
-    assert len(hours.transform(lambda rows: rows).recipe.afterwards) == 1
-    assert minutes(sp.session("1 minute")).window(sp.calendar("day", zone="UTC")).aggregate(n=Aggregate()).recipe.stateful
-    assert minutes().window(sp.shifts("06:00", zone="UTC"), by="client").aggregate(n=Aggregate()).recipe.stateful
+    root = hours.node
+    assert root.allowed_lateness == parse_duration("5 minutes")
+    assert root.last is root.keeping[1]
+    assert [str(operator.window) for operator in root.keeping] == ["tumbling 1 minute", "tumbling 1 hour"]
+    assert hours.transform(lambda rows: rows).node.last is root.last
+    assert minutes(sp.session("1 minute")).window(sp.calendar("day", zone="UTC")).aggregate(n=Aggregate()).node.stateful
+    assert minutes().window(sp.shifts("06:00", zone="UTC"), by="client").aggregate(n=Aggregate()).node.stateful
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_accumulators_and_sketches_in_either_are_refused():
         def __str__(self):
             return "sketch"
 
-    declared = Stream(Recipe("trades")).window(sp.tumbling("1 minute")).aggregate(most=Sketch())
+    declared = Stream(source("trades")).window(sp.tumbling("1 minute")).aggregate(most=Sketch())
     for call in (
         lambda: declared.window(sp.tumbling("1 hour")).aggregate(n=Aggregate()),
         lambda: minutes().window(sp.tumbling("1 hour")).aggregate(most=Sketch()),

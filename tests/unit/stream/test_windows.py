@@ -5,8 +5,8 @@ import pytest
 import streamproof as sp
 from streamproof.errors import JobDefinitionError
 from streamproof.stream import Stream
+from streamproof.stream.node import source
 from streamproof.stream.operators import RequireGap
-from streamproof.stream.recipe import Recipe
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_window_that_makes_no_sense_is_refused_with_its_call(make, said):
 
 
 def test_sessions_are_those_of_a_key():
-    stream = Stream(Recipe("visits"))
+    stream = Stream(source("visits"))
 
     with pytest.raises(JobDefinitionError, match="session 5 minutes"):
         stream.window(sp.session("5 minutes"))
@@ -108,18 +108,18 @@ GAP = sp.gap_of("idle", at_most="2 hours")
 
 
 def test_what_a_gap_by_a_column_requires_stands_before_any_state_and_leaves_the_steps_as_they_are():
-    once = Stream(Recipe("visits")).deduplicate("id")
+    once = Stream(source("visits")).deduplicate("id")
     visits = once.window(sp.session(GAP), by="user").aggregate(n=sp.sketch.distinct("id"))
 
-    assert visits.recipe.row_wise == (RequireGap(GAP),)
-    assert [branch.steps for branch in visits.recipe.branches] == [(RequireGap(GAP),)]
-    assert [step.name for step in visits.recipe.steps] == ["deduplicate", "window"]
+    (way,) = visits.node.branches
+    assert way.steps == (RequireGap(GAP),)
+    assert [operator.name for operator in way.behind] == ["deduplicate", "window"]
     assert sp.Outputs(visits=visits, rejected=once.rejected).sides_of("visits")  # what stands before the window rejects it too
 
 
 @pytest.mark.parametrize("emit", ["early", "corrections"])
 def test_sessions_with_gaps_of_their_own_are_final_and_not_behind_a_window(emit):
-    stream = Stream(Recipe("visits"))
+    stream = Stream(source("visits"))
 
     with pytest.raises(JobDefinitionError, match="sessions have no rows before they are final"):
         stream.window(sp.session(GAP), by="user", emit=emit)

@@ -206,13 +206,13 @@ def read_state(path: Path) -> StateContents:
     untimed = 0
     found = json.loads(path.read_text())
     operators = sorted(found.get("operators", ()), key=lambda operator: operator["operator"])
-    last = next((operator["operator"] for operator in operators if operator["kind"] == "window"), None)
+    last = next((operator["operator"] for operator in operators if operator["holds"] == "window"), None)
     for operator in operators:
         held = windows if operator["operator"] == last else before
         for row in operator["rows"]:
-            if operator["kind"] == "window" and row["end_us"] is None:
+            if operator["holds"] == "window" and row["end_us"] is None:
                 untimed += int(row["records"])
-            elif operator["kind"] == "window":
+            elif operator["holds"] == "window":
                 window = (_key(row["by"]), int(row["end_us"]))
                 repeated += [f"window {window}"] if window in held else []
                 held[window] = Vector(int(row["records"]), int(row["hash"]))

@@ -1,7 +1,7 @@
 """Writes the state of a stopped query to a file. The child reads the state; the proving process only reads the file."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof.checkpoint import state
-
-_READERS: Mapping[str, Callable[[SparkSession, str, int], DataFrame]] = {
-    state.WINDOW_OPERATOR: state.windows,
-    state.SESSION_OPERATOR: state.sessions,
-    state.DEDUPLICATE_OPERATOR: state.remembered,
-}
 
 
 def write_state(
@@ -31,13 +25,14 @@ def write_state(
     operators = (
         dict(known) if known is not None else {str(number): name for number, name in state.operators(spark, checkpoint).items()}
     )
-    read = {number: _READERS[name](spark, checkpoint, int(number)) for number, name in operators.items() if name in _READERS}
+    readers = {number: state.reader_of(name, int(number), checkpoint) for number, name in operators.items()}
+    read = {number: reader.table(spark, checkpoint, int(number)) for number, reader in readers.items()}
     rows: dict[str, list[dict[str, Any]]] = {number: [] for number in read}
     texts = [contents.select(F.lit(number), F.to_json(F.struct("*"))) for number, contents in read.items()]
     for number, text in reduce(DataFrame.unionAll, texts).collect() if texts else ():
         rows[number].append(json.loads(text))
     written = [
-        {"operator": int(number), **(_keys(found) if operators[number] == state.DEDUPLICATE_OPERATOR else _windows(found))}
+        {"operator": int(number), "holds": readers[number].holds, "rows": _ROWS[readers[number].holds](found)}
         for number, found in rows.items()
     ]
     target.write_text(json.dumps({"operators": written}))
@@ -49,11 +44,13 @@ def write_unread(why: str, target: Path) -> None:
     target.write_text(json.dumps({"unread": why}))
 
 
-def _windows(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _windows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A window of a record without a time has no end."""
-    shown = [{"hash": None, "end_us": None, **row, "by": json.loads(row["by"])} for row in rows]
-    return {"kind": "window", "rows": shown}
+    return [{"hash": None, "end_us": None, **row, "by": json.loads(row["by"])} for row in rows]
 
 
-def _keys(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"kind": "deduplicate", "rows": [{**row, "key": json.loads(row["key"])} for row in rows]}
+def _keys(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**row, "key": json.loads(row["key"])} for row in rows]
+
+
+_ROWS = {"window": _windows, "key": _keys}

@@ -6,6 +6,7 @@ And what a run prints of it, from the totals of its manifests, is what the model
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
+from streamproof.core.account import COUNTED, PLACES
 from streamproof.prove.artifacts.history import History, OutputHistory, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
@@ -25,8 +26,7 @@ class Code(StrEnum):
     DOES_NOT_ADD_UP = "does-not-add-up"
 
 
-PLACES = ("emitted", "open_state", "late", "rejected", "duplicate", "filtered")
-_PRINTED = ("input", "expanded", "emitted", "late", "rejected", "duplicate", "filtered")
+_PRINTED = ("input", "expanded", *COUNTED)
 
 
 @checker("account")

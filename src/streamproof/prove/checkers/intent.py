@@ -7,6 +7,7 @@ the calls that the user's function made, decide here; what the product or its pl
 from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
 
+from streamproof.core.account import PLACES
 from streamproof.prove.artifacts.history import History, OutputRow, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker
 from streamproof.prove.oracle.asked import Asked
@@ -14,7 +15,7 @@ from streamproof.prove.scenario.generate import Event, Kind
 from streamproof.prove.scenario.intents import refused
 
 _NULL = " (is null)"
-_KEPT = ("emitted", "open_state")
+_KEPT = tuple(name for name, place in PLACES.items() if place.stays)
 _ORDINARY = (Kind.OK, Kind.DUPLICATE)
 _TIME_REASONS: Mapping[Kind, tuple[str, ...]] = {
     Kind.MISSING_TIME: ("no event time",),

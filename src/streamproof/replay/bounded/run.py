@@ -141,17 +141,14 @@ class _Computing:
         doors = BatchDoors(copies_asked=SideKind.DUPLICATE in query.sides)
         read = reads(query, self.spark, doors, stream=False, trace=False)
         doors.at_source = False
-        made = build(query.recipe, read, doors).rows
+        made = build(query.root, read, doors).rows
         made = doors.counted(made, "rows")
-        windowed = query.recipe.aggregate is not None
-        if windowed or query.recipe.ordered is not None:
+        if RECORDS in made.columns:
             made = doors.counted(made, "records", F.sum(RECORDS))
         self._write(made.select(*map(quoted, visible(made.columns))), name)
         counts = doors.counts
-        emitted = counts["records"] if windowed else counts["rows"]
-        found = {"emitted": emitted, **{place: counts.get(place, 0) for place in ("rejected", "duplicate", "filtered")}}
-        if query.recipe.ordered is not None:
-            found["duplicate"] = counts["records"] - counts["rows"]
+        found = {place: counts.get(place, 0) for place in ("rejected", "duplicate", "filtered")}
+        found |= query.root.counted(rows=counts["rows"], records=counts.get("records", 0))
         asked = query.sides.get(SideKind.DUPLICATE, "")
         account = QueryAccount(
             name,
@@ -172,7 +169,7 @@ class _Computing:
     def result(self, seconds: float) -> RunResult:
         """What was computed, as a run has it: one batch, nothing open."""
         first = self._accounts[0]
-        stateful = any(recipe.stateful for recipe in self.bound.outputs.main.values())
+        stateful = any(root.stateful for root in self.bound.outputs.main.values())
         return RunResult(
             job=self.bound.name,
             batches=1,
@@ -204,7 +201,7 @@ def _cancelling(spark: "SparkSession", end: threading.Event, done: threading.Eve
 
 
 def _require_ends(bound: "BoundJob") -> None:
-    for name in dict.fromkeys(source for recipe in bound.outputs.main.values() for source in recipe.sources):
+    for name in dict.fromkeys(source for root in bound.outputs.main.values() for source in root.sources):
         if isinstance(bound.config.source[name], RateSource):
             raise ConfigurationError(
                 f"[source.{name}] connector is rate, which has no end.",

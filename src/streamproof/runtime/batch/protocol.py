@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 
 from streamproof import __version__, _jvm
 from streamproof.connectors.sink import Sink
+from streamproof.core.account import COUNTED
 from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.ids import new_id
 from streamproof.core.manifest import Chain, Manifest, first_unknown
@@ -36,13 +37,13 @@ from streamproof.runtime.watching.idle import IdleSources
 from streamproof.runtime.watching.leaps import Leaps
 from streamproof.runtime.watching.quiet import QuietSources
 from streamproof.stream.identity import MadeBy
+from streamproof.stream.node import Node
 from streamproof.stream.outputs import SideKind
-from streamproof.stream.recipe import Recipe
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors, Storage
 
-_DIGEST_KEYS = ("input", "expanded", "emitted", "late", "rejected", "duplicate", "filtered")
+_DIGEST_KEYS = ("input", "expanded", *COUNTED)
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class BatchProtocol:
     sides: Mapping[SideKind, str]
     columns: Mapping[str, StructType]
     floats: Mapping[str, float]
-    recipe: Recipe
+    root: Node
     whole_files: Sequence[str]
     events: QueryEvents
     leaps: Leaps
@@ -140,7 +141,7 @@ class BatchProtocol:
             sides=self.sides,
             columns=self.columns,
             floats=self.floats,
-            recipe=self.recipe,
+            root=self.root,
             parking=self.parking,
             parked=self.parked,
             steps=self.steps,

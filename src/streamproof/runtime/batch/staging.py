@@ -22,8 +22,8 @@ from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.rows.reports import DoorSums, sums_by_output
 from streamproof.runtime.rows.tally import tallied, tally_door
 from streamproof.runtime.rows.waiting import Waiting
+from streamproof.stream.node import Node
 from streamproof.stream.outputs import SideKind
-from streamproof.stream.recipe import Recipe
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors, Storage
@@ -57,7 +57,7 @@ class Staging:
     sides: Mapping[SideKind, str]
     columns: Mapping[str, StructType]
     floats: Mapping[str, float]
-    recipe: Recipe
+    root: Node
     parking: Parking | None = None
     parked: StructType | None = None
     """The columns of rows that wait, as Spark gives them."""
@@ -130,13 +130,11 @@ class Staging:
         counts = {
             "input": metrics.get("input", 0),
             "expanded": sums.get(EXPANDED, DoorSums()).rows,
-            "emitted": digest.records if self.recipe.aggregate is not None else digest.rows,
             "duplicate": metrics.get("duplicate", 0),
+            **self.root.counted(rows=digest.rows, records=digest.records),
             "filtered": sum(found.rows for name, found in sums.items() if name.startswith("filtered.")),
             WRITTEN_COPIES: 0,
         }
-        if self.recipe.ordered is not None:
-            counts["duplicate"] = digest.records - digest.rows
         for kind in SideKind:
             found = sums.get(str(kind), DoorSums())
             if kind is SideKind.DUPLICATE and kind not in self.sides:
@@ -175,7 +173,7 @@ class Staging:
 
     def _finished(self, due: DataFrame) -> DataFrame:
         """Rows that have waited, summed, as the sink of the main output has them."""
-        summed, place = tallied(due, self.doors, self.query, stateful=True, steps=self.steps).rows, self._place(self.query)
+        summed, place = tallied(due, self.doors, self.query, sums=True, steps=self.steps).rows, self._place(self.query)
         return summed if place.shared else self.sinks[place.output].encoded(summed)
 
     def _side_sections(self, kind: SideKind, found: DoorSums, attempt: str) -> list[Section]:

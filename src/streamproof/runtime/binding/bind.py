@@ -16,7 +16,7 @@ from streamproof.stream.emissions.emission import REVISION
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
-    from streamproof.stream.recipe import Recipe
+    from streamproof.stream.node import Node
 
 
 def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
@@ -48,9 +48,9 @@ def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
     if config.trigger.real_time:
         require_possible(config, outputs)
     _require_union_for_idle(config, list(bound.outputs.main.values()))
-    for query, recipe in bound.outputs.main.items():
-        if recipe.emission.revised:
-            _require_calls_by_revision(config, query, recipe.emission.name)
+    for query, root in bound.outputs.main.items():
+        if root.emission.revised:
+            _require_calls_by_revision(config, query, root.emission.name)
     for name, sink in config.sink.items():
         if isinstance(sink, ServiceSink) and not services.keeps_claim(sink):
             raise cannot_keep(config, name, sink.connector, services.guarantee(sink))
@@ -60,9 +60,9 @@ def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
     return bound if new_output is None else _with_new_output(bound, new_output)
 
 
-def _require_union_for_idle(config: "JobConfig", recipes: "Sequence[Recipe]") -> None:
+def _require_union_for_idle(config: "JobConfig", roots: "Sequence[Node]") -> None:
     """ConfigurationError for an `idle_after` that would do nothing."""
-    united = {source for recipe in recipes if recipe.stateful and len(recipe.sources) > 1 for source in recipe.sources}
+    united = {source for root in roots if root.stateful and len(root.sources) > 1 for source in root.sources}
     for name, source in config.source.items():
         if source.event_time is not None and source.event_time.idle_after is not None and name not in united:
             raise ConfigurationError(

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from streamproof.config import ServiceSink, output_of
 from streamproof.connectors import services
-from streamproof.stream.operators import Operator, Require, RequireGap
+from streamproof.stream.node import Branch, Node
 from streamproof.stream.outputs import Outputs, SideKind
-from streamproof.stream.recipe import Recipe
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig, SourceConfig
@@ -75,7 +74,7 @@ class BoundQuery:
 
     config: "JobConfig"
     name: str
-    recipe: Recipe
+    root: Node
     checkpoint: str
     sides: Mapping[SideKind, str]
     targets: Mapping[str, Sequence[str]]
@@ -87,12 +86,12 @@ class BoundQuery:
 
     @property
     def source(self) -> "SourceConfig":
-        return self.config.source[self.recipe.source]
+        return self.config.source[self.root.sources[0]]
 
     @property
     def sources(self) -> "Mapping[str, SourceConfig]":
         """Its sources by name, in the order in which Spark numbers them."""
-        return {name: self.config.source[name] for name in self.recipe.sources}
+        return {name: self.config.source[name] for name in self.root.sources}
 
     @property
     def checkpoints(self) -> str:
@@ -118,7 +117,7 @@ class BoundJob:
         return BoundQuery(
             config=self.config,
             name=name,
-            recipe=self.outputs.main[name],
+            root=self.outputs.main[name],
             checkpoint=self.checkpoint(name),
             sides=sides,
             targets={output: self.targets(output) for output in (name, *sides.values())},
@@ -135,9 +134,9 @@ class BoundJob:
     def sides_of(self, query: str) -> dict[SideKind, str]:
         """The side outputs of a query, kind to name; those the job does not return go to a default place."""
         sides = self.outputs.sides_of(query)
-        recipe = self.outputs.main[query]
+        root = self.outputs.main[query]
         only = len(self.outputs.main) == 1
-        if SideKind.LATE not in sides and recipe.stateful:
+        if SideKind.LATE not in sides and root.stateful:
             sides[SideKind.LATE] = "late" if only and "late" not in self.outputs.main else f"{query}_late"
         if SideKind.REJECTED not in sides and not self._rejected_before(query):
             taken = {*self.outputs.main, *self.outputs.side}
@@ -147,23 +146,18 @@ class BoundJob:
 
     def _rejected_before(self, query: str) -> bool:
         """Whether an earlier query delivers everything that this one rejects: the same source, and the same requirements (R14)."""
-        recipe = self.outputs.main[query]
+        root = self.outputs.main[query]
         earlier = list(self.outputs.main)[: list(self.outputs.main).index(query)]
-        return any(_rejects_all_of(self.outputs.main[other], recipe) for other in earlier)
+        return any(_rejects_all_of(self.outputs.main[other], root) for other in earlier)
 
 
-def _rejects_all_of(other: Recipe, recipe: Recipe) -> bool:
-    """Whether every record that `recipe` rejects is rejected by `other`, by the same steps."""
+def _rejects_all_of(other: Node, root: Node) -> bool:
+    """Whether every record that a query rejects is rejected by the other, by the same steps."""
     others = {branch.source: branch for branch in other.branches}
-    return all(branch.source in others and _has_requirements_of(others[branch.source], branch) for branch in recipe.branches)
+    return all(branch.source in others and _has_requirements_of(others[branch.source], branch) for branch in root.branches)
 
 
-def _has_requirements_of(other: Recipe, recipe: Recipe) -> bool:
-    requirements = [number for number, step in enumerate(recipe.steps) if isinstance(step, Require | RequireGap)]
-    shared = recipe.steps[: requirements[-1] + 1] if requirements else ()
-    return len(shared) <= len(other.steps) and all(map(_is_same, shared, other.steps))
-
-
-def _is_same(one: Operator, other: Operator) -> bool:
-    """By identity, since comparing PySpark columns with == builds an expression; what windows require is made anew each time."""
-    return one is other or (isinstance(one, RequireGap) and one == other)
+def _has_requirements_of(other: Branch, branch: Branch) -> bool:
+    requirements = [number for number, step in enumerate(branch.steps) if step.rejects]
+    shared = branch.steps[: requirements[-1] + 1] if requirements else ()
+    return len(shared) <= len(other.steps) and all(one.is_same(theirs) for one, theirs in zip(shared, other.steps, strict=False))

@@ -20,13 +20,13 @@ def require_possible(config: "JobConfig", outputs: "Outputs") -> None:
     ConfigurationError
         If it has state, reads anything but topics, or writes a main output to anything but one topic, at least once.
     """
-    for name in dict.fromkeys(source for recipe in outputs.main.values() for source in recipe.sources):
+    for name in dict.fromkeys(source for root in outputs.main.values() for source in root.sources):
         _require_source(config, name)
-    for output, recipe in outputs.main.items():
-        for step in recipe.stateful_steps:
+    for output, root in outputs.main.items():
+        for operator in root.keeping:
             raise _refused(
                 config,
-                f"and the output {output} has a {step.name}",
+                f"and the output {output} has a {operator.name}",
                 "What a batch remembers is known once it is over, and which rows are late before it begins: a batch of this trigger is neither "
                 "when its rows go out. It runs jobs of require, filter, transform and union.",
                 _REMEDY,

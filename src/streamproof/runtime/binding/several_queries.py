@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 from streamproof.core.notes import Note, NoteCode
 
 if TYPE_CHECKING:
-    from streamproof.stream.recipe import Recipe
+    from streamproof.stream.node import Node
 
 
-def prices(main: "Mapping[str, Recipe]") -> Iterator[Note]:
-    """A note for each source that several main outputs read, with what that costs. `main` are the recipes of the main outputs."""
+def prices(main: "Mapping[str, Node]") -> Iterator[Note]:
+    """A note for each source that several main outputs read, with what that costs. `main` has the tree of each."""
     readers: dict[str, list[str]] = {}
-    for query, recipe in main.items():
-        for source in recipe.sources:
+    for query, root in main.items():
+        for source in root.sources:
             readers.setdefault(source, []).append(query)
     for source, queries in readers.items():
         if len(queries) > 1:

@@ -92,10 +92,10 @@ def _columns(query: "BoundQuery", spark: "SparkSession") -> "dict[str, StructTyp
         spark.conf.set(key, value)
     jvm_doors = _jvm.Doors(spark, query.checkpoint, _NOBODY)
     doors = (RealTimeDoors if real_time else SideDoors)(jvm_doors, dict.fromkeys(query.sides, _NOBODY))
-    rows = build(query.recipe, reads(query, spark, doors, stream=True, trace=False), doors).rows
-    if query.recipe.emission.parks:
+    rows = build(query.root, reads(query, spark, doors, stream=True, trace=False), doors).rows
+    if query.root.emission.parks:
         require_writable(rows)
         rows = doors.park(rows, _NOBODY)
-    main = tallied(rows, jvm_doors, query.name, stateful=query.recipe.aggregate is not None).rows.schema
+    main = tallied(rows, jvm_doors, query.name, sums=query.root.sums).rows.schema
     sides = {query.sides[kind]: merged_schema(shapes) for kind, shapes in doors.shapes.items() if kind in query.sides}
     return {query.name: main, **sides}

@@ -1,81 +1,73 @@
-"""Goes along the steps of a recipe without Spark: which columns are there at each, and whether a step names one that is not."""
+"""Goes along the operators of a query without Spark: which columns are there at each, and whether one names a column that is not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from streamproof.core.users_code import place_of, said
 from streamproof.errors import JobDefinitionError, StreamproofError
-from streamproof.runtime.checks.recorded_rows import Known, Reader, RecordedRows
-from streamproof.stream.aggregates import Declared
-from streamproof.stream.emissions.emission import REVISION
-from streamproof.stream.operators import Operator, Transform, WindowAggregate
+from streamproof.runtime.checks.recorded_rows import Reader, RecordedRows
+from streamproof.stream.known import Known, Look
+from streamproof.stream.operators import Operator
 
 if TYPE_CHECKING:
     from streamproof.stream.operators.operator import Mention
 
 
-def along(steps: Sequence[Operator], known: Known, reader: Reader) -> Known:
-    """The columns behind the steps; a name that is not there goes to `reader.problems`, what cannot be looked at to `reader.unseen`."""
-    for step in steps:
-        if isinstance(step, Transform):
-            known = _transformed(step, known, reader)
-            continue
-        for mention in step.mentioned():
-            _look(mention, known, reader)
-        if isinstance(step, WindowAggregate):
-            known = _aggregated(step, known, reader)
+def along(operators: Sequence[Operator], known: Known, reader: Reader) -> Known:
+    """The columns behind the operators; a name that is not there goes to `reader.problems`, what cannot be looked at to `reader.unseen`."""
+    look = _Looking(reader)
+    for operator in operators:
+        known = operator.columns(known, look)
     return known
 
 
-def _look(mention: "Mention", known: Known, reader: Reader) -> None:
-    for column in mention.columns:
-        with _kept(reader):
-            if mention.exact:
-                reader.require(mention.where, [(column,)], known, exact=True)
-            else:
-                reader.mentioned(mention.where, column, known)
+class _Looking(Look):
+    """Looks at what operators name; goes on where one name is wrong, so that the others are looked at too."""
 
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
 
-@contextmanager
-def _kept(reader: Reader) -> Iterator[None]:
-    """Keeps what is wrong with one name, so that the others are looked at too."""
-    try:
-        yield
-    except JobDefinitionError as problem:
-        reader.wrong(problem)
+    def mentions(self, mentions: "Sequence[Mention]", known: Known) -> None:
+        for mention in mentions:
+            for column in mention.columns:
+                with self._kept():
+                    if mention.exact:
+                        self.reader.require(mention.where, [(column,)], known, exact=True)
+                    else:
+                        self.reader.mentioned(mention.where, column, known)
 
+    def text(self, where: str, text: str, known: Known, *, besides: Iterable[str] = ()) -> None:
+        with self._kept():
+            self.reader.text(where, text, known, besides=besides)
 
-def _aggregated(step: WindowAggregate, known: Known, reader: Reader) -> Known:
-    """The columns of the rows of a window; looks at the SQL texts of declared aggregates."""
-    for name, one in step.aggregates.items():
-        for expression in one.expressions() if isinstance(one, Declared) else ():
-            columns = known if expression.of_rows else Known(expression.own)
-            with _kept(reader):
-                reader.text(f"{expression.part} of aggregate({name}=...)", expression.text, columns, besides=expression.own)
-    revision = (REVISION,) if step.emission.revised else ()
-    return Known((*step.by, "window_start", "window_end", *revision, *step.aggregates))
+    def applied(self, function: Callable[[Any], Any], named: str, known: Known) -> Known:
+        """The function is called with rows that are known by their names alone."""
+        reader = self.reader
+        try:
+            made = function(RecordedRows(known, reader))
+        except JobDefinitionError as problem:
+            place = place_of(problem)
+            said_where = f"{f'{place}: ' if place else ''}{problem.message}"
+            reader.wrong(JobDefinitionError(said_where, required=problem.required, remedy=problem.remedy))
+            return Known((), f"{named} is wrong")
+        except StreamproofError as problem:
+            reader.wrong(problem)
+            return Known((), f"{named} is wrong")
+        except Exception as problem:  # noqa: BLE001 -- it is the user's function, and what stands for rows is no DataFrame
+            return self._unseen(named, said(problem).removeprefix("NeedsSpark: "))
+        if not isinstance(made, RecordedRows):
+            return self._unseen(named, f"it returned a {type(made).__name__}")
+        return made.known
 
+    def _unseen(self, named: str, why: str) -> Known:
+        self.reader.pass_over(f"{named} ({why})")
+        return Known((), f"{named} was not looked at")
 
-def _transformed(step: Transform, known: Known, reader: Reader) -> Known:
-    """The columns that a transform gives; its function is called with rows that are known by their names alone."""
-    try:
-        made = step.function(RecordedRows(known, reader))  # type: ignore[arg-type]
-    except JobDefinitionError as problem:
-        place = place_of(problem)
-        said_where = f"{f'{place}: ' if place else ''}{problem.message}"
-        reader.wrong(JobDefinitionError(said_where, required=problem.required, remedy=problem.remedy))
-        return Known((), f"{step} is wrong")
-    except StreamproofError as problem:
-        reader.wrong(problem)
-        return Known((), f"{step} is wrong")
-    except Exception as problem:  # noqa: BLE001 -- it is the user's function, and what stands for rows is no DataFrame
-        return _unseen(step, said(problem).removeprefix("NeedsSpark: "), reader)
-    if not isinstance(made, RecordedRows):
-        return _unseen(step, f"it returned a {type(made).__name__}", reader)
-    return made.known
-
-
-def _unseen(step: Transform, why: str, reader: Reader) -> Known:
-    reader.pass_over(f"{step} ({why})")
-    return Known((), f"{step} was not looked at")
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        """Keeps what is wrong with one name."""
+        try:
+            yield
+        except JobDefinitionError as problem:
+            self.reader.wrong(problem)

@@ -1,12 +1,12 @@
 """Rows that are known by the names of their columns alone: what a transform is given where there is no Spark."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from streamproof.errors import StreamproofError
 from streamproof.runtime.checks.recording_spark import NeedsSpark, output_of, read_by
 from streamproof.runtime.checks.sql_names import Name, read_text
+from streamproof.stream.known import Known
 from streamproof.stream.problems import column_error
 
 if TYPE_CHECKING:
@@ -30,22 +30,6 @@ _KEPT = (
 """Methods whose rows have the same columns; some of them a transform may not call, which Spark's plan tells."""
 _TYPES = ("schema", "dtypes", "printSchema", "explain", "sparkSession", "rdd", "write", "writeStream")
 """What needs more than names."""
-
-
-@dataclass(frozen=True)
-class Known:
-    """The columns of rows, in order; `further` says why there may be others (""  where there are none)."""
-
-    names: tuple[str, ...]
-    further: str = ""
-
-    def has(self, name: str, *, exact: bool = False) -> bool:
-        return name in self.names if exact else name.lower() in map(str.lower, self.names)
-
-    def with_column(self, name: str) -> "Known":
-        if not self.has(name):
-            return Known((*self.names, name), self.further)
-        return Known(tuple(name if one.lower() == name.lower() else one for one in self.names), self.further)
 
 
 class Reader:

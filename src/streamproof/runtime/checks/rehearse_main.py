@@ -1,7 +1,7 @@
 """The process that calls a job function without Spark: python -m streamproof.runtime.checks.rehearse_main ANSWER TARGET PROFILE."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,14 +9,14 @@ from streamproof.core.users_code import place_of
 from streamproof.errors import JobDefinitionError, StreamproofError
 from streamproof.runtime.binding.several_queries import prices
 from streamproof.runtime.checks.known_columns import along
-from streamproof.runtime.checks.recorded_rows import Known, Reader
+from streamproof.runtime.checks.recorded_rows import Reader
 from streamproof.runtime.checks.recording_spark import NeedsSpark, install
 from streamproof.runtime.checks.rehearsal import Rehearsed
+from streamproof.stream.known import Known
 
 if TYPE_CHECKING:
     from streamproof.config import SourceConfig
-    from streamproof.stream.operators import Operator
-    from streamproof.stream.recipe import Recipe
+    from streamproof.stream.node import Branch, Node
 
 
 def main(arguments: list[str]) -> None:
@@ -46,9 +46,9 @@ def called(target: str, profile: str | None) -> Rehearsed:
 
     config = load(target, profile=profile)
     bound, reader = bind(config), Reader()
-    for recipe in bound.outputs.main.values():
+    for root in bound.outputs.main.values():
         try:
-            look_along(recipe, config.source, reader)
+            look_along(root, config.source, reader)
         except StreamproofError as problem:
             reader.wrong(problem)
     if reader.problems:
@@ -58,58 +58,50 @@ def called(target: str, profile: str | None) -> Rehearsed:
     return Rehearsed(outputs, notes=tuple(prices(bound.outputs.main)), unseen=tuple(reader.unseen))
 
 
-def require_possible_of_sources(recipe: "Recipe", sources: "Mapping[str, SourceConfig]") -> None:
+def require_possible_of_sources(root: "Node", sources: "Mapping[str, SourceConfig]") -> None:
     """JobDefinitionError for the first thing that `look_along` finds."""
     reader = Reader()
     try:
-        look_along(recipe, sources, reader)
+        look_along(root, sources, reader)
     except JobDefinitionError as problem:
         reader.wrong(problem)
     if reader.problems:
         raise reader.problems[0]
 
 
-def look_along(recipe: "Recipe", sources: "Mapping[str, SourceConfig]", reader: Reader) -> None:
-    """Goes along the steps for each source of a recipe; names that are not there go to the reader.
+def look_along(root: "Node", sources: "Mapping[str, SourceConfig]", reader: Reader) -> None:
+    """Goes along the steps for each source of a query; names that are not there go to the reader.
 
     Raises
     ------
     JobDefinitionError
         For a step that needs an event time where none is declared, and for a union of other columns, as far as they are known.
     """
-    from streamproof.stream.operators.union import require_alike, require_one_event_time
+    from streamproof.stream.together import require_alike, require_one_event_time
 
-    steps = recipe.steps[len(recipe.before_state) :]
-    ends = {branch.source: _ends(branch, steps, sources[branch.source], reader) for branch in recipe.branches}
-    if len(recipe.sources) == 1:
+    ends = {branch.source: _ends(branch, sources[branch.source], reader) for branch in root.branches}
+    if len(root.sources) == 1:
         return
-    if recipe.stateful:
-        times = {name: sources[name].event_time for name in recipe.sources}
+    if root.stateful:
+        times = {name: sources[name].event_time for name in root.sources}
         require_one_event_time({name: time.column if time else None for name, time in times.items()})
     if not any(known.further for known in ends.values()):
         require_alike({name: dict.fromkeys(known.names, "") for name, known in ends.items()})
 
 
-def _ends(branch: "Recipe", steps: "Sequence[Operator]", source: "SourceConfig", reader: Reader) -> Known:
-    """The columns of a source before the stateful steps; JobDefinitionError where these need an event time and none is declared.
-
-    Parameters
-    ----------
-    branch, steps
-        The row-wise steps of the rows of a source, and those from the first stateful one on.
-    """
+def _ends(branch: "Branch", source: "SourceConfig", reader: Reader) -> Known:
+    """The columns of a source before the stateful steps; JobDefinitionError where these need an event time and none is declared."""
     from streamproof.config.columns import columns_of
-    from streamproof.stream.operators.operator import Stateful
     from streamproof.stream.problems import needs_event_time
 
-    if source.event_time is None and any(isinstance(step, Stateful) for step in steps):
+    if source.event_time is None and branch.behind:
         raise needs_event_time(branch.source, columns_of(source.schema_ddl) if source.schema_ddl else {})
     if source.schema_ddl is None:
         known = Known((), f"the files of {branch.source} say their columns, no schema does")
     else:
         known = Known((*columns_of(source.schema_ddl), *_carried(source)))
     known = along(branch.steps, known, reader)
-    along(steps, known, reader)
+    along(branch.behind, known, reader)
     return known
 
 

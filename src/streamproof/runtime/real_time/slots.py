@@ -32,8 +32,8 @@ def require_slots(bound: "BoundJob", spark: "SparkSession") -> None:
         If the brokers do not tell.
     """
     asked: dict[str, int] = {}
-    for recipe in bound.outputs.main.values():
-        for name in recipe.sources:
+    for root in bound.outputs.main.values():
+        for name in root.sources:
             source = bound.config.source[name]
             assert isinstance(source, KafkaSource), "binding has refused every other one"
             asked[name] = asked.get(name, 0) + kafka.partitions(spark, name, source)

@@ -42,7 +42,7 @@ def tally_door(output: str) -> str:
     return f"tally:{output}"
 
 
-def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool, steps: Mapping[str, float] | None = None) -> Tallied:
+def tallied(rows: DataFrame, doors: "Doors", output: str, *, sums: bool, steps: Mapping[str, float] | None = None) -> Tallied:
     """Adds row hashes, hidden counts and float sums up, and takes the hidden columns off that only a proof writes.
 
     Floats of aggregations depend on the order of addition and are summed, and so is what rounds them; elsewhere they are hashed like the rest.
@@ -51,8 +51,8 @@ def tallied(rows: DataFrame, doors: "Doors", output: str, *, stateful: bool, ste
     names = rows.columns
     visible = [column for column in rows.schema.fields if column.name not in (ORIGINAL, RECORDS, ADDED, DUE)]
     in_proof = TRACE_HASH in names or TRACE in names
-    steps = steps if steps is not None else float_steps(rows) if stateful else {}
-    is_float = {column.name for column in visible if stateful and isinstance(column.dataType, DoubleType | FloatType)}
+    steps = steps if steps is not None else float_steps(rows) if sums else {}
+    is_float = {column.name for column in visible if sums and isinstance(column.dataType, DoubleType | FloatType)}
     floats = {
         column.name: steps.get(column.name, 0.0)
         for column in visible

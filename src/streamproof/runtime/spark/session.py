@@ -40,7 +40,7 @@ STREAMING: Mapping[str, str] = {
 }
 """Session settings of every query; a job's own [spark] settings win."""
 
-_QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parents[1] / 'log4j2.properties'}"
+_QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parents[2] / 'log4j2.properties'}"
 # PySpark prints the whole plan beside an error about a column; our errors say which column, and which are there.
 _PLANS_AS_JSON = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _LOGGING = "-Dstreamproof.log.level=error"

@@ -61,11 +61,11 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
         sides=query.sides,
         columns=planned.columns,
         floats=planned.floats,
-        recipe=query.recipe,
+        root=query.root,
         whole_files=[source.format if source.format in CONTAINERS else "" for source in query.sources.values()],
         events=events,
         leaps=Leaps(query.name),
-        quiet=QuietSources(query.name, query.recipe.sources if query.recipe.stateful else ()),
+        quiet=QuietSources(query.name, query.root.sources if query.root.stateful else ()),
         idle=_idle(valid),
         losses=recovered.losses,
         folders=FolderNotes(valid.spark, query.sources, query.config.resolve),
@@ -87,8 +87,8 @@ def _idle(valid: Validated) -> IdleSources:
     query = valid.query
     times = {name: source.event_time for name, source in query.sources.items()}
     after = {name: time.idle_after for name, time in times.items() if time is not None and time.idle_after is not None}
-    union = query.recipe.stateful and len(query.recipe.sources) > 1
-    idle = IdleSources(query.name, query.recipe.sources, after if union else {})
+    union = query.root.stateful and len(query.root.sources) > 1
+    idle = IdleSources(query.name, query.root.sources, after if union else {})
     idle.look_back(valid.logs)
     return idle
 
@@ -113,7 +113,7 @@ def _micro_batches(valid: Validated, planned: Planned, protocol: BatchProtocol) 
     query = valid.query
     first = valid.sinks[query.targets[query.name][0]]
     rows = planned.rows if first.place.shared else first.encoded(planned.rows)
-    writer = _jvm.for_each_batch(valid.spark, rows.writeStream.outputMode(query.recipe.emission.output_mode), protocol)
+    writer = _jvm.for_each_batch(valid.spark, rows.writeStream.outputMode(query.root.emission.output_mode), protocol)
     interval = query.config.trigger.interval
     return writer.trigger(availableNow=True) if interval is None else writer.trigger(processingTime=_as_spark_says(interval))
 

@@ -81,19 +81,23 @@ def plan(valid: Validated) -> Planned:
     jvm_doors = _jvm.Doors(spark, query.checkpoint, run)
     directories = {kind: _side_directory(sinks[query.targets[name][0]], name, manifests) for kind, name in query.sides.items()}
     doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories)
-    weaker = weaker_state(query.config.spark) if query.recipe.stateful else None
+    weaker = weaker_state(query.config.spark) if query.root.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
+<<<<<<< HEAD
     slower = slower_state(real_time=query.config.trigger.real_time) if query.recipe.aggregate is not None else None
     notes += [Note(NoteCode.SLOWER_STATE, slower)] if slower else []
     built = build(query.recipe, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
+=======
+    built = build(query.root, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
+>>>>>>> i40
     made_by = {**_made_by_sources(query), **built.made_by}
     notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)
     identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
     given, parked = built.rows, None
-    if query.recipe.emission.parks:
+    if query.root.emission.parks:
         require_writable(given)
         parked, given = given.schema, doors.park(given, manifests.parked_directory)
-    summed = tallied(given, jvm_doors, query.name, stateful=query.recipe.aggregate is not None)
+    summed = tallied(given, jvm_doors, query.name, sums=query.root.sums)
     if summed.not_compared:
         said = (
             f"A batch of {query.name} that runs again is compared without {', '.join(summed.not_compared)}: what a text or a condition "

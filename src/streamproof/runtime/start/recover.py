@@ -57,10 +57,10 @@ def recover(valid: Validated) -> Recovered:
 
 def _parking(valid: Validated) -> Parking | None:
     """Where the rows of the query wait; None where none have to."""
-    recipe = valid.query.recipe
-    if not recipe.emission.parks:
+    root = valid.query.root
+    if not root.emission.parks:
         return None
-    return Parking(valid.storage, valid.manifests, micros_of(recipe.allowed_lateness))
+    return Parking(valid.storage, valid.manifests, micros_of(root.allowed_lateness))
 
 
 def _require_published(valid: Validated, committed: list[int], losses: Losses) -> None:

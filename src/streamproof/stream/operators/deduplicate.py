@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import JobDefinitionError
-from streamproof.stream.operators.operator import Mention, Stateful, typed
+from streamproof.stream.operators.operator import Exercise, Kept, Mention, Stateful, typed
 from streamproof.stream.windows.window import DELAY, duration_of
 
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 _LONGEST = timedelta(days=36_500)
 """Spark adds the horizon to event times in microseconds: far longer ones would not fit there."""
+
+COPIES = Exercise(
+    "duplicate", "{query} deduplicates and met no duplicate.", "Make some: [source.{source}.faults] duplicates = 0.01"
+)
 
 
 @dataclass(frozen=True)
@@ -28,22 +32,34 @@ class Deduplicate(Stateful):
     key: tuple[str, ...]
     within: timedelta | None = None
 
-    def ready(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
-        return rows
-
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """By the event time itself: a late copy of an event that is forgotten would pass for a new one (R10)."""
         from pyspark.sql import functions as F
 
         return doors.late(rows, F.unix_micros(event_time))
 
-    def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+    def hold(self, rows: "DataFrame", event_time: str, doors: "Doors", *, followed: bool) -> Kept:
+        return Kept(self._once(rows, event_time, doors), event_time)
+
+    def _once(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         if self.within is None or DELAY not in rows.schema[event_time].metadata:  # a batch has no watermark, and forgets nothing
             return doors.once(rows, list(self.key))
         declared = dict(rows.schema[event_time].metadata)
         # Spark remembers a key for the delay that its event time bears. What stands behind goes by the watermark's own again.
         bearing = rows.withMetadata(event_time, {**declared, DELAY: micros_of(self.within) // 1000})
         return doors.once(bearing, list(self.key)).withMetadata(event_time, declared)
+
+    def refuses(self, method: str) -> JobDefinitionError | None:
+        if method != "transform()":
+            return None
+        return JobDefinitionError(
+            "transform() stands behind deduplicate().",
+            required="What deduplicate() remembers goes by the rows as they come to it; only the rows of a window may be transformed after it.",
+            remedy="Put transform() before deduplicate(). Where a window follows, it may also stand after aggregate().",
+        )
+
+    def exercises(self) -> Sequence[Exercise]:
+        return (COPIES,)
 
     def mentioned(self) -> Sequence[Mention]:
         return (Mention("deduplicate()", self.key, exact=True),)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from streamproof.stream.operators.operator import Mention, Operator
+from streamproof.stream.operators.operator import Exercise, Mention, RowWise
 from streamproof.stream.operators.require import Condition, column_of
 
 if TYPE_CHECKING:
@@ -15,19 +15,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Filter(Operator):
+class Filter(RowWise):
     """Rows for which the condition is not true are counted under a name and dropped."""
 
     condition: Condition
     name: str
 
-    def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+    def streaming(self, rows: "DataFrame", doors: "Doors") -> "DataFrame":
         from pyspark.sql import functions as F
 
         from streamproof.stream.problems import checked_column
 
         keep = checked_column(rows, self._where, partial(column_of, self.condition))
         return doors.drop(rows, F.coalesce(keep, F.lit(False)), self.name)
+
+    def exercises(self) -> Sequence[Exercise]:
+        missing = f"The filter {self.name} of {{query}} left no record out."
+        return (Exercise("filtered", missing, "Make values that it leaves out: [source.{source}.columns]", self.name),)
 
     def mentioned(self) -> Sequence[Mention]:
         return (Mention(self._where, [self.condition]),)

@@ -3,11 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
-if TYPE_CHECKING:
-    from datetime import timedelta
+from streamproof.errors import JobDefinitionError
+from streamproof.stream.emissions import Emission, Final
+from streamproof.stream.known import Known, Look
 
+if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from streamproof.stream.doors import Doors
@@ -30,45 +33,134 @@ class Mention:
     exact: bool = False
 
 
-class Operator(ABC):
-    """One step of a stream: what the user asked for, and the plan that it becomes."""
+@dataclass(frozen=True)
+class Exercise:
+    """What a record must do here at least once: where none does it, a proof says nothing of it (R29).
 
-    keeps_state: ClassVar[bool] = False
-    """Whether a row is held against others; then the operator is by event time, and behind the late door."""
+    Parameters
+    ----------
+    place
+        Where such records are by the account, or "revision" of those that change a row that is out.
+    name
+        Which of several, such as that of a filter.
+    missing
+        The sentence where it did not happen; `{query}` stands for the output.
+    remedy
+        What to write in the scenario so that it does; `{source}` stands for the source.
+    """
 
-    @abstractmethod
-    def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
-        """What it makes of streaming rows.
+    place: str
+    missing: str
+    remedy: str
+    name: str = ""
 
-        Parameters
-        ----------
-        event_time
-            The event-time column; empty where the source has none and the operator keeps no state.
-        """
+
+class Operator(ABC):  # noqa: B024 -- what a kind does not say is as it stands here
+    """What a node of a query does: what the user asked for, and the plan that it becomes."""
+
+    rejects: ClassVar[bool] = False
+    """Whether a record can leave by the rejected output here."""
+
+    @property
+    def users_code(self) -> str:
+        """How errors call the function of the user's that it runs; empty where it runs none."""
+        return ""
+
+    def exercises(self) -> Sequence[Exercise]:
+        """What records must do here in a proof."""
+        return ()
 
     def mentioned(self) -> Sequence[Mention]:
         """The columns that it names, so that `check` finds one that is not there before Spark runs."""
         return ()
 
+    def columns(self, known: Known, look: Look) -> Known:
+        """The columns of what comes out, as far as they are known without Spark; what it names is looked at on the way."""
+        look.mentions(self.mentioned(), known)
+        return known
+
+
+class RowWise(Operator):
+    """An operator that looks at each row by itself."""
+
+    @abstractmethod
+    def streaming(self, rows: "DataFrame", doors: "Doors") -> "DataFrame":
+        """What it makes of rows, in front of the first operator that keeps state."""
+
+    def after_state(self, rows: "DataFrame") -> "DataFrame":
+        """What it makes of the rows of an operator with state, whose hidden columns stay.
+
+        Most operators are refused there when the job function calls them.
+        """
+        raise NotImplementedError(f"{type(self).__name__} stands behind state")
+
+    def is_same(self, other: Operator) -> bool:
+        """Whether another one does the same. By identity: comparing PySpark columns with == builds an expression."""
+        return self is other
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What an operator with state gives, and the column that says when a row happened (TIMESTAMP)."""
+
+    rows: "DataFrame"
+    time: str
+
 
 class Stateful(Operator):
-    """An operator that keeps state; `name` is what a checkpoint calls it."""
+    """An operator that keeps state: a row is held against others, by event time, behind the late door. `name` is what a checkpoint calls it."""
 
     name: ClassVar[str]
-    keeps_state: ClassVar[bool] = True
+    sums: ClassVar[bool] = False
+    """Whether values that come out depend on the order in which rows are added up."""
+    ends: ClassVar[str] = ""
+    """What did not come where no row came out, "no window came to its end"; empty where rows pass at once."""
+    open_are: ClassVar[str] = ""
+    """What is open in its state, as the end of a run calls one of it; empty where the state holds no record that has not come out."""
+
+    @property
+    def emission(self) -> Emission:
+        """When its rows come out."""
+        return Final()
+
+    @property
+    def allowed_lateness(self) -> timedelta:
+        """How much longer than the lag of a source it takes rows."""
+        return timedelta()
+
+    @property
+    def waits(self) -> timedelta:
+        """How much longer than the watermark's delay a record may take and not be late, where that is of the operator itself."""
+        return timedelta()
 
     @property
     def multiplies(self) -> bool:
         """Whether `ready` makes several rows of one."""
         return False
 
-    @abstractmethod
+    def refuses(self, method: str) -> JobDefinitionError | None:
+        """Why a step may not take its rows, "transform()" or "window()"; None where it may."""
+        return None
+
+    def requires(self) -> Sequence[RowWise]:
+        """What rows must fulfil for it, looked at before anything is in state."""
+        return ()
+
+    def counted(self, *, rows: int, records: int) -> dict[str, int]:
+        """Where the records are whose rows came out, by place; `records` is what the hidden counts of the rows add up to."""
+        return {"emitted": rows}
+
     def ready(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """The rows as the operator takes them, one for each thing that it holds; called before `divert`, or behind an earlier operator."""
+        return rows
 
     @abstractmethod
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """The rows without the late ones, where this is the first operator with state (R10)."""
+
+    @abstractmethod
+    def hold(self, rows: "DataFrame", event_time: str, doors: "Doors", *, followed: bool) -> Kept:
+        """What comes out of it; `followed` says whether another operator with state stands behind it."""
 
     @abstractmethod
     def made_by(self, rows: "DataFrame") -> Mapping[str, str]:
@@ -77,7 +169,7 @@ class Stateful(Operator):
         Parameters
         ----------
         rows
-            What reaches the first operator with state: types of keys and aggregates are taken from it.
+            What comes to it: types of keys and aggregates are taken from it.
         """
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from streamproof.core.durations import format_duration
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH, WHOLE_TEXT, quoted, visible
-from streamproof.stream.operators.operator import Mention, Stateful, typed
+from streamproof.stream.operators.deduplicate import COPIES
+from streamproof.stream.operators.operator import Exercise, Kept, Mention, Stateful, typed
 from streamproof.stream.operators.window import trace_hash
 from streamproof.stream.windows import Session
 
@@ -29,6 +30,8 @@ class OrderedDeduplicate(Stateful):
     """
 
     name: ClassVar[str] = "ordered deduplicate"
+    ends: ClassVar[str] = "the horizon of none came to its end"
+    open_are: ClassVar[str] = "key"
 
     key: tuple[str, ...]
     within: timedelta
@@ -39,13 +42,21 @@ class OrderedDeduplicate(Stateful):
     def session(self) -> Session:
         return Session(self.within)
 
-    def ready(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
-        return rows
-
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         return self.session.divert(rows, event_time, doors)
 
-    def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+    @property
+    def waits(self) -> timedelta:
+        return self.within
+
+    def counted(self, *, rows: int, records: int) -> dict[str, int]:
+        """A row that stays stands for the copies that it is chosen from."""
+        return {"emitted": rows, "duplicate": records - rows}
+
+    def hold(self, rows: "DataFrame", event_time: str, doors: "Doors", *, followed: bool) -> Kept:
+        return Kept(self._chosen(rows, event_time), event_time)
+
+    def _chosen(self, rows: "DataFrame", event_time: str) -> "DataFrame":
         """The rows that stay, with the hidden number of rows that each stands for (and in proofs the sum of their trace hashes)."""
         from pyspark.sql import functions as F
 
@@ -84,6 +95,16 @@ class OrderedDeduplicate(Stateful):
                 required="Rows are put in order by a number, a text, a date, a timestamp or a truth.",
                 remedy="Make such a column by transform() before it.",
             )
+
+    def refuses(self, method: str) -> JobDefinitionError | None:
+        return JobDefinitionError(
+            f"{method} stands behind deduplicate(order_by=...).",
+            required="A row that stays comes when the watermark is beyond its event time and the horizon: every window of that time would be over by then.",
+            remedy="Return it as an output, and read that by another job; or leave order_by out, where it does not matter which copy stays.",
+        )
+
+    def exercises(self) -> Sequence[Exercise]:
+        return (COPIES,)
 
     def mentioned(self) -> Sequence[Mention]:
         return (
@@ -128,12 +149,3 @@ def require_ordered(order_by: object, keep: object, within: str | None) -> None:
             required="Which row stays is known once no other can come: a row waits until none of its key has come for that long.",
             remedy='Write how far apart copies can be, such as within="10 minutes".',
         )
-
-
-def nothing_behind(step: str) -> JobDefinitionError:
-    """The error for a step behind it."""
-    return JobDefinitionError(
-        f"{step} stands behind deduplicate(order_by=...).",
-        required="A row that stays comes when the watermark is beyond its event time and the horizon: every window of that time would be over by then.",
-        remedy="Return it as an output, and read that by another job; or leave order_by out, where it does not matter which copy stays.",
-    )

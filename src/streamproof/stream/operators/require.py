@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from streamproof.stream.operators.operator import Mention, Operator
+from streamproof.stream.operators.operator import Mention, RowWise
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -17,12 +17,14 @@ Condition = Any
 
 
 @dataclass(frozen=True)
-class Require(Operator):
+class Require(RowWise):
     """Rows for which a condition is not true leave by the rejected output, with the condition as the reason."""
+
+    rejects: ClassVar[bool] = True
 
     conditions: Mapping[str, Condition]
 
-    def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+    def streaming(self, rows: "DataFrame", doors: "Doors") -> "DataFrame":
         from streamproof.stream.problems import checked_column
 
         return doors.reject(rows, checked_column(rows, "require()", partial(_failed, self.conditions)))

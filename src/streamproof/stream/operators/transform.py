@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from streamproof.core.paths import display
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import JobDefinitionError, StreamproofError
+from streamproof.stream.known import Known, Look
 from streamproof.stream.names import MADE
-from streamproof.stream.operators.operator import Operator
+from streamproof.stream.operators.operator import RowWise
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Transform(Operator):
+class Transform(RowWise):
     """A function of the DataFrame, applied when the plan is built."""
 
     function: "Callable[[DataFrame], DataFrame]"
@@ -35,7 +36,7 @@ class Transform(Operator):
         code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
         return f"transform({named})" + (f" in {display(Path(code.co_filename))} line {code.co_firstlineno}" if code else "")
 
-    def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+    def streaming(self, rows: "DataFrame", doors: "Doors") -> "DataFrame":
         """The rows, marked: the optimiser pushes a filter below a projection and computes what it needs of it a second time.
 
         A function of the user's would be called twice a row for each door behind it. A filter that asks for a column that is not
@@ -44,6 +45,16 @@ class Transform(Operator):
         from pyspark.sql import functions as F
 
         return self.applied(rows).withColumn(MADE, F.spark_partition_id())
+
+    def after_state(self, rows: "DataFrame") -> "DataFrame":
+        return self.applied(rows)
+
+    @property
+    def users_code(self) -> str:
+        return str(self)
+
+    def columns(self, known: Known, look: Look) -> Known:
+        return look.applied(self.function, str(self), known)
 
     def applied(self, rows: "DataFrame") -> "DataFrame":
         """What the function returns; JobDefinitionError where it fails, or does what a transform may not."""

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 from streamproof.core.durations import format_duration
 from streamproof.stream.aggregates.declared import Declared, columns_of, said_of
 from streamproof.stream.emissions import Emission, Final, revisions
-from streamproof.stream.names import ADDED, DUE, RECORDS, TRACE, TRACE_HASH, WHOSE
-from streamproof.stream.operators.operator import Mention, Stateful, typed
+from streamproof.stream.emissions.emission import REVISION
+from streamproof.stream.known import Known, Look
+from streamproof.stream.names import INSTANT, RECORDS, TRACE, TRACE_HASH, hidden_in
+from streamproof.stream.operators.operator import Exercise, Kept, Mention, RowWise, Stateful, typed
+from streamproof.stream.operators.require_gap import RequireGap
 from streamproof.stream.windows import Window
 from streamproof.stream.windows.window import delay_of
 
@@ -19,17 +22,37 @@ if TYPE_CHECKING:
     from streamproof.stream.doors import Doors
 
 
+BOUNDS = ("window_start", "window_end")
+
+
 @dataclass(frozen=True)
 class WindowAggregate(Stateful):
     """Rows per window and key: one once the window can no longer change, or several, with their revision."""
 
     name: ClassVar[str] = "window"
+    sums: ClassVar[bool] = True
+    ends: ClassVar[str] = "no window came to its end"
+    open_are: ClassVar[str] = "window"
 
     window: Window
     by: tuple[str, ...]
-    allowed_lateness: timedelta
+    lateness: timedelta
     aggregates: "Mapping[str, Column | Declared]"
-    emission: Emission = field(default_factory=Final)
+    emits: Emission = field(default_factory=Final)
+
+    @property
+    def emission(self) -> Emission:
+        return self.emits
+
+    @property
+    def allowed_lateness(self) -> timedelta:
+        return self.lateness
+
+    def requires(self) -> Sequence[RowWise]:
+        return () if (gap := self.window.own_gap) is None else (RequireGap(gap),)
+
+    def counted(self, *, rows: int, records: int) -> dict[str, int]:
+        return {"emitted": records}
 
     @property
     def multiplies(self) -> bool:
@@ -41,15 +64,15 @@ class WindowAggregate(Stateful):
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         return self.window.divert(rows, event_time, doors)
 
-    def streaming(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
-        """Groups by window and key, with a hidden record count (and in proofs the sum of trace hashes)."""
-        return self._aggregated(rows, event_time, doors)
-
-    def before_window(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
-        """The same for a window behind it, with the instant of each row."""
+    def hold(self, rows: "DataFrame", event_time: str, doors: "Doors", *, followed: bool) -> Kept:
+        """Groups by window and key, with a hidden record count (and in proofs the sum of trace hashes); for an operator behind it with the
+        instant of each row.
+        """
         from streamproof.stream.operators.window_behind import instant_of
 
-        return self._aggregated(rows, event_time, doors, instant_of(self, delay_of(rows, event_time)))
+        if not followed:
+            return Kept(self._aggregated(rows, event_time, doors), event_time)
+        return Kept(self._aggregated(rows, event_time, doors, instant_of(self, delay_of(rows, event_time))), INSTANT)
 
     def _aggregated(self, rows: "DataFrame", event_time: str, doors: "Doors", *instant: "Column") -> "DataFrame":
         from pyspark.sql import functions as F
@@ -77,7 +100,7 @@ class WindowAggregate(Stateful):
         require_no_python(grouped)
         counts, revision = revisions.shown(self.emission, self.by) if self.emission.revised else ([], [])
         return grouped.select(
-            *hidden_in(grouped),
+            *hidden_in(grouped.columns),
             *counts,
             *instant,
             *self.by,
@@ -87,6 +110,21 @@ class WindowAggregate(Stateful):
             *revision,
             *self.aggregates,
         )
+
+    def columns(self, known: Known, look: Look) -> Known:
+        look.mentions(self.mentioned(), known)
+        for name, one in self.aggregates.items():
+            for expression in one.expressions() if isinstance(one, Declared) else ():
+                there = known if expression.of_rows else Known(expression.own)
+                look.text(f"{expression.part} of aggregate({name}=...)", expression.text, there, besides=expression.own)
+        revision = (REVISION,) if self.emission.revised else ()
+        return Known((*self.by, *BOUNDS, *revision, *self.aggregates))
+
+    def exercises(self) -> Sequence[Exercise]:
+        if not self.emission.revised:
+            return ()
+        remedy = "Let some come late, and not too late: [source.{source}.disorder] delayed = 0.05"
+        return (Exercise("revision", "No window of {query} gave a second row.", remedy),)
 
     def mentioned(self) -> Sequence[Mention]:
         return Mention("window(by=...)", self.by, exact=True), Mention(
@@ -105,11 +143,6 @@ class WindowAggregate(Stateful):
         types = {field.name: field.dataType.simpleString() for field in made.schema.fields}
         parts["order of aggregates"] = ", ".join(self.aggregates)
         return parts | {f"aggregate {name}": f"{said_of(column)} {types[name]}" for name, column in self.aggregates.items()}
-
-
-def hidden_in(rows: "DataFrame") -> list[str]:
-    """The hidden aggregates of rows; they stand in front: Spark orders a state's value by the final projection, and readers count on it."""
-    return [name for name in (RECORDS, TRACE_HASH, ADDED, DUE, WHOSE) if name in rows.columns]
 
 
 def trace_hash(trace: "Column") -> "Column":

@@ -1,6 +1,6 @@
 """A window behind a window: what it groups are the rows of the first one, each at the end of its window."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from streamproof.errors import JobDefinitionError
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from streamproof.stream.emissions import Emission
+    from streamproof.stream.node import Node
     from streamproof.stream.operators.window import WindowAggregate
-    from streamproof.stream.recipe import Recipe
     from streamproof.stream.windows import Window
 
 
-def require_behind(recipe: "Recipe", window: "Window", by: tuple[str, ...], emission: "Emission") -> None:
+def require_behind(node: "Node", window: "Window", by: tuple[str, ...], emission: "Emission") -> None:
     """JobDefinitionError for a window behind another one that could not be accounted for, or proved."""
     from streamproof.stream.windows import Session
 
-    windows = recipe.windows
+    windows = _windows(node)
     if not windows:
         return
     first = windows[0]
@@ -37,7 +37,7 @@ def require_behind(recipe: "Recipe", window: "Window", by: tuple[str, ...], emis
             required="A stream has two windows at most.",
             remedy="Return the second one as an output, and read that by another job.",
         )
-    if recipe.steps[-1] is not first:
+    if node.operator is not first:
         raise JobDefinitionError(
             "transform() stands between two windows.",
             required="The rows of the first window go into the second as they are, so that every record stays accounted for.",
@@ -65,8 +65,15 @@ def require_behind(recipe: "Recipe", window: "Window", by: tuple[str, ...], emis
         )
 
 
-def require_plain(windows: "Sequence[WindowAggregate]", aggregates: "Mapping[str, Column | Declared]") -> None:
+def _windows(node: "Node") -> "list[WindowAggregate]":
+    from streamproof.stream.operators.window import WindowAggregate
+
+    return [operator for operator in node.keeping if isinstance(operator, WindowAggregate)]
+
+
+def require_plain(node: "Node", aggregates: "Mapping[str, Column | Declared]") -> None:
     """JobDefinitionError for accumulators and sketches in one of two windows; `aggregates` are those of the second."""
+    windows = _windows(node)
     if not windows:
         return
     declared = [name for made in (windows[0].aggregates, aggregates) for name, one in made.items() if isinstance(one, Declared)]

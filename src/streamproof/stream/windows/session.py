@@ -38,6 +38,10 @@ class Session(Window):
         cut = "" if self.longest is None else f" cut every {format_duration(self.longest)}"
         return f"session {self.gap if isinstance(self.gap, Gap) else format_duration(self.gap)}{cut}"
 
+    @property
+    def own_gap(self) -> Gap | None:
+        return self.gap if isinstance(self.gap, Gap) else None
+
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         from pyspark.sql import functions as F
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, GroupedData
 
     from streamproof.stream.doors import Doors
+    from streamproof.stream.windows.gap import Gap
 
 DELAY = "spark.watermarkDelayMs"
 """Where Spark keeps the watermark's delay: in the metadata of the column that it was declared on."""
@@ -29,6 +30,11 @@ class Window(ABC):
     """Whether an event can lie in several windows."""
     needs_key: ClassVar[bool] = False
     """Whether Spark has these windows only of a key."""
+
+    @property
+    def own_gap(self) -> "Gap | None":
+        """The gap that each event brings in a column; None where they bring none."""
+        return None
 
     def assigned(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """The rows, one for each window that they lie in; where there are several, the further ones are counted (R11)."""

@@ -134,8 +134,8 @@ def test_rows_of_a_sink_without_folders_have_no_batch(layout):
 def test_state_is_read_and_what_it_holds_twice_is_named(layout):
     window = {"by": ["a"], "end_us": 2, "records": 3, "hash": 4}
     operators = [
-        {"operator": 0, "kind": "deduplicate", "rows": [{"key": ["t-1"], "expires_us": 9}]},
-        {"operator": 1, "kind": "window", "rows": [window, window]},
+        {"operator": 0, "holds": "key", "rows": [{"key": ["t-1"], "expires_us": 9}]},
+        {"operator": 1, "holds": "window", "rows": [window, window]},
     ]
     layout.state.write_text(json.dumps({"operators": operators}))
 
@@ -148,7 +148,7 @@ def test_state_is_read_and_what_it_holds_twice_is_named(layout):
 
 def test_a_state_that_could_not_be_read_says_why_and_records_without_a_time_are_counted(layout):
     rows = _windows([{"by": '["a"]', "records": 3, "hash": 4}, {"by": '["b"]', "records": 1, "hash": 5, "end_us": 30}])
-    layout.state.write_text(json.dumps({"operators": [{"operator": 0, **rows}]}))
+    layout.state.write_text(json.dumps({"operators": [{"operator": 0, "holds": "window", "rows": rows}]}))
 
     state = read_state(layout.state)
 

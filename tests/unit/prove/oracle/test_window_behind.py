@@ -118,8 +118,8 @@ def test_the_state_of_each_window_is_held_against_its_own():
 def test_two_windows_in_a_state_file_are_told_apart_by_their_numbers(tmp_path):
     row = {"by": ["a"], "end_us": 60, "records": 2, "hash": 5}
     operators = [
-        {"operator": 1, "kind": "window", "rows": [row]},
-        {"operator": 0, "kind": "window", "rows": [{**row, "records": 3}]},
+        {"operator": 1, "holds": "window", "rows": [row]},
+        {"operator": 0, "holds": "window", "rows": [{**row, "records": 3}]},
     ]
     (tmp_path / "state.json").write_text(json.dumps({"operators": operators}))
 

@@ -78,8 +78,8 @@ def layout_of(bound: BoundJob) -> Layout:
 def query_layouts(bound: BoundJob, folder: Path) -> list[QueryLayout]:
     """Where each query of a scenario lies on local disk."""
     found = []
-    for query, recipe in bound.outputs.main.items():
-        declared = [bound.config.source[name].event_time for name in recipe.sources]
+    for query, root in bound.outputs.main.items():
+        declared = [bound.config.source[name].event_time for name in root.sources]
         times = tuple(dict.fromkeys(time.column for time in declared if time is not None))
         kinds = {query: "main", **{name: str(kind) for kind, name in bound.sides_of(query).items()}}
         outputs = [

@@ -14,9 +14,9 @@ from streamproof.config.sources import EventTime
 from streamproof.core.durations import format_duration
 from streamproof.errors import ScenarioError
 from streamproof.prove.artifacts.history import History, QueryView
-from streamproof.stream.operators import Filter, Require
+from streamproof.stream.node import Node
+from streamproof.stream.operators.operator import Exercise as Asked
 from streamproof.stream.outputs import Outputs, SideKind
-from streamproof.stream.recipe import Recipe
 
 
 class Code(StrEnum):
@@ -29,6 +29,10 @@ class Code(StrEnum):
     DUPLICATE = "duplicate-not-exercised"
     REVISION = "revision-not-exercised"
     OLDER_FACT = "older-fact-not-exercised"
+
+
+_CODES = {"filtered": Code.FILTER, "duplicate": Code.DUPLICATE, "revision": Code.REVISION}
+"""By the places that operators name."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +75,10 @@ def exercises(outputs: Outputs, event_times: Mapping[str, EventTime | None], ver
     the greatest version of a key.
     """
     found: list[Exercise] = []
-    for query, recipe in outputs.main.items():
-        found += _of_query(query, recipe, outputs.sides_of(query), event_times[recipe.source])
+    for query, root in outputs.main.items():
+        found += _of_query(query, root, outputs.sides_of(query), event_times[root.sources[0]])
         if query in versioned:
-            found.append(_of_facts(query, recipe.source))
+            found.append(_of_facts(query, root.sources[0]))
     return found
 
 
@@ -104,41 +108,37 @@ def require_known(may_be: Sequence[str], wanted: Sequence[Exercise]) -> None:
             )
 
 
-def _of_query(query: str, recipe: Recipe, sides: Mapping[SideKind, str], event_time: EventTime | None) -> Iterator[Exercise]:
-    source = recipe.source
-    if recipe.aggregate is not None or recipe.ordered is not None:
-        ended = "no window came to its end" if recipe.ordered is None else "the horizon of none came to its end"
-        no_row = f"The output {query} has no row: {ended}. Make the events span more time: [source.{source}] span"
+def _of_query(query: str, root: Node, sides: Mapping[SideKind, str], event_time: EventTime | None) -> Iterator[Exercise]:
+    source, last = root.sources[0], root.last
+    if last is not None and last.ends:
+        missing, remedy = f"The output {query} has no row: {last.ends}.", f"Make the events span more time: [source.{source}] span"
     else:
-        no_row = f"The output {query} has no row. Make records that come through: [source.{source}.columns]"
-    missing, _, remedy = no_row.rpartition(". ")
-    yield Exercise(Code.OUTPUT, query, (query,), f"{missing}.", remedy)
-    if recipe.stateful:
-        horizon = recipe.ordered.within if recipe.ordered is not None else timedelta()
-        delay = format_duration((event_time.lag if event_time else timedelta()) + recipe.allowed_lateness + horizon)
+        missing, remedy = f"The output {query} has no row.", f"Make records that come through: [source.{source}.columns]"
+    yield Exercise(Code.OUTPUT, query, (query,), missing, remedy)
+    if last is not None:
+        delay = format_duration((event_time.lag if event_time else timedelta()) + root.allowed_lateness + last.waits)
         late = (
             f"Let some come late: [source.{source}.disorder] delayed = 0.02, delayed_by longer than {delay}, three batches or more"
         )
         yield Exercise(Code.LATE, query, _names(sides, SideKind.LATE), f"No record came late to {query}.", late)
-    required = any(isinstance(step, Require) for step in recipe.every_step)
+    required = any(operator.rejects for operator in root.operators)
     if required or event_time is not None:
         bad = "invalid = 0.01 and invalid_values" if required else "missing_time = 0.01"
         remedy = f"Make some that must be: [source.{source}.faults] {bad}"
         yield Exercise(Code.REJECTED, query, _names(sides, SideKind.REJECTED), f"No record was rejected from {query}.", remedy)
-    for step in recipe.every_step:
-        if isinstance(step, Filter):
-            missing = f"The filter {step.name} of {query} left no record out."
-            remedy = f"Make values that it leaves out: [source.{source}.columns]"
-            yield Exercise(Code.FILTER, query, (f"filtered.{step.name}",), missing, remedy)
-    if recipe.emission.revised:
-        remedy = f"Let some come late, and not too late: [source.{source}.disorder] delayed = 0.05"
-        missing = f"No window of {query} gave a second row."
-        yield Exercise(Code.REVISION, query, (f"{query}.revision", "revision"), missing, remedy)
-    if recipe.deduplicate is not None or recipe.ordered is not None:
-        remedy = f"Make some: [source.{source}.faults] duplicates = 0.01"
-        yield Exercise(
-            Code.DUPLICATE, query, _names(sides, SideKind.DUPLICATE), f"{query} deduplicates and met no duplicate.", remedy
-        )
+    for operator in root.operators:
+        for one in operator.exercises():
+            said = one.missing.format(query=query), one.remedy.format(source=source)
+            yield Exercise(_CODES[one.place], query, _called(one, query, sides), *said)
+
+
+def _called(one: Asked, query: str, sides: Mapping[SideKind, str]) -> tuple[str, ...]:
+    """What a scenario may call it: by the output that such records leave by, or by a word."""
+    if one.name:
+        return (f"{one.place}.{one.name}",)
+    if one.place in set(SideKind):
+        return _names(sides, SideKind(one.place))
+    return (f"{query}.{one.place}", one.place)
 
 
 def _of_facts(query: str, source: str) -> Exercise:

@@ -6,6 +6,7 @@ from typing import Any
 from streamproof.config import FilesSink, ServiceSink
 from streamproof.connectors import services
 from streamproof.connectors.files.sink import guarantee_at
+from streamproof.core.account import PLACES
 from streamproof.core.notes import Note, NoteCode
 from streamproof.prove.artifacts.float_order import NotCompared, not_compared
 from streamproof.prove.artifacts.history import History, QueryView
@@ -47,7 +48,7 @@ def _notes(subject: JobSubject, let_be: list[str]) -> Iterator[Note]:
         yield Note(NoteCode.NOT_IN_REAL_TIME, said)
     yield from (Note(NoteCode.FLOAT_ORDER, one.says) for one in _not_compared(subject))
     weaker = weaker_state(subject.config.spark)
-    if weaker and any(recipe.stateful for recipe in subject.bound.outputs.main.values()):
+    if weaker and any(root.stateful for root in subject.bound.outputs.main.values()):
         yield Note(NoteCode.WEAKER_STATE, weaker)
     untraced = [query for query, arrivals in subject.arrivals.items() if not arrivals.traced]
     if untraced:
@@ -79,8 +80,8 @@ def _event_time(subject: JobSubject, history: History) -> dict[str, Any]:
         (trace, *fates[trace]) for outcome in view.batches for trace in outcome.traces if trace in fates
     ]
     arrival_of = {event.trace: event.arrival for event in subject.written.events.values()}
-    rare = [entry for entry in traces if entry[1] in ("late", "rejected", "duplicate", "filtered")]
-    common = [entry for entry in traces if entry[1] in ("emitted", "open_state")]
+    rare = [entry for entry in traces if entry[1] in PLACES and not PLACES[entry[1]].stays]
+    common = [entry for entry in traces if entry[1] in PLACES and PLACES[entry[1]].stays]
     late = [entry for entry in rare if entry[1] == "late"][:_POINTS]
     others = _thinned([entry for entry in rare if entry[1] != "late"], max(0, (_POINTS - len(late)) // 4))
     shown = [*late, *others, *_thinned(common, _POINTS - len(late) - len(others))]

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from streamproof.core.account import PLACES
 from streamproof.core.clock import from_micros
 from streamproof.prove.artifacts.history import History
 from streamproof.prove.checkers import CannotTell
-from streamproof.prove.checkers.account import PLACES, found_places
+from streamproof.prove.checkers.account import found_places
 
 
 def account_of(history: History) -> dict[str, int]:

@@ -98,7 +98,7 @@ def test_afterwards_outputs_and_windows_are_the_product_s_own_again(tmp_path):
 
 def test_a_function_that_needs_more_than_a_stream_is_told_so(tmp_path):
     with pytest.raises(JobDefinitionError, match="AttributeError"):
-        calls_of(config_of(tmp_path, JOB.replace("checked = trades", "trades.recipe; checked = trades")))
+        calls_of(config_of(tmp_path, JOB.replace("checked = trades", "trades.node; checked = trades")))
 
 
 def test_every_maker_of_windows_is_written_down():

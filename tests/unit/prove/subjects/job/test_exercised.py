@@ -13,8 +13,8 @@ from streamproof.errors import ScenarioError
 from streamproof.prove.assembling import verdict_of
 from streamproof.prove.oracle.facts import Facts
 from streamproof.prove.subjects.job.exercised import Code, exercises, is_allowed, not_exercised, require_known
+from streamproof.stream.node import source
 from streamproof.stream.outputs import Outputs
-from streamproof.stream.recipe import Recipe
 from unit.prove.small import DEDUPLICATED, ONCE, PLAIN, RECORDS, WINDOW, at, faultless, with_rows
 
 EVENT_TIME = EventTime(column="ts", unit="milliseconds", lag="10 seconds")
@@ -29,7 +29,7 @@ def totals(stream):
 
 
 def trades():
-    return sp.Stream(Recipe("trades"))
+    return sp.Stream(source("trades"))
 
 
 def wanted(*, event_time=EVENT_TIME, **outputs):

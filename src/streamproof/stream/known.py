@@ -1,0 +1,37 @@
+"""Rows without Spark: the names of their columns, and who holds names against them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from streamproof.stream.operators.operator import Mention
+
+
+@dataclass(frozen=True)
+class Known:
+    """The columns of rows, in order; `further` says why there may be others (""  where there are none)."""
+
+    names: tuple[str, ...]
+    further: str = ""
+
+    def has(self, name: str, *, exact: bool = False) -> bool:
+        return name in self.names if exact else name.lower() in map(str.lower, self.names)
+
+    def with_column(self, name: str) -> "Known":
+        if not self.has(name):
+            return Known((*self.names, name), self.further)
+        return Known(tuple(name if one.lower() == name.lower() else one for one in self.names), self.further)
+
+
+class Look(Protocol):
+    """Looks at what operators name, where there is no Spark; what is wrong, and what could not be looked at, it keeps."""
+
+    def mentions(self, mentions: "Sequence[Mention]", known: Known) -> None:
+        """Holds what an operator mentions against the columns."""
+
+    def text(self, where: str, text: str, known: Known, *, besides: Iterable[str] = ()) -> None:
+        """Holds the names in a SQL text against the columns, and others that may stand in it."""
+
+    def applied(self, function: "Callable[[Any], Any]", named: str, known: Known) -> Known:
+        """The columns of what a function of the user's makes of rows; `named` is how errors call it."""

@@ -1,0 +1,136 @@
+"""A query is a tree: its leaves are sources, its root is an output. Nobody who walks it asks which kind an operator is of."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from streamproof.stream.operators.operator import Operator, RowWise, Stateful
+
+if TYPE_CHECKING:
+    from streamproof.stream.emissions import Emission
+
+
+@dataclass(frozen=True)
+class Branch:
+    """The way of a source's records to the output.
+
+    Parameters
+    ----------
+    steps
+        What they go through by themselves: the row-wise operators in front of the first one that keeps state, and what the operators behind
+        require there, since what is rejected must have changed no state.
+    behind
+        The operators from the first one that keeps state on.
+    """
+
+    source: str
+    steps: tuple[RowWise, ...] = ()
+    behind: tuple[Operator, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """An operator and what it takes: no input (a source), one, or two. Nodes are compared by identity: streams that share one have it once.
+
+    Parameters
+    ----------
+    source
+        The name of the source that a leaf is; empty of other nodes.
+    """
+
+    operator: Operator
+    inputs: "tuple[Node, ...]" = ()
+    source: str = ""
+
+    def then(self, operator: Operator, *others: "Node") -> "Node":
+        """A node behind this one, and behind others where the operator takes several."""
+        return Node(operator, (self, *others))
+
+    def walk(self) -> "Iterator[Node]":
+        """Every node once, the inputs of a node before it."""
+        seen: set[Node] = set()
+        yield from self._walked(seen)
+
+    def _walked(self, seen: "set[Node]") -> "Iterator[Node]":
+        for node in self.inputs:
+            yield from node._walked(seen)
+        if self not in seen:
+            seen.add(self)
+            yield self
+
+    @property
+    def operators(self) -> tuple[Operator, ...]:
+        """Those of all nodes, the inputs of a node before it."""
+        return tuple(node.operator for node in self.walk())
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names of all sources, in the order in which Spark numbers them."""
+        return tuple(node.source for node in self.walk() if node.source)
+
+    @property
+    def keeping(self) -> tuple[Stateful, ...]:
+        """The operators that keep state, the inputs of one before it."""
+        return tuple(operator for operator in self.operators if isinstance(operator, Stateful))
+
+    @property
+    def stateful(self) -> bool:
+        return bool(self.keeping)
+
+    @property
+    def last(self) -> Stateful | None:
+        """The operator with state whose rows come out, perhaps through row-wise ones; None where nothing keeps state."""
+        if isinstance(self.operator, Stateful):
+            return self.operator
+        return self.inputs[0].last if len(self.inputs) == 1 else None
+
+    @property
+    def emission(self) -> "Emission":
+        """When rows come out; a query without state gives each row once."""
+        from streamproof.stream.emissions import Final
+
+        return self.last.emission if self.last is not None else Final()
+
+    @property
+    def allowed_lateness(self) -> timedelta:
+        return max((operator.allowed_lateness for operator in self.keeping), default=timedelta())
+
+    @property
+    def sums(self) -> bool:
+        """Whether values that come out depend on the order in which rows are added up."""
+        return self.last is not None and self.last.sums
+
+    def counted(self, *, rows: int, records: int) -> dict[str, int]:
+        """Where the records of the rows of the output are, by place.
+
+        Parameters
+        ----------
+        rows, records
+            How many rows came out, and what their hidden counts of records add up to.
+        """
+        return {"emitted": rows} if self.last is None else self.last.counted(rows=rows, records=records)
+
+    @property
+    def branches(self) -> tuple[Branch, ...]:
+        """The way of each source's records, in the order in which Spark numbers sources."""
+        return tuple(self._branches(Branch("")))
+
+    def _branches(self, way: Branch) -> Iterator[Branch]:
+        """The ways from the sources below this node; `way` is what stands behind it."""
+        if self.source:
+            required = (step for operator in way.behind if isinstance(operator, Stateful) for step in operator.requires())
+            yield replace(way, source=self.source, steps=(*way.steps, *required))
+        if isinstance(self.operator, Stateful):
+            way = Branch("", (), (self.operator, *way.steps, *way.behind))
+        if isinstance(self.operator, RowWise):
+            way = replace(way, steps=(self.operator, *way.steps))
+        for node in self.inputs:
+            yield from node._branches(way)
+
+
+def source(name: str) -> Node:
+    """The leaf of a source."""
+    from streamproof.stream.operators.source import Source
+
+    return Node(Source(), source=name)
