@@ -83,13 +83,9 @@ def plan(valid: Validated) -> Planned:
     doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories)
     weaker = weaker_state(query.config.spark) if query.root.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
-<<<<<<< HEAD
-    slower = slower_state(real_time=query.config.trigger.real_time) if query.recipe.aggregate is not None else None
+    slower = slower_state(real_time=query.config.trigger.real_time) if query.root.sums else None
     notes += [Note(NoteCode.SLOWER_STATE, slower)] if slower else []
-    built = build(query.recipe, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
-=======
     built = build(query.root, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
->>>>>>> i40
     made_by = {**_made_by_sources(query), **built.made_by}
     notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)
     identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
