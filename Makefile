@@ -1,11 +1,11 @@
 # Everything a developer types. `make` alone says what there is. Works with an empty environment: uv is fetched if it is not there.
+# Setup compiles Python once: where PYTHONDONTWRITEBYTECODE is set, as in many images, each of the processes of a proof would do it anew.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
 ONLY ?= *+*
-THEN ?= :
 UV := $(shell command -v uv 2>/dev/null || echo .tools/uv/bin/uv)
 RUN := $(UV) run --locked --all-extras --no-sync
 export UV_SYSTEM_CERTS ?= 1
@@ -21,7 +21,7 @@ help:
 	@echo "make demo         prove a job with a mistake planted, then the correct one; leaves reports/demo/report.html; QUICK=1 and FULL=1 take fewer and all crash points"
 	@echo "make demo-services  an incident on Redis is caught, two examples are proved on real services, started for it"
 	@echo "make check        format, lint, types, architecture and unit tests: a minute and a quarter, no Spark"
-	@echo "make test         the tests, proofs and services included; FULL=1 takes the full tables too"
+	@echo "make test         the tests, proofs and services included; FULL=1 takes the full tables too, PROCESSES=1 less memory; MEASURE=1 writes down how long they took"
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
 	@echo "make beyond       of the full plan what the standard one does not have; ONLY='*@2:*+*' takes one batch of it"
 	@echo "make mutants      break Streamproof on purpose: each mutant must turn a proof red; ONLY='late-*', SERVICES=1 takes those on services too"
@@ -49,7 +49,8 @@ prerequisites:
 
 setup: prerequisites $(if $(filter .tools/%,$(UV)),.tools/uv/bin/uv)
 	@[[ "$(MAKECMDGOALS)" != setup && -d .venv ]] || echo "installing the libraries of uv.lock into .venv: the first time some minutes, as it fetches PySpark and others"
-	@$(UV) sync $(if $(filter setup,$(MAKECMDGOALS)),,$(if $(wildcard .venv),--quiet)) --locked --all-extras
+	@$(UV) sync $(if $(filter setup,$(MAKECMDGOALS)),,$(if $(wildcard .venv),--quiet)) --locked --all-extras --compile-bytecode
+	@$(RUN) python -m compileall -q src
 	@[[ "$(MAKECMDGOALS)" != setup && -d src/streamproof/_jars ]] || echo "compiling the Java classes, as far as they have changed"
 	@$(RUN) python hatch_build.py
 	@[[ "$(MAKECMDGOALS)" != setup ]] || echo "ready: .venv/bin/streamproof --help"
@@ -64,24 +65,15 @@ check: setup
 	@$(RUN) ruff format --check --quiet .
 	@$(RUN) ruff check --quiet .
 	@$(RUN) mypy
-	@$(RUN) pytest -q -n 2 -m "not spark" tests/architecture tests/unit tests/docs
+	@$(RUN) pytest -q -n 2 tests/architecture tests/unit tests/docs
 
-# Three runs side by side, each with a JVM of its own: small jobs, and services that are waited for, leave one of two cores idle. A fourth
-# would take more than 20 GB. What the first two say comes at the end; THEN is done behind the second, whether it passed or not. Tests that are
-# marked "beside" run in the second one, so that the three take as long.
-# JVMs of tests live for minutes: what the second compiler takes it does not give back.
-# A test that hangs is ended, and says where; LIMIT, such as "timeout 50m", stands in front of each process, for one that hangs otherwise.
+# In three processes, each with a JVM of its own: small jobs, and services that are waited for, leave one of two cores idle. A fourth would take
+# some 20 GB. JVMs of tests live for minutes: what the second compiler takes it does not give back. A test that hangs is ended, and says where.
 test: export PYTEST_TIMEOUT ?= $(if $(FULL),3600,900)
 test: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1
 test: export FULL ?=
 test: setup
-	@mkdir -p reports
-	@$(LIMIT) $(RUN) pytest --durations=40 -m "not service and not beside and (proof or not spark)" > reports/tests-of-proofs.txt 2>&1 & proofs=$$!; \
-	  { failed=0; $(LIMIT) $(RUN) pytest --durations=40 -m "service and (proof or not spark) or beside" || failed=$$?; $(if $(THEN),$(LIMIT) $(THEN) || failed=$$?;) exit $$failed; } \
-	    > reports/tests-of-proofs-on-services.txt 2>&1 & services=$$!; \
-	  failed=0; $(LIMIT) $(RUN) pytest --durations=60 -m "spark and not proof and not beside" || failed=$$?; \
-	  wait $$proofs || failed=$$?; wait $$services || failed=$$?; \
-	  cat reports/tests-of-proofs.txt reports/tests-of-proofs-on-services.txt; exit $$failed
+	@$(RUN) pytest -n $(or $(PROCESSES),3) --dist loadfile --durations=60 $(if $(MEASURE),--measure)
 
 full: setup
 	@$(RUN) streamproof prove tests/proofs/jobs/full_plan --full --report reports/full

@@ -5,7 +5,7 @@
 
 A seed perturbs the sample of one job: disorder, late records, copies, cut lines, a gap, a burst. The plan is that of `prove --watch`: the run
 without a fault, and a crash in each phase; three batches instead of five, which cost half. All proofs run in one JVM. What is done is kept in
-reports/false_alarms.jsonl, and a second call goes on behind it; --again begins anew.
+reports/false_alarms.jsonl, and a second call goes on after it; --again begins anew.
 """
 
 import argparse
@@ -27,7 +27,7 @@ BATCHES = 3
 
 
 def seed_of(number: int) -> int:
-    """The seed of a proof: the same in each call, so that one can go on behind another."""
+    """The seed of a proof: the same in each call, so that one can go on after another."""
     return Seeded(0, "false alarms", str(number)).below(1_000_000_000)
 
 

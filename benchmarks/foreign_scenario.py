@@ -21,15 +21,16 @@ from pathlib import Path
 from benchmarks.foreign_jobs import SESSIONS
 from streamproof.core.clock import monotonic_seconds
 from streamproof.prove.execution import SIDE_BY_SIDE, Executor
+from streamproof.prove.options import Options
 from streamproof.prove.plan.planning import ScenarioPlan
-from streamproof.prove.run import Options, _Prepared, _Session
+from streamproof.prove.session import Prepared, Session
 from streamproof.prove.subjects.pyspark.preparation import PysparkPreparation
 
 LIMIT = 0.5
 RUNS, BATCHES = 9, 10
 
 
-def through(prepared: _Prepared, name: str, side_by_side: int) -> float:
+def through(prepared: Prepared, name: str, side_by_side: int) -> float:
     """Seconds that a run of the job takes that nothing interrupts."""
     started = monotonic_seconds()
     running = [prepared.executor._children.start(one, prepared.subject.binding(one)) for one in _names(name, side_by_side)]
@@ -42,7 +43,7 @@ def _names(name: str, count: int) -> Sequence[str]:
     return [f"through-{name}-{number}" for number in range(count)]
 
 
-def all_of(executor: Executor, prepared: _Prepared, plans: Sequence[ScenarioPlan]) -> float:
+def all_of(executor: Executor, prepared: Prepared, plans: Sequence[ScenarioPlan]) -> float:
     """Seconds that a scenario takes, of several side by side."""
     started = monotonic_seconds()
     outcomes = list(executor.run_all(plans, prepared.recordings, lambda: False))
@@ -59,7 +60,7 @@ def main() -> None:
     batches = asked.parse_args().batches
     with tempfile.TemporaryDirectory(prefix="streamproof-benchmark-") as folder:
         options = Options(SESSIONS.target)
-        with _Session(PysparkPreparation(SESSIONS, batches=batches), Path(folder), options, lambda _: None) as proof:
+        with Session(PysparkPreparation(SESSIONS, batches=batches), Path(folder), options, lambda _: None) as proof:
             prepared = proof.prepare()
             disks = [plan for plan in prepared.plans if plan.is_disk]
             all_of(prepared.executor, prepared, disks[: 3 * SIDE_BY_SIDE])

@@ -1,4 +1,4 @@
-"""What a start asks of the ledgers of services behind 1,000, 10,000 and 100,000 batches: whose the output is, and its newest batch.
+"""What a start asks of the ledgers of services after 1,000, 10,000 and 100,000 batches: whose the output is, and its newest batch.
 
 The ledgers are filled as publications would leave them: PostgreSQL and Redis hold the newest `ledgers.KEPT` entries, the topic of Kafka each entry
 and each tombstone that its broker has not compacted yet.
@@ -126,7 +126,7 @@ def main() -> None:
                 ):
                     took = sorted(asked(sink, batches) for _ in range(STARTS))
                     print(
-                        f"{what:10} {statistics.median(took) * 1000:8.1f} ms   behind {batches:,} batches; {took[0] * 1000:.1f} to {took[-1] * 1000:.1f}",
+                        f"{what:10} {statistics.median(took) * 1000:8.1f} ms   after {batches:,} batches; {took[0] * 1000:.1f} to {took[-1] * 1000:.1f}",
                         flush=True,
                     )
 

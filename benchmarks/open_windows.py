@@ -4,7 +4,7 @@
     python -m benchmarks.open_windows --windows 1000 10000 --updates 500
 
 Each size is a job of its own, of one window per key that stays open. Its first batches open the windows; each of those that are measured updates as
-many of them as the others do, spread over all. The time is that of a whole micro-batch by Spark's own account, the median of those behind the
+many of them as the others do, spread over all. The time is that of a whole micro-batch by Spark's own account, the median of those after the
 first. Beside it stands the same aggregation written by hand: in append mode Spark looks at every window of its state in every batch, for those that
 have ended. Ours does that in the first batch of a run, and in those that a window leaves; here none does (`WindowStateStoreProvider`).
 """

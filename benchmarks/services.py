@@ -359,7 +359,7 @@ def source(bench: Bench) -> None:
 def printed(
     name: str, what: str, ours: Callable[[], float], theirs: Callable[[], float], *, rows_per_second: bool, rows: int = MEASURED
 ) -> None:
-    """The median of the ratios of pairs, behind a pair that is left aside."""
+    """The median of the ratios of pairs, after a pair that is left aside."""
     ours(), theirs()
     pairs = [(ours(), theirs()) if number % 2 else tuple(reversed((theirs(), ours()))) for number in range(PAIRS)]
     ratios = sorted(theirs / ours if rows_per_second else ours / theirs for ours, theirs in pairs)

@@ -30,7 +30,7 @@ from streamproof.runtime.start.query import start_query
 
 BATCHES, FILES = 4, 2
 PROCESSES, PAIRS = 3, 4
-"""Pairs in each process, behind a first one that is left aside."""
+"""Pairs in each process, after a first one that is left aside."""
 EVENTS = {"window": 48_000_000, "deduplicate": 3_000_000, "through": 16_000_000, "sides": 16_000_000}
 """Events per run on Parquet; deduplication keeps each of them in RocksDB for minutes of event time and takes much longer. What a
 batch costs whatever is in it is measured by itself."""

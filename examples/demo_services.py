@@ -14,7 +14,7 @@ REPORTS = Path("reports/demo-services")
 INCIDENT = EXAMPLES / "mutants" / "state-outside-the-checkpoint" / "redis" / "broken"
 TRADES, REQUESTS, BATCHES_OF_REQUESTS, BROKERS = 5_000, 200, 2, 3
 """Each scenario runs the job anew, in places of its own: fewer events than in the demo on files, which starts from disks. Trades come in
-the scenario's own five batches: with fewer, a crash behind the last one would leave more in open windows than the scenario allows."""
+the scenario's own five batches: with fewer, a crash after the last one would leave more in open windows than the scenario allows."""
 
 
 def main() -> int:

@@ -26,7 +26,7 @@ def purchases(member: str) -> Iterator[tuple[int, dict[str, Any], bool]]:
 
 
 def revisions(member: str) -> list[int]:
-    """The points in each row of the day: the first in the batch behind the one with which the day is over, then where a batch changes it."""
+    """The points in each row of the day: the first in the batch after the one with which the day is over, then where a batch changes it."""
     on_time = 1 + next(number for number, left in enumerate(watermarks("loyalty", LAG)) if left >= NEXT)
     counts = [(number, int(event["euros"])) for number, event, late in purchases(member) if not late]
     given = sorted({max(number, on_time) for number, _ in counts})

@@ -88,7 +88,7 @@ def watermark() -> str:
 
 
 def window() -> str:
-    """The life of one window on the axis of event time: it fills, stays open for lag and allowed lateness, closes."""
+    """The life of one window on the axis of event time: it fills, stays open for delay and allowed lateness, closes."""
     left, scale, y = 40, 5.2, 120
     lateness = 20
 
@@ -103,7 +103,7 @@ def window() -> str:
                 yield text(x(seconds), y + 22, clock(seconds), colour=SOFT, size=11, anchor="middle")
         yield box(x(30), y - 56, 30 * scale, 50, stroke=EARLY)
         yield text(x(45), y - 26, "the window", anchor="middle", weight="bold", colour=EARLY)
-        for start, length, said in ((60, LAG, f"lag {LAG} s"), (60 + LAG, lateness, f"lateness {lateness} s")):
+        for start, length, said in ((60, LAG, f"delay {LAG} s"), (60 + LAG, lateness, f"lateness {lateness} s")):
             yield box(x(start), y - 40, length * scale, 34, fill="#f5f7fa", stroke=LINE)
             yield text(x(start + length / 2), y - 19, said, size=11, anchor="middle", colour=SOFT)
         closes = 60 + LAG + lateness
@@ -139,6 +139,6 @@ def batch() -> str:
             yield line(cross, top, cross, top + 70, colour=LATE, dash="3 3") + dot(cross, top + 80, late=True)
             for row, said in enumerate(after):
                 yield text(cross, top + 106 + 15 * row, said, size=11, anchor="middle")
-        yield text(left, top + 152, "A cross is a crash behind a phase. Below it: what the next start does.", size=12, colour=SOFT)
+        yield text(left, top + 152, "A cross is a crash after a phase. Below it: what the next start does.", size=12, colour=SOFT)
 
-    return page(830, 220, "The phases of a batch, and what a start does after a crash behind each", list(parts()))
+    return page(830, 220, "The phases of a batch, and what a start does after a crash in each", list(parts()))

@@ -1,4 +1,4 @@
-"""Hopping windows over a line of visits: each begins a minute behind the one before, and a late visit counts in those that are still open."""
+"""Hopping windows over a line of visits: each begins a minute after the one before, and a late visit counts in those that are still open."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -42,7 +42,7 @@ def hopping_windows() -> str:
             if event["at"] < NINE + timedelta(minutes=40):
                 yield text(x(event["at"]), top - 12, event["user"], size=12, anchor="middle")
             if counted(ENDS[1])[1] == [event]:
-                yield text(x(event["at"]), top - 28, "arrives behind all but the last", size=11, colour=LATE, anchor="middle")
+                yield text(x(event["at"]), top - 28, "arrives after all but the last", size=11, colour=LATE, anchor="middle")
         last = sorted((event for event, _ in people if event["at"] > NINE + timedelta(minutes=40)), key=lambda event: event["at"])
         yield text(x(last[-1]["at"]) + 5, top - 12, ", ".join(event["user"] for event in last), size=12, anchor="end")
         for number, end in enumerate(ENDS):
@@ -65,7 +65,7 @@ def hopping_windows() -> str:
             left + 202, foot, "too late for this window: its row was written before", size=12
         )
         yield text(
-            left, foot + 22, "Each window is an hour long and begins a minute behind the one above it.", size=12, colour=EARLY
+            left, foot + 22, "Each window is an hour long and begins a minute after the one above it.", size=12, colour=EARLY
         )
 
     return page(

@@ -20,7 +20,7 @@ class Batch:
     bound: int | None
 
     def late(self, event: int, *, deduplicated: bool) -> bool:
-        """By its own time behind a deduplication, else by the end of its window."""
+        """By its own time after a deduplication, else by the end of its window."""
         decides = event if deduplicated else (event // WINDOW + 1) * WINDOW
         return self.bound is not None and decides <= self.bound
 
@@ -74,11 +74,11 @@ def late_event() -> str:
         foot = bottom + 46
         yield dot(left + 6, foot - 4, late=False) + text(left + 18, foot, "in time", size=12)
         yield dot(left + 96, foot - 4, late=True) + text(left + 108, foot, "late: its window had ended at the bound", size=12)
-        yield _either(left + 366, foot - 4) + text(left + 378, foot, "late only behind deduplicate(): by its own time", size=12)
+        yield _either(left + 366, foot - 4) + text(left + 378, foot, "late only after deduplicate(): by its own time", size=12)
         yield line(left, foot + 20, left + 24, foot + 20, colour=INK, width=2)
         yield text(left + 32, foot + 24, "the bound by which a batch decides: the watermark of the batch before", size=12)
         yield line(left, foot + 42, left + 24, foot + 42, colour=SOFT, width=1.5, dash="6 4")
-        said = f"the watermark of a batch: the newest event of all batches before it, less lag ({LAG} s) and allowed lateness ({LATENESS} s)"
+        said = f"the watermark of a batch: the newest event of all batches before it, less delay ({LAG} s) and allowed lateness ({LATENESS} s)"
         yield text(left + 32, foot + 46, said, size=12)
 
     return page(left + step * len(BATCHES) + 150, int(bottom + 104), "Which event is late, batch by batch", list(parts()))

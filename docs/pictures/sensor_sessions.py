@@ -42,7 +42,7 @@ def sensor_sessions() -> str:
 
     def parts() -> Iterator[str]:
         yield text(
-            24, 26, "readings by the time at which they were taken; a run ends five minutes behind its last one", weight="bold"
+            24, 26, "readings by the time at which they were taken; a run ends five minutes after its last one", weight="bold"
         )
         foot = top + len(lines) * row
         for minutes in range(0, 36, 5):

@@ -12,6 +12,6 @@ BATCHES = [
         '{"user": "dan", "country": "DE", "ag',
     ],
     [{"user": "ada", "country": "DE", "agent": "browser", "at": "2026-01-05T10:01:10Z"}],
-    [{"user": "eve", "country": "DE", "agent": "browser", "at": "2026-01-05T09:30:00Z"}],  # half an hour behind the others
+    [{"user": "eve", "country": "DE", "agent": "browser", "at": "2026-01-05T09:30:00Z"}],  # half an hour older than the others
     [{"user": "bob", "country": "DE", "agent": "browser", "at": "2026-01-05T10:02:40Z"}],
 ]

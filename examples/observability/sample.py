@@ -1,4 +1,4 @@
-"""A minute of 200 searches, most of them fast, and what came behind it."""
+"""A minute of 200 searches, most of them fast, and what came after it."""
 
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -26,7 +26,7 @@ BATCHES = [
     minute(),
     [
         search(17, 5.1, 20.0),  # sent again: its caller has not heard of the answer
-        search(200, 59.0, 1800.0),  # nine seconds behind the next one, and in time
+        search(200, 59.0, 1800.0),  # nine seconds older than the next one, and in time
         search(201, 68.0, 35.5),
         search(202, 69.0, -1.0),
     ],

@@ -17,8 +17,9 @@ from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.progress import progress_on
 from streamproof.prove.events import Event
+from streamproof.prove.options import Options
 from streamproof.prove.process import apart, served
-from streamproof.prove.run import Options, PlanPreview, preview, run_proof
+from streamproof.prove.run import PlanPreview, preview, run_proof
 from streamproof.prove.scenario.declared import SampleFile
 from streamproof.prove.subjects.named import named
 from streamproof.prove.subjects.pyspark.preparation import Wanted
@@ -170,6 +171,8 @@ def prove(
         brief=brief,
         words=subject.words,
     )
+    if report is not None:
+        apart.require_lasting(Path(report))
     folder = _new_run(subject.root)
     if progress and listener is None:
         with progress_on(Console(highlight=False, markup=False, emoji=False)) as shown:
@@ -280,6 +283,7 @@ def _set_apart(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
 
 def _new_run(root: Path) -> Path:
     """The folder of the next run; the processes of the proof may write where runs are kept."""
+    apart.require_lasting(root)
     apart.writable(store.runs_folder(root).parent)
     return store.new_run(root)
 

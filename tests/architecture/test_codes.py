@@ -1,4 +1,4 @@
-"""Sentences are for people: no code decides by the words of a message, a remedy, a finding or a note. Each has a code, and that decides."""
+"""Sentences are for people: no code decides by the words of a message, a remedy, a finding, a note or a reason. Each has a code, and that decides."""
 
 import ast
 import importlib
@@ -13,15 +13,21 @@ from architecture.test_imports import MODULES, SOURCE, name_of
 from streamproof import errors
 from streamproof.core.ends import End
 from streamproof.core.notes import NoteCode
+from streamproof.core.rejections import Rejection
 from streamproof.errors import StreamproofError
 from streamproof.prove.checkers import Undecided, registry
 from streamproof.prove.process.guard import HostRefused
 from streamproof.prove.record.build import BlobChanged
 
 ROOT = SOURCE.parents[1]
-SENTENCES = ("message", "remedy", "required", "what", "how", "says")
+SENTENCES = ("message", "remedy", "required", "what", "how", "says", "reason")
+SIDES = ("expected", "found")
+"""Of a finding in a report: the two sides of the mismatch."""
 ASKS = ("startswith", "endswith", "removeprefix", "find", "index", "search", "match", "fullmatch", "findall")
-FOREIGN = {("connectors/postgres/database.py", "said.message"): "PostgreSQL says no more before a connection stands: no SQLSTATE"}
+FOREIGN = {
+    ("connectors/postgres/database.py", "said.message"): "PostgreSQL says no more before a connection stands: no SQLSTATE",
+    ("core/rejections.py", "reason"): "the one place that knows the code of a reason",
+}
 KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -29,8 +35,10 @@ def sentences(node: ast.AST) -> Iterator[str]:
     """The sentences that an expression reads: `finding.what`, `entry["how"]`, and variables that are called `note`."""
     for inner in ast.walk(node):
         is_attribute = isinstance(inner, ast.Attribute) and inner.attr in SENTENCES
-        is_key = isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Constant) and inner.slice.value in SENTENCES
-        if is_attribute or is_key or (isinstance(inner, ast.Name) and inner.id in ("note", "remedy")):
+        is_key = (
+            isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Constant) and inner.slice.value in (*SENTENCES, *SIDES)
+        )
+        if is_attribute or is_key or (isinstance(inner, ast.Name) and inner.id in ("note", "remedy", "reason")):
             yield ast.unparse(inner)
 
 
@@ -70,6 +78,8 @@ def test_nothing_is_decided_by_words(path: Path) -> None:
         "x = any(INTERRUPTED in note for note in notes)",
         "x = all(any(key in note for note in notes) for key in keys)",
         'if finding["what"] == "is lost": pass',
+        'fits = "event time" in reason',
+        'rounded = re.compile("[0-9]+").findall(finding["expected"]) and "1" in finding["found"]',
         'if re.search("full", problem.message): pass',
     ],
 )
@@ -122,8 +132,8 @@ def codes_of_checks() -> dict[str, set[str]]:
     """What each module with checks can find."""
     modules = {check.__module__ for check in registry().values()} | {
         "streamproof.prove.checkers.side_rows",
-        "streamproof.prove.artifacts.comparing",
-        "streamproof.prove.execution",
+        "streamproof.prove.subjects.job.shipped",
+        "streamproof.prove.judging",
         "streamproof.prove.subjects.job.future_limit",
         "streamproof.prove.subjects.pyspark.checks",
         "streamproof.prove.subjects.pyspark.differences",
@@ -142,6 +152,7 @@ def test_every_code_is_kebab_case_and_stands_in_the_reference() -> None:
     codes = {
         *codes_of_errors().values(),
         *NoteCode,
+        *Rejection,
         *End,
         *Undecided,
         *(code for found in codes_of_checks().values() for code in found),

@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "streamproof"
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 DECISIONS = sorted(path for path in (ROOT / "docs" / "decisions").glob("*.md") if path.name != "README.md")
+CONTRIBUTING = sorted((ROOT / "docs" / "contributing").glob("*.md"))
 LINES_OF_A_PAGE = 110
 
 
@@ -55,9 +56,23 @@ def test_the_index_of_the_decisions_has_each_page():
     assert set(re.findall(r"\]\(([\w-]+\.md)\)", index)) == {path.name for path in DECISIONS}
 
 
-def test_what_contributors_are_told_to_touch_is_there():
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    named = re.findall(r"`((?:src|tests|docs)/[\w./-]+)`", text)
+def test_each_page_that_says_how_to_add_something_is_linked():
+    pages = {path.name for path in CONTRIBUTING if path.name != "README.md"}
 
-    assert len(named) > 20
+    for index, folder in ((ROOT / "CONTRIBUTING.md", "docs/contributing/"), (ROOT / "docs" / "contributing" / "README.md", "")):
+        assert set(re.findall(rf"\]\({folder}([\w-]+\.md)\)", index.read_text(encoding="utf-8"))) == pages
+
+
+def test_no_row_for_contributors_has_to_be_searched_for_what_it_says():
+    """A table with rows of 1,200 characters was read by nobody."""
+    lines = [line for path in (ROOT / "CONTRIBUTING.md", *CONTRIBUTING) for line in path.read_text(encoding="utf-8").splitlines()]
+
+    assert [line for line in lines if len(line) > 300] == []
+
+
+def test_what_contributors_are_told_to_touch_is_there():
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "CONTRIBUTING.md", *CONTRIBUTING))
+    named = re.findall(r"`((?:src|tests|docs|jvm)/[\w./-]+)`", text)
+
+    assert len(named) > 80
     assert [path for path in named if not (ROOT / path).exists()] == []

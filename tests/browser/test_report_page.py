@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-pytestmark = pytest.mark.browser
+from full_tables import full
+
 CELLS = "#cells a.c"
 
 
@@ -46,10 +47,9 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.always(6)
 @pytest.mark.parametrize("kind", ["green", "red", "unknown", "empty"])
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", *full("dark")])
 def test_it_shows_verdict_cells_and_picture_without_trouble_or_overflow(opened, kind, width, scheme):
     view = opened(kind, width=width, scheme=scheme)
 

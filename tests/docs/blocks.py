@@ -21,6 +21,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("tutorials", "guides", "explanations", "examples")
@@ -60,6 +63,29 @@ def blocks_of(text: str) -> list[Block]:
     return found
 
 
+PAGES = {path: blocks_of(path.read_text(encoding="utf-8")) for path in pages()}
+
+
+def runs(*, with_spark: bool) -> list[Any]:
+    """Each page as it is, and without its proofs of the full tables where it has such: the rest of it is executed by every change.
+
+    Each command of a page of an example starts a JVM of its own: of those the full tables have the whole page alone.
+    """
+    found: dict[str, list[Block]] = {}
+    for path, blocks in PAGES.items():
+        everyday = [block for block in blocks if not {FULL, PROOF} <= set(block.marks)]
+        if path.parent.name != "examples" and len(everyday) < len(blocks) and any(EXECUTED in block.marks for block in everyday):
+            found[f"{path.stem}-without-its-proof"] = everyday
+        if blocks:
+            found[path.stem] = blocks
+    return [
+        pytest.param(blocks, id=name, marks=[pytest.mark.full] if FULL in asked else [])
+        for name, blocks in found.items()
+        for asked in [{mark for block in blocks for mark in block.marks}]
+        if bool({SPARK, PROOF} & asked) is with_spark
+    ]
+
+
 def commands_of(code: str) -> Iterator[tuple[str, list[str]]]:
     """Each command of a console block with the lines that it must print."""
     for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
@@ -68,7 +94,7 @@ def commands_of(code: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def missing_line(wanted: list[str], printed: str) -> str | None:
-    """The first line that is not printed behind those before it; blanks count as one."""
+    """The first line that is not printed after those before it; blanks count as one."""
     rest = iter(" ".join(line.split()) for line in printed.splitlines())
     for line in wanted:
         pattern = re.compile(".*".join(map(re.escape, " ".join(line.split()).split("…"))))

@@ -29,7 +29,7 @@ def steps() -> list[dict[str, Any]]:
 
 
 def arguments(command: str) -> list[str]:
-    """The words of a command behind `streamproof`, as the shell of the workflow gives them."""
+    """The words of a command after `streamproof`, as the shell of the workflow gives them."""
     target = str(workflow()["env"]["TARGET"])
     return shlex.split(re.sub(r'"\$\(date [^)]*\)"', "045", command).replace("$TARGET", target))[1:]
 

@@ -1,21 +1,11 @@
-"""Every code block of the tutorials, guides and explanations does what the page says, or says why it is not executed."""
+"""Every code block of the tutorials, guides and explanations does what the page says, or says why it is not executed.
 
-from typing import Any
+Pages that start a JVM are executed by tests/pages.
+"""
 
 import pytest
 
-from docs.blocks import EXECUTED, FULL, PROOF, ROOT, SPARK, Block, blocks_of, commands_of, execute, missing_line, pages
-
-PAGES = {path: blocks_of(path.read_text(encoding="utf-8")) for path in pages()}
-
-
-def marks_of(blocks: list[Block]) -> list[pytest.MarkDecorator]:
-    asked = {mark for block in blocks for mark in block.marks}
-    return [
-        *([pytest.mark.spark] if {SPARK, PROOF} & asked else []),
-        *([pytest.mark.proof] if PROOF in asked else []),
-        *([pytest.mark.full] if FULL in asked else []),
-    ]
+from docs.blocks import EXECUTED, PAGES, ROOT, Block, blocks_of, commands_of, execute, missing_line, runs
 
 
 def test_there_are_blocks_to_execute():
@@ -44,22 +34,7 @@ def test_every_example_with_a_sample_has_a_page_with_its_job():
     assert {f"examples/{path.parent.name}/job.py" for path in samples} == {file for file, _ in examples_shown()}
 
 
-def runs() -> list[Any]:
-    """Each page as it is, and without its proofs of the full tables where it has such: the rest of it is executed by every change.
-
-    Each command of a page of an example starts a JVM of its own: of those the full tables have the whole page alone.
-    """
-    found = []
-    for path, blocks in PAGES.items():
-        everyday = [block for block in blocks if not {FULL, PROOF} <= set(block.marks)]
-        if path.parent.name != "examples" and len(everyday) < len(blocks) and any(EXECUTED in block.marks for block in everyday):
-            found.append(pytest.param(everyday, id=f"{path.stem}-without-its-proof", marks=marks_of(everyday)))
-        if blocks:
-            found.append(pytest.param(blocks, id=path.stem, marks=marks_of(blocks)))
-    return found
-
-
-@pytest.mark.parametrize("blocks", runs())
+@pytest.mark.parametrize("blocks", runs(with_spark=False))
 def test_the_blocks_of_a_page_do_what_they_say(blocks, tmp_path):
     execute(blocks, tmp_path)
 

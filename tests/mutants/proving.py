@@ -17,7 +17,8 @@ from streamproof.config import load
 from streamproof.core.verdict import Verdict
 from streamproof.errors import StreamproofError
 from streamproof.prove import events
-from streamproof.prove.run import Options, run_proof
+from streamproof.prove.options import Options
+from streamproof.prove.run import run_proof
 from streamproof.prove.subjects.job.preparation import JobPreparation
 
 RECORDING = "recording"

@@ -43,7 +43,7 @@ class Worker:
 
     def ask(self, asked: dict[str, Any]) -> dict[str, Any]:
         """What it answers; where it ends or does not answer in time, that as the `problem`."""
-        if self._process is not None and self._process.poll() is not None:  # it died behind its last answer
+        if self._process is not None and self._process.poll() is not None:  # it died after its last answer
             self.close()
         if self._process is None:
             self._start()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-# Imported before an inner run begins: what it brings in by itself is taken out again behind it, and numpy does not come twice.
+# Imported before an inner run begins: what it brings in by itself is taken out again after it, and numpy does not come twice.
 from streamproof import proof
 from streamproof.prove.subjects.job import writing  # noqa: F401
 from streamproof.report import incident  # noqa: F401

@@ -85,7 +85,6 @@ def test_events_are_those_of_the_scenario(pytester: pytest.Pytester):
 
 
 @pytest.mark.full
-@pytest.mark.spark
 def test_the_session_is_one_as_proofs_have_it(pytester: pytest.Pytester):
     pytester.makepyfile(
         """

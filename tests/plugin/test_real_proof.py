@@ -1,4 +1,4 @@
-"""A real proof behind the marker: some crashes of the job that `init` writes, each a test."""
+"""A real proof after the marker: some crashes of the job that `init` writes, each a test."""
 
 import pytest
 
@@ -7,8 +7,6 @@ from streamproof.cli.init import write_templates
 pytest_plugins = ["pytester"]
 
 
-@pytest.mark.proof
-@pytest.mark.beside
 def test_the_crashes_of_a_job_are_tests(pytester: pytest.Pytester):
     write_templates(pytester.path / "my_job")
     (pytester.path / "my_job" / "test_job.py").unlink()

@@ -10,7 +10,6 @@ import pytest
 
 from streamproof.proof import prove
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "aggregates"
 CARELESS = """
 

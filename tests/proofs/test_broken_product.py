@@ -13,7 +13,6 @@ import pytest
 from mutants.catalogue import ROOT, Mutant, Selection, catalogue, in_groups
 from mutants.proving import prove_here, proved, report_here
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof, pytest.mark.slow]
 TEN = [mutant for mutant in catalogue() if mutant.ci]
 EVERY_RUN = (
     "ledger-not-looked-up",

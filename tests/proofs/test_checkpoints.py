@@ -6,23 +6,20 @@ from pathlib import Path
 import pytest
 
 import streamproof as sp
+from full_tables import full
 from streamproof.prove.subjects.pyspark.preparation import Wanted
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "checkpoints" / "clicks.py"
 BEHIND_A_COMMIT = "commit/commits@1:after+live,commit/commits@1:after"
 
 
-@pytest.mark.always(3)
 @pytest.mark.parametrize(
     ("function", "code"),
     [
         ("sound", None),
         ("deletes", "checkpoint-deleted"),
         ("misses", "checkpoint-missing"),
-        ("changes", "checkpoint-changes"),
-        ("shares", "checkpoint-shared"),
-        ("deletes_by_hadoop", "checkpoint-deleted"),
+        *full(("changes", "checkpoint-changes"), ("shares", "checkpoint-shared"), ("deletes_by_hadoop", "checkpoint-deleted")),
     ],
 )
 def test_a_mistake_in_where_the_checkpoint_lies_is_found_and_the_sound_twin_passes(function, code, tmp_path, monkeypatch):

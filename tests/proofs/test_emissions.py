@@ -6,11 +6,8 @@ The quick plan is `streamproof prove tests/proofs/jobs/emissions --quick`.
 import shutil
 from pathlib import Path
 
-import pytest
-
 from streamproof.proof import prove
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "emissions"
 STEPS = (
     "fault-free,totals:work/parked.0@2:after,totals:stage/manifest@2:after,totals:publish/totals@3:after,"

@@ -7,7 +7,7 @@ import pytest
 from services.conftest import needs
 from streamproof.proof import prove
 
-pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.proof]
+pytestmark = pytest.mark.service
 JOB = Path(__file__).parent / "jobs" / "facts"
 
 

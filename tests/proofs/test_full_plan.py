@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from full_tables import beyond
 from streamproof.config import load
 from streamproof.proof import prove
-from streamproof.prove.run import Options, preview
+from streamproof.prove.options import Options
+from streamproof.prove.run import preview
 from streamproof.prove.subjects.job.preparation import JobPreparation
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "full_plan"
 KILLED = ("publish/rejected@2:after+kill+live", "live")
 """In every run; the others with FULL=1."""
@@ -31,8 +32,7 @@ def test_the_plan_has_what_the_standard_plan_has_not(job: Path, tmp_path: Path) 
     assert [only for only, _ in BEYOND if not fnmatch.filter(planned, only)] == []
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize(("only", "mode"), BEYOND)
+@pytest.mark.parametrize(("only", "mode"), beyond(1, BEYOND))
 def test_the_job_comes_back(only: str, mode: str, job: Path) -> None:
     proof = prove(job, full=True, only=only)
     tried = [scenario for scenario in proof.report["scenarios"] if scenario["mode"] == mode]

@@ -9,7 +9,6 @@ from streamproof.proof import prove
 from streamproof.prove.events import Event, Recorded
 from streamproof.prove.process import children
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "full_plan"
 HANGS = """
 import threading

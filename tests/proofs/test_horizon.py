@@ -1,4 +1,4 @@
-"""A deduplication with a horizon of its own, the rows that it drops, and windows behind it that go by the watermark's delay: crashes around
+"""A deduplication with a horizon of its own, the rows that it drops, and windows after it that go by the watermark's delay: crashes around
 its state in CI.
 
 The quick plan is `streamproof prove tests/proofs/jobs/lines --quick`.
@@ -11,7 +11,6 @@ import pytest
 
 from streamproof.proof import prove
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "lines"
 STEPS = "fault-free,plan/offsets@2:after,publish/sums@1:after,publish/again@1:before,commit/commits@2:before"
 

@@ -13,7 +13,6 @@ import pytest
 
 from streamproof.core.clock import monotonic_seconds
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "full_plan"
 
 

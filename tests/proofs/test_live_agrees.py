@@ -9,11 +9,11 @@ import pytest
 from streamproof.config import load
 from streamproof.core.phases import Phase
 from streamproof.proof import prove
+from streamproof.prove.options import Options
 from streamproof.prove.process.engine import Engine
-from streamproof.prove.run import Options, preview, run_proof
+from streamproof.prove.run import preview, run_proof
 from streamproof.prove.subjects.job.preparation import JobPreparation
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "full_plan"
 PHASES = {str(phase) for phase in (Phase.START, Phase.PLAN, Phase.WORK, Phase.STAGE, Phase.PUBLISH, Phase.COMMIT)}
 

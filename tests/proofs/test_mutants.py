@@ -8,7 +8,6 @@ import pytest
 
 from streamproof.proof import Proof, prove
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 MUTANTS = Path(__file__).parents[2] / "examples" / "mutants"
 
 
@@ -87,11 +86,10 @@ ON_SERVICES = (
     # The API answers with 500 for two seconds.
     Mutant("retry-storm", "pacing", "publish/takings.call@2:after+api-broken+live", "without a pause", names_event=False),
 )
-_SERVICE = [pytest.mark.service, pytest.mark.slow]
-ALL = (*SIX, *[pytest.param(mutant, marks=_SERVICE) for mutant in ON_SERVICES])
+ALL = (*SIX, *[pytest.param(mutant, marks=pytest.mark.service) for mutant in ON_SERVICES])
 _EVERY_DAY = ("state-outside-the-checkpoint", "late-bound-of-its-own")
 _ON_FILES = [each if str(each) in _EVERY_DAY else pytest.param(each, marks=pytest.mark.full) for each in SIX]
-_AT_SERVICES = [pytest.param(each, marks=[*_SERVICE, pytest.mark.full]) for each in ON_SERVICES]
+_AT_SERVICES = [pytest.param(each, marks=[pytest.mark.service, pytest.mark.full]) for each in ON_SERVICES]
 ALWAYS = (*_ON_FILES, *_AT_SERVICES)
 """Each is a proof of its own, of half a minute to minutes: every test run has some, the full tables have all."""
 

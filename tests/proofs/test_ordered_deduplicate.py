@@ -6,11 +6,8 @@ The quick plan is `streamproof prove tests/proofs/jobs/newest --quick`.
 import shutil
 from pathlib import Path
 
-import pytest
-
 from streamproof.proof import prove
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "newest"
 STEPS = "fault-free,plan/offsets@2:after,publish/newest@2:before,commit/commits@2:before"
 

@@ -10,8 +10,6 @@ import streamproof as sp
 from streamproof.errors import StreamproofError
 from streamproof.prove.subjects.pyspark.preparation import Wanted
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
-
 WORKS = {
     "await a second, then stop": (
         "def job(clicks):\n"

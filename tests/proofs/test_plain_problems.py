@@ -12,8 +12,6 @@ from streamproof.errors import StreamproofError
 from streamproof.prove.events import Event, Recorded
 from streamproof.prove.subjects.pyspark.preparation import Wanted
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
-
 PROBLEMS = {
     "a parameter that nothing is given for": (
         "def job(clicks, users):\n    return clicks\n",

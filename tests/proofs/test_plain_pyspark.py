@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import streamproof as sp
+from full_tables import full
 from streamproof.prove.subjects.pyspark.preparation import Wanted
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOBS = Path(__file__).parents[2] / "examples" / "plain_pyspark"
 AROUND_A_COMMIT = "[cp][ou]*"  # publish/... and commit/...
 
@@ -91,16 +91,17 @@ def test_sparks_own_fault_in_checkpoint_format_2_is_said_with_its_place(version,
     assert all("CheckpointInfo length: 0" in one["what"] and "FileStreamSink.addBatch" in one["found"] for one in found)
 
 
-@pytest.mark.always(2)
 @pytest.mark.parametrize(
     ("job", "check", "code"),
     [
         (SESSIONS, "repeatable", "depends-on-wall-clock"),
         (UPSERT, "exactly-once", "other-value"),
-        (DETECTOR, "exactly-once", "other-value"),
-        (PAIRS, "exactly-once", "published-again"),
-        (TOPICS, "repeatable", "depends-on-random-numbers"),
-        (SCRIPT, "exactly-once", "other-value"),
+        *full(
+            (DETECTOR, "exactly-once", "other-value"),
+            (PAIRS, "exactly-once", "published-again"),
+            (TOPICS, "repeatable", "depends-on-random-numbers"),
+            (SCRIPT, "exactly-once", "other-value"),
+        ),
     ],
     ids=lambda value: getattr(value, "target", value),
 )

@@ -8,8 +8,6 @@ import pytest
 import streamproof as sp
 from streamproof.errors import StreamproofError
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
-
 JOB = """
 from pyspark.sql import functions as F
 

@@ -9,7 +9,7 @@ import streamproof as sp
 from services.conftest import needs
 from streamproof.prove.subjects.pyspark.preparation import Wanted
 
-pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.proof]
+pytestmark = pytest.mark.service
 
 POSTGRES = """
 import os

@@ -9,8 +9,6 @@ import pytest
 import streamproof as sp
 from streamproof.prove.subjects.pyspark.preparation import Wanted
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
-
 BATCH = 20
 """Clicks of a batch: two files of ten."""
 JOB = """

@@ -8,7 +8,6 @@ import pytest
 from streamproof.core.phases import StepName
 from streamproof.proof import prove
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "converted"
 
 

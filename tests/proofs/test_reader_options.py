@@ -5,9 +5,9 @@ import json
 import pytest
 
 import streamproof as sp
+from full_tables import beyond
 from streamproof.prove.subjects.pyspark.preparation import Wanted
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 RECORDS = 60
 JOB = """
 def job(spark):
@@ -23,8 +23,7 @@ READERS = {
 }
 
 
-@pytest.mark.always(2)
-@pytest.mark.parametrize(("form", "ending", "options"), READERS.values(), ids=READERS.keys())
+@pytest.mark.parametrize(("form", "ending", "options"), beyond(2, READERS.values()), ids=READERS.keys())
 def test_every_event_reaches_the_job(form, ending, options, tmp_path, monkeypatch):
     rows = [{"id": n, "user": f"u{n % 3}"} for n in range(RECORDS)]
     lines = [json.dumps(row) for row in rows] if ending == "jsonl" else ["id,user", *(f"{row['id']},{row['user']}" for row in rows)]

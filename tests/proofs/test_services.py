@@ -13,7 +13,7 @@ from streamproof.errors import ConfigurationError
 from streamproof.lab import KafkaCluster, Postgres
 from streamproof.proof import Proof, prove
 
-pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.proof, pytest.mark.slow]
+pytestmark = pytest.mark.service
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 

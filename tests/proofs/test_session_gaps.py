@@ -1,4 +1,4 @@
-"""Sessions whose gap is that of a column, by themselves and behind a deduplication: one crash of each query in CI."""
+"""Sessions whose gap is that of a column, by themselves and after a deduplication: one crash of each query in CI."""
 
 import shutil
 from pathlib import Path
@@ -7,7 +7,6 @@ import pytest
 
 from streamproof.proof import prove
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "gaps"
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from streamproof.proof import prove
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "several"
 SINKS = {"kept.table": "parquet", "kept.lines": "json", "rejected.table": "parquet", "rejected.lines": "json"}
 

@@ -6,11 +6,8 @@ The quick plan is `streamproof prove tests/proofs/jobs/union --quick`.
 import shutil
 from pathlib import Path
 
-import pytest
-
 from streamproof.proof import prove
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "union"
 
 

@@ -8,7 +8,6 @@ import pytest
 from streamproof.errors import ScenarioError
 from streamproof.proof import prove
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 JOB = Path(__file__).parent / "jobs" / "converted"
 NOTHING = """
 import streamproof as sp

@@ -6,11 +6,8 @@ The whole quick plan of this job: `streamproof prove tests/proofs/jobs/windows -
 import shutil
 from pathlib import Path
 
-import pytest
-
 from streamproof.proof import prove
 
-pytestmark = [pytest.mark.spark, pytest.mark.proof]
 QUERIES = ("hops", "visits", "days", "nights", "minutes")
 ONE_OF_EACH = ",".join(f"{query}:publish/{query}@2:after" for query in QUERIES)
 JOB = Path(__file__).parent / "jobs" / "windows"

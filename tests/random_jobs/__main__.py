@@ -1,6 +1,6 @@
 """Random jobs on Spark and in the twin: `make random-jobs SEEDS=500`; one again: `make random-jobs SEED=17`.
 
-What is done is kept in reports/random_jobs.jsonl, and a second call goes on behind it; --again begins anew.
+What is done is kept in reports/random_jobs.jsonl, and a second call goes on after it; --again begins anew.
 """
 
 import argparse

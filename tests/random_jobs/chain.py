@@ -42,7 +42,7 @@ class Chain:
     aggregates
         By name what an aggregate is over the rows of a window.
     behind
-        What a transform behind the aggregation does with a row of a window.
+        What a transform after the aggregation does with a row of a window.
     """
 
     scale: Scale
@@ -55,7 +55,7 @@ class Chain:
     behind: list[Callable[[Row], Row]] = field(default_factory=list)
     stateful: bool = False
     ended: bool = False
-    """Whether nothing may stand behind it."""
+    """Whether nothing may stand after it."""
     copies: bool = False
     """Whether the rows that a deduplication drops are an output."""
     revised: bool = False
@@ -66,7 +66,7 @@ class Chain:
         return Chain(self.scale, [], list(self.steps), self.before_union, keys=list(self.keys))
 
     def row_wise(self, row: Row, source: str) -> "Row | Left":
-        """The row of a source behind the calls before the first state, or how it left."""
+        """The row of a source after the calls before the first state, or how it left."""
         for step in (*self.before_union.get(source, ()), *self.steps):
             found = step(row)
             if isinstance(found, Left):

@@ -74,7 +74,7 @@ class _Twin:
                 self.arrived[trace] = Arrived(trace, RowFate.PASSED, None, found["ts"], of_window, of_key, source, order, own)
 
     def _behind(self, read: Row | None, source: str) -> Row | Left:
-        """A record behind what the source and the row-wise calls do; what the source says of a torn line is its own affair."""
+        """A record after what the source and the row-wise calls do; what the source says of a torn line is its own affair."""
         if read is None:
             return Left("rejected", "")
         return Left("rejected", NO_TIME) if read["ts"] is None else self.chain.row_wise(read, source)

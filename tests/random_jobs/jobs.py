@@ -131,7 +131,7 @@ def _others(seed: Seeded, number: int, scale: Scale, events: Sample, *, stateful
 
 
 def _goes_on(seed: Seeded, checked: Chain) -> Chain:
-    """A chain to one output, behind what all of them have in common."""
+    """A chain to one output, after what all of them have in common."""
     chain = checked.copied()
     if seed.chance(0.2):
         seed.choice(BEFORE)(seed, chain)

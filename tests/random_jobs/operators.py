@@ -68,7 +68,7 @@ def transformed(seed: Seeded, chain: Chain) -> None:
 
 
 def put_together(seed: Seeded, chain: Chain) -> None:
-    """A union right behind the sources. What each side takes by itself changes no row: an event and its copy in the other source stay alike."""
+    """A union right after the sources. What each side takes by itself changes no row: an event and its copy in the other source stay alike."""
     sides = {source: Chain(chain.scale, filters=source) for source in ("events", "others")}
     for side in sides.values():
         for _ in range(seed.below(3)):
@@ -196,7 +196,7 @@ def _windowed(seed: Seeded, chain: Chain, window: str, *, keyed: bool = False) -
     chain.stateful = True
 
 
-# -- behind a window
+# -- after a window
 
 
 def transformed_behind(seed: Seeded, chain: Chain) -> None:

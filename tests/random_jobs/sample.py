@@ -85,7 +85,7 @@ class Sample:
     rows
         By trace what a record says, `ts` in microseconds; None of a line that is torn.
     traces
-        By file the traces of its records; a copy of an event bears its id with "+1" behind.
+        By file the traces of its records; a copy of an event bears its id with "+1" at its end.
     """
 
     files: Mapping[str, tuple[str, ...]]
@@ -153,7 +153,7 @@ def with_keys_again(seed: Seeded, events: Sample) -> Sample:
 def _event(seed: Seeded, scale: Scale, trace: str, number: int, place: int) -> tuple[str, Mapping[str, Any] | None]:
     passed = (number * EVENTS_OF_FILE + place) / (FILES * EVENTS_OF_FILE)
     behind = seed.exponential(scale.step_ms) if seed.chance(0.6) else 0
-    # The bound of a batch lies one or two files behind it: as far back as that, events come on both sides of it.
+    # The bound of a batch lies one or two files after it: as far back as that, events come on both sides of it.
     behind += seed.between(0, 2.5 * scale.span_ms / FILES) if seed.chance(0.35) else 0
     at = int(scale.begins.timestamp() * 1_000) + int(passed * scale.span_ms - behind)
     at -= at % scale.step_ms if seed.chance(0.25) else 0

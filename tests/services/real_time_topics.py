@@ -13,7 +13,7 @@ from services.topics import made, received, sent
 from spark.small_job import Binding, SmallJob, event
 from streamproof.config import models
 from streamproof.lab import KafkaCluster
-from streamproof.runtime.watching.events import BatchCommitted, Listener, RunEvent, nobody
+from streamproof.runtime.watching.events import BatchCommitted, Listener, RunEvent
 from streamproof.runtime.watching.result import RunResult
 
 JOB = """
@@ -53,7 +53,7 @@ class Topics:
         self.job.binding = Binding(**{**vars(self.job.binding), **changes})
         self.job.write()
 
-    def run(self, records: int, listener: Listener = nobody, **options: Any) -> RunResult:
+    def run(self, records: int, listener: Listener | None = None, **options: Any) -> RunResult:
         """Runs until batches that are accounted for have read so many records."""
         end, read = threading.Event(), Counter[str]()
 
@@ -62,12 +62,11 @@ class Topics:
                 read.update(happened.counts)
                 if read["input"] >= records:
                     end.set()
-            listener(happened)
 
         alarm = threading.Timer(_PATIENCE_SECONDS, end.set)
         alarm.start()
         try:
-            result = self.job.run(end=end, listener=listen, **options)
+            result = self.job.run(end=end, listener=[listen, *filter(None, [listener])], **options)
         finally:
             alarm.cancel()
         assert read["input"] >= records, f"{read['input']} of {records} records are accounted for after {_PATIENCE_SECONDS} seconds"

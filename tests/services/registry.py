@@ -44,7 +44,7 @@ def framed(schema_id: int, payload: bytes) -> bytes:
 
 
 def avro(schema_id: int, schema: Mapping[str, Any], row: Mapping[str, Any]) -> bytes:
-    """A row in Avro, behind its header."""
+    """A row in Avro, after its header."""
     written = io.BytesIO()
     fastavro.schemaless_writer(written, fastavro.parse_schema(dict(schema)), dict(row))
     return framed(schema_id, written.getvalue())

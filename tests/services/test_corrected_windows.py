@@ -14,7 +14,7 @@ from spark.small_job import Binding, SmallJob, event
 from spark.test_emissions import job_of
 from streamproof.lab import KafkaCluster, Redis
 
-pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]
+pytestmark = pytest.mark.service
 
 WANTED = {("a", "09:00:00"): (1, 3), ("b", "09:00:00"): (0, 1)}
 """By client and start of a window the revision and the count that it ends with."""

@@ -13,7 +13,7 @@ from spark.small_job import KEPT, Binding, SmallJob, event
 from streamproof.errors import StoreEmptied
 from streamproof.lab import KafkaCluster, Postgres, Redis
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 Store = tuple[dict[str, object], Callable[[], None]]
 
 

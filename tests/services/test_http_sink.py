@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from full_tables import full
 from spark.small_job import KEPT, Binding, SmallJob, dies, event
 from streamproof.connectors.http.calls import Calls
 from streamproof.errors import (
@@ -20,7 +21,7 @@ from streamproof.lab import PaymentsApi
 from streamproof.lab.api import tries_at
 from streamproof.runtime import run
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 
 
 @pytest.fixture
@@ -86,8 +87,7 @@ def test_a_crash_after_the_calls_has_no_second_effect(job, api):
     )
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize("step", ["_calls/batch=000000/try-1.json", "_calls/batch=000000/_ledger.json"])
+@pytest.mark.parametrize("step", ["_calls/batch=000000/try-1.json", *full("_calls/batch=000000/_ledger.json")])
 def test_a_crash_before_it_was_kept_what_the_calls_did_has_no_second_effect(job, api, step):
     """The sink's folder lies beside the checkpoint, under the recording file system too."""
     small = job()
@@ -160,8 +160,7 @@ def test_r1_a_new_checkpoint_is_refused_at_the_calls_of_another_and_else_calls_u
     assert keys(api) == ["a"], "the key is that of the row, and the API knows it"
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize("key", ["", ".", "..", None])
+@pytest.mark.parametrize("key", ["", *full(".", "..", None)])
 def test_a_key_that_names_nothing_is_refused_before_a_call_is_made(job, api, key):
     small = job(idempotent=False, lookup=f"{api.url}/payments/{{key}}")
     small.feed([event("a", 0), event("b", 1) | {"id": key}])
@@ -206,8 +205,7 @@ def test_without_either_the_repetition_is_seen(job, api):
     assert keys(api, "/careless") == ["a", "a"], "that is what at least once means"
 
 
-@pytest.mark.parametrize("mode", ["429", "500", "hangs-before-work", "hangs-after-work"])
-@pytest.mark.always(1)
+@pytest.mark.parametrize("mode", ["429", *full("500", "hangs-before-work", "hangs-after-work")])
 def test_what_passes_is_tried_again_under_the_same_key(job, api, mode):
     small = job(attempts=3, concurrency=1)
     small.feed([event("a", 0), event("b", 1)])

@@ -13,6 +13,7 @@ import pytest
 from confluent_kafka import KafkaError, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from full_tables import full
 from services.conftest import before_publication, told
 from services.topics import deleted, ledger_of, made, made_late, received
 from spark.small_job import KEPT, SUMS, Binding, SmallJob, dies, event
@@ -37,7 +38,7 @@ from streamproof.lab import KafkaCluster
 from streamproof.lab.process import until
 from streamproof.runtime import run
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 
 
 @pytest.fixture
@@ -459,11 +460,12 @@ def test_a_message_that_is_too_large_is_said_also_while_rows_behind_it_are_writt
     [
         ({"topic": "no-such-topic"}, SinkError, "There is no topic"),
         ({"key": ["clint"]}, None, 'needs the column "clint", which is not there. Did you mean "client"?'),
-        ({"options": {"compression.typ": "lz4"}}, ConfigurationError, "compression.typ"),
-        ({"options": {"security.protocol": "SSL"}, "servers": None}, SinkError, "cannot be written"),
+        *full(
+            ({"options": {"compression.typ": "lz4"}}, ConfigurationError, "compression.typ"),
+            ({"options": {"security.protocol": "SSL"}, "servers": None}, SinkError, "cannot be written"),
+        ),
     ],
 )
-@pytest.mark.always(2)
 def test_what_cannot_be_written_is_refused_before_the_first_batch(job, kafka, monkeypatch, sink, kind, said):
     monkeypatch.setattr(run, "_PATIENCE_SECONDS", 0)
     monkeypatch.setattr("streamproof.connectors.kafka.client.SECONDS", 3)

@@ -10,6 +10,7 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
+from full_tables import full
 from services.topics import deleted, made, made_late, received, sent
 from spark.small_job import KEPT, Binding, SmallJob, assert_readable, dies, event
 from streamproof.config import KafkaSource, load
@@ -17,9 +18,10 @@ from streamproof.connectors.kafka.source import read, require
 from streamproof.errors import ConfigurationError, DataError, WrongCheckpoint
 from streamproof.lab import KafkaCluster
 from streamproof.replay.bounded.run import run_bounded
-from streamproof.runtime.watching.lag import lag_of
+from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, RunEvent
+from streamproof.runtime.watching.lag import Lag, lag_of
 
-pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]
+pytestmark = pytest.mark.service
 
 
 @pytest.fixture
@@ -168,6 +170,35 @@ def test_the_lag_of_each_partition_is_said(job, send, topic):
     assert (first.position, first.end, first.lag, second.lag) == (0, 1, 1, 0)
 
 
+def test_each_batch_says_how_much_of_each_partition_it_had_left(job, send, topic, kafka):
+    """The end of a partition is that of what can be read, an open transaction is none of it; with this trigger it is that of the run's beginning."""
+    small, heard = job(records_per_batch=4), list[RunEvent]()
+
+    def comes_meanwhile(happened: RunEvent) -> None:
+        if isinstance(happened, BatchPlanned) and happened.batch == 0:
+            send(topic, [event("meanwhile", 8)], partition=0)
+
+    send(topic, [event(f"a{number}", number) for number in range(6)], partition=0)
+    send(topic, [event(f"b{number}", number) for number in range(2)], partition=1)
+    small.run(listener=[comes_meanwhile, heard.append])
+    producer = confluent_kafka.Producer({"bootstrap.servers": kafka.url, "transactional.id": topic, "log_level": 0})
+    producer.init_transactions(20)
+    producer.begin_transaction()
+    producer.produce(topic, json.dumps(event("open", 9)), partition=1)
+    producer.flush(20)
+    send(topic, [event("c", 10)], partition=0)
+
+    small.run(listener=heard.append)
+
+    producer.abort_transaction(20)
+    lags = [each.lag for each in heard if isinstance(each, BatchCommitted)]
+    assert lags == [
+        (Lag("events", topic, 0, 3, 6, 3), Lag("events", topic, 1, 1, 2, 1)),
+        (Lag("events", topic, 0, 6, 6, 0), Lag("events", topic, 1, 2, 2, 0)),
+        (Lag("events", topic, 0, 8, 8, 0), Lag("events", topic, 1, 2, 2, 0)),
+    ]
+
+
 def test_what_lies_behind_an_open_transaction_is_not_called_read(job, send, topic, kafka):
     producer = confluent_kafka.Producer({"bootstrap.servers": kafka.url, "transactional.id": topic, "log_level": 0})
     producer.init_transactions(20)
@@ -287,13 +318,14 @@ def test_a_topic_that_a_broker_does_not_know_yet_is_asked_for_again(spark, kafka
     ("source", "kind", "said"),
     [
         ({"topic": "no-such-topic"}, ConfigurationError, "there is no such topic at"),
-        ({"servers": "127.0.0.1:1"}, DataError, "no broker answers at 127.0.0.1:1"),
-        ({"servers": "nowhere.invalid:9092"}, ConfigurationError, "servers is nowhere"),
-        ({"options": {"security.protocol": "SSL"}}, (ConfigurationError, DataError), "TLS"),
-        ({"options": {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}}, ConfigurationError, "credentials"),
+        *full(
+            ({"servers": "127.0.0.1:1"}, DataError, "no broker answers at 127.0.0.1:1"),
+            ({"servers": "nowhere.invalid:9092"}, ConfigurationError, "servers is nowhere"),
+            ({"options": {"security.protocol": "SSL"}}, (ConfigurationError, DataError), "TLS"),
+            ({"options": {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}}, ConfigurationError, "credentials"),
+        ),
     ],
 )
-@pytest.mark.always(1)
 def test_a_broker_or_topic_that_is_not_there_is_named_before_anything_is_planned(job, source, kind, said):
     small = job(**source)
 

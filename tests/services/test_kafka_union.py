@@ -11,7 +11,7 @@ from streamproof.config import load
 from streamproof.lab import KafkaCluster
 from streamproof.replay.bounded.run import run_bounded
 
-pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]
+pytestmark = pytest.mark.service
 
 
 @pytest.fixture

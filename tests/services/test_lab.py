@@ -20,6 +20,7 @@ import redis
 from confluent_kafka.admin import AdminClient, NewTopic
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
+from full_tables import full
 from services.conftest import needs
 from streamproof.cli.main import main
 from streamproof.errors import LabError
@@ -184,8 +185,7 @@ def _reached(service: SingleProcess) -> bool:
     return True
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize("kind", [Postgres, Redis, Registry, Toxiproxy, PaymentsApi])
+@pytest.mark.parametrize("kind", [Postgres, *full(Redis, Registry, Toxiproxy, PaymentsApi)])
 def test_a_service_can_be_paused_and_killed_and_comes_back_where_it_was(kind: type[SingleProcess], tmp_path: Path):
     with kind(tmp_path) as service:
         url = service.url
@@ -194,9 +194,12 @@ def test_a_service_can_be_paused_and_killed_and_comes_back_where_it_was(kind: ty
         assert not answers(service)
         service.resume()
         assert answers(service)
+        assert service.dead == ""
         service.kill()
         assert not answers(service)
+        assert "has ended" in service.dead
         service.restart()
+        assert service.dead == ""
         assert answers(service)
         service.restart()
         assert answers(service)

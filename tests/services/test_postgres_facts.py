@@ -12,7 +12,7 @@ from streamproof.connectors.postgres.facts import Facts
 from streamproof.core.randomness import Seeded
 from streamproof.errors import ConfigurationError, SinkError
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 
 Fact = tuple[str, int, bool | None, str | None]
 """Account, version, whether it is a tombstone, and a content."""

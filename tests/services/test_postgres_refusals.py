@@ -4,12 +4,13 @@ import re
 
 import pytest
 
+from full_tables import full
 from services.conftest import TABLE
 from spark.small_job import KEPT, Binding, event
 from streamproof.errors import ConfigurationError, OutputInUse, SinkError, SinkUnavailable
 from streamproof.runtime import run
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 
 
 PLAIN = """
@@ -104,12 +105,13 @@ def test_a_trigger_that_refuses_a_row_is_said_without_its_words(job, rows, schem
     ("operation", "sink", "said"),
     [
         ("insert", {}, "wrote 2 of 3 rows"),
-        ("insert", {"mode": "upsert", "key": ["id"]}, "wrote 2 of 3 rows"),
-        ("update", {"mode": "upsert", "key": ["id"], "order_by": "v"}, "wrote 2 of 3 rows"),
-        ("delete", {"mode": "upsert", "key": ["id"], "delete": "v = 0"}, "deleted 0 of 1 rows"),
+        *full(
+            ("insert", {"mode": "upsert", "key": ["id"]}, "wrote 2 of 3 rows"),
+            ("update", {"mode": "upsert", "key": ["id"], "order_by": "v"}, "wrote 2 of 3 rows"),
+            ("delete", {"mode": "upsert", "key": ["id"], "delete": "v = 0"}, "deleted 0 of 1 rows"),
+        ),
     ],
 )
-@pytest.mark.always(1)
 def test_rows_that_a_trigger_swallows_stop_the_batch_and_are_counted(job, rows, operation, sink, said):
     rows(f"create table kept ({TABLE})")
     rows("insert into kept values ('old', 'swallowed', 7, now())" if sink else "select 1")
@@ -134,8 +136,7 @@ def test_rows_that_a_trigger_swallows_stop_the_batch_and_are_counted(job, rows, 
     assert {"a", "b"} <= {identity for (identity,) in rows("select id from kept")}
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize("delete", [None, "v = 0"])
+@pytest.mark.parametrize("delete", [None, *full("v = 0")])
 def test_keys_that_are_there_already_are_no_rows_that_a_trigger_swallows(job, rows, delete):
     """A table of nothing but keys."""
     rows("create table kept (id text, client text, v double precision, ts timestamptz, primary key (id, client, v, ts))")

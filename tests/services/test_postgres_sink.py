@@ -36,7 +36,7 @@ from streamproof.errors import (
 )
 from streamproof.runtime import run
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 
 
 def test_rows_are_in_the_table_once_with_their_types(job, rows):
@@ -273,7 +273,7 @@ def test_r7_shards_that_a_replay_splits_otherwise_are_not_mixed_unless_that_is_a
 
 @pytest.mark.full
 def test_r1_an_older_copy_is_refused_also_if_the_database_was_down_when_it_ran_first(job, own_postgres, monkeypatch):
-    """What was staged behind the copy is left alone: who puts the checkpoint back as it was needs it."""
+    """What was staged after the copy is left alone: who puts the checkpoint back as it was needs it."""
     small = job(create=True, url=own_postgres.url, table="kept")
     small.put_back_an_older_copy()
     staged = small.out("kept") / "_staging" / "000007-other"
@@ -534,17 +534,6 @@ def small(events: sp.Stream) -> sp.Outputs:
     before = datetime.fromisoformat("1969-12-31T23:59:59.999999")
     inside = {"a": 'x"\\n', "b": None, "c": "1969-12-31T23:59:59.999999Z"}
     assert rows(f"select distinct {others} from kept") == [(-math.inf, 1e-7, Decimal("1e-9"), before, b"", inside)]
-
-
-def test_rows_that_an_earlier_version_has_staged_as_they_were_are_published(job, rows, monkeypatch):
-    small = job(create=True)
-    small.feed([event("a", 0, 1.5, client='qu"ot,ed'), event("b", 1, None)])
-    with monkeypatch.context() as before:
-        before.setattr(TableSink, "encoded", lambda _, staged: staged)
-        dies(small, "rename", "checkpoint/kept/_streamproof/manifests/0", side="after")
-    small.run()
-
-    assert rows("select id, client, v from kept") == [("a", 'qu"ot,ed', 1.5)]
 
 
 def test_the_columns_of_staged_rows_are_looked_up_once_for_each_start(job, monkeypatch):

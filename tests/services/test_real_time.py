@@ -17,7 +17,7 @@ from streamproof.errors import (
 from streamproof.runtime.real_time import protocol
 from streamproof.runtime.watching.events import BatchCommitted, RunEvent
 
-pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]
+pytestmark = pytest.mark.service
 
 
 def test_every_record_is_in_one_place_and_what_comes_later_is_read_by_the_next_run(topics, monkeypatch):
@@ -31,8 +31,9 @@ def test_every_record_is_in_one_place_and_what_comes_later_is_read_by_the_next_r
 
     monkeypatch.setattr(protocol.RealTimeProtocol, "follow", followed)
     topics.send(*SENT)
+    heard = list[RunEvent]()
 
-    first = topics.run(5)
+    first = topics.run(5, listener=heard.append)
     topics.send(event("c", 4), event("worse", 5, v=-2))
     result = topics.run(2)
 
@@ -51,6 +52,12 @@ def test_every_record_is_in_one_place_and_what_comes_later_is_read_by_the_next_r
         for counts in plans
     )
     assert len(plans) == 2
+    for each in (each for each in heard if isinstance(each, BatchCommitted)):
+        assert list(each.phases_ms) == ["plan", "work", "stage", "publish", "commit"]
+        assert each.phases_ms["work"] <= each.total_ms
+        assert {(lag.source, lag.topic, lag.partition) for lag in each.lag} == {
+            ("events", topics.read, number) for number in range(2)
+        }
     assert executions == {"MicroBatchExecution"}, "the one with asynchronous progress tracking writes its logs later"
 
 

@@ -1,4 +1,4 @@
-"""A start of a job with the real-time trigger, or with another one behind it: what the run before has left is read again, or told (S18)."""
+"""A start of a job with the real-time trigger, or with another one after it: what the run before has left is read again, or told (S18)."""
 
 import threading
 from typing import Any
@@ -21,7 +21,7 @@ from streamproof.runtime.journal import manifests
 from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.real_time import protocol
 
-pytestmark = [pytest.mark.service, pytest.mark.spark, pytest.mark.beside]
+pytestmark = pytest.mark.service
 
 
 def test_a_crash_between_commit_and_account_has_the_batch_read_again(topics, monkeypatch):

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 import redis
 
+from full_tables import full
 from services.conftest import needs, told
 from spark.small_job import KEPT, Binding, SmallJob, dies, event
 from streamproof.connectors.redis.sink import _END, HashSink
@@ -32,7 +33,7 @@ from streamproof.lab import Redis
 from streamproof.runtime import run
 from streamproof.runtime.start.options import Start
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 
 
 @pytest.fixture
@@ -246,8 +247,7 @@ def test_several_rows_of_a_key_are_refused_where_nothing_says_which_counts(job, 
     assert not client.keys("*")
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize("sink", [{}, {"order_by": "v"}, {"key": ["id", "client"]}])
+@pytest.mark.parametrize("sink", [{}, *full({"order_by": "v"}, {"key": ["id", "client"]})])
 def test_rows_that_have_nothing_in_their_key_are_refused(job, client, sink):
     """In other batches too: the second such row would take the place of the first, and one of them be nowhere."""
     small = job(**sink)
@@ -340,8 +340,7 @@ class Emptying(Steps):
             redis.Redis.from_url(self.url).flushall()
 
 
-@pytest.mark.parametrize("at", ["publish/kept@0:after", "publish/kept.begun@1:after", "publish/kept@1:before"])
-@pytest.mark.always(1)
+@pytest.mark.parametrize("at", ["publish/kept@0:after", *full("publish/kept.begun@1:after", "publish/kept@1:before")])
 def test_a_server_that_is_emptied_while_the_job_runs_stops_it(job, server, at, monkeypatch):
     """What older batches have written is gone: going on would hide it."""
     monkeypatch.setattr(run, "Start", partial(Start, steps=Emptying(server.url, at)))

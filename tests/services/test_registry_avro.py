@@ -15,7 +15,7 @@ from streamproof.errors import ConfigurationError, RegistryError, RegistryUnavai
 from streamproof.lab import KafkaCluster
 from streamproof.lab.registry import Registry
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 
 V1 = record("Event", id="string", client="string", v="double", ts="long")
 
@@ -91,7 +91,7 @@ def test_what_cannot_be_read_is_rejected_with_its_bytes_and_a_reason(job, send, 
         b"\0\xff\xff\xff\xffx": "unknown schema -1",
         whole[:-3]: f"broken record of schema {one}",
         framed(one, b""): f"broken record of schema {one}",
-        whole + b"\0": f"bytes behind the record of schema {one}",
+        whole + b"\0": f"bytes after the record of schema {one}",
         framed(one, b"\xfe\xff\xff\xff\x0f" + b"x" * 20): f"broken record of schema {one}",  # a text of two gigabytes
         avro(text, other, {"id": "t", "v": "1", "ts": 1}): f"schema {text} does not fit the job: v: ",
         avro(foreign, nothing, {"x": 1}): f"schema {foreign} does not fit the job: it has none of the columns",

@@ -17,7 +17,7 @@ from streamproof.errors import ConfigurationError, RegistryUnavailable, SinkErro
 from streamproof.lab import KafkaCluster
 from streamproof.lab.registry import Registry
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 
 PROTO = """syntax = "proto3";
 message Other { int32 x = 1; }

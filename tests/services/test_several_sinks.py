@@ -12,7 +12,7 @@ from streamproof.core.account import Account
 from streamproof.errors import SinkUnavailable, StreamproofError, WrongCheckpoint
 from streamproof.runtime import run
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 SINKS = ("postgres", "kafka", "files")
 
 

@@ -13,7 +13,7 @@ import pytest
 from streamproof.cli.init import write_templates
 from streamproof.lab.spark import SparkCluster
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "deploying.md"
 
 

@@ -10,14 +10,14 @@ import pytest
 import redis
 from confluent_kafka import Producer
 
+from full_tables import full
 from services.conftest import needs
 from services.topics import ledger_of, made, received
 from spark.small_job import KEPT, Binding, SmallJob, event
-from streamproof.core.account import Account
 from streamproof.errors import UnknownFormat
 from streamproof.lab import KafkaCluster, PaymentsApi, Postgres, Redis
 
-pytestmark = [pytest.mark.service, pytest.mark.spark]
+pytestmark = pytest.mark.service
 
 
 def newer(text: str) -> str:
@@ -95,8 +95,7 @@ def of_http(tmp_path: Path) -> Iterator[Store]:
         yield Store(table, later, lambda job: (ledger(job).read_text(), api.effects("/payments")))
 
 
-@pytest.mark.parametrize("of", ["of_postgres", "of_redis", "of_kafka", "of_http"])
-@pytest.mark.always(1)
+@pytest.mark.parametrize("of", ["of_postgres", *full("of_redis", "of_kafka", "of_http")])
 def test_r30_a_ledger_entry_of_an_unknown_format_stops_the_start(
     small_job: Callable[..., SmallJob], request: pytest.FixtureRequest, of: str
 ):
@@ -132,21 +131,3 @@ def test_r30_a_mark_of_a_batch_that_has_begun_is_not_written_over(small_job, of_
     small.stopped(UnknownFormat)
 
     assert client.hgetall(ledger) == before
-
-
-def test_r30_a_ledger_table_of_the_release_before_is_gone_on_with(small_job, postgres, schema):
-    """It has no column for the format."""
-    table = {"connector": "postgres", "url": postgres.url, "table": f"{schema}.kept", "create": True}
-    small = small_job(KEPT, Binding(sinks={"rejected": "json"}, tables={"sink.kept": table}))
-    small.feed([event("e0", 0)])
-    small.run()
-    with psycopg.connect(postgres.url) as connection:
-        assert connection.execute(f"select format from {schema}.streamproof_ledger").fetchall() == [(1,)]
-        connection.execute(f"alter table {schema}.streamproof_ledger drop column format")
-    small.lose("commits/0")
-    small.feed([event("e1", 1)])
-
-    assert small.run().account == Account(emitted=2)
-
-    with psycopg.connect(postgres.url) as connection:
-        assert connection.execute(f"select id from {schema}.kept order by id").fetchall() == [("e0",), ("e1",)]

@@ -169,7 +169,7 @@ class SmallJob:
         return self.folder / (f"out/{output}" if output in self.binding.sinks else f"{self.binding.checkpoint}-{output}")
 
     def put_back_an_older_copy(self) -> None:
-        """Runs three batches, the second without rows, then puts the checkpoint back to where it was behind the first; what comes next is
+        """Runs three batches, the second without rows, then puts the checkpoint back to where it was after the first; what comes next is
         one batch."""
         copy = self.folder / "backup"
         self.feed([event("a", 0)])

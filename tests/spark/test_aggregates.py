@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import pandas_udf
 
 import streamproof as sp
+from full_tables import beyond
 from streamproof import _jvm
 from streamproof.errors import JobDefinitionError
 from streamproof.prove.subjects.job.accumulator_laws import LAWS, results, same
@@ -15,7 +16,6 @@ from streamproof.prove.subjects.job.aggregated import fold_of
 from streamproof.stream.aggregates.declared import columns_of
 from streamproof.stream.problems import require_no_python
 
-pytestmark = pytest.mark.spark
 TOTAL: dict[str, Any] = {
     "zero": {"total": "0D"},
     "add": {"total": "total + v"},
@@ -130,8 +130,7 @@ def test_percentiles_of_texts_and_aggregates_in_python_are_refused(rows):
         require_no_python(rows.groupBy("k").agg(mean("v")))
 
 
-@pytest.mark.parametrize("code", [None, *BROKEN])
-@pytest.mark.always(3)
+@pytest.mark.parametrize("code", beyond(3, [None, *BROKEN]))
 def test_a_broken_law_is_found(rows, code):
     fold = fold_of(sp.accumulator(**{**TOTAL, **BROKEN.get(code, {})}), rows)
 

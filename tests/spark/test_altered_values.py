@@ -11,8 +11,6 @@ from spark.small_job import KEPT, Binding, event
 from streamproof.connectors.json_records import parsed
 from streamproof.core.account import Account
 
-pytestmark = pytest.mark.spark
-
 SCHEMA = (
     "d decimal(10,2), v double, f float, i int, big long, t string, day date, at timestamp, local timestamp_ntz, "
     "s struct<a: int, d: decimal(5,1), day: date>, ds array<decimal(5,2)>, m map<string, decimal(5,2)>"

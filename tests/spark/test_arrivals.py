@@ -16,7 +16,6 @@ from streamproof.prove.subjects.job.arrivals import Arrivals
 from streamproof.prove.subjects.job.plain_rows import plain_rows
 from streamproof.stream.windows import tumbling
 
-pytestmark = pytest.mark.spark
 SECOND = 1_000_000
 SOURCE = FilesSource.model_validate(
     {

@@ -4,15 +4,15 @@ import shutil
 
 import pytest
 
+from full_tables import full
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, event, recorded
 from streamproof.core.account import Account
 from streamproof.errors import DiskFull, FingerprintMismatch, SinkError, TornCheckpoint, WrongCheckpoint
 
-pytestmark = pytest.mark.spark
 
-
-@pytest.mark.parametrize("lost", [["commits"], ["offsets"], ["offsets", "commits"]], ids=["the commit", "the offset", "both"])
-@pytest.mark.always(1)
+@pytest.mark.parametrize(
+    "lost", [["commits"], *full(["offsets"], ["offsets", "commits"])], ids=["the commit", "the offset", "both"]
+)
 def test_the_newest_log_files_lost(small_job, lost):
     job = small_job(SUMS, WINDOWED)
     job.feed([event("e1", 1), event("e2", 2)])
@@ -30,9 +30,8 @@ def test_the_newest_log_files_lost(small_job, lost):
     assert result.account == Account(emitted=3, open_state=2, late=1)
 
 
-@pytest.mark.parametrize(("keep", "checksum"), [(0, False), (2, False), (-5, False), (-5, True)])
-@pytest.mark.parametrize("name", ["offsets/1", "commits/1", "_streamproof/manifests/1", "sources/0/1"])
-@pytest.mark.always(1)
+@pytest.mark.parametrize(("keep", "checksum"), [(0, False), *full((2, False), (-5, False), (-5, True))])
+@pytest.mark.parametrize("name", ["offsets/1", *full("commits/1", "_streamproof/manifests/1", "sources/0/1")])
 def test_a_torn_file_of_the_checkpoint_is_mended(small_job, name, keep, checksum):
     """As a machine's death leaves them: the newest files, before the batch was committed."""
     job = small_job(KEPT)

@@ -11,12 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from full_tables import full
 from spark.small_job import KEPT, Binding, event, recorded
 from streamproof.core.account import Account
 from streamproof.errors import DataError, StreamproofError
-
-pytestmark = pytest.mark.spark
-
 
 PARQUET = Binding(format="parquet", schema="id string, v double, ts timestamp", event_time="")
 
@@ -64,9 +62,8 @@ def test_wrong_types_are_rejected_with_the_line_as_it_was(small_job):
 
 
 @pytest.mark.parametrize(
-    "behind", [',{"id":"x"}', ' x {"id":"x"}', json.dumps(event("e3", 3)), '{"id":"x', " x", "}", "{}", "\t[1]"]
+    "behind", [',{"id":"x"}', ' x {"id":"x"}', json.dumps(event("e3", 3)), *full('{"id":"x', " x", "}", "{}", "\t[1]")]
 )
-@pytest.mark.always(3)
 def test_a_line_that_goes_on_behind_its_record_is_rejected_whole(small_job, behind):
     job = small_job(KEPT)
     line = json.dumps(event("e1", 1)) + behind
@@ -76,8 +73,7 @@ def test_a_line_that_goes_on_behind_its_record_is_rejected_whole(small_job, behi
     assert [row["original"] for row in job.rows("rejected")] == [line]
 
 
-@pytest.mark.parametrize("text", [r"\frac{a}{}", "}{", '} {"a":', "} \t", "e}{1", 'e} {"2":', "e3}{"])
-@pytest.mark.always(3)
+@pytest.mark.parametrize("text", [r"\frac{a}{}", "}{", '} {"a":', *full("} \t", "e}{1", 'e} {"2":', "e3}{")])
 def test_braces_in_a_text_do_not_make_a_second_record(small_job, text):
     job = small_job(KEPT)
     job.feed([event(text, 1), json.dumps(event("e2", 2)) + " \t"])
@@ -85,10 +81,9 @@ def test_braces_in_a_text_do_not_make_a_second_record(small_job, text):
     assert job.run().account == Account(emitted=2)
 
 
-@pytest.mark.always(1)
 @pytest.mark.parametrize(
     ("content", "name"),
-    [(b"", "empty"), (b"PAR1 no PAR1", "not Parquet"), (None, "cut short")],
+    [(b"", "empty"), *full((b"PAR1 no PAR1", "not Parquet"), (None, "cut short"))],
     ids=["0 bytes", "not Parquet", "cut short"],
 )
 def test_a_file_among_parquet_that_is_none_stops_the_job_and_is_named(small_job, content, name):

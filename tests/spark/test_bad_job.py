@@ -5,8 +5,6 @@ import pytest
 from spark.small_job import KEPT, Binding, event
 from streamproof.errors import ConfigurationError, JobDefinitionError
 
-pytestmark = pytest.mark.spark
-
 
 def asking(chain: str, sides: str = "") -> str:
     return f"\n@sp.job\ndef small(events: sp.Stream) -> sp.Outputs:\n    kept = {chain}\n    return sp.Outputs(kept=kept{sides})\n"

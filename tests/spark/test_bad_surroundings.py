@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from full_tables import full
 from spark.small_job import KEPT, assert_readable, event, recorded
 from streamproof._jvm import Storage
 from streamproof.core.account import Account
@@ -15,11 +16,8 @@ from streamproof.errors import DiskFull, SinkError, StreamproofError, TwoDrivers
 from streamproof.runtime.batch.deciding import Deciding
 from streamproof.runtime.journal.manifests import ManifestStore
 
-pytestmark = pytest.mark.spark
 
-
-@pytest.mark.always(1)
-@pytest.mark.parametrize("what", ["checkpoint", "out"])
+@pytest.mark.parametrize("what", ["checkpoint", *full("out")])
 def test_no_permission(small_job, what):
     """A path below a regular file: nobody may write there, not even root."""
     job = small_job(KEPT)
@@ -36,9 +34,9 @@ def test_no_permission(small_job, what):
 
 
 @pytest.mark.parametrize(
-    "step", ["/out/kept/_staging/.*parquet", "/out/rejected/_staging/", "/manifests/", "/_ledger.json$", "/offsets/", "/commits/"]
+    "step",
+    ["/out/kept/_staging/.*parquet", *full("/out/rejected/_staging/", "/manifests/", "/_ledger.json$", "/offsets/", "/commits/")],
 )
-@pytest.mark.always(1)
 def test_a_full_disk_stops_cleanly_and_with_room_a_restart_finishes(small_job, step):
     job = small_job(KEPT)
     job.feed([event("e1", 1), event("bad", 1, v=-1)])

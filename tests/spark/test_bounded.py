@@ -16,8 +16,6 @@ from streamproof.replay.bounded.places import MARKER
 from streamproof.replay.bounded.run import run_bounded
 from streamproof.replay.diff.compare import Asked, compare
 
-pytestmark = pytest.mark.spark
-
 JOB = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:

@@ -7,8 +7,6 @@ from streamproof import _jvm
 from streamproof.errors import EnvironmentProblem
 from streamproof.prove.process import guard
 
-pytestmark = pytest.mark.spark
-
 
 def test_a_java_class_that_is_not_there_is_a_problem_of_the_session(spark):
     with pytest.raises(EnvironmentProblem, match="does not have Streamproof's Java classes") as error:

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from full_tables import full
 from spark.small_job import EVENT_TIME, KEPT, SUMS, WINDOWED, Binding, event
 from streamproof.core.account import Account
 from streamproof.errors import PlanChanged
-
-pytestmark = pytest.mark.spark
 
 ONCE = SUMS.replace('checked.window(sp.tumbling("30 seconds"), by="client")', 'checked.deduplicate("id").window({window})').replace(
     "{window}", 'sp.tumbling("30 seconds"), by="client", allowed_lateness="20 seconds"'
@@ -19,13 +18,15 @@ ONCE = SUMS.replace('checked.window(sp.tumbling("30 seconds"), by="client")', 'c
     ("change", "what"),
     [
         (("30 seconds", "1 minute"), "window: tumbling 1 minute now, tumbling 30 seconds before"),
-        (('by="client"', 'by="id"'), "window key: id string now, client string before"),
-        (("total=F.sum", "sum_of_v=F.sum"), "aggregate sum_of_v: sum(v) double now, none before"),
-        (("n=F.count", "largest=F.max('v'), n=F.count"), "aggregate largest: max(v) double now, none before"),
-        (('F.sum("v")', 'F.max("v")'), "aggregate total: max(v) double now, sum(v) double before"),
-        (('deduplicate("id")', 'deduplicate("client")'), "deduplication key: client string now, id string before"),
-        (('.deduplicate("id")', ""), "operators: window now, deduplicate, window before"),
-        (('"20 seconds"', '"30 seconds"'), "allowed lateness: 30 seconds now, 20 seconds before"),
+        *full(
+            (('by="client"', 'by="id"'), "window key: id string now, client string before"),
+            (("total=F.sum", "sum_of_v=F.sum"), "aggregate sum_of_v: sum(v) double now, none before"),
+            (("n=F.count", "largest=F.max('v'), n=F.count"), "aggregate largest: max(v) double now, none before"),
+            (('F.sum("v")', 'F.max("v")'), "aggregate total: max(v) double now, sum(v) double before"),
+            (('deduplicate("id")', 'deduplicate("client")'), "deduplication key: client string now, id string before"),
+            (('.deduplicate("id")', ""), "operators: window now, deduplicate, window before"),
+            (('"20 seconds"', '"30 seconds"'), "allowed lateness: 30 seconds now, 20 seconds before"),
+        ),
     ],
     ids=[
         "window",
@@ -38,7 +39,6 @@ ONCE = SUMS.replace('checked.window(sp.tumbling("30 seconds"), by="client")', 'c
         "lateness",
     ],
 )
-@pytest.mark.always(1)
 def test_r25_a_changed_job_is_refused_with_the_difference(small_job, change, what):
     job = small_job(ONCE, WINDOWED)
     job.feed([event("e1", 1)])
@@ -123,17 +123,3 @@ def test_r25_where_there_is_no_state_the_event_time_may_be_mended(small_job):
     job.feed([event("e2", 2)])
 
     assert job.run().account == Account(emitted=1, rejected=1)
-
-
-def test_r25_a_checkpoint_of_an_earlier_version_is_taken_and_named_from_now_on(small_job):
-    job = small_job(SUMS, WINDOWED)
-    job.feed([event("e1", 1)])
-    job.run()
-    newest = len(list((job.checkpoint("sums") / "_streamproof/manifests").glob("[0-9]*"))) - 1
-    for batch in range(newest + 1):
-        job.change_manifest(batch, lambda manifest: (manifest.pop("made_by"), manifest.pop("version")), query="sums")
-    job.feed([event("e2", 2)])
-
-    assert any("does not say what its state was made by" in note for note in job.run().notes)
-
-    assert job.manifest(newest + 1, "sums").made_by["window"] == "tumbling 30 seconds"

@@ -6,13 +6,20 @@ from typing import Any
 import fastavro
 import pytest
 
-from spark.small_job import KEPT, SCHEMA, Binding, SmallJob, event
+from spark.small_job import EVENT_TIME, KEPT, SCHEMA, Binding, SmallJob, event
 from spark.test_file_formats import AVRO, feed_orc
+from spark.test_file_names import Later
+from streamproof._jvm import folder_at
 from streamproof.config import load
 from streamproof.core.notes import NoteCode
 from streamproof.replay.bounded.run import run_bounded
 
-pytestmark = pytest.mark.spark
+UNION = """
+@sp.job
+def small(events: sp.Stream, others: sp.Stream) -> sp.Outputs:
+    few = events.transform(lambda rows: rows.select("id", "ts"))
+    return sp.Outputs(kept=few.union(others))
+"""
 
 
 def feed(job: SmallJob, form: str, row: dict[str, Any]) -> None:
@@ -52,3 +59,26 @@ def test_a_new_column_is_named_at_a_later_start_too(small_job: Callable[..., Sma
     assert [note.code for note in job.run().notes] == [NoteCode.SCHEMA_CHANGED]
     feed(job, "parquet", {name: value for name, value in event("c", 2).items() if name != "client"})
     assert any("003.parquet has no column client" in note for note in job.run().notes)
+
+
+def test_another_start_on_the_same_folder_says_nothing_false(small_job: Callable[..., SmallJob]) -> None:
+    """A second query of the job looks at the folder while the first one runs."""
+    job = small_job(KEPT, Binding(format="parquet", schema=None))
+    feed(job, "parquet", event("a", 0))
+
+    result = job.run(listener=Later(lambda: folder_at(job.spark, str(job.folder / "data")), "BatchPlanned"))
+
+    assert not result.notes
+
+
+def test_two_sources_on_one_folder_have_their_own_columns(small_job: Callable[..., SmallJob]) -> None:
+    few = {"connector": "files", "path": "data", "format": "parquet", "schema": "id string, ts long", "files_per_batch": 1}
+    job = small_job(UNION, Binding(format="parquet", schema=None, tables={"source.others": few}))
+    text = (job.folder / "streamproof.toml").read_text()
+    (job.folder / "streamproof.toml").write_text(text.replace("[source.others]", f"[source.others]\n{EVENT_TIME}"))
+    feed(job, "parquet", event("a", 0))
+
+    result = job.run()
+
+    assert result.rows_in == 2
+    assert not result.notes

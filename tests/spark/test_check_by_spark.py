@@ -7,15 +7,13 @@ from streamproof.config import load
 from streamproof.errors import JobDefinitionError
 from streamproof.runtime.checks.analysis import analysed
 
-pytestmark = pytest.mark.spark
-
 BY_SCHEMA = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:
     doubled = events.transform(lambda rows: rows.select("*", *[F.col(one.name).alias("b") for one in rows.schema if one.name == "v"]))
     return sp.Outputs(kept=doubled.require(b="{condition}"))
 """
-"""A transform that asks for the schema of its rows: no name behind it is known without Spark."""
+"""A transform that asks for the schema of its rows: no name after it is known without Spark."""
 
 
 def files(job):

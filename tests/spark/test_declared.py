@@ -2,11 +2,7 @@
 
 import json
 
-import pytest
-
 from streamproof.prove.scenario.declared_values import Misfit, reader_of
-
-pytestmark = pytest.mark.spark
 
 TIMES = [
     "2026-03-01T09:00:00Z",

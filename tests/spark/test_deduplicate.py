@@ -1,7 +1,8 @@
-"""Deduplication with a horizon of its own, on real Spark: what is remembered and for how long, the windows behind it, and the account."""
+"""Deduplication with a horizon of its own, on real Spark: what is remembered and for how long, the windows after it, and the account."""
 
 import pytest
 
+from full_tables import full
 from spark.small_job import Binding, event
 from streamproof import _jvm
 from streamproof.config import load
@@ -11,8 +12,6 @@ from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.rows.doors import SideDoors
 from streamproof.runtime.start.plan import reads
 from streamproof.stream.graph import build
-
-pytestmark = pytest.mark.spark
 
 JOB = """
 @sp.job
@@ -45,12 +44,13 @@ def accounts_of(result):
     [
         ("", ["a", "a", "b", "c"]),  # 10 seconds, the lag
         (', within="5 seconds"', ["a", "a", "b", "c"]),
-        (', within="90 seconds"', ["a", "a", "b", "c"]),
-        (', within="90001 milliseconds"', ["a", "b", "c"]),
-        (', within="2 minutes"', ["a", "b", "c"]),
+        *full(
+            (', within="90 seconds"', ["a", "a", "b", "c"]),
+            (', within="90001 milliseconds"', ["a", "b", "c"]),
+            (', within="2 minutes"', ["a", "b", "c"]),
+        ),
     ],
 )
-@pytest.mark.always(2)
 def test_r12_a_key_is_remembered_for_as_long_as_the_job_says(small_job, within, kept):
     # what the last batch takes for late, and what was forgotten before it, goes by the watermark of the batch before: 90
     job = fed(small_job, within, [event("a", 0)], [event("b", 100)], [event("c", 99)], [event("a", 101), event("b", 100)])
@@ -61,8 +61,7 @@ def test_r12_a_key_is_remembered_for_as_long_as_the_job_says(small_job, within, 
     assert (found.adds_up, found.account.emitted, found.account.duplicate) == (True, len(kept), 5 - len(kept))
 
 
-@pytest.mark.parametrize(("apart", "kept"), [(89_999, "ayz"), (90_000, "ayz"), (90_001, "aayz")])
-@pytest.mark.always(1)
+@pytest.mark.parametrize(("apart", "kept"), [(89_999, "ayz"), *full((90_000, "ayz"), (90_001, "aayz"))])
 def test_r12_rows_of_a_key_that_lie_a_horizon_apart_are_one_and_a_tick_more_are_two(small_job, apart, kept):
     second = 10_000 + apart
     bound = second - 1  # the highest at which the second row is not late

@@ -11,14 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from full_tables import beyond, full
 from spark.small_job import KEPT, Binding, event
+from spark.test_file_names import write
 from streamproof.cli.main import main
 from streamproof.connectors.files.formats import AVRO
 from streamproof.errors import ConfigurationError
 from streamproof.replay.diff.compare import Asked, compare
 from streamproof.replay.diff.result import Kind
 
-pytestmark = pytest.mark.spark
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
 SCHEMA = pa.schema(
     [
@@ -101,8 +102,7 @@ def test_what_differs_is_found_by_key_with_its_columns_sums_and_rows(sides):
     json.dumps(found.as_dict())
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.always(1)
+@pytest.mark.parametrize("seed", beyond(1, range(3)))
 def test_without_a_key_rows_are_compared_as_often_as_they_are_there(seed, sides):
     dice = random.Random(seed)
     a, b = ([row(dice.choice("abc"), n=dice.randrange(2), at=dice.randrange(2)) for _ in range(40)] for _ in range(2))
@@ -309,3 +309,26 @@ def small_job_of(small_job, folder, binding):
         job.feed([event(f"e{start}-{place}", start * 30 + place) for place in range(2 - (start == 2))])
     job.feed([event("bad0", 80, v=-2.0)])
     return job
+
+
+@pytest.mark.parametrize("form", ["parquet", "json", *full("csv", "avro")])
+def test_a_side_whose_name_looks_like_a_pattern_is_itself(spark, tmp_path, form):
+    """Beside it lies the folder that the pattern means, with the rows of the other side."""
+    for name, n in (("d[1]", 1), ("d1", 2)):
+        for part in range(2):
+            write(tmp_path / name / f"x{part}.{form}", [{"id": f"i{part}", "ts": 0, "v": n}])
+
+    for one, other in ((tmp_path / "d[1]", tmp_path / "d1"), (tmp_path / "d[1]" / f"x0.{form}", tmp_path / "d1" / f"x0.{form}")):
+        (found,) = compare(spark, str(one), str(other), Asked(key=["id"])).outputs
+        assert [column.name for column in found.by_column] == ["v"]
+
+
+def test_a_published_output_below_a_folder_that_looks_like_a_pattern_is_itself(small_job, spark):
+    places = {"one": "o[1]", "other": "o1"}
+    tables = {f"sink.kept.{name}": {"connector": "files", "path": f"{at}/kept", "format": "avro"} for name, at in places.items()}
+    job = small_job(KEPT, Binding(tables=tables, sinks={}))
+    for number in range(2):
+        job.feed([event(str(number), number)])
+    job.run()
+
+    assert compare(spark, str(job.folder / "o[1]/kept"), str(job.folder / "o1/kept"), Asked(key=["id"])).is_same

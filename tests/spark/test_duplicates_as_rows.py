@@ -6,12 +6,11 @@ from dataclasses import replace
 import pytest
 from pyspark.sql import functions as F
 
+from full_tables import full
 from spark.small_job import Binding, dies, event
 from streamproof.config import load
 from streamproof.errors import DivertError
 from streamproof.replay.bounded.run import run_bounded
-
-pytestmark = pytest.mark.spark
 
 JOB = """
 @sp.job
@@ -35,8 +34,7 @@ def counted(rows):
     return Counter(row["v"] for row in rows)
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize("form", ["json", "parquet"])
+@pytest.mark.parametrize("form", ["json", *full("parquet")])
 def test_every_dropped_row_is_in_the_output_and_no_other_one(small_job, form):
     job = small_job(JOB.format(key='"id"'), Binding(sinks={"kept": "parquet", "again": form}))
     for begin in range(0, 400, 80):
@@ -54,9 +52,8 @@ def test_every_dropped_row_is_in_the_output_and_no_other_one(small_job, form):
     assert (found.adds_up, found.account.duplicate) == (True, 363)
 
 
-@pytest.mark.always(1)
 @pytest.mark.parametrize(
-    "key", ['"id", "client", "v", "ts"', '"ts", "id"', '"client", "ts", "v", "id", "extra", "more"'], ids=["4", "time", "6"]
+    "key", ['"id", "client", "v", "ts"', *full('"ts", "id"', '"client", "ts", "v", "id", "extra", "more"')], ids=["4", "time", "6"]
 )
 def test_the_first_side_stands_in_the_tasks_of_the_operator_whatever_the_key_is(small_job, key):
     job = small_job(

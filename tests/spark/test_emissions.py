@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from full_tables import full
 from spark.small_job import Binding, event, instant
 from streamproof.config import load
 from streamproof.errors import ConfigurationError, JobDefinitionError, PlanChanged, RemedyAction, StagedRowsGone, StreamproofError
 from streamproof.replay.bounded.run import run_bounded
 from streamproof.runtime.rows import waiting
-
-pytestmark = [pytest.mark.spark, pytest.mark.beside]
 
 JOB = """
 @sp.job
@@ -158,8 +157,7 @@ def test_r30_rows_that_an_earlier_version_has_put_together_are_read(small_job, m
     assert every_row(job) == [("a", 0, 0, 3)]
 
 
-@pytest.mark.parametrize("lost", ["commits/{}", "commits/{} _streamproof/manifests/{}"])
-@pytest.mark.always(1)
+@pytest.mark.parametrize("lost", ["commits/{}", *full("commits/{} _streamproof/manifests/{}")])
 def test_r4_a_batch_that_runs_again_gives_the_same_rows_and_waits_for_the_same(small_job, lost):
     job = small_job(job_of("corrections"), BOUND)
     for number, rows in enumerate(CORRECTED):
@@ -233,8 +231,7 @@ def test_r25_another_emission_or_lateness_on_an_old_checkpoint_is_refused(small_
         assert said in job.stopped(PlanChanged, accept_lateness=True).message
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize("emit", ["early", "corrections"])
+@pytest.mark.parametrize("emit", ["early", *full("corrections")])
 def test_as_a_batch_each_window_has_one_row_and_it_is_the_first(small_job, spark, emit):
     job = small_job(job_of(emit), BOUND)
     for rows in CORRECTED:

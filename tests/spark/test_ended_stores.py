@@ -2,12 +2,8 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from spark.small_job import SUMS, WINDOWED, event
 from streamproof.prove.process.engine import Engine
-
-pytestmark = pytest.mark.spark
 
 
 def test_state_stores_are_closed_once_their_query_has_ended_and_not_before(small_job, spark, connectors: Sequence[str], tmp_path):

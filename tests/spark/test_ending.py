@@ -17,8 +17,6 @@ from streamproof.runtime.start.query import start_query
 from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, RunEvent
 from streamproof.runtime.watching.result import RunResult
 
-pytestmark = pytest.mark.spark
-
 SLOW = """
 import time
 

@@ -7,12 +7,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from full_tables import full
 from streamproof.config import EventTime, FilesSource
 from streamproof.connectors.event_time import accepted, without_zone
 from streamproof.connectors.files.source import read
 from streamproof.errors import ConfigurationError, JobDefinitionError
-
-pytestmark = pytest.mark.spark
 
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -27,7 +26,6 @@ class Collected:
         return rows.withColumn("reason", reason)
 
 
-@pytest.mark.always(15)
 @pytest.mark.parametrize(
     ("type_", "written", "declared", "expected"),
     [
@@ -46,41 +44,43 @@ class Collected:
         ("string", "9" * 50, {"unit": "milliseconds"}, "event time in ts not readable"),
         ("string", "2026-01-05T09:00:00Z", {}, NINE),
         ("string", "2026-01-05T10:00:00.123456+01:00", {}, NINE.replace(microsecond=123456)),
-        ("string", "2026-01-05 09:00:00", {}, NINE),
-        ("string", "2026-01-05 10:00:00", {"zone": "Europe/Berlin"}, NINE),
-        ("string", "2026-01-05T09:00:00Z", {"zone": "Europe/Berlin"}, NINE),
-        ("string", "2026-01-05 11:00:00+02", {"zone": "Europe/Berlin"}, NINE),
-        ("string", "2026-01-05T11:00:00.5+02:00", {"zone": "Europe/Berlin"}, NINE.replace(microsecond=500000)),
-        ("string", "2026-01-05 11:00:00 UTC+2", {"zone": "Europe/Berlin"}, NINE),
-        ("string", "2026-01-05 04:00:00 America/New_York", {"zone": "Europe/Berlin"}, NINE),
-        ("string", "2026-01-05 10:00", {"zone": "Europe/Berlin"}, NINE),
-        ("string", "10:00 05-01-2026", {"zone": "Europe/Berlin", "format": "HH:mm dd-MM-yyyy"}, NINE),
-        ("string", "10:00 AM 05-01-2026", {"zone": "Europe/Berlin", "format": "hh:mm a dd-MM-yyyy"}, NINE),
-        ("string", "05-01-2026 11:00 +02", {"zone": "Europe/Berlin", "format": "dd-MM-yyyy HH:mm X"}, NINE),
-        ("string", "05-01-2026 11:00+02", {"zone": "Europe/Berlin", "format": "dd-MM-yyyy HH:mm[X]"}, NINE),
-        ("string", "05-01-2026 10:00", {"zone": "Europe/Berlin", "format": "dd-MM-yyyy HH:mm[X]"}, NINE),
-        ("string", "20260105T110000+0200", {"zone": "Europe/Berlin", "format": "yyyyMMdd'T'HHmmss[XX]"}, NINE),
-        ("string", "20260105T100000", {"zone": "Europe/Berlin", "format": "yyyyMMdd'T'HHmmss[XX]"}, NINE),
-        ("string", "11:00 05-01-2026 +02:00", {"zone": "Europe/Berlin", "format": "HH:mm dd-MM-yyyy[ XXX]"}, NINE),
-        ("string", "05-01-2026 10:00 AM", {"zone": "Europe/Berlin", "format": "dd-MM-yyyy hh:mm a[ XXX]"}, NINE),
-        ("timestamp", 1767603600, {}, NINE),
-        ("timestamp", 1767603600000, {}, "ts has a year of more than four digits"),
-        ("timestamp", -999999999999999, {}, "ts has a year of more than four digits"),
-        ("string", "12026-01-05T09:00:00Z", {"max_future": "none"}, "event time in ts not readable"),
-        ("string", "05.01.2026 10:00", {"zone": "Europe/Berlin", "format": "dd.MM.yyyy HH:mm"}, NINE),
-        ("string", "2026-01-05", {"zone": "America/New_York"}, datetime(2026, 1, 5, 5, tzinfo=UTC)),
-        ("string", "2026-01-05", {}, datetime(2026, 1, 5, tzinfo=UTC)),
-        ("timestamp", "2026-01-05T09:00:00Z", {"zone": "Europe/Berlin"}, NINE),
-        ("timestamp_ntz", "2026-01-05T10:00:00", {"zone": "Europe/Berlin"}, NINE),
-        ("date", "2026-01-05", {"zone": "Europe/Berlin"}, datetime(2026, 1, 4, 23, tzinfo=UTC)),
-        ("string", "yesterday", {}, "event time in ts not readable"),
-        ("string", "05.01.2026", {"format": "dd.MM.yyyy HH:mm"}, "event time in ts not readable"),
-        ("long", 9223372036854775807, {"unit": "seconds"}, "event time in ts not readable"),
-        ("long", -9223372036854775808, {"unit": "milliseconds"}, "event time in ts not readable"),
-        ("long", 9223372036854775807, {"unit": "nanoseconds"}, "event time in ts not readable"),
-        ("double", 1e300, {"unit": "nanoseconds"}, "event time in ts not readable"),
-        ("long", None, {"unit": "seconds"}, "no event time in ts"),
-        ("string", "2126-01-05T09:00:00Z", {"max_future": "5 minutes"}, "event time more than 5 minutes in the future"),
+        *full(
+            ("string", "2026-01-05 09:00:00", {}, NINE),
+            ("string", "2026-01-05 10:00:00", {"zone": "Europe/Berlin"}, NINE),
+            ("string", "2026-01-05T09:00:00Z", {"zone": "Europe/Berlin"}, NINE),
+            ("string", "2026-01-05 11:00:00+02", {"zone": "Europe/Berlin"}, NINE),
+            ("string", "2026-01-05T11:00:00.5+02:00", {"zone": "Europe/Berlin"}, NINE.replace(microsecond=500000)),
+            ("string", "2026-01-05 11:00:00 UTC+2", {"zone": "Europe/Berlin"}, NINE),
+            ("string", "2026-01-05 04:00:00 America/New_York", {"zone": "Europe/Berlin"}, NINE),
+            ("string", "2026-01-05 10:00", {"zone": "Europe/Berlin"}, NINE),
+            ("string", "10:00 05-01-2026", {"zone": "Europe/Berlin", "format": "HH:mm dd-MM-yyyy"}, NINE),
+            ("string", "10:00 AM 05-01-2026", {"zone": "Europe/Berlin", "format": "hh:mm a dd-MM-yyyy"}, NINE),
+            ("string", "05-01-2026 11:00 +02", {"zone": "Europe/Berlin", "format": "dd-MM-yyyy HH:mm X"}, NINE),
+            ("string", "05-01-2026 11:00+02", {"zone": "Europe/Berlin", "format": "dd-MM-yyyy HH:mm[X]"}, NINE),
+            ("string", "05-01-2026 10:00", {"zone": "Europe/Berlin", "format": "dd-MM-yyyy HH:mm[X]"}, NINE),
+            ("string", "20260105T110000+0200", {"zone": "Europe/Berlin", "format": "yyyyMMdd'T'HHmmss[XX]"}, NINE),
+            ("string", "20260105T100000", {"zone": "Europe/Berlin", "format": "yyyyMMdd'T'HHmmss[XX]"}, NINE),
+            ("string", "11:00 05-01-2026 +02:00", {"zone": "Europe/Berlin", "format": "HH:mm dd-MM-yyyy[ XXX]"}, NINE),
+            ("string", "05-01-2026 10:00 AM", {"zone": "Europe/Berlin", "format": "dd-MM-yyyy hh:mm a[ XXX]"}, NINE),
+            ("timestamp", 1767603600, {}, NINE),
+            ("timestamp", 1767603600000, {}, "ts has a year of more than four digits"),
+            ("timestamp", -999999999999999, {}, "ts has a year of more than four digits"),
+            ("string", "12026-01-05T09:00:00Z", {"max_future": "none"}, "event time in ts not readable"),
+            ("string", "05.01.2026 10:00", {"zone": "Europe/Berlin", "format": "dd.MM.yyyy HH:mm"}, NINE),
+            ("string", "2026-01-05", {"zone": "America/New_York"}, datetime(2026, 1, 5, 5, tzinfo=UTC)),
+            ("string", "2026-01-05", {}, datetime(2026, 1, 5, tzinfo=UTC)),
+            ("timestamp", "2026-01-05T09:00:00Z", {"zone": "Europe/Berlin"}, NINE),
+            ("timestamp_ntz", "2026-01-05T10:00:00", {"zone": "Europe/Berlin"}, NINE),
+            ("date", "2026-01-05", {"zone": "Europe/Berlin"}, datetime(2026, 1, 4, 23, tzinfo=UTC)),
+            ("string", "yesterday", {}, "event time in ts not readable"),
+            ("string", "05.01.2026", {"format": "dd.MM.yyyy HH:mm"}, "event time in ts not readable"),
+            ("long", 9223372036854775807, {"unit": "seconds"}, "event time in ts not readable"),
+            ("long", -9223372036854775808, {"unit": "milliseconds"}, "event time in ts not readable"),
+            ("long", 9223372036854775807, {"unit": "nanoseconds"}, "event time in ts not readable"),
+            ("double", 1e300, {"unit": "nanoseconds"}, "event time in ts not readable"),
+            ("long", None, {"unit": "seconds"}, "no event time in ts"),
+            ("string", "2126-01-05T09:00:00Z", {"max_future": "5 minutes"}, "event time more than 5 minutes in the future"),
+        ),
     ],
 )
 def test_event_time_is_read_as_it_is_declared(spark: SparkSession, tmp_path, type_, written, declared, expected):

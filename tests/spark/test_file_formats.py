@@ -8,11 +8,10 @@ import pyarrow as pa
 import pyarrow.orc as po
 import pytest
 
+from full_tables import full
 from spark.small_job import EVENT_TIME, KEPT, Binding, SmallJob, event, instant
 from streamproof.core.clock import to_micros
 from streamproof.errors import ConfigurationError, DataError
-
-pytestmark = pytest.mark.spark
 
 AVRO = {
     "type": "record",
@@ -48,8 +47,7 @@ def test_files_of_avro_are_read_by_their_own_columns(small_job: Callable[..., Sm
     assert [(row["id"], "ts" in row["original"]) for row in job.rows("rejected")] == [("b", True), ("c", True)]
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize("content", [b"", b"Obj\x01 and no more", b"id,client\n"], ids=["empty", "cut short", "no Avro"])
+@pytest.mark.parametrize("content", [b"", *full(b"Obj\x01 and no more", b"id,client\n")], ids=["empty", "cut short", "no Avro"])
 def test_a_file_that_is_no_avro_stops_the_job_and_is_named(small_job: Callable[..., SmallJob], content: bytes) -> None:
     job = small_job(KEPT, Binding(format="avro"))
     path = job.feed_bytes(content, "avro")
@@ -79,8 +77,7 @@ def test_files_of_orc_are_read_by_their_own_columns(small_job: Callable[..., Sma
     assert [(row["id"], "ts" in row["original"]) for row in job.rows("rejected")] == [("b", True), ("c", True)]
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize("content", [b"", b"ORC and no more", b"id,client\n"], ids=["empty", "cut short", "no ORC"])
+@pytest.mark.parametrize("content", [b"", *full(b"ORC and no more", b"id,client\n")], ids=["empty", "cut short", "no ORC"])
 def test_a_file_that_is_no_orc_stops_the_job_and_is_named(small_job: Callable[..., SmallJob], content: bytes) -> None:
     job = small_job(KEPT, Binding(format="orc"))
     path = job.feed_bytes(content, "orc")

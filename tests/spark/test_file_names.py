@@ -12,14 +12,13 @@ import pyarrow.orc as po
 import pyarrow.parquet as pq
 import pytest
 
+from full_tables import full
 from spark.small_job import KEPT, Binding, SmallJob, event
 from spark.test_file_formats import AVRO
 from streamproof.config import load
 from streamproof.core.notes import NoteCode
 from streamproof.errors import DataError
 from streamproof.replay.bounded.run import run_bounded
-
-pytestmark = pytest.mark.spark
 
 ODD = [
     "a[1]",
@@ -161,3 +160,55 @@ def test_what_is_staged_in_folders_with_any_name_is_read_once(small_job: Callabl
     for form in ("json", "parquet"):
         assert len(job.rows("kept", job.folder / "o[1]" / form)) == 8
     assert len(job.rows("rejected", job.folder / "o[1]/rejected")) == 8
+
+
+LATIN = b"gr\xf6\xdfe.json"
+"""A name that is no UTF-8."""
+
+
+def test_a_file_whose_name_is_no_utf8_stops_the_job_by_name(small_job: Callable[..., SmallJob]) -> None:
+    """At the start, and while the job runs; and a batch query. Java would find no such file, and read the others."""
+    job = small_job(KEPT, Binding())
+    write(job.folder / "data" / "a.json", [event("a", 0)])
+    odd = os.path.join(os.fsencode(job.folder / "data"), LATIN)  # noqa: PTH118 -- bytes
+    Path(os.fsdecode(odd)).write_text(f"{json.dumps(event('b', 1))}\n")
+
+    aside = os.fsencode(job.folder / LATIN.decode("latin-1"))
+    with pytest.raises(DataError) as bounded:
+        run_bounded(load(job.folder), spark=job.spark)
+    at_start = job.stopped(DataError)
+    os.rename(odd, aside)  # noqa: PTH104
+    later = job.stopped(DataError, listener=Later(lambda: os.rename(aside, odd)))  # noqa: PTH104
+
+    for error in (bounded.value, at_start, later):
+        assert "data/gr\\xf6\\xdfe.json" in error.message
+    os.rename(odd, os.fsencode(job.folder / "data" / LATIN.decode("latin-1")))  # noqa: PTH104
+    job.run()
+    assert job.ids() == ["a", "b"]
+
+
+class Later:
+    """Does something at an event: once the job has started, before its first batch."""
+
+    def __init__(self, change: Callable[[], None], at: str = "QueryStarted") -> None:
+        self.change, self.at = change, at
+
+    def __call__(self, happened: object) -> None:
+        if type(happened).__name__ == self.at:
+            self.change()
+
+
+@pytest.mark.parametrize("path", ["data/*.json", "data/*", *full("x:[1]{2}//data")])
+def test_a_colon_in_a_name_below_a_pattern_is_a_letter(small_job: Callable[..., SmallJob], path: str) -> None:
+    folder, _, inside = path.rpartition("//")
+    source = {"connector": "files", "path": inside}
+    job = small_job(KEPT, Binding(tables={"source.events": source}), folder=folder or "job")
+    write(job.folder / "data" / "a.json", [event("a", 0)])
+    write(job.folder / "data" / "v:w.json", [event("b", 1)])
+    if path == "data/*":
+        write(job.folder / "data" / "10:00" / "c.json", [event("c", 2)])
+        write(job.folder / "data" / "day=10:00" / "c.json", [event("d", 2)])
+
+    job.run()
+
+    assert job.ids() == (["a", "b", "c", "d"] if path == "data/*" else ["a", "b"])

@@ -5,12 +5,8 @@ from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from spark.small_job import KEPT, Binding, SmallJob, event
 from streamproof.errors import DataError
-
-pytestmark = pytest.mark.spark
 
 HEADER = "id,client,v,ts"
 TS = event("a", 0)["ts"]
@@ -76,8 +72,8 @@ def test_every_line_of_csv_is_kept_or_rejected_with_its_bytes(small_job: Callabl
         **dict.fromkeys((each.encode() for each in wrong_header), "the header of its file has no column id"),
         broken[0]: "fewer fields than columns",
         broken[1]: "more fields than columns",
-        broken[2]: "text behind a closing quote",
-        broken[3]: "text behind a closing quote",
+        broken[2]: "text after a closing quote",
+        broken[3]: "text after a closing quote",
         broken[4]: "not parseable: v is no double",
         broken[5]: "bytes that are not UTF-8",
         broken[6]: "an empty line",

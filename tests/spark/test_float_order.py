@@ -10,8 +10,6 @@ from spark.small_job import WINDOWED, event
 from streamproof import _jvm
 from streamproof.errors import NondeterministicReplay
 
-pytestmark = pytest.mark.spark
-
 MEANS = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:

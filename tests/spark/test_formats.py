@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
+from full_tables import full
 from spark.small_job import KEPT, SUMS, Binding, SmallJob, event
 from streamproof import __version__
 from streamproof.core.account import Account
 from streamproof.errors import UnknownFormat
 from streamproof.runtime.start import query
-
-pytestmark = pytest.mark.spark
 
 LOSSES = "checkpoint/kept/_streamproof/accepted_losses.json"
 MANIFEST = "checkpoint/kept/_streamproof/manifests/{}"
@@ -69,8 +68,9 @@ def three_batches(small_job: Callable[..., SmallJob]) -> SmallJob:
     return job
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize("lost", [(), ("commits/2",), ("commits/2", "offsets/2")], ids=["committed", "interrupted", "planned anew"])
+@pytest.mark.parametrize(
+    "lost", [[], *full(["commits/2"], ["commits/2", "offsets/2"])], ids=["committed", "interrupted", "planned anew"]
+)
 def test_r30_an_unknown_format_stops_the_start_and_nothing_is_touched(small_job, lost):
     """Of an interrupted batch a torn manifest is removed, and a torn ledger written again."""
     job = three_batches(small_job)

@@ -11,8 +11,6 @@ from streamproof.errors import ConfigurationError
 from streamproof.runtime.spark.session import STREAMING
 from streamproof.runtime.spark.settings import SETTINGS, Setting, Where, guard
 
-pytestmark = pytest.mark.spark
-
 OTHERS = {
     "spark.sql.streaming.multipleWatermarkPolicy": "max",
     "spark.sql.session.timeZone": "Asia/Tokyo",

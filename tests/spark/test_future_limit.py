@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from full_tables import full
 from streamproof.config import JobConfig, load
 from streamproof.core.verdict import Verdict
 from streamproof.prove.subjects.job.future_limit import future_limit
 
-pytestmark = pytest.mark.spark
 CONFIG = """
 [job]
 entry = "job.py:totals"
@@ -36,16 +36,13 @@ def config_of(folder: Path, type_: str, declared: str) -> JobConfig:
     return load(folder)
 
 
-@pytest.mark.always(3)
 @pytest.mark.parametrize(
     ("type_", "declared"),
     [
         ("long", 'unit = "seconds",'),
         ("long", 'unit = "milliseconds",'),
         ("long", 'unit = "nanoseconds",'),
-        ("string", ""),
-        ("string", 'format = "yyyy-MM-dd HH:mm:ss", zone = "Europe/Berlin",'),
-        ("timestamp", ""),
+        *full(("string", ""), ("string", 'format = "yyyy-MM-dd HH:mm:ss", zone = "Europe/Berlin",'), ("timestamp", "")),
     ],
 )
 def test_a_limit_that_is_kept_to_the_tick_passes(type_: str, declared: str, spark: SparkSession, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import DataFrame
 from pyspark.sql.types import LongType, StructField, StructType
 
+from full_tables import full
 from spark.small_job import WINDOWED, Binding
 from streamproof import _jvm
 from streamproof.config import load
@@ -16,8 +17,6 @@ from streamproof.runtime.start.plan import reads
 from streamproof.stream.graph import build
 from streamproof.stream.names import DUE
 from streamproof.stream.outputs import SideKind
-
-pytestmark = pytest.mark.spark
 
 COMPILED = 8_000
 """Bytes of a method above which HotSpot interprets it for ever (its DontCompileHugeMethods)."""
@@ -44,10 +43,9 @@ KEPT_SINKS = {"kept": "parquet", "rejected": "json"}
 FUTURE, ANY_FUTURE = ', max_future = "5 minutes"', ', max_future = "none"'
 
 
-@pytest.mark.always(2)
 @pytest.mark.parametrize("form", ["json", "parquet"])
 @pytest.mark.parametrize(
-    ("more", "future", "trace"), [(0, FUTURE, True), (0, ANY_FUTURE, False), (16, FUTURE, False), (16, ANY_FUTURE, False)]
+    ("more", "future", "trace"), [(0, FUTURE, True), *full((0, ANY_FUTURE, False), (16, FUTURE, False), (16, ANY_FUTURE, False))]
 )
 def test_the_loop_over_the_records_is_compiled(small_job, form, more, future, trace):
     schema = ", ".join(["id string, client string, v double, ts long", *[f"c{number} string" for number in range(more)]])

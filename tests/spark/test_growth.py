@@ -8,8 +8,6 @@ from spark.small_job import KEPT, SUMS, WINDOWED, event
 from streamproof.core.account import Account
 from streamproof.errors import StoreEmptied
 
-pytestmark = pytest.mark.spark
-
 
 def manifests(job, query="kept"):
     return sorted(int(path.name) for path in (job.checkpoint(query) / "_streamproof/manifests").glob("[0-9]*"))

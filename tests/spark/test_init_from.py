@@ -10,7 +10,6 @@ from streamproof.cli.init import write_from_sample
 from streamproof.config import load
 from streamproof.runtime.run import run_job
 
-pytestmark = pytest.mark.spark
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 

@@ -8,8 +8,6 @@ from pyspark.sql.types import BinaryType, StructField, StructType
 
 from streamproof import _jvm
 
-pytestmark = pytest.mark.spark
-
 SCHEMA = (
     "id string, v double, n int, at timestamp, day date, inner struct<a: int, b: array<string>>, m map<string, int>, flag boolean"
 )

@@ -6,10 +6,9 @@ import sys
 
 import pytest
 
+from full_tables import beyond
 from spark.small_job import SUMS, WINDOWED, SmallJob, event
 from streamproof.core.account import Account
-
-pytestmark = pytest.mark.spark
 
 COMMAND = """
 import functools, os, signal, sys, threading, time
@@ -82,8 +81,7 @@ def assert_told(ended: subprocess.CompletedProcess[str]) -> None:
     assert "WARNING" not in ended.stderr, "Java's own lines go to the log"
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("phase", beyond(1, PHASES))
 def test_wherever_the_jvm_is_killed_the_run_is_75_and_the_next_one_goes_on(small_job, phase):
     job = small_job(SUMS, WINDOWED)
     job.feed([event("e1", 1), event("bad", 2, v=-1)])

@@ -8,7 +8,6 @@ import pytest
 from spark.small_job import Binding, event
 from streamproof.cli.main import main
 
-pytestmark = pytest.mark.spark
 JOB = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:
@@ -28,7 +27,7 @@ def batches(seed: int) -> list[list[dict[str, object]]]:
 
 @pytest.mark.full
 def test_a_lag_loses_on_spark_what_was_measured(small_job, capsys, monkeypatch):
-    """With a pause behind each batch Spark judges by all batches before, as the measure does; without one by one less, and loses no more."""
+    """With a pause after each batch Spark judges by all batches before, as the measure does; without one by one less, and loses no more."""
     binding = Binding(sinks={"kept": "json", "late": "json"})
     without_pause, with_pauses = (small_job(JOB, binding, folder=name) for name in ("without", "with"))
     for rows in batches(7):

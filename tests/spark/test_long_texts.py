@@ -4,8 +4,6 @@ import pytest
 
 from streamproof._jvm import Storage
 
-pytestmark = pytest.mark.spark
-
 
 @pytest.mark.parametrize(
     "text",

@@ -8,8 +8,6 @@ import pytest
 
 from spark.small_job import WINDOWED, event, run_apart
 
-pytestmark = pytest.mark.spark
-
 LOSES_SHUFFLE_FILES = {"spark.testing": "true", "spark.testing.injectShuffleFetchFailures": "true"}
 """Spark's own: of every map stage the output of the first task is lost once."""
 

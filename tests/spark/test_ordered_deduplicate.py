@@ -2,12 +2,11 @@
 
 import pytest
 
+from full_tables import full
 from spark.small_job import Binding, dies, event
 from streamproof.config import load
 from streamproof.errors import JobDefinitionError, PlanChanged
 from streamproof.replay.bounded.run import run_bounded
-
-pytestmark = [pytest.mark.spark, pytest.mark.beside]
 
 JOB = """
 @sp.job
@@ -38,9 +37,9 @@ def shown(rows):
 
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize(
-    ("keep", "stay"), [("last", [("a", 7.0, "z", 28), ("b", 1.0, "a", 6)]), ("first", [("a", 2.0, "a", 0), ("b", 1.0, "a", 6)])]
+    ("keep", "stay"),
+    [("last", [("a", 7.0, "z", 28), ("b", 1.0, "a", 6)]), *full(("first", [("a", 2.0, "a", 0), ("b", 1.0, "a", 6)]))],
 )
-@pytest.mark.always(2)
 def test_the_row_that_stays_is_by_the_column_and_not_by_what_comes_first(small_job, keep, stay, reverse):
     job = small_job(asked(keep=keep), BOUND)
     rows = [*reversed(COPIES)] if reverse else COPIES
@@ -115,13 +114,14 @@ def test_r8_a_row_comes_once_however_the_process_dies(small_job):
     assert (found.account.emitted, found.account.duplicate, found.account.open_state) == (27, 27, 18)
 
 
-@pytest.mark.always(1)
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"order": "ts"}, "deduplication keeps: the last by ts timestamp now, the last by v double before"),
-        ({"keep": "first"}, "deduplication keeps: the first by v double now, the last by v double before"),
-        ({"within": "1 minute"}, "deduplication within: 1 minute now, 20 seconds before"),
+        *full(
+            ({"keep": "first"}, "deduplication keeps: the first by v double now, the last by v double before"),
+            ({"within": "1 minute"}, "deduplication within: 1 minute now, 20 seconds before"),
+        ),
     ],
 )
 def test_r25_another_order_on_an_old_checkpoint_is_refused(small_job, change, said):

@@ -10,9 +10,6 @@ from spark.small_job import KEPT, event
 from streamproof.core.account import Account
 from streamproof.errors import ConfigurationError, OutputInUse, WrongCheckpoint
 
-pytestmark = pytest.mark.spark
-
-
 SINK_OF_ITS_OWN = """
 from streamproof.connectors import Sink
 

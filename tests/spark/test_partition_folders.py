@@ -5,13 +5,11 @@ from typing import Any
 
 import pytest
 
-from spark.small_job import EVENT_TIME, SCHEMA, Binding, SmallJob, event
+from spark.small_job import EVENT_TIME, KEPT, SCHEMA, Binding, SmallJob, event
 from spark.test_file_names import TEXT, write
 from streamproof.config import load
 from streamproof.errors import DataError
 from streamproof.replay.bounded.run import run_bounded
-
-pytestmark = pytest.mark.spark
 
 PLACED = """
 @sp.job
@@ -20,7 +18,7 @@ def small(events: sp.Stream) -> sp.Outputs:
     return sp.Outputs(kept=checked, rejected=checked.rejected)
 """
 DAYS = f"date date, {SCHEMA}, hour int, region string"
-"""The columns of paths stand before, between and behind those of the files."""
+"""The columns of paths stand before, between and after those of the files."""
 
 
 def placed(small_job: Callable[..., SmallJob], form: str, schema: str | None = DAYS) -> SmallJob:
@@ -122,3 +120,55 @@ def test_event_time_may_stand_in_the_path(small_job: Callable[..., SmallJob]) ->
     job.run()
 
     assert [row["date"] for row in job.rows("kept")] == ["2026-03-02T00:00:00.000000Z"]
+
+
+@pytest.mark.parametrize("path", ["data/date=*", "data/*/hour=*"])
+def test_below_a_pattern_the_record_says_what_the_pattern_matches(small_job: Callable[..., SmallJob], path: str) -> None:
+    """As Spark does it: only folders below the whole pattern give a value."""
+    job = small_job(
+        PLACED, Binding(schema=DAYS, sinks={"kept": "json"}, tables={"source.events": {"connector": "files", "path": path}})
+    )
+    write(job.folder / "data/date=2026-03-02/hour=7/region=eu/a.json", [event("a", 0) | {"date": "2025-01-01", "hour": 23}])
+
+    job.run()
+
+    assert said(job) == {"a": ("2025-01-01", 7 if path == "data/date=*" else 23, "eu")}
+
+
+def test_a_record_whose_event_time_is_another_than_its_path_says_is_rejected(small_job: Callable[..., SmallJob]) -> None:
+    day = EVENT_TIME.replace('"ts", unit = "milliseconds"', '"date"')
+    job = small_job(PLACED, Binding(schema=DAYS, event_time=day, sinks={"kept": "json", "rejected": "json"}))
+    rows = [event("a", 0) | {"date": "2026-03-05"}, event("b", 0) | {"date": "2026-03-02"}, event("c", 0)]
+    write(job.folder / "data/date=2026-03-02/a.json", rows)
+
+    job.run()
+
+    assert job.ids() == ["b", "c"]
+    assert [row["reason"] for row in job.rows("rejected")] == [
+        "date, the event time, is another in the path of its file than in the record"
+    ]
+
+
+def test_lines_that_hold_the_column_of_their_folder_say_so(small_job: Callable[..., SmallJob]) -> None:
+    """Without a header columns go by their places, and Spark would take the day for the id."""
+    source = {"connector": "files", "path": "data", "csv": {"header": False}}
+    sinks = {"kept": "json", "rejected": "json"}
+    job = small_job(PLACED, Binding(format="csv", schema=f"date date, {SCHEMA}", sinks=sinks, tables={"source.events": source}))
+    (job.folder / "data/date=2026-03-02").mkdir()
+    (job.folder / "data/date=2026-03-02/a.csv").write_text("2026-03-02,a,c,1.0,1\n")
+
+    job.run()
+
+    (row,) = job.rows("rejected")
+    assert row["reason"] == "more fields than columns: the path of the file says date, so the file must not have it"
+
+
+def test_a_folder_of_a_sink_of_spark_whose_name_looks_like_a_pattern_is_refused(small_job: Callable[..., SmallJob]) -> None:
+    job = small_job(KEPT, Binding(tables={"source.events": {"connector": "files", "path": "fs[1]"}}))
+    place = job.folder / "fs[1]"
+    job.feed([event("a", 0)])
+    query = job.spark.readStream.schema(SCHEMA).json(str(job.folder / "data")).writeStream.format("json").trigger(availableNow=True)
+    query.option("checkpointLocation", str(job.folder / "of the sink")).start(str(place)).awaitTermination()
+    write(place / "part-uncommitted.json", [event("b", 1)])
+
+    assert "fs[1] is written by a file sink of Spark" in job.stopped(DataError).message

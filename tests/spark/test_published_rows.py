@@ -5,12 +5,11 @@ import shutil
 
 import pytest
 
+from full_tables import full
 from spark.small_job import KEPT, Binding, event
 from streamproof._jvm import Storage
 from streamproof.core.account import Account
 from streamproof.errors import SinkError, StagedRowsGone, StoreEmptied, StreamproofError, TornCheckpoint
-
-pytestmark = pytest.mark.spark
 
 
 def cut(path):
@@ -142,8 +141,7 @@ def test_r26_a_batch_that_is_accepted_as_lost_is_not_asked_for_again(small_job):
     assert "batches 1, 3 are gone" in job.stopped(StoreEmptied).message
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize("gone", ["batch=000001", ""], ids=["one", "all"])
+@pytest.mark.parametrize("gone", ["batch=000001", *full("")], ids=["one", "all"])
 def test_r26_what_is_accepted_as_lost_is_kept_until_a_new_batch_has_written_it_down(small_job, gone):
     job = three_batches(small_job)
     shutil.rmtree(job.out("kept") / gone)

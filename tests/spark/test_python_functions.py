@@ -8,8 +8,6 @@ from streamproof.core.account import Account
 from streamproof.errors import JobDefinitionError
 from streamproof.runtime.binding.bind import bind
 
-pytestmark = pytest.mark.spark
-
 PYTHON_FUNCTIONS = """
 import threading
 

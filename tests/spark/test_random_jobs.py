@@ -8,7 +8,6 @@ from pyspark.sql import SparkSession
 from random_jobs.__main__ import compared
 from random_jobs.jobs import random_job
 
-pytestmark = [pytest.mark.spark, pytest.mark.beside]
 SEEDS = range(20)
 
 

@@ -8,8 +8,6 @@ import pytest
 from spark.small_job import Binding, SmallJob
 from streamproof.runtime.watching.events import BatchCommitted, RunEvent
 
-pytestmark = pytest.mark.spark
-
 COUNTED = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:

@@ -1,4 +1,4 @@
-"""A checkpoint that the release before has written is gone on with, and what is written then is what that release reads (R30)."""
+"""A checkpoint that an earlier commit has written is gone on with, and what is written then is what that commit reads (R30)."""
 
 import importlib.util
 import json
@@ -8,11 +8,10 @@ from types import ModuleType
 import pytest
 
 import known_formats
+from full_tables import full
 from streamproof.config import load
 from streamproof.core.account import Account
 from streamproof.runtime.run import run_job
-
-pytestmark = pytest.mark.spark
 
 DATA = Path(__file__).parent / "data/checkpoint-0.1.0"
 SUMS = [("a", "09:00:00", 1.0, 1), ("a", "09:00:30", 3.0, 1), ("b", "09:00:30", 2.0, 1), ("b", "09:01:00", 4.0, 1)]
@@ -60,10 +59,9 @@ def one_batch_more(folder: Path, made_by: ModuleType) -> None:
 
 @pytest.mark.parametrize(
     "gone",
-    [(), ("commits/3",), ("commits/3", "_streamproof/manifests/3"), ("_streamproof/incarnation.json",)],
-    ids=["whole", "interrupted behind its manifest", "published, its manifest lost", "without an incarnation"],
+    [[], ["commits/3"], *full(["commits/3", "_streamproof/manifests/3"], ["_streamproof/incarnation.json"])],
+    ids=["whole", "interrupted after its manifest", "published, its manifest lost", "without an incarnation"],
 )
-@pytest.mark.always(2)
 def test_r30_the_new_code_goes_on_where_the_release_before_has_stopped(spark, left_behind, made_by, gone):
     assert sums(left_behind) == SUMS
     lost(left_behind, *gone)

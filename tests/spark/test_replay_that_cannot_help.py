@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from full_tables import beyond
 from spark.small_job import SUMS, WINDOWED, SmallJob, assert_readable, event
 from streamproof.errors import StreamproofError
 
-pytestmark = pytest.mark.spark
 BATCHES = 3
 
 Damage = Callable[[Path, int], None]
@@ -83,8 +83,7 @@ def files(job: SmallJob) -> dict[str, str]:
     }
 
 
-@pytest.mark.always(2)
-@pytest.mark.parametrize("kind", CANNOT_HELP)
+@pytest.mark.parametrize("kind", beyond(2, CANNOT_HELP))
 def test_r2_what_cannot_help_is_not_advised_and_changes_nothing(damaged, kind):
     damage, named = CANNOT_HELP[kind]
     job, newest = damaged(damage)
@@ -106,8 +105,7 @@ def test_r2_what_cannot_help_is_not_advised_and_changes_nothing(damaged, kind):
     assert files(job) == before
 
 
-@pytest.mark.always(2)
-@pytest.mark.parametrize("kind", COMES_BACK)
+@pytest.mark.parametrize("kind", beyond(2, COMES_BACK))
 def test_r2_what_is_held_elsewhere_comes_back_at_the_start(damaged, kind):
     job, _ = damaged(COMES_BACK[kind])
 

@@ -17,8 +17,6 @@ from streamproof.errors import DivertError, NondeterministicReplay, StagedRowsGo
 from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.rows.reports import sums_by_output
 
-pytestmark = pytest.mark.spark
-
 
 def test_r3_the_manifest_names_the_exact_files_and_is_never_overwritten(small_job):
     job = small_job(KEPT)

@@ -15,9 +15,6 @@ from streamproof.core.account import Account
 from streamproof.errors import AccountError, DataError, FingerprintMismatch, NondeterministicReplay, OutputInUse, TornCheckpoint
 from streamproof.runtime.rows.tally import hash_of
 
-pytestmark = pytest.mark.spark
-
-
 RANDOM = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:
@@ -165,7 +162,7 @@ def test_r2_the_newest_batch_is_not_taken_back_while_its_input_is_gone(small_job
 
 
 def three_of_which_two_manifests_are_lost(small_job, text=KEPT, binding=None):
-    """A power failure behind the publication of batch 2, before Spark commits it; more has come meanwhile."""
+    """A power failure after the publication of batch 2, before Spark commits it; more has come meanwhile."""
     job = small_job(text, binding)
     query = "sums" if text == SUMS else "kept"
     for number in range(3):

@@ -7,13 +7,10 @@ from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
-import pytest
 
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, event, instant
 from streamproof.core.account import Account
 from streamproof.errors import JobDefinitionError
-
-pytestmark = pytest.mark.spark
 
 WHOLE_CHAIN = """
 @sp.job

@@ -26,8 +26,6 @@ from streamproof.runtime.watching.events import (
 )
 from streamproof.runtime.watching.result import RunResult
 
-pytestmark = pytest.mark.spark
-
 Kind = TypeVar("Kind", bound=RunEvent)
 LIFE = ["batch-planned", "batch-staged", "batch-published", "batch-committed"]
 
@@ -75,7 +73,6 @@ def test_a_run_with_late_and_rejected_rows_says_what_each_batch_did(small_job):
         published[each.output] += each.rows
     assert published == {"sums": 1, "late": 1, "rejected": 2} == {output.name: output.rows for output in result.outputs}
     assert {(each.batch, each.output) for each in of(BatchPublished, heard)} >= {(0, "rejected"), (3, "late")}
-    assert all(seconds >= 0 for each in committed for seconds in each.seconds.values())
     json.dumps([each.as_dict() for each in heard])
 
 
@@ -94,6 +91,53 @@ def test_the_end_of_a_query_has_its_totals_and_its_account_and_the_end_of_the_ru
     assert (ended.open_windows, ended.closes_after) == (1, instant(120))
     assert heard[-1] == RunEnded(result)
     assert of(QueryFinishing, heard) == [QueryFinishing("sums", asked_to_end=False)]
+
+
+def test_the_phases_of_a_batch_make_up_its_time_and_its_state_grows_and_shrinks(small_job):
+    counting = {"spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "true"}
+    job = small_job(SUMS, Binding(**{**vars(WINDOWED), "spark": counting}))
+    job.feed([event("e1", 1), event("e2", 2, client="b"), event("bad", 3, v=-1)])
+    job.feed([event("e3", 100)])
+    job.feed([event("e4", 101)])
+
+    result, heard = run(job)
+
+    committed = of(BatchCommitted, heard)
+    assert [each.batch for each in committed] == list(range(result.batches))
+    for each in committed:
+        assert list(each.phases_ms) == ["plan", "work", "stage", "publish", "commit"]
+        spent, total = sum(each.phases_ms.values()), each.total_ms
+        assert 0.8 * total <= spent <= total + 5, f"{each.phases_ms} of {total}"
+        assert each.phases_ms["work"] > 0
+        assert each.processed_per_second == pytest.approx(each.counts["input"] * 1000 / total, abs=0.1)
+    assert [each.watermark for each in committed] == [each.watermark for each in of(BatchPlanned, heard)]
+    assert committed[2].watermark == instant(90)
+    assert committed[0].input_per_second is None
+    assert committed[1].input_per_second > 0
+    states = [each.state for each in committed]
+    assert {(len(state), state[0].operator) for state in states} == {(1, "stateStoreSave")}
+    assert [(state[0].rows, state[0].updated, state[0].removed) for state in states[:3]] == [(2, 2, 0), (3, 1, 0), (1, 1, 2)]
+    assert all(state[0].memory_bytes > 0 and state[0].disk_bytes > 0 for state in states)
+    assert not any(each.lag for each in committed), "files have none"
+
+
+def test_several_listeners_hear_a_run_and_one_that_raises_harms_neither_it_nor_the_others(small_job):
+    job = small_job(KEPT)
+    job.feed([event("e1", 1)])
+    first: list[RunEvent] = []
+    last: list[RunEvent] = []
+
+    def push(_: RunEvent) -> None:
+        raise OSError("the metrics are down")
+
+    result = job.run(listener=[first.append, push, last.append])
+
+    (said,) = [note for note in result.notes if "listener" in note]
+    assert said.startswith("The listener test_several_listeners")
+    assert "push (2 of 3) of this run raised OSError: the metrics are down at the event query-starting." in said
+    assert first == last
+    assert [event.text for event in first if isinstance(event, Note) and event.code == "listener-raised"] == [said]
+    assert [kind for kind in kinds(first) if kind.startswith("batch-")][:4] == LIFE
 
 
 def test_each_note_of_the_result_was_an_event(small_job):

@@ -13,8 +13,6 @@ from streamproof.prove.scenario.perturb import UNPERTURBED, perturb
 from streamproof.prove.scenario.sample import read_sample
 from streamproof.prove.scenario.sample_files import write_sample_files
 
-pytestmark = pytest.mark.spark
-
 JSON = """\
 {"n": 1, "x": 1, "big": 9223372036854775808, "mixed": 1, "text": "2026-01-05T09:00:00Z", "b": true, "none": null, "empty": {}}
 {"n": -2, "x": 2.5, "big": 5, "mixed": "a", "text": "2026-01-05", "b": false, "none": null, "empty": {}}

@@ -25,7 +25,6 @@ from streamproof.replay.bounded.run import run_bounded
 from streamproof.stream.windows import Window
 from streamproof.stream.windows.gap import Gap
 
-pytestmark = pytest.mark.spark
 SECOND = 1_000_000
 JOB = """
 @sp.job

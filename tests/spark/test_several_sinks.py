@@ -4,11 +4,10 @@ import shutil
 
 import pytest
 
+from full_tables import full
 from spark.small_job import KEPT, SUMS, Binding, dies, event
 from streamproof.core.account import Account
 from streamproof.errors import ConfigurationError, OutputInUse, StagedRowsGone, StoreEmptied, WrongCheckpoint
-
-pytestmark = pytest.mark.spark
 
 FILES = {"connector": "files", "format": "parquet"}
 BOTH = Binding(
@@ -46,8 +45,7 @@ def test_k7_each_sink_has_every_row_once(small_job):
     assert job.run().account == result.account
 
 
-@pytest.mark.always(1)
-@pytest.mark.parametrize("missing", ["table", "lines"])
+@pytest.mark.parametrize("missing", ["table", *full("lines")])
 def test_k7_a_crash_between_two_publications_doubles_nothing(small_job, missing):
     job = small_job(KEPT, BOTH)
     job.feed([event("e1", 1)])

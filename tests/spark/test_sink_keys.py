@@ -1,11 +1,8 @@
 """Keys of sinks: one text for each key, and never one for two."""
 
-import pytest
 from pyspark.sql import functions as F
 
 from streamproof.connectors.keys import key_bytes, key_text, null_key
-
-pytestmark = pytest.mark.spark
 
 VALUES = [None, "", "a", "|", "a|", "|a", "\\", "\\N", "\\\\N", "N", "\\|", "a\\", "\\a"]
 

@@ -9,8 +9,6 @@ from pyspark.sql import functions as F
 
 from streamproof import _jvm
 
-pytestmark = pytest.mark.spark
-
 START_S = 1_767_225_600
 
 

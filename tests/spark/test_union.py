@@ -12,8 +12,6 @@ from streamproof.core.notes import NoteCode
 from streamproof.errors import ConfigurationError, JobDefinitionError
 from streamproof.replay.bounded.run import run_bounded
 
-pytestmark = [pytest.mark.spark, pytest.mark.beside]
-
 UNION = """
 @sp.job
 def small(events: sp.Stream, others: sp.Stream) -> sp.Outputs:
@@ -100,7 +98,7 @@ def test_r13_a_quiet_source_does_not_hold_the_watermark_for_ever_and_comes_back(
     job = small_job(UNION.format(chain=TUMBLING), bound(event_time=quiet))
     job.feed([event("e1", 100)])
     feed(job, event("o1", 60))
-    job.feed([event("e2", 300)])  # others delivers nothing in this batch, nor in those behind it
+    job.feed([event("e2", 300)])  # others delivers nothing in this batch, nor in those after it
     job.feed([event("e3", 400)])
     job.feed([event("e4", 401)])
 

@@ -1,4 +1,4 @@
-"""A window behind a window on real Spark: late is decided once, each batch takes rows through both, the account adds up over runs."""
+"""A window after a window on real Spark: late is decided once, each batch takes rows through both, the account adds up over runs."""
 
 import pytest
 
@@ -6,8 +6,6 @@ from spark.small_job import Binding, event, instant
 from streamproof.config import load
 from streamproof.errors import JobDefinitionError, PlanChanged
 from streamproof.replay.bounded.run import run_bounded
-
-pytestmark = pytest.mark.spark
 
 CHAIN = """
 @sp.job

@@ -10,9 +10,6 @@ from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.query import start_query
 
-pytestmark = pytest.mark.spark
-
-
 EARLY = SUMS.replace('by="client")', 'by="client", allowed_lateness="20 seconds", emit="early")')
 
 

@@ -16,7 +16,6 @@ from streamproof.prove.oracle.asked import plain_window
 from streamproof.prove.oracle.windows import PlainWindow
 from streamproof.stream.windows import Window
 
-pytestmark = pytest.mark.spark
 ZONES = (
     "UTC",
     "Europe/Berlin",

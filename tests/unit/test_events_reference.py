@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.runtime.watching.events import BatchCommitted, RunEvent
+from streamproof.core.phases import Phase
+from streamproof.runtime.watching.events import BatchCommitted, OperatorState, RunEvent
+from streamproof.runtime.watching.lag import Lag
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^#|\Z)", PAGE, re.DOTALL | re.MULTILINE))
@@ -18,17 +20,31 @@ def test_an_event_stands_on_the_page_with_its_fields(event):
     assert re.findall(r"^\| `(\w+)` \|", SECTIONS[event.kind], re.MULTILINE) == [field.name for field in fields(event)]
 
 
+@pytest.mark.parametrize(
+    ("field", "names"),
+    [
+        ("lag", [field.name for field in fields(Lag)]),
+        ("state", [field.name for field in fields(OperatorState)]),
+        ("phases_ms", [str(phase) for phase in Phase if phase not in (Phase.START, Phase.MAINTENANCE)]),
+    ],
+)
+def test_what_a_field_consists_of_stands_beside_it(field, names):
+    (said,) = re.findall(rf"^\| `{field}` \| (.*) \|$", SECTIONS["batch-committed"], re.MULTILINE)
+
+    assert re.findall(r"`(\w+)`", said) == names
+
+
 def test_each_kind_is_there_once_and_there_are_no_others():
     assert sorted(SECTIONS) == sorted(event.kind for event in EVENTS)
 
 
 def test_the_example_hears(monkeypatch, capsys):
-    committed = BatchCommitted("exposure", 3, {"input": 5_000}, {}, {"stage": 1.0, "publish": 0.25})
+    committed = BatchCommitted("exposure", 3, {"input": 5_000}, {}, None, {"stage": 1_000, "publish": 250})
     monkeypatch.setattr("streamproof.run", lambda target, listener: listener(committed), raising=False)
 
     exec(re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1], {})
 
-    assert capsys.readouterr().out == "exposure 3 5000 0.25\n"
+    assert capsys.readouterr().out == "exposure 3 5000 250\n"
 
 
 def test_kinds_never_change():

@@ -20,7 +20,7 @@ class Kind:
     target
         Below examples/plain_pyspark.
     words
-        What the command says behind the target.
+        What the command says after the target.
     since
         The first version of Spark that has what the job calls.
     packages

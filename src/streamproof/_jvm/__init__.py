@@ -1,8 +1,17 @@
 """The bridge to the JVM: the only room that touches py4j."""
 
-from streamproof._jvm.batches import BatchRows, Doors, Dropped, check_doors, doors_of, for_each_batch, listen_to_jvm
+from streamproof._jvm.batches import (
+    BatchRows,
+    Doors,
+    Dropped,
+    check_doors,
+    doors_of,
+    for_each_batch,
+    listen_to_jvm,
+    newest_progress,
+)
 from streamproof._jvm.file_systems import answer_file_system_calls
-from streamproof._jvm.folders import FROM_PATH, Folder, SeenBelow, folder_at, rows_of_files, seen_below
+from streamproof._jvm.folders import FROM_PATH, Folder, SeenBelow, folder_at, rows_of_files, rows_of_named, seen_below
 from streamproof._jvm.java import (
     PROOF_JAR,
     causes_of,
@@ -97,11 +106,13 @@ __all__ = [
     "listen_to_jvm",
     "live_settings",
     "minor_version",
+    "newest_progress",
     "operators_of_query",
     "operators_of_stream",
     "plain",
     "production_jar",
     "rows_of_files",
+    "rows_of_named",
     "seen_below",
     "storage_error",
     "task_slots",

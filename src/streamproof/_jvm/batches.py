@@ -110,7 +110,7 @@ class BatchRows:
         return found
 
     def reached(self) -> "list[int | None]":
-        """Of each source with a watermark, in their order, newest event time less delay, milliseconds; None where it had no event time."""
+        """For each source with a watermark, in order: newest event time less delay, in milliseconds; None if it had no event time."""
         found: list[int | None] = json.loads(self._rows.reached())
         return found
 
@@ -157,6 +157,16 @@ def doors_of(spark: "SparkSession", stream: "StreamingQuery") -> dict[str, int]:
     """How often each door occurs in the plan of a query's newest batch, as in `BatchRows.sums`."""
     plan = stream._jsq.streamingQuery().lastExecution().executedPlan()
     found: dict[str, int] = json.loads(java_class(spark, "Doors").inPlan(plan))
+    return found
+
+
+def newest_progress(stream: "StreamingQuery") -> dict[str, Any] | None:
+    """What Spark says of the newest batch that a query has committed, as `StreamingQueryProgress.json`; None before the first.
+
+    PySpark's own class refuses it where a rate is no number.
+    """
+    java = stream._jsq.lastProgress()
+    found: dict[str, Any] | None = None if java is None else json.loads(java.json())
     return found
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from streamproof._jvm.java import java_class, whole_text
 
@@ -45,20 +46,24 @@ class SeenBelow:
     left_out
         The folders whose files were not read, relative to it.
     asked
-        The columns that are read (JSON), `FROM_PATH` before those that folders name.
+        The columns that the source reads (JSON), `FROM_PATH` before those that folders name; None where it has not begun to read.
     schemas
         Of files that say their columns the schemas (JSON), each with the URI of a file that has it.
     """
 
     left_out: Sequence[str]
-    asked: str
+    asked: str | None
     schemas: Mapping[str, str]
 
 
-def seen_below(spark: "SparkSession", path: str) -> SeenBelow:
-    """What this Spark has met below a path since it started."""
+_asked: "WeakKeyDictionary[SparkSession, dict[str, str]]" = WeakKeyDictionary()
+"""By session and source the columns that are read: each query has a session of its own, and two sources may have one path."""
+
+
+def seen_below(spark: "SparkSession", source: str, path: str) -> SeenBelow:
+    """What this Spark has met below a path since it started, for a source that reads it in this session."""
     met = json.loads(whole_text(java_class(spark, "Folder").met(spark._jsparkSession, path)))
-    return SeenBelow(met["leftOut"], met["asked"] or "", met["schemas"])
+    return SeenBelow(met["leftOut"], _asked.get(spark, {}).get(source), met["schemas"])
 
 
 def folder_at(spark: "SparkSession", path: str) -> Folder | None:
@@ -71,6 +76,32 @@ def folder_at(spark: "SparkSession", path: str) -> Folder | None:
     return Folder(path, pattern, None if named is None else frozenset(named))
 
 
+def rows_of_named(
+    spark: "SparkSession",
+    form: str,
+    paths: Sequence[str],
+    *,
+    columns: "StructType | str | None" = None,
+    options: Mapping[str, Any] | None = None,
+) -> "DataFrame":
+    """The rows of just these files, or of these folders as Spark reads them; no character of a path is a pattern.
+
+    Parameters
+    ----------
+    form
+        Spark's name of the format.
+    columns
+        Those that are read, a text as Spark's DDL; None for those that the files say.
+    """
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    asked = StructType.fromDDL(columns) if isinstance(columns, str) else columns
+    schema = None if asked is None else asked.json()
+    made = java_class(spark, "NamedFiles").rows(spark._jsparkSession, form, dict(options or {}), schema, json.dumps(list(paths)))
+    return DataFrame(made, spark)
+
+
 def rows_of_files(
     spark: "SparkSession",
     folder: Folder,
@@ -78,6 +109,7 @@ def rows_of_files(
     columns: "StructType",
     options: Mapping[str, Any],
     *,
+    source: str,
     of_paths: Sequence[str],
     may_be_named: Sequence[str],
     stream: bool,
@@ -88,6 +120,8 @@ def rows_of_files(
     ----------
     reader
         Spark's name of the format of a file; `columns` are those of its rows.
+    source
+        The name of the source that they are for.
     may_be_named
         The columns that no folder may name unless they are among `of_paths`: the batch stops.
     """
@@ -95,6 +129,7 @@ def rows_of_files(
     from pyspark.sql.types import StringType, StructField, StructType
 
     schema = StructType([*columns.fields, *(StructField(f"{FROM_PATH}{name}", StringType()) for name in of_paths)])
+    _asked.setdefault(spark, {})[source] = schema.json()
     asked = {**options, _FORMAT: reader, _COLUMNS: json.dumps(list(may_be_named)), _PATH: folder.path}
     if stream:
         return spark.readStream.format(_SOURCE).schema(schema).options(**asked).load(folder.pattern)

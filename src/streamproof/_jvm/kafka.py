@@ -65,8 +65,9 @@ def kafka_topics(spark: "SparkSession", settings: "Mapping[str, str]", topics: "
 
 @dataclass(frozen=True)
 class KafkaOffsets:
-    """Of a partition the offset of the first record that is there, the one behind the last that is committed, and the one behind the last of
-    all; what lies between these two is in transactions that are open, or behind one.
+    """Three offsets of a partition: the first record that is there, the end of the committed records, the end of all records.
+
+    Records between the last two lie in an open transaction, or after one.
     """
 
     first: int

@@ -12,7 +12,7 @@ from typing import Any
 _LAST_SECONDS = 2.0
 """The connections of a JVM that is killed end a moment before its process has."""
 _NO_ANSWER = re.compile(r"An error occurred while calling [^\n]*(?<!Trace:)|.*Answer from Java side is empty.*", re.DOTALL)
-"""What py4j says where no answer came: behind an answer that is an error it has the trace, or the exception itself."""
+"""What py4j says where no answer came: after an answer that is an error it has the trace, or the exception itself."""
 _KILLED = 128
 """Shells add the signal to this; Python gives it as a negative number."""
 
@@ -20,8 +20,8 @@ _KILLED = 128
 def is_gone(problem: BaseException | None) -> bool:
     """Whether an error comes of a JVM that is not there any more; connections to others are not asked about.
 
-    What a call to a dead JVM raises depends on where it was: py4j has half a dozen shapes for it, PySpark's own sockets have more, and whoever
-    catches one of them makes an error of another kind of it. So whoever stands at the end asks the process.
+    A call to a dead JVM raises different errors: py4j has half a dozen, PySpark's sockets have more, and code in between wraps them in others. So the
+    error alone does not decide. The process is asked whether it is alive.
     """
     raised = list(_chain(problem))
     if any(map(_says_so, raised)):

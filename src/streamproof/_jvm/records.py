@@ -26,7 +26,7 @@ def json_record(spark: "SparkSession", line: "Column", schema: "StructType", cor
 
 
 def text_behind_record(spark: "SparkSession", line: "Column") -> "Column":
-    """Whether a line of JSON (string) goes on behind its first value; false of null."""
+    """Whether a line of JSON (string) goes on after its first value; false of null."""
     from pyspark.sql import Column
 
     return Column(java_class(spark, "TextBehindRecord").column(line._jc))

@@ -1,4 +1,4 @@
-"""The JVM before and behind a session: jars, launch, settings in force."""
+"""The JVM before and after a session: jars, launch, settings in force."""
 
 import json
 import os

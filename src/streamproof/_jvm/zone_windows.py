@@ -18,7 +18,7 @@ class ZoneWindows:
     unit
         "day", "week" (from Monday) or "month".
     minutes
-        At how many minutes behind midnight of such a day windows begin, from early to late.
+        At how many minutes after midnight of such a day windows begin, from early to late.
     zone
         A name of the IANA database.
 

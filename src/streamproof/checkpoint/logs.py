@@ -55,7 +55,7 @@ class OffsetLog:
             raise TornCheckpoint(f"The offset {written} of source {source} is not one of a file source.") from None
 
     def positions(self, source: int) -> dict[str, dict[int, int]] | None:
-        """By topic and partition, the offset behind the last one that is read; empty without data yet, None for a source of files.
+        """By topic and partition, the offset after the last one that is read; empty without data yet, None for a source of files.
 
         Raises
         ------
@@ -206,7 +206,7 @@ def source_entries(logs: Mapping[str, str], *, where: str = "sources") -> dict[i
 
 
 def files_of_batch(entries: Mapping[int, tuple[SourceFile, ...]], previous_offset: int, offset: int) -> tuple[str, ...]:
-    """The paths that a batch reads: those of the log entries behind the previous batch's offset, up to its own.
+    """The paths that a batch reads: those of the log entries after the previous batch's offset, up to its own.
 
     A crash between source log and offset log leaves an entry that no batch names; the next batch takes it too.
     """
@@ -224,7 +224,7 @@ _WHOLE = "Every file of a checkpoint must be whole."
 
 
 def _lines(text: str, versions: tuple[str, ...], where: str) -> list[str]:
-    """The lines behind the version, without empty ones."""
+    """The lines after the version, without empty ones."""
     version, ends, rest = text.partition("\n")
     if not version.strip():
         raise TornCheckpoint(f"{where} is empty.", required=_WHOLE)

@@ -69,7 +69,7 @@ def _style(item: "Finding") -> str:
 
 
 def _scenario(target: str, profile: str | None) -> "list[Finding]":
-    """What there is to say of the scenario that lies beside the job; nothing where there is none, or no job to lie beside."""
+    """The findings about the scenario in the job's folder; none if there is no scenario, or no job."""
     from streamproof.config import load, redact
     from streamproof.errors import StreamproofError
     from streamproof.prove.scenario.fitting import look_at_scenario

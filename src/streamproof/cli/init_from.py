@@ -11,8 +11,8 @@ import numpy as np
 
 from streamproof.core.clock import from_micros
 from streamproof.core.durations import format_duration, micros_of
-from streamproof.doctor.lag.chunks import Chunk
-from streamproof.doctor.lag.measure import Measure
+from streamproof.doctor.skew.chunks import Chunk
+from streamproof.doctor.skew.measure import Measure
 from streamproof.errors import ConfigurationError
 from streamproof.prove.scenario.described import Described, described, texts_of, toml, toml_key, written_to_parquet
 from streamproof.prove.scenario.perturb import UNPERTURBED, perturb
@@ -30,7 +30,7 @@ _LOSE = 0.001
 """As `streamproof lag` says it unless it is asked otherwise."""
 _LEAST_LAG, _LONGEST_LAG = timedelta(milliseconds=1), timedelta(days=365)
 _WINDOWS_IN_SAMPLE = 20
-_LAGS_IN_SPAN = 6
+_DELAYS_IN_SPAN = 6
 _FAR = 200
 """One in so many event times may lie far away from the others, on either side."""
 _LEAST_SHARE, _LEAST_COPIES, _MOST_SHARE = 0.002, 0.02, 0.2
@@ -54,7 +54,7 @@ class Fitted:
         A column that must not be null.
     group, amount
         What windows are made by, and what they add up; None where no column is fit for it.
-    lag, window
+    delay, window
         How far the records are out of order, and a size of windows that fits the time that they cover.
     notes
         What a person should know of how the sample was taken.
@@ -66,7 +66,7 @@ class Fitted:
     id_column: str | None
     group: str | None
     amount: str | None
-    lag: timedelta
+    delay: timedelta
     window: timedelta
     columns: list[Described]
     notes: tuple[str, ...]
@@ -114,7 +114,7 @@ def fitted(file: Path) -> Fitted:
     id_column = sample.id_column if sample.id_column in usable and sample.columns[sample.id_column] in _ID_TYPES else None
     required = id_column or next((name for name in usable if sample.columns[name] == "string"), None)
     windowed = sample.time_column is not None
-    lag, window = _lag(sample), _window(sample)
+    delay, window = _delay(sample), _window(sample)
     others = [name for name in usable if name != id_column]
     return Fitted(
         sample,
@@ -123,7 +123,7 @@ def fitted(file: Path) -> Fitted:
         id_column if windowed else None,
         next((name for name in others if _groups(sample, name)), None) if windowed else None,
         next((name for name in others if _adds_up(sample, name)), None) if windowed else None,
-        lag,
+        delay,
         window,
         described(sample, id_column=id_column),
         notes,
@@ -208,8 +208,8 @@ def _adds_up(sample: Sample, name: str) -> bool:
     return (type_ in _NUMBERS or type_.startswith("decimal")) and not re.search(r"(?:^|_)id$|Id$", name)
 
 
-def _lag(sample: Sample) -> timedelta:
-    """The lag that `streamproof lag` recommends for the records."""
+def _delay(sample: Sample) -> timedelta:
+    """The delay that `streamproof lag` recommends for the records."""
     instants = [instant for instant in sample.instants() if instant is not None]
     measure = Measure({}, max_future_us=micros_of(_DAY))
     measure.add(Chunk(np.array(instants, dtype=np.int64)))
@@ -217,7 +217,7 @@ def _lag(sample: Sample) -> timedelta:
         chosen = measure.finished(lose=_LOSE).chosen
     except ConfigurationError:  # fewer than two records have a time
         return _LEAST_LAG
-    return _LONGEST_LAG if chosen is None else timedelta(microseconds=chosen.lag_us)
+    return _LONGEST_LAG if chosen is None else timedelta(microseconds=chosen.delay_us)
 
 
 def _window(sample: Sample) -> timedelta:
@@ -247,23 +247,23 @@ def _says_days(sample: Sample) -> bool:
 
 
 def _scenario(fit: Fitted) -> dict[str, Any]:
-    """What a proof makes: the span and the lag of the sample, as large a share of broken records, and some that come too late.
+    """What a proof makes: the span and the delay of the sample, as large a share of broken records, and some that come too late.
 
     The span is longer where four batches could not close a window otherwise.
     """
     instants = sorted(instant for instant in fit.sample.instants() if instant is not None)
     start = from_micros(instants[len(instants) // _FAR] // 1_000_000 * 1_000_000) if instants else None
-    needed = max(_WINDOWS_IN_SAMPLE * fit.window, _LAGS_IN_SPAN * fit.lag)
+    needed = max(_WINDOWS_IN_SAMPLE * fit.window, _DELAYS_IN_SPAN * fit.delay)
     span = max(timedelta(seconds=-(-_span(fit.sample) // _SECOND)), needed)
-    late = fit.lag + 4 * fit.window + _whole_seconds(span / 4)
+    late = fit.delay + 4 * fit.window + _whole_seconds(span / 4)
     shares = _shares(fit)
     return {
         "start": None if start is None else start.isoformat().replace("+00:00", "Z"),
         "span": span,
         "longer": span > _span(fit.sample) + _SECOND,
-        "typical": fit.lag / 5,
+        "typical": fit.delay / 5,
         "delayed_by": (late, late + _whole_seconds(span / 8)),
-        "within": fit.lag + fit.window,
+        "within": fit.delay + fit.window,
         "by_event_time": not _says_days(fit.sample),
         "shares": shares,
         "rejected_at_most": max(0.02, round(1.5 * sum(shares[name] for name in _REJECTED) + 0.01, 3)),

@@ -1,4 +1,4 @@
-"""`streamproof lag SAMPLE`: how far events are out of order, and which lag loses no more of them than is wanted."""
+"""`streamproof lag SAMPLE`: how far events are out of order, and which delay loses no more of them than is wanted."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -12,20 +12,20 @@ from streamproof.cli import screen
 from streamproof.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from streamproof.doctor.lag.chunks import Chunk
+    from streamproof.doctor.skew.chunks import Chunk
     from streamproof.report.skew import Shown
 
 EXAMPLES = """\b
 Examples:
   streamproof lag clicks.jsonl
   streamproof lag clicks.jsonl --lose 0.01% --by device
-  streamproof lag clicks.jsonl --lag "10 seconds"            what this lag loses; exit code 1 if it is more than --lose
+  streamproof lag clicks.jsonl --lag "10 seconds"            what this delay loses; exit code 1 if it is more than --lose
   streamproof lag trades/ --arrival received_at --html lag.html
   streamproof lag topic.parquet --batch 5000                 records of Kafka: by partition too
 
 \b
 Exit codes:
-  0  a lag is enough      1  none is, or the one of --lag loses too much      2  wrong usage, or no sample
+  0  a delay is enough      1  none is, or the one of --lag loses too much      2  wrong usage, or no sample
 """
 _NONE = "none"
 _LARGEST_BATCH = 1_000_000_000
@@ -43,7 +43,7 @@ def lag(
     asked: Annotated[
         str | None,
         typer.Option(
-            "--lag", metavar="DURATION", help='Say what this lag loses, such as "10 seconds". 1 if it is more than --lose.'
+            "--lag", metavar="DURATION", help='Say what this delay loses, such as "10 seconds". 1 if it is more than --lose.'
         ),
     ] = None,
     time: Annotated[str | None, typer.Option(metavar="COLUMN", help="The event time. Without it: what looks like one.")] = None,
@@ -72,11 +72,11 @@ def lag(
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with the picture too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object and nothing else.")] = False,
 ) -> int:
-    """Measure how far events are behind the newest before them, and recommend a lag. It starts no Spark."""
+    """Measure how far events are behind the newest before them, and recommend a delay. It starts no Spark."""
     wanted, asked_us = _share(lose), None if asked is None else _micros(asked, "--lag")
     limit_us = None if max_future.strip().lower() == _NONE else _micros(max_future, "--max-future")
-    from streamproof.doctor.lag.chunks import by_arrival
-    from streamproof.doctor.lag.measure import Measure
+    from streamproof.doctor.skew.chunks import by_arrival
+    from streamproof.doctor.skew.measure import Measure
     from streamproof.prove.scenario.sample_events import UNITS, Asked, open_sample
     from streamproof.report.skew import Shown, print_skew
 
@@ -86,7 +86,7 @@ def lag(
     measure = Measure(
         events.names,
         batch=batch,
-        lags=() if asked_us is None else (asked_us,),
+        delays=() if asked_us is None else (asked_us,),
         max_future_us=limit_us,
         clock_known=events.clock_known,
     )

@@ -15,7 +15,10 @@ from streamproof.core.phases import Phase, may_name_steps
 from streamproof.errors import StreamproofError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from streamproof.proof import Proof
+    from streamproof.prove.events import Event
     from streamproof.prove.run import PlanPreview
     from streamproof.prove.subjects.pyspark.preparation import Wanted
 
@@ -219,6 +222,7 @@ def prove(
     interruption = Interruption()
     try:
         with progress_on(out) as progress:
+            told = _Told(progress)
             if show_plan:
                 preview = interruptible(
                     lambda end: plan_of(
@@ -234,11 +238,11 @@ def prove(
                         batches=batches,
                         job=job,
                         expect=tuple(expect or ()),
-                        listener=progress,
+                        listener=told,
                         end=end,
                     ),
                     interruption,
-                    stopping=_say_stopping,
+                    stopping=lambda: _say_stopping(scenarios=told.scenarios),
                 )
             else:
                 proof = interruptible(
@@ -262,11 +266,11 @@ def prove(
                         ignore=columns,
                         job=job,
                         expect=tuple(expect or ()),
-                        listener=progress,
+                        listener=told,
                         end=end,
                     ),
                     interruption,
-                    stopping=_say_stopping,
+                    stopping=lambda: _say_stopping(scenarios=told.scenarios),
                 )
     except StreamproofError as problem:
         screen.print_error(problem, target=target, profile=profile)
@@ -290,10 +294,22 @@ def prove(
     raise typer.Exit(Verdict(proof.verdict).exit_code)
 
 
-def _say_stopping() -> None:
-    screen.print_note(
-        "stopping: what runs is ended, and the report of what is finished is written. A second signal leaves at once."
-    )
+class _Told:
+    """Hands on what a proof tells, and keeps whether its scenarios have begun: before that there is nothing to report."""
+
+    def __init__(self, listener: "Callable[[Event], None]") -> None:
+        self._listener, self.scenarios = listener, False
+
+    def __call__(self, event: "Event") -> None:
+        from streamproof.prove.events import Recorded
+
+        self.scenarios = self.scenarios or isinstance(event, Recorded)
+        self._listener(event)
+
+
+def _say_stopping(*, scenarios: bool) -> None:
+    written = "the report of what is finished is written" if scenarios else "no scenario has begun, so no report is written"
+    screen.print_note(f"stopping: what runs is ended, and {written}. A second signal leaves at once.")
 
 
 def _print_proof(proof: "Proof", report: Path | None) -> None:

@@ -75,7 +75,7 @@ def run(
     ] = None,
     accept_lateness: Annotated[
         bool,
-        typer.Option("--accept-lateness", help="Go on with another lag or allowed lateness than the checkpoint was made with."),
+        typer.Option("--accept-lateness", help="Go on with another delay or allowed lateness than the checkpoint was made with."),
     ] = False,
     accept_missing: Annotated[
         bool, typer.Option("--accept-missing", help="Go on although published batches are gone from an output. The run says which.")
@@ -135,10 +135,9 @@ def run(
             from streamproof.runtime.run import run_job
             from streamproof.runtime.watching.events import RunEnded
 
-            def listener(event: "RunEvent") -> None:
+            def keep_result(event: "RunEvent") -> None:
                 if isinstance(event, RunEnded):
                     ended.append(event.result)
-                shown(event)
 
             interruptible(
                 lambda end: run_job(
@@ -151,7 +150,7 @@ def run(
                     accept_missing=accept_missing,
                     replay_last=replay_last,
                     end=end,
-                    listener=listener,
+                    listener=[keep_result, shown],
                     log=log,
                 ),
                 interruption,

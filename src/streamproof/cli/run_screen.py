@@ -54,7 +54,7 @@ class RunProgress:
     def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = monotonic_seconds) -> None:
         self._say, self._clock = say, clock
         self._doing: _Doing | None = None
-        """What is done before and behind the batches; None while they run."""
+        """What is done before and after the batches; None while they run."""
         self._queries: dict[str, _Query] = {}
         self._waiting: dict[tuple[str, str], tuple[PublicationWaiting, float]] = {}
         """By query and output what was said last, and when it is asked again."""
@@ -105,7 +105,7 @@ class RunProgress:
                 self._waiting.pop((event.query, event.output), None)
             case events.QueryFinishing():
                 what = (
-                    "ending {} behind the batch that is under way"
+                    "ending {} after the batch that is under way"
                     if event.asked_to_end
                     else "waiting for what {} still has to publish"
                 )
@@ -214,7 +214,7 @@ def _what_is_open(account: "QueryAccount") -> str:
 
 
 def _where_duplicates_are(account: "QueryAccount") -> str:
-    """Behind the number of duplicates the output that has them as rows; a checkpoint that is older than it has counted more of them."""
+    """After the number of duplicates the output that has them as rows; a checkpoint that is older than it has counted more of them."""
     from streamproof.report.words import number
 
     if not account.duplicates_in or not account.account.duplicate:
@@ -231,7 +231,7 @@ def _lag(result: "RunResult") -> list[str]:
     for source in dict.fromkeys(each.source for each in result.lag):
         partitions = [each for each in result.lag if each.source == source]
         behind, undecided = [each for each in partitions if each.lag], sum(each.undecided for each in partitions)
-        waits = f"; {number(undecided)} more lie in or behind a transaction that is open" if undecided else ""
+        waits = f"; {number(undecided)} more lie in or after a transaction that is open" if undecided else ""
         if not behind:
             lines.append(
                 f"{source} is read to its end ({number(len(partitions))} partition{'' if len(partitions) == 1 else 's'}){waits}"

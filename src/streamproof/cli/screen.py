@@ -64,7 +64,7 @@ def sign(good: bool, looked_at: bool = True) -> str:
 
 
 def typed(target: str, profile: str | None) -> str:
-    """A target and its profile as they are typed behind a command."""
+    """A target and its profile as they are typed after a command."""
     return shlex.quote(target) if profile is None else f"{shlex.quote(target)} --profile {shlex.quote(profile)}"
 
 
@@ -99,7 +99,7 @@ def print_error(
 
 
 def print_problem(text: str) -> None:
-    """Print an error of several lines, the first one behind the word, the others below it."""
+    """Print an error of several lines, the first one after the word, the others below it."""
     from rich.console import Console
     from rich.text import Text
 

@@ -69,7 +69,7 @@ def columns_of(ddl: str) -> dict[str, str]:
 
 
 def sized_columns_of(ddl: str) -> dict[str, str]:
-    """As `columns_of`, with what stands in brackets behind a number: {"notional": "decimal(10,2)"}."""
+    """As `columns_of`, with what stands in brackets after a number: {"notional": "decimal(10,2)"}."""
     columns = columns_of(ddl)
     sized: dict[str, str] = {}
     for (name, kind), part in zip(columns.items(), _parts(ddl), strict=True):

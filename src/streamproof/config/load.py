@@ -140,7 +140,7 @@ def _without_former_keys(tree: dict[str, Any], overlay: Mapping[str, Any]) -> di
 
 
 def _fitting(kind: str, below: dict[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
-    """What stays of a [source.NAME] or [sink.NAME], or of several sinks, below the table that is laid over it."""
+    """The part of a [source.NAME], a [sink.NAME] or several sinks that remains when a profile's table is laid over it."""
     if kind == "sink" and is_several(below):
         inner = dict(_tables_of(table))
         if len(inner) < len(table):

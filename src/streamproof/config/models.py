@@ -47,8 +47,8 @@ def _trigger(value: object) -> "Trigger":
 
 
 def _real_time_batch(written: str) -> timedelta:
-    """How long a batch of the real-time trigger lasts, as it is written behind its name."""
-    required = f'Behind "{REAL_TIME}" may stand how long a batch lasts, from 5 seconds on: "{REAL_TIME} 1 minute". Without it that is 5 minutes.'
+    """How long a batch of the real-time trigger lasts, as it is written after its name."""
+    required = f'After "{REAL_TIME}" may stand how long a batch lasts, from 5 seconds on: "{REAL_TIME} 1 minute". Without it that is 5 minutes.'
     if not written:
         return _REAL_TIME_BATCH
     try:
@@ -81,10 +81,6 @@ class Trigger(Table):
 
     interval: timedelta | None = None
     real_time: bool = False
-
-    @property
-    def available_now(self) -> bool:
-        return self.interval is None
 
     def __str__(self) -> str:
         if self.interval is None:

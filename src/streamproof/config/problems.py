@@ -88,7 +88,7 @@ def table_of(path: KeyPath) -> KeyPath:
 
 
 def key_of(path: KeyPath) -> str:
-    """The part of a path behind the table header: "event_time.lag"."""
+    """The part of a path after the table header: "event_time.lag"."""
     return ".".join(path[len(table_of(path)) :])
 
 

@@ -42,7 +42,7 @@ class EventTime(Table):
     lag
         How far events may be out of order before they are late.
     max_future
-        An event further ahead of its batch's own time is rejected: it would move the watermark, and all behind it would be late. None,
+        An event further ahead of its batch's own time is rejected: it would move the watermark, and all after it would be late. None,
         which is written "none", accepts every time.
     idle_after
         In a union: a source that has delivered nothing for so long, by the clock of the batches, no longer holds the watermark. None: it does.

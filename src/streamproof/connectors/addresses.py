@@ -32,7 +32,7 @@ def address_of(url: str, of: str, schemes: Sequence[str], example: str) -> Addre
         host, port = parts.hostname, parts.port
     except ValueError:  # its words quote what is no port, which may be a password's end
         raise _unreadable(of, example) from None
-    # An "@" behind the server, or a fragment, is the rest of a password that began with "/", "?" or "#".
+    # An "@" after the server, or a fragment, is the rest of a password that began with "/", "?" or "#".
     if parts.scheme not in schemes or not host or parts.fragment or "@" in parts.path or "@" in parts.query:
         raise _unreadable(of, example)
     return Address(parts.scheme, f"[{host}]" if ":" in host else host, port, parts.path)

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DateType, NumericType, StringType, TimestampNTZType, TimestampType
 
 from streamproof import _jvm
+from streamproof.core import rejections
 from streamproof.core.clock import LAST_MICROS
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import ConfigurationError
@@ -22,7 +23,7 @@ _LAST_BIGINT = 2**63 - 2_000  # far enough from the end to be rounded down to wh
 _ZONE_LETTERS = "VzOXxZ"
 """Of Spark's patterns for times, the letters of a zone or an offset."""
 _ZONE_BEHIND = r"(?:[A-Za-z\]]|:\d{1,2}(?:\.\d*)?\s*[A-Za-z/_]*[+-]\d{1,2}(?::?\d{2}){0,2})\s*$"
-"""A name, or an offset behind hours and minutes; without them it would be the day of a date."""
+"""A name, or an offset after hours and minutes; without them it would be the day of a date."""
 _IN_QUOTES = "decimal(38,9)"
 """What a number in quotes is read as: exactly, up to a nanosecond of a second."""
 _TICKS = {"seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
@@ -101,7 +102,7 @@ def _printable(instant: Column) -> Column:
 
 
 def _says_its_zone(text: Column, pattern: str | None) -> Column:
-    """Whether a text that can be read says its own zone, or offset: by what stands behind the time of day, or by its pattern."""
+    """Whether a text that can be read says its own zone, or offset: by what stands after the time of day, or by its pattern."""
     if pattern is None:
         return text.rlike(_ZONE_BEHIND)
     without = without_zone(pattern)
@@ -139,10 +140,10 @@ def _from_number(column: Column, unit: str) -> Column:
 def _time_reason(declared: "EventTime", clock: Column) -> Column:
     """What is wrong with the event time of a row; null if nothing is."""
     instant = F.col(INSTANT)
-    missing = F.when(F.col(declared.column).isNull(), F.lit(f"no event time in {declared.column}"))
-    reason = F.when(instant.isNull(), missing.otherwise(F.lit(f"event time in {declared.column} not readable")))
+    missing = F.when(F.col(declared.column).isNull(), F.lit(rejections.no_time(declared.column)))
+    reason = F.when(instant.isNull(), missing.otherwise(F.lit(rejections.time_not_readable(declared.column))))
     if declared.max_future is not None:
         limit = clock + F.lit(micros_of(declared.max_future))
-        text = f"event time more than {format_duration(declared.max_future)} in the future"
+        text = rejections.time_in_future(format_duration(declared.max_future))
         reason = reason.when(F.unix_micros(instant) > limit, F.lit(text))
     return reason

@@ -19,7 +19,7 @@ WRITTEN = {
 
 
 UNREADABLE = "not parseable"
-"""Why a record does not fit that is no object of JSON, or whose columns have other types."""
+"""The rejection reason for a record that is not a JSON object, or whose columns have other types."""
 
 
 def parsed(rows: DataFrame, record: Column, schema: StructType, beside: Sequence[str] = (), *, lenient: bool) -> DataFrame:

@@ -5,7 +5,7 @@ from streamproof.errors import TwoDrivers
 KEPT = 1_000
 """So many batches of an output stay in its ledger. Rules ask for the newest, those of a checkpoint that was put back for some before it."""
 AT_ONCE = 500
-"""So many entries are dropped with one batch at most, where an earlier version has left more."""
+"""So many entries are dropped with one batch at most: after a pause there can be more."""
 
 
 def overtaken(where: str, batch: str) -> TwoDrivers:

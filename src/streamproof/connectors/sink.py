@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from streamproof import _jvm
 from streamproof.connectors.steps import UNWATCHED, Steps
 from streamproof.core.manifest import LedgerEntry, Manifest, Section
-from streamproof.core.paths import as_pattern
 from streamproof.errors import RemedyAction, SinkUnavailable, StagedRowsGone, StoreEmptied, TwoDrivers
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ class SinkPlace:
         files = [f"{self.staged_in}/{section.directory}/{file.name}" for file in named]
         if not files:  # a shard whose rows are in no file: only where somebody has let a replay stand that splits them otherwise
             return self.staged_rows(section, columns=columns).limit(0)
-        reader = self.spark.read.format(self.format)
-        return (reader if columns is None else reader.schema(columns)).load([as_pattern(file) for file in files])
+        return _jvm.rows_of_named(self.spark, self.format, files, columns=columns)
 
 
 class Sink(ABC):

@@ -21,7 +21,7 @@ _NUMBER = re.compile(r'\s*\{\s*"format"\s*:\s*(\d+)\s*[,}]')
 
 
 class NotOfTheFormat(Exception):
-    """A record does not hold what its format says; the message goes on behind "format 1"."""
+    """A record does not hold what its format says; the message goes on after "format 1"."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,11 @@ class Format:
         The number that this version writes.
     known
         The numbers that this version reads.
-    unnumbered
-        The number of a record that names none; None where each does.
     """
 
     name: str
     written: int = 1
     known: tuple[int, ...] = (1,)
-    unnumbered: int | None = None
 
     def text(self, record: Mapping[str, Any], number: int | None = None) -> str:
         """The text of a record; the number stands before all else. It is the one that this version writes, unless another is given."""
@@ -57,7 +54,7 @@ class Format:
         where
             The file or the record, as an error names it; "" where nobody needs to find it.
         made
-            Raises NotOfTheFormat, KeyError, TypeError, ValueError or AttributeError where the record is none of its format.
+            Raises NotOfTheFormat, KeyError, TypeError, ValueError or AttributeError if the record does not have its format.
 
         Raises
         ------
@@ -75,7 +72,7 @@ class Format:
             raise ValueError(TORN) from None
         if not isinstance(found, dict):
             raise ValueError(TORN)
-        number, by = found.pop("format", self.unnumbered), found.get("version")
+        number, by = found.pop("format", None), found.get("version")
         self.require_known(number, where, by=by)
         try:
             return made(found)

@@ -6,13 +6,12 @@ from typing import Any
 
 from streamproof.core.formats import Format, require_keys
 
-FORMAT = Format("an incarnation", unnumbered=1)
-"""Earlier versions wrote no number; they read what has one."""
+FORMAT = Format("an incarnation")
 
 
 @dataclass(frozen=True)
 class Incarnation:
-    """Whose checkpoint it is, its id, the instant it was made (ISO 8601), and the version that made it; "" where an earlier one did."""
+    """Whose checkpoint it is, its id, the instant it was made (ISO 8601), and the version that made it."""
 
     job: str
     query: str

@@ -10,7 +10,7 @@ from streamproof.core.formats import Format, require_keys
 
 MANIFEST = Format("a manifest", known=(1, 2))
 _WAITING = 2
-"""The format of a manifest that names rows which wait; without any it is of the first, which earlier versions read too (R30)."""
+"""The format of a manifest that names rows which wait; without any it is of the first (R30)."""
 LEDGER_ENTRY = Format("a ledger entry")
 _FLOAT_TOLERANCE = 1e-9
 _OF_FILES = ("files", "earlier")
@@ -34,7 +34,7 @@ class Digest:
     """What was written, as sums that do not depend on order: rows, hidden record count, hash sum, sums of float columns.
 
     `floats` maps a column to (sum, sum of absolute values); two digests are equal if the float sums agree within 1e-9 of the
-    absolute sums and everything else agrees exactly (R4). `steps` has the step of a column that is rounded behind its sum: each row may
+    absolute sums and everything else agrees exactly (R4). `steps` has the step of a column that is rounded after its sum: each row may
     come out one step apart.
     """
 
@@ -96,7 +96,7 @@ class Section:
     """One output of a batch: where its rows are staged (relative to the sink's path), what they are, and in how many shards they are
     published (R7).
 
-    `earlier` has the batches with rows before this one; None in what versions before 0.2 wrote.
+    `earlier` has the batches with rows before this one; None where all manifests before it were lost.
     """
 
     output: str
@@ -151,7 +151,7 @@ class Parked:
     counted: bool = True
 
     def waiting(self, on_time_us: int) -> bool:
-        """Whether a window of theirs ends behind an instant."""
+        """Whether a window of theirs ends after an instant."""
         return any(end > on_time_us for end in self.ends)
 
 
@@ -185,9 +185,9 @@ class Manifest:
 
     `parked` has the rows that waited when the batch began, and those that it has put aside. `places` says where each output of the query
     lies, as seen from the checkpoint, `connectors` how each is written, as configured, `topics` by name the ids of the topics that are
-    read, as they were when the driver started. `made_by` names what the state of the query is made by (R25), `version` our own; both are
-    empty in what versions before 0.2 wrote. `unknown_since` is the batch from which the totals and the open windows do not belong together:
-    a manifest before it was lost, or its replay accepted. The next manifests carry it on.
+    read, as they were when the driver started. `made_by` names what the state of the query is made by (R25), `version` our own.
+    `unknown_since` is the batch from which the totals and the open windows do not belong together: a manifest before it was lost, or its
+    replay accepted. The next manifests carry it on.
     """
 
     id: str

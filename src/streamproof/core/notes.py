@@ -13,7 +13,6 @@ class NoteCode(StrEnum):
     TORN_MANIFEST_DROPPED = "torn-manifest-dropped"
     PUBLICATION_MENDED = "publication-mended"
     BATCH_TAKEN_BACK = "batch-taken-back"
-    MADE_BY_UNKNOWN = "made-by-unknown"
     LATENESS_ACCEPTED = "lateness-accepted"
     OLDER_REMOVED = "older-batches-removed"
     LOSS_ACCEPTED = "loss-accepted"

@@ -23,6 +23,6 @@ def path_of(uri: str) -> str:
 def as_pattern(path: str) -> str:
     """The pattern that only this path matches, for Hadoop: a folder of the user's may have brackets or a star in its name.
 
-    Spark's own option, `__globPaths__`, reads all files of a call once more for each of them whose path looks like a pattern.
+    Spark's own option, `__globPaths__`, does not help: for each path that looks like a pattern it reads all files of the call once more.
     """
     return _OF_PATTERNS.sub(r"\\\g<0>", path)

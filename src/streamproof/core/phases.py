@@ -34,7 +34,7 @@ def may_name_steps(pattern: str) -> bool:
     """Whether a scenario's id or a glob can be of any job's plan, as far as can be said without its steps."""
     head, slash, _ = pattern.partition("/")
     if any(sign in head for sign in "*?["):
-        return True  # it may reach over a query's name and the signs behind it
+        return True  # it may reach over a query's name and the signs after it
     if not slash:
         return pattern == "fault-free"
     return head.rpartition(":")[2] in list(Phase)

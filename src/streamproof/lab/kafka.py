@@ -1,7 +1,6 @@
 """Apache Kafka in KRaft mode, one to three brokers, each broker and controller in one process."""
 
 import base64
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Self
 from streamproof.core.ids import new_id
 from streamproof.errors import LabError
 from streamproof.lab.answering import by_kafka
-from streamproof.lab.process import Process, free_ports, java
+from streamproof.lab.process import Process, done_within, free_ports, java
 from streamproof.lab.service import Service, empty
 from streamproof.lab.toxiproxy import Proxy, Toxiproxy
 from streamproof.runtime.spark.artifacts import Progress, fetched
@@ -144,6 +143,11 @@ class KafkaCluster(Service):
         self._launch(broker)
         self._ready(broker)
 
+    @property
+    def dead(self) -> str:
+        processes = (broker.process for broker in self._members.values())
+        return next((process.ended for process in processes if process is not None and process.ended), "")
+
     def revive(self) -> None:
         """Starts again the brokers that are dead."""
         for number in self._members:
@@ -203,7 +207,7 @@ class KafkaCluster(Service):
 
     def _format(self, broker: Broker, cluster: str) -> None:
         format_ = [*self._command, "kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "-c", str(broker.properties)]
-        done = subprocess.run(format_, capture_output=True, text=True, check=False)
+        done = done_within(180, f"Making the storage of Kafka broker {broker.number}", format_)
         if done.returncode:
             raise LabError(
                 f"The storage of Kafka broker {broker.number} could not be made.", required=(done.stdout + done.stderr)[-1000:]

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -11,7 +10,7 @@ from typing import Self
 
 from streamproof.errors import LabError, MissingExtra
 from streamproof.lab.answering import by_postgres
-from streamproof.lab.process import Process
+from streamproof.lab.process import Process, done_within
 from streamproof.lab.service import SingleProcess, empty
 
 _SETTINGS = {
@@ -93,7 +92,7 @@ class Postgres(SingleProcess):
 
     def _done(self, program: str, *arguments: object) -> None:
         command = [str(self._programs / program), *map(str, arguments)]
-        done = subprocess.run(command, check=False, capture_output=True, text=True, user=self._user, cwd=self._temporary)
+        done = done_within(180, f"{program} of PostgreSQL", command, user=self._user, cwd=self._temporary)
         if done.returncode:
             raise LabError(f"{program} of PostgreSQL failed.", required=done.stderr.strip()[-1000:])
 

@@ -12,15 +12,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id
 from streamproof.errors import LabError
-from streamproof.lab import guardian
 from streamproof.runtime.spark.environment import find_java
 
 _POLL_SECONDS = 0.05
 _TAIL = 12
+_GUARDIAN = Path(__file__).with_name("guardian.py")
+"""A program of its own, which this one never imports."""
 _PORTS = range(15000, 32000)
 _STANDING = frozenset("TtZX")
 """Letters of ps for a thread that does nothing: stopped, or ended."""
@@ -56,7 +58,7 @@ class Process:
         remove = [str(temporary)] if temporary else []
         told = {"log": str(log), "command": [str(part) for part in command], "user": user, "remove": remove}
         self._guardian = subprocess.Popen(
-            [sys.executable, "-S", "-E", guardian.__file__, json.dumps(told)],
+            [sys.executable, "-S", "-E", str(_GUARDIAN), json.dumps(told)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=cwd,
@@ -72,6 +74,11 @@ class Process:
     @property
     def running(self) -> bool:
         return self._guardian.poll() is None
+
+    @property
+    def ended(self) -> str:
+        """That it has ended, with the end of its log; empty where it runs."""
+        return "" if self.running else f"{self.name} has ended: {self.tail().strip()}"
 
     def ready(self, answers: Callable[[], bool], seconds: float = 120) -> None:
         """Waits until the service answers.
@@ -137,6 +144,25 @@ def until(
         if monotonic_seconds() > end:
             raise LabError(f"Waited {seconds:.0f} seconds for {what}, in vain.", required=said())
         time.sleep(_POLL_SECONDS)
+
+
+def done_within(seconds: float, what: str, command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[str]":
+    """Runs a program that ends by itself.
+
+    Raises
+    ------
+    LabError
+        If it does not.
+    """
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds, **options)
+    except subprocess.TimeoutExpired as hung:
+        said = (hung.stderr or hung.stdout or b"")[-1000:]
+        raise LabError(
+            f"{what} has not ended within {seconds:.0f} seconds, and was killed.",
+            required=said.decode(errors="replace") if isinstance(said, bytes) else said,
+            remedy="Try again when the machine has less to do.",
+        ) from None
 
 
 def _states(group: int) -> set[str]:

@@ -40,6 +40,11 @@ class Service(ABC):
         """Ends it."""
 
     @property
+    def dead(self) -> str:
+        """What of it has ended by itself, with the end of its log; empty where all of it runs."""
+        return ""
+
+    @property
     @abstractmethod
     def url(self) -> str:
         """What clients connect to."""
@@ -104,6 +109,10 @@ class SingleProcess(Service):
         """Starts it again if it is dead."""
         if not self._started.running:
             self.restart()
+
+    @property
+    def dead(self) -> str:
+        return "" if self._process is None else self._process.ended
 
     @abstractmethod
     def _launch(self) -> None:

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from urllib.request import Request, urlopen
 
 from streamproof.errors import LabError
 from streamproof.lab.answering import by_http
-from streamproof.lab.process import Process, free_ports
+from streamproof.lab.process import Process, done_within, free_ports
 from streamproof.lab.service import SingleProcess
 from streamproof.runtime.spark import artifacts
 from streamproof.runtime.spark.artifacts import cache
@@ -122,9 +121,7 @@ def _built() -> Path:
         )
     target = cache() / f"toxiproxy-{VERSION}"
     target.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(
-        [go, "install", _MODULE], env={**os.environ, "GOBIN": str(target)}, capture_output=True, text=True, check=False
-    )
+    done = done_within(900, "Building Toxiproxy", [go, "install", _MODULE], env={**os.environ, "GOBIN": str(target)})
     if done.returncode:
         raise LabError("Toxiproxy could not be built.", required=done.stderr.strip()[-1000:])
     return target / "server"

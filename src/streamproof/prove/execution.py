@@ -2,17 +2,14 @@
 
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id, short
-from streamproof.core.phases import StepName
-from streamproof.core.verdict import Verdict
 from streamproof.errors import (
     DiskFull,
     JvmGone,
@@ -24,27 +21,22 @@ from streamproof.errors import (
     StreamproofError,
 )
 from streamproof.prove import judging
-from streamproof.prove.checkers import CheckResult, Finding, Undecided
-from streamproof.prove.faults.fault import ALONE
-from streamproof.prove.faults.injection import FaultInjector
-from streamproof.prove.faults.injection_on_files import FileFaultInjector
+from streamproof.prove.checkers import Undecided
+from streamproof.prove.crashing import Crashes, left_open
 from streamproof.prove.faults.on_files import NotMet
+from streamproof.prove.faults.planned import ALONE, BESIDE, Place, injected
 from streamproof.prove.judging import Outcome
 from streamproof.prove.plan.planning import Mode, ScenarioPlan
 from streamproof.prove.process import machine, own_jvm
-from streamproof.prove.process.child import ChildResult
 from streamproof.prove.process.children import STEPS, Children
 from streamproof.prove.process.machine import MachineDid
+from streamproof.prove.process.task import ChildResult
+from streamproof.prove.process.watched_steps import steps_in, steps_of_tasks
 from streamproof.prove.process.zygote import ChildDied, ChildHung, Zygote
 from streamproof.prove.record import journal as journals
-from streamproof.prove.record.build import build
-from streamproof.prove.record.live import Action, arming
-from streamproof.prove.record.rebase import rebase
+from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.record.steps import timeline
-from streamproof.prove.services.crash import FIRED, steps_in, steps_of_tasks
-from streamproof.prove.subjects.binding import ScenarioBinding
-from streamproof.prove.subjects.job.subject import JobSubject
 from streamproof.prove.subjects.subject import Subject
 
 SIDE_BY_SIDE = 3
@@ -59,13 +51,6 @@ _UNDECIDED = {DiskFull.code: Undecided.DISK_FULL, JvmGone.code: Undecided.JVM_GO
 """By the code of what the machine did, why a scenario is unknown; else it is the machine."""
 _NOT_ANSWERED = frozenset((SourceUnavailable.code, SinkUnavailable.code, RegistryUnavailable.code))
 """The codes of a job that waited in vain for a service. Where the machine is busy that is no wonder; twice is the job's failure."""
-
-
-class Code(StrEnum):
-    """How a live crash and its image disagree."""
-
-    OTHER_END = "other-end"
-    OTHER_ROWS = "other-rows"
 
 
 @dataclass(frozen=True)
@@ -88,11 +73,7 @@ class Executor:
 
     def __init__(self, subject: Subject, zygote: Zygote, allowed_hosts: Sequence[str] = ()) -> None:
         self.subject, self._children, self._zygote = subject, Children(subject, zygote, allowed_hosts), zygote
-        self._on_services: FaultInjector | None = None
-        self._on_files: FileFaultInjector | None = None
-        if isinstance(subject, JobSubject):  # the plans of other subjects have no such faults yet
-            self._on_services = FaultInjector(subject, self._children)
-            self._on_files = FileFaultInjector(subject, self._children)
+        self._crashes, self._injectors = Crashes(subject, self._children), subject.injectors(self._children)
         self._number = 0
         self._hangs = False
         self._ended = threading.Event()
@@ -132,7 +113,9 @@ class Executor:
         self.subject.engine.open_recording(identity, folder)
         self.subject.open_places(binding.folder.name)
         try:
-            result = self._children.start(f"recording-{name}", binding, settings=settings or {}, trace=trace).result()
+            result = self._ended_by_itself(
+                self._children.start(f"recording-{name}", binding, settings=settings or {}, trace=trace), binding
+            )
         finally:
             self.subject.engine.close_recording(identity)
         if result.code in _NOT_ANSWERED:
@@ -151,7 +134,26 @@ class Executor:
 
     def _run_beside(self, name: str, binding: ScenarioBinding, settings: Mapping[str, str]) -> ChildResult:
         """Runs the subject on a folder that is no scenario's; MachineDid where the machine stopped it."""
-        return self._children.start(name, binding, settings=settings, read_state=False).result()
+        return self._ended_by_itself(self._children.start(name, binding, settings=settings, read_state=False), binding)
+
+    def _ended_by_itself(self, running: "Future[ChildResult]", binding: ScenarioBinding) -> ChildResult:
+        """The result of a run without any fault; StreamproofError where there is none: nothing can be proved then."""
+        try:
+            return running.result()
+        except ChildHung as hang:
+            self._stop_what_hangs(binding)
+            raise StreamproofError(
+                f"Nothing is known of the job: without any fault, {hang}.",
+                required="A job ends by itself once its queries have taken all events that there are.",
+                remedy="Look what it waits for after its last query, or take fewer events: --events 1000",
+            ) from None
+        except ChildDied as died:
+            last = (str(died).strip().splitlines() or ["it said nothing"])[-1]
+            raise StreamproofError(
+                f"Nothing is known of the job: without any fault, its process ended before the job did ({last}).",
+                required="The process of a job goes on until its queries have taken all events that there are.",
+                remedy="Look whether the job ends it (os._exit, a signal, a crash in a library), and whether the machine has memory left.",
+            ) from died
 
     # -- scenarios
 
@@ -162,14 +164,11 @@ class Executor:
 
         A fault on a service hits its neighbours too: those come last, one for each line to a service, or alone.
         """
-        shared = [plan for plan in plans if plan.on_files is not None and plan.on_files.alone]
-        crashes = [plan for plan in plans if plan.strike is None and plan not in shared]
         lanes: dict[str, list[ScenarioPlan]] = {}
         for plan in plans:
-            if plan.strike is not None:
-                lanes.setdefault(plan.strike.fault.lane, []).append(plan)
-        alone = [*lanes.pop(ALONE, []), *shared]
-        yield from self._side_by_side([crashes], recordings, stop, of_each=SIDE_BY_SIDE + 1)
+            lanes.setdefault(plan.injected.lane if plan.injected is not None else BESIDE, []).append(plan)
+        beside, alone = lanes.pop(BESIDE, []), lanes.pop(ALONE, [])
+        yield from self._side_by_side([beside], recordings, stop, of_each=SIDE_BY_SIDE + 1)
         yield from self._side_by_side(list(lanes.values()), recordings, stop, of_each=1)
         yield from self._side_by_side([alone], recordings, stop, of_each=1)
 
@@ -202,7 +201,7 @@ class Executor:
                     self.subject.engine.close_ended_stores()
                 if stop():
                     pending = []
-        except KeyboardInterrupt:
+        except BaseException:  # what is asked for by a signal, a generator that is closed: no child is waited for then
             self.end()
             raise
         finally:
@@ -219,8 +218,8 @@ class Executor:
         return judging.judged(self.subject, plan, recording.binding.folder, fired=True, seconds=recording.seconds)
 
     def close(self) -> None:
-        if self._on_services is not None:
-            self._on_services.close()
+        for injector in self._injectors:
+            injector.close()
 
     def _run(self, plan: ScenarioPlan, recordings: Mapping[str, Recording], tries: int = _TRIES) -> Ran:
         started = monotonic_seconds()
@@ -228,24 +227,24 @@ class Executor:
         with self._lock:
             self._number += 1
             name = f"{self.subject.prefix}s{self._number:05d}"
-        fired = False
-        binding = self.subject.binding(name, by_line=plan.strike.fault.line if plan.strike else "")
+        fired, rerun = False, tuple[int, ...]()
+        binding = self.subject.binding(name, by_line=plan.injected.line if plan.injected is not None else "")
         restarted = binding if recording.name != "default" or plan.compared else binding.in_one_batch()
         try:
             self.subject.engine.forget()
+            self.subject.require_services(look=plan.injected is None or plan.injected.lane == BESIDE)
             self.subject.open_places(name)
-            if plan.on_files is not None:
-                assert self._on_files is not None
-                fired, result = self._on_files.carry_out(plan, plan.on_files, recording, binding)
-                if fired or plan.mode is Mode.IMAGE or tries <= 1:
-                    return Ran(plan, binding.folder, fired, result, "", monotonic_seconds() - started)
-            elif plan.strike is not None:
-                assert self._on_services is not None
-                fired, rerun = self._on_services.strike(plan, plan.strike, recording, binding), _left_open(binding.folder)
-            elif plan.mode is Mode.IMAGE:
-                fired, rerun = self._rebuild(plan, recording, binding)
+            if plan.injected is not None:
+                assert plan.step is not None, "a fault is planned at a step"
+                done = injected(self._injectors, plan.injected, Place(plan.step, plan.image, recording, binding))
+                fired = done.fired
+                if done.result is None:
+                    rerun = left_open(binding.folder)
+                elif fired or plan.mode is Mode.IMAGE or tries <= 1:
+                    return Ran(plan, binding.folder, fired, done.result, "", monotonic_seconds() - started)
             else:
-                fired, rerun = self._crash(plan, recording, binding)
+                crashed = self._crashes.bring_about(plan, recording, binding)
+                fired, rerun = crashed.fired, crashed.rerun
             if not fired and plan.mode is not Mode.IMAGE and tries > 1:
                 return self._once_more(plan, binding, recordings, tries)
             result = self._children.start(name, restarted, recording=recording).result()
@@ -316,48 +315,6 @@ class Executor:
         with suppress(Exception):
             self.subject.close_places(name)
 
-    def _rebuild(self, plan: ScenarioPlan, recording: Recording, binding: ScenarioBinding) -> tuple[bool, tuple[int, ...]]:
-        assert plan.image is not None
-        built = build(plan.image, binding.folder, recording.blobs, self.subject.layout, recording.binding.folder)
-        fired = built.fired()
-        self.subject.carry(recording.binding.folder, binding.folder)
-        return fired, _planned_not_committed(plan.image.files)
-
-    def _crash(self, plan: ScenarioPlan, recording: Recording, binding: ScenarioBinding) -> tuple[bool, tuple[int, ...]]:
-        assert plan.step is not None
-        if plan.mode is Mode.KILL:
-            from streamproof.prove.process.killing import kill_at
-
-            fired = kill_at(self.subject, recording, plan.step, binding, self._children.task, self._children.environment)
-        elif plan.image is None:
-            fired = self._die_in_service(plan.step, recording, binding)
-        else:
-            identity = f"l{self._life}-{binding.folder.name}"
-            recorded = replace(binding, base=f"sp-record://{identity}{binding.folder}")
-            self.subject.engine.open_recording(identity, self.subject.folder / identity)
-            try:
-                self.subject.engine.arm(identity, *arming(recording.steps, plan.step, action=Action.DIE).arguments())
-                result = self._children.start(identity, recorded, recording=recording, read_state=False).result()
-                fired = self.subject.engine.fired(identity) and bool(result.code)
-            finally:
-                self.subject.engine.close_recording(identity)
-                shutil.rmtree(self.subject.folder / identity, ignore_errors=True)
-        rebase(binding.folder)
-        return fired, _left_open(binding.folder)
-
-    def _die_in_service(self, step: StepName, recording: Recording, binding: ScenarioBinding) -> bool:
-        """Runs the job until it takes a step in a service, and kill -9 ends driver and task there."""
-        running = self._children.start(
-            f"{binding.folder.name}-dies", binding, recording=recording, read_state=False, crash_at=str(step)
-        )
-        died = False
-        try:
-            running.result()
-        except ChildDied:
-            died = True
-        self.subject.engine.wait_until_ended(str(binding.folder))
-        return died and Path(f"{binding.folder / STEPS}.{FIRED}").exists()
-
 
 def _short(did: MachineDid) -> MachineShort:
     """The error of a proof whose recordings the machine does not let come to their end, in one place."""
@@ -368,19 +325,6 @@ def _short(did: MachineDid) -> MachineShort:
     )
 
 
-def agreement(live: Outcome, image: Outcome) -> CheckResult:
-    """A live crash and the image of the same step must come to the same end (R16): verdict, account, and published rows."""
-    same_end = (live.verdict, live.account) == (image.verdict, image.account)
-    if same_end and (live.published == image.published or (live.published and live.published.agrees_with(image.published))):
-        return CheckResult("agreement", Verdict.PASS)
-    what = "the live crash and the image of the same step disagree"
-    if same_end:
-        what += " in the rows that are published"
-    code = Code.OTHER_ROWS if same_end else Code.OTHER_END
-    finding = Finding(code, None, what, None, f"image: {image.verdict}, {image.account}", f"live: {live.verdict}, {live.account}")
-    return CheckResult("agreement", Verdict.FAIL, (finding,), 1)
-
-
 def _moved_away(plan: ScenarioPlan, folder: Path) -> bool:
     """Moves the published directories away that a power failure has torn, as the job asks for; whether there are any."""
     torn = {Path(path).parent for path in (plan.image.lost if plan.image else ()) if Path(path).parent.name.startswith("batch=")}
@@ -388,17 +332,3 @@ def _moved_away(plan: ScenarioPlan, folder: Path) -> bool:
     for published in there:
         published.rename(folder / f"torn-{published.parent.name}-{published.name}")
     return bool(there)
-
-
-def _left_open(folder: Path) -> tuple[int, ...]:
-    return _planned_not_committed(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-
-
-def _planned_not_committed(files: Iterable[str]) -> tuple[int, ...]:
-    """The batches that were planned when the crash came and run again."""
-    numbers: dict[str, set[int]] = {"offsets": set(), "commits": set()}
-    for path in files:
-        parts = path.split("/")
-        if len(parts) > 1 and parts[-2] in numbers and parts[-1].isdigit():
-            numbers[parts[-2]].add(int(parts[-1]))
-    return tuple(sorted(numbers["offsets"] - numbers["commits"]))

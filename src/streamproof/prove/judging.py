@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +27,17 @@ from streamproof.prove.process.machine import MachineDid
 from streamproof.prove.subjects.subject import Judged, Subject
 
 if TYPE_CHECKING:
-    from streamproof.prove.process.child import ChildResult
+    from streamproof.prove.process.task import ChildResult
 
 UNREADABLE = "unreadable"
 """The code of a history that the system cannot read."""
+
+
+class Code(StrEnum):
+    """How a live crash and its image disagree."""
+
+    OTHER_END = "other-end"
+    OTHER_ROWS = "other-rows"
 
 
 @dataclass(frozen=True)
@@ -141,6 +149,19 @@ def _called(subject: Subject, check: CheckResult) -> CheckResult:
     """The same with every event by the name that people know it by."""
     named = [replace(finding, called=subject.called(finding.event)) if finding.event else finding for finding in check.findings]
     return replace(check, findings=tuple(named))
+
+
+def agreement(live: Outcome, image: Outcome) -> CheckResult:
+    """A live crash and the image of the same step must come to the same end (R16): verdict, account, and published rows."""
+    same_end = (live.verdict, live.account) == (image.verdict, image.account)
+    if same_end and (live.published == image.published or (live.published and live.published.agrees_with(image.published))):
+        return CheckResult("agreement", Verdict.PASS)
+    what = "the live crash and the image of the same step disagree"
+    if same_end:
+        what += " in the rows that are published"
+    code = Code.OTHER_ROWS if same_end else Code.OTHER_END
+    finding = Finding(code, None, what, None, f"image: {image.verdict}, {image.account}", f"live: {live.verdict}, {live.account}")
+    return CheckResult("agreement", Verdict.FAIL, (finding,), 1)
 
 
 _CHECKPOINTS = ("checkpoint-changes", "checkpoint-missing", "checkpoint-deleted", "checkpoint-shared")

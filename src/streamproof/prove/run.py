@@ -1,82 +1,30 @@
 """Proving a job: prepare, record, plan, run every scenario, judge, report."""
 
-import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from streamproof import _jvm
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ends import End
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.prove import assembling, events
-from streamproof.prove.execution import SIDE_BY_SIDE, Executor, agreement
-from streamproof.prove.judging import Outcome
+from streamproof.prove.execution import SIDE_BY_SIDE
+from streamproof.prove.judging import Outcome, agreement
+from streamproof.prove.options import Options
 from streamproof.prove.plan.planning import (
     FAULT_FREE,
     LIVE_MODES,
     ScenarioPlan,
-    brief,
     chosen,
 )
-from streamproof.prove.process import apart, guard
-from streamproof.prove.process.engine import Engine
-from streamproof.prove.process.scratch import scratch
-from streamproof.prove.process.spark_settings import SPARK
-from streamproof.prove.process.touched import not_kept, touches
-from streamproof.prove.process.zygote import Zygote
-from streamproof.prove.record.recording import Recording
-from streamproof.prove.services import Services, given
-from streamproof.prove.subjects.subject import REPEATABLE, Preparation, Subject
-from streamproof.runtime.spark.failures import telling_of_a_dead_jvm
-from streamproof.runtime.spark.run_log import python_side
-
-_BEGINS_ANEW = "The proof had not come to its scenarios; it begins anew. It takes some 6 GB."
-JVM_LOG = "jvm.log"
-"""In the folder of a proof: what its JVM writes to standard error, and PySpark where the conversation with it breaks off."""
-_LOOK_SECONDS = 0.5
-_SECONDS_EACH, _SECONDS_EACH_ON_SERVICES = 1.5, 5.0
-"""What a scenario costs on two cores; on services it runs the whole job."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """What to prove and how much of it; see `streamproof.prove`."""
-
-    target: str
-    seed: int | None = None
-    only: str | None = None
-    full: bool = False
-    quick: bool = False
-    max_scenarios: int | None = None
-    time_budget: timedelta | None = None
-    stop_at_first: bool = False
-    events: int | None = None
-    batches: int | None = None
-    ids: tuple[str, ...] = ()
-    allowed_hosts: tuple[str, ...] = ()
-    brokers: int = 1
-    services: Mapping[str, str] = field(default_factory=dict)
-    child_python_path: str | None = None
-    profile: str | None = None
-    brief: bool = False
-    """Of a quick plan one crash in each phase."""
-    words: tuple[str, ...] = ()
-    """What a replay must say beside, such as the samples of a job that was not written for us."""
-
-    def __post_init__(self) -> None:
-        if self.quick and self.full:
-            raise ScenarioError(
-                "A quick plan and the full plan at once.",
-                required="They exclude each other: --quick takes one crash for each kind of step, --full adds to the standard plan.",
-                remedy="Leave one of them out.",
-            )
+from streamproof.prove.process import apart
+from streamproof.prove.process.touched import not_kept
+from streamproof.prove.services import given
+from streamproof.prove.session import Prepared, counted, session
+from streamproof.prove.subjects.subject import Preparation
 
 
 @dataclass(frozen=True)
@@ -89,18 +37,6 @@ class PlanPreview:
     live: int
     seconds_estimate: float
     others: int = 0
-
-
-@dataclass
-class _Prepared:
-    subject: Subject
-    executor: Executor
-    recordings: dict[str, Recording]
-    plans: list[ScenarioPlan]
-    fault_free: Outcome
-    left_out: tuple[str, ...] = ()
-    repeatable: bool = True
-    java_kept: bool = True
 
 
 def run_proof(
@@ -123,7 +59,7 @@ def run_proof(
     """
     tell = listener or _silent
     started, asked = monotonic_seconds(), end or threading.Event()
-    with _session(preparation, folder, options, tell, asked) as proof:
+    with session(preparation, folder, options, tell, asked) as proof:
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
         outcomes: list[Outcome] = [prepared.fault_free]
@@ -169,200 +105,16 @@ def preview(
 ) -> PlanPreview:
     """Records the subject once and says what a proof would try."""
     tell = listener or _silent
-    with _session(preparation, folder, options, tell, end or threading.Event()) as proof:
+    with session(preparation, folder, options, tell, end or threading.Event()) as proof:
         prepared = proof.prepare()
         plans = _wanted(prepared.plans, options)
-        images, live, others = _counted(plans)
+        images, live, others = counted(plans)
         steps = len(prepared.recordings["default"].steps.steps)
         return PlanPreview([plan.id for plan in plans], steps, images, live, proof.seconds_each * len(plans), others)
 
 
-@contextmanager
-def _session(
-    preparation: Preparation, folder: Path, options: Options, tell: Callable[[events.Event], None], asked: threading.Event
-) -> Iterator["_Session"]:
-    """A session of a proof, whose JVM may die: before there is a plan that is an error, later it is said of the scenarios that are left."""
-    apart.writable(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    with (
-        python_side(folder / JVM_LOG),
-        telling_of_a_dead_jvm(_BEGINS_ANEW, asked.is_set),
-        _Session(preparation, folder, options, tell) as proof,
-        _ending(proof, asked),
-    ):
-        try:
-            yield proof
-        except Exception as problem:
-            if asked.is_set():  # its children were ended under it
-                raise KeyboardInterrupt from problem
-            raise
-
-
-@contextmanager
-def _ending(proof: "_Session", asked: threading.Event) -> Iterator[None]:
-    """Ends the children of a proof as soon as it is asked to end, whatever it is doing."""
-    over = threading.Event()
-
-    def end() -> None:
-        while not over.is_set():
-            if asked.wait(_LOOK_SECONDS):
-                proof.end_children()
-                return
-
-    threading.Thread(target=end, name="end-of-proof", daemon=True).start()
-    try:
-        yield
-    finally:
-        over.set()
-
-
 def _silent(_: events.Event) -> None:
     """A listener that does nothing."""
-
-
-@dataclass
-class _Session:
-    """The JVM, the services and the zygote of one proof; they end with it."""
-
-    preparation: Preparation
-    folder: Path
-    options: Options
-    tell: Callable[[events.Event], None]
-    _subject: Subject | None = None
-    _services: Services | None = None
-    _zygote: Zygote | None = None
-    _executor: Executor | None = None
-    _engine: Engine | None = None
-    _planned: bool = False
-    _work: Path = field(init=False)
-    _started: float = field(default_factory=monotonic_seconds)
-
-    @property
-    def seconds_each(self) -> float:
-        """About how many seconds a scenario takes."""
-        on_services = self._services is not None and self._services.names
-        return _SECONDS_EACH_ON_SERVICES if on_services else _SECONDS_EACH
-
-    def __enter__(self) -> "_Session":
-        self._work = scratch(self.folder, self.preparation.records)
-        apart.writable(self._work if self._work == self.folder else self._work.parent)  # Spark's own files lie beside
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._executor is not None:
-            self._executor.close()
-        if self._zygote is not None:
-            self._zygote.close()
-        if self._subject is not None:
-            self._subject.close()
-        if self._engine is not None:
-            with suppress(Exception):  # its JVM may have ended
-                self._engine.release()
-        if self._services is not None:
-            self._services.stop()
-        if self._work != self.folder:
-            shutil.rmtree(self._work, ignore_errors=True)
-
-    def end_children(self) -> None:
-        """Ends what runs the job, at once; before there is a plan the JVM too, since nothing is left that would be judged on it."""
-        if self._executor is not None:
-            self._executor.end()
-        elif self._zygote is not None:
-            self._zygote.end_all()
-        if not self._planned:
-            _jvm.end_jvm()
-
-    def leave(self) -> list[str]:
-        """Removes what was made in services that go on without the proof; says what could not be removed."""
-        return self._services.leave() if self._services is not None else []
-
-    def prepare(self) -> _Prepared:
-        self._zygote = zygote = Zygote(self.folder / "children.log", self.options.child_python_path, self.preparation.modules)
-        beside = ThreadPoolExecutor(1, thread_name_prefix="preparing")
-        try:
-            return self._prepared(zygote, beside)
-        finally:  # an error, or Ctrl-C, does not wait for what goes on beside it
-            beside.shutdown(
-                wait=bool(self.options.services), cancel_futures=True
-            )  # it would make topics where they are not removed any more
-
-    def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> _Prepared:
-        """What needs no JVM is done while it starts, and the oracle looks at the events while the subject is recorded."""
-        wanted, options = self.preparation, self.options
-        given.required(options.services, wanted.services, tuple(wanted.stores.values()))
-        self._services = services = Services(
-            self.folder / "services",
-            tuple(wanted.services),
-            wanted.stores,
-            options.brokers,
-            options.services,
-            proxied=wanted.struck,
-        )
-        services_started = beside.submit(services.start)
-        made = beside.submit(wanted.make)
-        local = None if self._work == self.folder else self._work.parent
-        self.tell(events.Preparing(f"starting {' and '.join(('Spark', *wanted.services))}; making {wanted.events:,} events"))
-        engine = Engine(
-            f"prove {wanted.name}",
-            wanted.spark,
-            local,
-            wanted.jars,
-            briefly=options.quick,
-            log=self.folder / JVM_LOG,
-            kind=wanted.stands_on,
-        )
-        allowed = (*options.allowed_hosts, *given.hosts(options.services))
-        self._engine = engine
-        limits = guard.Limits(allowed, apart.folders(), own_network=apart.has_own_network())
-        java_kept = engine.keep(limits)
-        guard.allow_in_workers(engine.spark.sparkContext, limits)
-        made.result()
-        self.tell(
-            events.Started(
-                job=wanted.name,
-                events=wanted.events,
-                noun=wanted.noun,
-                seed=wanted.seed,
-                batches=wanted.batches,
-                spark=engine.versions["spark"],
-                master=SPARK["spark.master"],
-                touches=touches(apart.state(), allowed, java_kept=java_kept),
-                settings=wanted.settings,
-            )
-        )
-        if not services_started.done():
-            self.tell(events.Preparing(f"waiting for {' and '.join(wanted.services)}"))
-        services_started.result()
-        self.tell(events.Recording(0, wanted.batches))
-        self._subject = subject = wanted.subject(engine, self._work, services)
-        foreseen = beside.submit(subject.foresee)
-        self._executor = executor = Executor(subject, zygote, allowed)
-        recording = executor.record("default")
-        foreseen.result()
-        shipped = beside.submit(executor.record, "shipped", trace=False)
-        fault_free = executor.judge_recording(FAULT_FREE, recording)
-        compared = subject.compare(recording, shipped.result())
-        repeatable = all(check.verdict is not Verdict.FAIL for check in compared if check.name == REPEATABLE)
-        checks = [*fault_free.checks, *compared] if repeatable else [*compared, *fault_free.checks]
-        fault_free = replace(fault_free, checks=checks)
-        recordings = {"default": recording}
-        if options.full and not services.names:
-            recordings["rare"] = executor.record("rare", settings=subject.rare)
-        plans, left_out = subject.plans(recordings, full=options.full, quick=options.quick)
-        if options.brief:
-            plans = brief(plans)
-        self.tell(events.Recording(wanted.batches, wanted.batches))
-        images, live, others = _counted(plans)
-        seconds = monotonic_seconds() - self._started
-        self._planned = True
-        self.tell(events.Recorded(len(recording.steps.steps), images, live, seconds, others))
-        return _Prepared(subject, executor, recordings, plans, fault_free, left_out, repeatable, java_kept)
-
-
-def _counted(plans: Sequence[ScenarioPlan]) -> tuple[int, int, int]:
-    """How many scenarios are disks to recover from, live crashes, and other faults."""
-    images, others = sum(plan.is_disk for plan in plans), sum(bool(plan.strike or plan.on_files) for plan in plans)
-    return images, len(plans) - images - others, others
 
 
 def _wanted(plans: Sequence[ScenarioPlan], options: Options) -> list[ScenarioPlan]:
@@ -378,7 +130,7 @@ def _wanted(plans: Sequence[ScenarioPlan], options: Options) -> list[ScenarioPla
 
 
 def _run(
-    prepared: _Prepared,
+    prepared: Prepared,
     plans: Sequence[ScenarioPlan],
     options: Options,
     tell: Callable[[events.Event], None],
@@ -428,7 +180,7 @@ def _agreeing(outcomes: Sequence[Outcome]) -> list[Outcome]:
     images = {name: outcome for outcome in outcomes if outcome.plan.is_disk for name in outcome.plan.names}
     found = []
     for outcome in outcomes:
-        if outcome.plan.mode in LIVE_MODES and outcome.plan.on_files is None:
+        if outcome.plan.mode in LIVE_MODES and outcome.plan.injected is None:
             image = images.get(str(outcome.plan.step))
             if image is not None:  # without the image nothing was compared, and nothing is claimed
                 outcome = replace(outcome, checks=[*outcome.checks, agreement(outcome, image)])

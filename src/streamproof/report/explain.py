@@ -141,7 +141,7 @@ def _undecided(report: Report) -> Iterator[str]:
 
 
 def not_exercised(report: Report) -> list[RemarkEntry]:
-    """What the job can do and never did; reports of older versions do not say."""
+    """What the job can do and never did."""
     return report.get("not_exercised", [])
 
 

@@ -28,7 +28,7 @@ class Conservation(TypedDict):
 
 class FindingEntry(TypedDict):
     """One thing a checker found: `code` for programs, `what` ("trade t-17 is counted twice") of which `event` (its trace id), both sides of
-    the mismatch, how it came.
+    the mismatch, how it came; `rounded` where the sides are so near that rounding alone may be the cause.
     """
 
     what: str
@@ -38,6 +38,7 @@ class FindingEntry(TypedDict):
     found: str | None
     how: str | None
     code: NotRequired[str]
+    rounded: NotRequired[bool]
 
 
 class CheckEntry(TypedDict):

@@ -1,4 +1,4 @@
-"""The skew of a sample as people read it: the bins of its histogram, the lags worth comparing, and the terminal's lines."""
+"""The skew of a sample as people read it: the bins of its histogram, the delays worth comparing, and the terminal's lines."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from streamproof.doctor.lag.skew import GroupSkew, Loss, Skew, written
+from streamproof.doctor.skew.skew import GroupSkew, Loss, Skew, written
 from streamproof.report import words
 
 _S = 1_000_000
@@ -46,7 +46,7 @@ class Shown:
     arrival
         The column of the order of arrival; None where it is the order of the sample.
     asked_us
-        A lag that was asked about.
+        A delay that was asked about.
     """
 
     sample: str
@@ -61,10 +61,10 @@ class Shown:
     @property
     def event_time(self) -> str:
         """What stands in the configuration for it."""
-        lag = self.skew.chosen
+        chosen = self.skew.chosen
         unit = "" if self.unit is None else f', unit = "{self.unit}"'
         # A quoted text of JSON is one of TOML too.
-        return f'event_time = {{ column = {json.dumps(self.time)}{unit}, lag = "{"" if lag is None else written(lag.lag_us)}" }}'
+        return f'event_time = {{ column = {json.dumps(self.time)}{unit}, lag = "{"" if chosen is None else written(chosen.delay_us)}" }}'
 
     @property
     def headline(self) -> str:
@@ -76,7 +76,7 @@ class Shown:
 
     @property
     def asked(self) -> Loss | None:
-        return next((loss for loss in self.skew.losses if loss.lag_us == self.asked_us), None)
+        return next((loss for loss in self.skew.losses if loss.delay_us == self.asked_us), None)
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,11 @@ def bins(skew: Skew) -> list[Bin]:
 
 
 def compared(shown: Shown) -> list[Loss]:
-    """The lags worth comparing: for each of a few shares the shortest that loses no more, and those that were asked for."""
+    """The delays worth comparing: for each of a few shares the shortest that loses no more, and those that were asked for."""
     skew = shown.skew
     picked = [next((loss for loss in skew.losses if loss.share <= target), None) for target in _TARGETS]
     both = [loss for loss in (*picked, skew.chosen, shown.asked) if loss is not None]
-    return sorted(set(both), key=lambda loss: loss.lag_us)
+    return sorted(set(both), key=lambda loss: loss.delay_us)
 
 
 def slowest(groups: Sequence[GroupSkew]) -> list[GroupSkew]:
@@ -116,7 +116,7 @@ def slowest(groups: Sequence[GroupSkew]) -> list[GroupSkew]:
 
 
 def print_skew(shown: Shown, console: Console) -> None:
-    """Print what was measured and which lag it asks for; about a screen."""
+    """Print what was measured and which delay it asks for; about a screen."""
     for label, text, style in _lines(shown, console):
         line = Text("  " + label.ljust(_LABEL), style="dim")
         line.append(text, style=style or "not dim")
@@ -134,13 +134,13 @@ def _lines(shown: Shown, console: Console) -> Iterator[tuple[str, str, str]]:
         width = round(one.share * _BAR)
         yield one.name, f"{percent(one.share):>8}  {full * width or (half if one.events else '')}", ""
     yield "", "", ""
-    yield "a lag of", f"{'loses':<26}holds in a deduplication", "dim"
+    yield "a delay of", f"{'loses':<26}holds in a deduplication", "dim"
     for loss in compared(shown):
         mark = f"   {'←' if full == '█' else '<-'} {_mark(loss, shown)}" if loss in (skew.chosen, shown.asked) else ""
         lost = f"{percent(loss.share):>8} {words.number(loss.events):>12}"
-        yield written(loss.lag_us), f"{lost:<26}{words.number(round(loss.held)):>12} events{mark}", "bold" if mark else ""
+        yield written(loss.delay_us), f"{lost:<26}{words.number(round(loss.held)):>12} events{mark}", "bold" if mark else ""
     if skew.chosen is None:
-        yield "", f"no lag up to a year loses at most {wanted(skew)}", "bold"
+        yield "", f"no delay up to a year loses at most {wanted(skew)}", "bold"
     yield "", "", ""
     yield from ((*line, "") for line in remarks(shown))
     if skew.chosen is not None:
@@ -164,7 +164,10 @@ def remarks(shown: Shown) -> Iterator[tuple[str, str]]:
     if skew.unreadable:
         yield "left out", f"{words.counted(skew.unreadable, 'record')} without a time that can be read: a job rejects them"
     if skew.before_1970:
-        yield "before 1970", f"{words.counted(skew.before_1970, 'event')}, late whatever the lag: Spark's watermark begins at 1970"
+        yield (
+            "before 1970",
+            f"{words.counted(skew.before_1970, 'event')}, late whatever the delay: Spark's watermark begins at 1970",
+        )
     for note in shown.notes:
         yield "note", note
 

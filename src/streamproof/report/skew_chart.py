@@ -1,4 +1,4 @@
-"""The skew of a sample as a picture: which share of the events is behind by how much, and where the lag cuts; needs the extra `report`."""
+"""The skew of a sample as a picture: which share of the events is behind by how much, and where the delay cuts; needs the extra `report`."""
 
 import json
 from typing import Any
@@ -21,21 +21,21 @@ _COLOURS = {
 
 
 def svg(shown: Shown) -> str:
-    """The share of events that a lag loses, over the lag; both axes by powers of ten, the wanted share and the recommended lag as rules."""
+    """The share of events that a delay loses, over the delay; both axes by powers of ten, the wanted share and the recommended delay as rules."""
     skew = shown.skew
-    rows = [{"lag": loss.lag_us / 1e6, "share": loss.share} for loss in skew.losses if loss.share > 0]
+    rows = [{"delay": loss.delay_us / 1e6, "share": loss.share} for loss in skew.losses if loss.share > 0]
     if not rows:
         return ""
     digits = len(str(skew.events))
     low = 10.0**-digits
-    end = next((loss.lag_us for loss in skew.losses if loss.share == 0), skew.losses[-1].lag_us)
-    rows.append({"lag": end / 1e6, "share": low})
-    last = 2 * max(end, skew.chosen.lag_us if skew.chosen is not None else 0)
+    end = next((loss.delay_us for loss in skew.losses if loss.share == 0), skew.losses[-1].delay_us)
+    rows.append({"delay": end / 1e6, "share": low})
+    last = 2 * max(end, skew.chosen.delay_us if skew.chosen is not None else 0)
     edges = [edge for edge in EDGES if edge <= last]
     named = {f"{edge / 1e6:g}" if edge < 1_000_000 else str(edge // 1_000_000): short(edge) for edge in edges}
     across = alt.X(
-        "lag:Q",
-        title="lag",
+        "delay:Q",
+        title="delay",
         scale=alt.Scale(type="log", domain=[EDGES[0] / 1e6, last / 1e6], nice=False),
         axis=alt.Axis(grid=False, values=[edge / 1e6 for edge in edges], labelExpr=f"({json.dumps(named)})[datum.value]"),
     )
@@ -58,7 +58,7 @@ def svg(shown: Shown) -> str:
         alt.Chart(alt.NamedData("wanted")).mark_rule(color=_MUTED, strokeDash=[4, 4], aria=False).encode(y=up),
     ]
     if skew.chosen is not None:
-        data["chosen"] = [{"lag": skew.chosen.lag_us / 1e6, "share": 1, "name": f"lag {short(skew.chosen.lag_us)}"}]
+        data["chosen"] = [{"delay": skew.chosen.delay_us / 1e6, "share": 1, "name": f"delay {short(skew.chosen.delay_us)}"}]
         base = alt.Chart(alt.NamedData("chosen")).encode(x=across)
         name = base.mark_text(align="right", baseline="top", dx=-5, dy=3, fontSize=12, fontWeight="bold", color=_RULE, aria=False)
         layers += [base.mark_rule(color=_RULE, strokeWidth=1.75, aria=False), name.encode(y=up, text="name:N")]
@@ -71,10 +71,10 @@ def svg(shown: Shown) -> str:
             labelColor=_MUTED, titleColor=_MUTED, domainColor=_LINE, tickColor=_LINE, titleFontWeight="normal", titlePadding=8
         )
     )
-    said = ", ".join(f"{short(loss.lag_us)} loses {percent(loss.share)}" for loss in skew.losses if loss == skew.chosen)
+    said = ", ".join(f"{short(loss.delay_us)} loses {percent(loss.share)}" for loss in skew.losses if loss == skew.chosen)
     return themed(
         vl_convert.vegalite_to_svg(chart.to_dict() | {"datasets": data}),
         _COLOURS,
-        title="Late events by lag",
-        description=f"The longer the lag (across), the smaller the share of late events (up). {said}",
+        title="Late events by delay",
+        description=f"The longer the delay (across), the smaller the share of late events (up). {said}",
     )

@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from streamproof.doctor.lag.skew import written
+from streamproof.doctor.skew.skew import written
 from streamproof.report import picture, skew, words
 from streamproof.report.html import page_of
 

@@ -82,8 +82,8 @@ def write(report: Report, folder: Path) -> None:
 def last_failed(folder: Path) -> list[str]:
     """The ids of the scenarios that have not passed when last tried, failing ones first.
 
-    Runs of only a part of the plan, and those of a quick plan, are laid over the last whole one of the same job and seed, so that
-    replaying one of three failures does not forget the other two.
+    A run of a quick plan, or of a part of a plan, is laid over the last whole run of the same job and seed. So the replay of one of three
+    failures does not forget the other two.
     """
     verdicts: dict[str, Verdict] = {}
     newest: Report | None = None

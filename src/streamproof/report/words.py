@@ -16,12 +16,17 @@ READ_WHAT_A_PASS_MEANS = "docs/what-a-pass-means.md"
 
 # Everything XML 1.0 and a terminal must not be given as it is: C0 and C1 controls but tab and newline, surrogates, non-characters.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_WORDS = r"password|passwd|pwd|secret|token|credential|(?:api|access|account)[._-]?key|accountkey"
 _SECRETS = (
-    (re.compile(r"([a-z][a-z0-9+.-]*://[^\s:/@]*:)[^\s/@]+(?=@)", re.IGNORECASE), r"\1***"),
+    (re.compile(r"(?<![a-z0-9+.-])([a-z][a-z0-9+.-]*://[^\s:/@]*:)[^\s@]+(?=@)", re.IGNORECASE), r"\1***"),
     (
-        re.compile(r"\b((?:[\w-]*(?:password|passwd|secret|token|api_?key))\s*[=:]\s*)(?!\*\*\*)[^\s,;&\"']+", re.IGNORECASE),
+        re.compile(
+            rf"""(?<![\w.-])([\w.-]*(?:{_WORDS})[\w.-]*["']?\s*[=:]\s*)(?!\*\*\*)("[^"]*"|'[^']*'|[^\s,;&"']+)""", re.IGNORECASE
+        ),
         r"\1***",
     ),
+    (re.compile(r"([?&](?:sig|signature)=)[^\s&\"']+", re.IGNORECASE), r"\1***"),
+    (re.compile(r"\b(Bearer\s+)[\w.~+/-]{8,}=*", re.IGNORECASE), r"\1***"),
 )
 
 

@@ -41,14 +41,14 @@ def _said(account: "QueryAccount") -> str:
 
 def _remedy(transforms: Iterable[str]) -> str:
     functions = [f"  {name}" for name in transforms]
-    causes = "under an earlier version, a manifest that was lost, or a replay that was accepted by --accept-replay"
+    causes = "a manifest that was lost, or a replay that was accepted by --accept-replay"
     if not functions:
         return f"What can have done it: {causes}. If there was neither, please report it: it is a fault of Streamproof's."
     return "\n".join(
         (
-            "A transform makes one row of each, behind a window too. Look whether one of these drops or doubles rows:",
+            "A transform makes one row of each, after a window too. Look whether one of these drops or doubles rows:",
             *functions,
-            'Drop rows before the window by filter(condition, name="..."), which counts them; behind it, mark them in a column.',
+            'Drop rows before the window by filter(condition, name="..."), which counts them; after it, mark them in a column.',
             f"Else it was {causes}.",
             "Counts go on from where the checkpoint began: a job that was mended begins with a new checkpoint and new outputs.",
         )

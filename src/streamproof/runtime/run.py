@@ -1,7 +1,7 @@
 """`streamproof run`: starts the queries of a job, waits, and says where every record is."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ from streamproof.runtime.watching.events import (
     RunEnded,
     RunFailed,
     SparkStarting,
-    nobody,
+    listeners_in,
 )
 from streamproof.runtime.watching.result import RunResult
 
@@ -60,7 +60,7 @@ def run_job(
     accept_missing: bool = False,
     replay_last: bool = False,
     end: threading.Event | None = None,
-    listener: Listener | None = None,
+    listener: Listener | Iterable[Listener] | None = None,
     log: Path | None = None,
 ) -> RunResult:
     """Runs a job until its input is worked through, or for ever with an interval trigger.
@@ -78,7 +78,7 @@ def run_job(
     accept_topics
         Goes on in these topics although they are not those that the checkpoint has read: their records have the same offsets.
     accept_lateness
-        Goes on although the source's lag or an allowed lateness is another one than the checkpoint was made with.
+        Goes on although the source's delay or an allowed lateness is another one than the checkpoint was made with.
     accept_missing
         Goes on although published batches are gone from an output.
     replay_last
@@ -87,7 +87,7 @@ def run_job(
         Is set by whoever wants the run to end: between two batches if that is within ten seconds, else in the middle of one, which is done
         again by the next start.
     listener
-        Is called with each event of the run (`runtime/watching/events.py`), in the thread that does the work.
+        Is called with each event of the run (`runtime/watching/events.py`), in the thread that does the work; one, or several in their order.
     log
         The file that takes what Spark and its JVM say, of a session that is started here; None leaves it on standard error.
 
@@ -101,7 +101,7 @@ def run_job(
         If it was asked to end before its queries ran, or the JVM was ended with it.
     """
     find_spark()
-    emitter, end = Emitter(listener or nobody), end or threading.Event()
+    emitter, end = Emitter(*listeners_in(listener)), end or threading.Event()
     start = Start(
         accept_replay=accept_replay,
         accept_topics=tuple(accept_topics),
@@ -123,8 +123,7 @@ def run_job(
             queries, ended_early = _run(bound, session, start, end)
             result = summary(bound, queries, emitter, monotonic_seconds() - started, ended_early=ended_early)
         emitter.emit(RunEnded(result))
-        if emitter.failure and emitter.failure not in result.notes:  # at the last event
-            result = replace(result, notes=[*result.notes, emitter.failure])
+        result = replace(result, notes=list(dict.fromkeys((*result.notes, *emitter.failures))))  # at the last event too
         require_adds_up(result, bound.outputs.main)
     except StreamproofError as problem:
         emitter.emit(RunFailed(type(problem).__name__, problem.message, problem.code))
@@ -146,7 +145,7 @@ def _run(bound: "BoundJob", session: "SparkSession", start: Start, end: threadin
         ended_early = end.is_set()
         if ended_early:
             _end(queries, start.emitter)
-    except BaseException as problem:  # Ctrl-C too: nothing goes on behind an error
+    except BaseException as problem:  # Ctrl-C too: nothing goes on after an error
         for running in queries:
             running.stop()
         if _jvm.is_of_spark(problem) and not _jvm.is_gone(problem):  # what waits for a service is published beside the queries, too

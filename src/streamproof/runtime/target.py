@@ -1,11 +1,11 @@
 """Running a job from Python: `sp.run("my_job")`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from streamproof.runtime.watching.events import RunEvent
+    from streamproof.runtime.watching.events import Listener
     from streamproof.runtime.watching.result import RunResult
 
 
@@ -20,7 +20,7 @@ def run(
     accept_lateness: bool = False,
     accept_missing: bool = False,
     replay_last: bool = False,
-    listener: "Callable[[RunEvent], None] | None" = None,
+    listener: "Listener | Iterable[Listener] | None" = None,
 ) -> "RunResult":
     """Run a job on what its sources hold, and return what went where.
 
@@ -37,14 +37,15 @@ def run(
     accept_topics
         Topics that stand in for those that the checkpoint has read, with the same records at the same offsets.
     accept_lateness
-        Whether a checkpoint goes on under another lag or allowed lateness: old state stays what it is.
+        Whether a checkpoint goes on under another delay or allowed lateness: old state stays what it is.
     accept_missing
         Whether the job goes on without published batches that are gone.
     replay_last
         Whether the newest batch is done again from its recorded input.
     listener
-        A function that is called with each event of the run, as it happens: `event.kind` is its name, `event.as_dict()` has its fields
-        (docs/reference/events.md). The batch waits while it runs. If it raises, the job goes on and a note says so.
+        A function that is called with each event of the run, as it happens, or several: `event.kind` is its name, `event.as_dict()` has its
+        fields (docs/reference/events.md). The batch waits while it runs. If one raises, the job goes on, the others hear the event all the
+        same, and a note says so.
 
     Raises
     ------

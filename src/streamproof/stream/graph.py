@@ -7,6 +7,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
+from streamproof.core import rejections
 from streamproof.core.clock import LAST_MICROS
 from streamproof.core.durations import micros_of
 from streamproof.errors import JobDefinitionError
@@ -176,7 +177,7 @@ def _event_time(source: str, read: Read, rows: DataFrame) -> EventTimeColumn:
 def _no_time(column: str) -> Column:
     """Why a row has no usable event time behind a transform (string); null where it has one. Spark would drop it, or keep it for ever."""
     usable = F.unix_micros(column).between(F.lit(-LAST_MICROS), F.lit(LAST_MICROS))
-    return F.when(~F.coalesce(usable, F.lit(False)), F.lit(f"no event time in {column}"))
+    return F.when(~F.coalesce(usable, F.lit(False)), F.lit(rejections.no_time(column)))
 
 
 def _types(rows: DataFrame) -> dict[str, str]:

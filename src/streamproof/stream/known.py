@@ -18,6 +18,10 @@ class Known:
     def has(self, name: str, *, exact: bool = False) -> bool:
         return name in self.names if exact else name.lower() in map(str.lower, self.names)
 
+    def beside(self, others: "Known") -> "Known":
+        """These and others."""
+        return Known((*self.names, *(name for name in others.names if name not in self.names)), self.further or others.further)
+
     def with_column(self, name: str) -> "Known":
         if not self.has(name):
             return Known((*self.names, name), self.further)

@@ -1,4 +1,4 @@
-"""`jars` prints what spark-submit takes behind --jars, and nothing else."""
+"""`jars` prints what spark-submit takes after --jars, and nothing else."""
 
 from streamproof import _jvm
 from streamproof.runtime.spark import connector_jars

@@ -76,8 +76,8 @@ def test_no_lag_is_enough_for_times_before_1970(streamproof):
     result = streamproof("lag", "old.jsonl", "--time", "n", "--unit", "seconds", "--max-future", "none")
 
     assert result.code == 1
-    assert "no lag up to a year loses at most 0.1 %" in result.out
-    assert "before 1970         1 event, late whatever the lag" in result.out
+    assert "no delay up to a year loses at most 0.1 %" in result.out
+    assert "before 1970         1 event, late whatever the delay" in result.out
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_the_page_has_the_figures_and_escapes_names(streamproof, clicks, monkeyp
     assert streamproof("lag", "clicks.jsonl", "--lose", "2%", "--by", "device", "--html", "lag.html").code == 0
 
     page = Path("lag.html").read_text()
-    assert "A lag of 1 minute" in page
+    assert "A delay of 1 minute" in page
     assert "&lt;b&gt;d7" in page
     assert "<b>d7" not in page
     assert ("<svg" in page) == (find_spec("altair") is not None)

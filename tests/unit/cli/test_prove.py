@@ -199,7 +199,7 @@ def test_it_says_at_once_that_it_is_stopping(proved, monkeypatch, capsys, sent, 
         proved(stops=stops)
 
     assert left.value.args == (code,)
-    assert said[0].startswith("stopping: what runs is ended")
+    assert said[0].startswith("stopping: what runs is ended, and no scenario has begun, so no report is written.")
 
 
 def test_an_id_that_no_plan_can_hold_is_refused_before_spark_starts(proved):

@@ -23,12 +23,14 @@ from streamproof.runtime.watching.events import (
     BatchPlanned,
     BatchPublished,
     BatchStaged,
+    Emitter,
     PublicationWaiting,
     QueryFinishing,
     QueryStarted,
     QueryStarting,
     RunEnded,
     SparkStarting,
+    listeners_in,
 )
 from streamproof.runtime.watching.lag import PartitionLag
 from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
@@ -66,7 +68,7 @@ EVENTS = (
     SparkStarting("risk_exposure"),
     QueryStarting("exposure"),
     QueryStarted("exposure", "feedbeef", "checkpoint/exposure", {"exposure": "out/exposure"}),
-    BatchCommitted("exposure", 0, COUNTS, {"exposure": 50}, {"stage": 1.0, "publish": 0.5}),
+    BatchCommitted("exposure", 0, COUNTS, {"exposure": 50}, None, {"stage": 1_000, "publish": 500}),
 )
 
 
@@ -76,14 +78,14 @@ def ran(streamproof, my_job, monkeypatch, tmp_path):
 
     def ran(*arguments: str, read: int = 50_000, ends: int = 0):
         def run_job(config, **options):
-            listener, end, _ = options.pop("listener"), options.pop("end"), options.pop("log")
+            emitter, end, _ = Emitter(*listeners_in(options.pop("listener"))), options.pop("end"), options.pop("log")
             if ends:
                 os.kill(os.getpid(), ends)
                 end.wait(10)
             calls.append(options)
             done = replace(result(tmp_path, read=read), end=End.INTERRUPTED if end.is_set() else End.DONE)
             for event in (*EVENTS, RunEnded(done)):
-                listener(event)
+                emitter.emit(event)
             if read < 50_000:
                 raise AccountError("The account of exposure does not add up.", done, remedy="Look at job.py line 3.")
             return done
@@ -107,7 +109,7 @@ def test_outputs_account_and_open_windows(ran):
         "             34 windows are open until the watermark passes 2026-01-05 10:05:00",
         "  lag        trades is 1,000 records behind, of these partitions:",
         "               trades-0   read to 500   of 1,500   1,000 behind",
-        "             clients is read to its end (1 partition); 3 more lie in or behind a transaction that is open",
+        "             clients is read to its end (1 partition); 3 more lie in or after a transaction that is open",
         "  note       something to know",
     ]
 
@@ -244,7 +246,7 @@ def test_of_older_logs_the_newest_stay(streamproof, my_job, monkeypatch):
 def test_r31_an_account_that_is_unknown_says_so_in_place_of_what_misses(streamproof, my_job, monkeypatch, tmp_path):
     done = result(tmp_path, read=50_003)
     unknown = replace(done, accounts=[replace(done.accounts[0], unknown_since=7)])
-    monkeypatch.setattr("streamproof.runtime.run.run_job", lambda config, listener, **options: listener(RunEnded(unknown)))
+    monkeypatch.setattr("streamproof.runtime.run.run_job", lambda config, listener, **_: Emitter(*listener).emit(RunEnded(unknown)))
     monkeypatch.setattr("streamproof.runtime.spark.environment.find_java", lambda: None)
 
     shown = streamproof("run", "my_job")
@@ -343,7 +345,7 @@ def test_progress_names_the_batch_that_is_under_way_and_what_becomes_of_it():
     steps = (
         BatchPlanned("exposure", 3, None, 2),
         BatchStaged("exposure", 3, COUNTS, {}, replayed=False, seconds=1.0),
-        BatchCommitted("exposure", 3, COUNTS, {}, {}),
+        BatchCommitted("exposure", 3, COUNTS, {}, None, {}),
         BatchPlanned("exposure", 4, None, 2),
     )
     for step in steps:
@@ -401,7 +403,7 @@ def test_progress_of_several_queries_is_that_of_each():
         progress(QueryStarting(query))
         progress(QueryStarted(query, "r", "checkpoint", {}))
     for batch in range(2):
-        progress(BatchCommitted("other", batch, COUNTS, {}, {}))
+        progress(BatchCommitted("other", batch, COUNTS, {}, None, {}))
     progress(BatchPlanned("exposure", 0, None, 1))
 
     assert said[-1] == "exposure: batch 0, computing; other: batch 2, 100 rows in (looking for input)"
@@ -413,7 +415,7 @@ def test_progress_says_how_a_run_ends():
     progress(QueryFinishing("exposure", asked_to_end=False))
     progress(QueryFinishing("exposure", asked_to_end=True))
 
-    assert said == ["waiting for what exposure still has to publish", "ending exposure behind the batch that is under way"]
+    assert said == ["waiting for what exposure still has to publish", "ending exposure after the batch that is under way"]
 
 
 def test_a_reader_of_the_events_that_has_gone_stops_nothing(monkeypatch):

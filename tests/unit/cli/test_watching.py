@@ -52,7 +52,7 @@ def test_a_save_proves_again_and_names_the_file(tmp_path: Path) -> None:
 
     def say(text: str) -> None:
         said.append(text)
-        if "waiting" in text:  # the watch begins right behind this: save until it has been seen
+        if "waiting" in text:  # the watch begins right after this: save until it has been seen
             threading.Thread(target=save, daemon=True).start()
 
     stop = threading.Event()

@@ -26,7 +26,7 @@ def test_what_is_left_out_has_its_default(loaded):
     config = loaded(('checkpoint = "checkpoints/risk_exposure"\n', ""), ('trigger = "10 seconds"\n', ""))
 
     assert config.checkpoint == "checkpoints/risk_exposure"
-    assert config.trigger.available_now
+    assert str(config.trigger) == "available-now"
 
 
 def test_events_of_the_far_future_are_rejected_unless_somebody_wants_them(loaded):

@@ -34,12 +34,11 @@ def test_r30_a_record_of_another_format_is_refused_whatever_its_key_is(key):
         in_record(key, NEWER.encode(), "The record")
 
 
-@pytest.mark.parametrize("number", ["1", None], ids=["format 1", "a table without the column"])
-def test_a_row_is_an_entry(number):
-    assert in_row((*ROW, number), "streamproof_ledger") == ONE
+def test_a_row_is_an_entry():
+    assert in_row((*ROW, 1), "streamproof_ledger") == ONE
 
 
-@pytest.mark.parametrize("number", ["2", "0", "one"])
+@pytest.mark.parametrize("number", [2, 0, "one"])
 def test_r30_a_row_of_another_format_is_refused(number):
     with pytest.raises(
         UnknownFormat, match="The row of batch 3 of kept in the table streamproof_ledger is a ledger entry of format"

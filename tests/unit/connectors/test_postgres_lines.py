@@ -1,4 +1,4 @@
-"""Lines that lie behind one another in Arrow's memory are handed on as they lie."""
+"""Lines that lie after one another in Arrow's memory are handed on as they lie."""
 
 import pyarrow as pa
 import pytest

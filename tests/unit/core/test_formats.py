@@ -192,12 +192,6 @@ def test_r30_the_number_stands_before_all_else(kind):
     assert number_in(kind.text[:5]) is None
 
 
-def test_r30_an_incarnation_of_the_release_before_names_no_format():
-    text = changed(INCARNATION.to_json(), [], lambda found: [found.pop(key) for key in ("format", "version")])
-
-    assert Incarnation.from_json(text) == replace(INCARNATION, version="")
-
-
 def test_r30_a_manifest_with_rows_that_wait_has_a_format_of_its_own():
     """An earlier version would publish nothing of them, and remove them."""
     parked = Parked(2, "000002-run", (StagedFile("part-0.jsonl", 10, "crc32:00"),), {90: 3, 120: 1})

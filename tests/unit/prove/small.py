@@ -45,7 +45,7 @@ RECORDS = [
 
 
 def batches_of(shape: QueryShape, batches: Sequence[Sequence[Arrived]], *, no_data: int = 0) -> list[BatchRead]:
-    """The batches as Spark would log them: one file a batch, `no_data` empty ones behind."""
+    """The batches as Spark would log them: one file a batch, `no_data` empty ones after."""
     watermark = Watermark(shape.delay_us if shape.stateful else None)
     reads = []
     for number, records in enumerate([*batches, *[()] * no_data]):
@@ -68,7 +68,7 @@ def model_of(
 
 
 def event_of(record: Arrived, arrival: int, batch: int) -> Event:
-    """The generated event behind a record; its total is 1 for each."""
+    """The generated event after a record; its total is 1 for each."""
     kind = Kind.OK if record.fate != "rejected" else Kind.INVALID
     values = {"id": event_id(record.trace), "client": record.by[0], "total": 1.5, "ts": record.time_us}
     line = json.dumps({"_trace": record.trace, **values}).encode()

@@ -47,7 +47,7 @@ def test_without_the_image_nothing_is_claimed() -> None:
 
 def test_a_task_that_is_tried_again_is_no_crash_to_compare() -> None:
     retried = FAULTS[0]
-    plan = ScenarioPlan(f"{STEP}+{retried.name}+live", Mode.LIVE, retried.name, STEP, on_files=retried)
+    plan = ScenarioPlan(f"{STEP}+{retried.name}+live", Mode.LIVE, retried.name, STEP, injected=retried)
     image, live = _agreeing(
         [outcome(Mode.IMAGE, 5), Outcome(plan, True, [CheckResult("account", Verdict.PASS)], 1.0, {"emitted": 4})]
     )

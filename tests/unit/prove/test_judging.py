@@ -22,7 +22,7 @@ from streamproof.prove.checkers import (
 from streamproof.prove.faults.on_files import NotMet, Unmet
 from streamproof.prove.judging import Outcome, broken, judged, not_met, stopped
 from streamproof.prove.plan.planning import Mode, ScenarioPlan
-from streamproof.prove.process.child import ChildResult
+from streamproof.prove.process.task import ChildResult
 
 PLAN = ScenarioPlan("fault-free", Mode.IMAGE, "process-death", None, None)
 

@@ -64,6 +64,38 @@ def test_passwords_are_masked_wherever_they_stand(red):
     assert json.dumps(without_secrets(without_secrets(red))) == text
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "--env AWS_SECRET_ACCESS_KEY=hunter2",
+        "--conf spark.hadoop.fs.s3a.secret.key=hunter2",
+        "--conf spark.hadoop.fs.azure.account.key.x.net=hunter2",
+        "AccountName=a;AccountKey=hunter2;EndpointSuffix=x",
+        'sasl.jaas.config=... username="u" password="hunter2 and more";',
+        "{'password': 'hunter2'}",
+        "Authorization: Bearer hunter2hunter2.hunter2",
+        "https://a.blob.core.windows.net/c?sv=1&sig=hunter2",
+        "postgres://u:hun/ter2hunter2@db/x",
+        "--env DB_PWD=hunter2",
+        "--env API_KEY=hunter2",
+    ],
+)
+def test_secrets_of_every_shape_are_masked(red, written):
+    red["command"] = f"streamproof prove j {written}"
+
+    text = json.dumps(without_secrets(red))
+
+    assert "hunter2" not in text
+    assert "hun/ter2" not in text
+    assert json.dumps(without_secrets(without_secrets(red))) == text
+
+
+def test_a_long_text_is_looked_through_once(red):
+    red["command"] = "x" * 300_000  # from each of its places on it would take hours
+
+    assert without_secrets(red)["command"] == red["command"]
+
+
 def test_nothing_but_secrets_is_masked(green, red):
     assert without_secrets(green) == green
     assert without_secrets(red) == red

@@ -1,4 +1,4 @@
-"""Which columns of a job are there, found without Spark: behind transforms, in SQL texts, in declared aggregates. No false alarm.
+"""Which columns of a job are there, found without Spark: after transforms, in SQL texts, in declared aggregates. No false alarm.
 
 One process calls all of the jobs.
 """
@@ -68,6 +68,13 @@ WRONG = {
     '.transform(lambda rows: rows.withColumn("x", rows["amont"]))': 'the column "amont"',
     '.transform(lambda rows: rows.withColumn("x", shorter("clint")))': 'the column "clint"',
     '.transform(lambda rows: rows.selectExpr("*", "amont * 2 as x"))': 'the column "amont"',
+    # none of these runs on Spark 4.3
+    '.transform(lambda rows: rows.selectExpr("w + 1 as x", "amount * 2 as w"))': 'the column "w"',
+    '.transform(lambda rows: rows.withColumns({"x": F.col("w") + 1, "w": F.col("amount") * 2}))': 'the column "w"',
+    '.transform(lambda rows: rows.select("id").alias("r").filter("amount > 0"))': 'the column "amount"',
+    '.transform(lambda rows: rows.select("id").withColumn("x", F.col("amount") + 1))': 'the column "amount"',
+    '.transform(lambda rows: rows.mapInPandas(None, "id string, n int").filter("amount > 0"))': 'the column "amount"',
+    '.transform(lambda rows: rows.select("id").filter("amont > 0"))': 'the column "amont"',
     '.transform(lambda rows: rows.mapInPandas(None, "id string, n int")).require(n="m > 0")': 'require() needs the column "m"',
 }
 FOUR = (
@@ -75,6 +82,16 @@ FOUR = (
     '.aggregate(n=F.sum("fe"))'
 )
 RIGHT = (
+    # each of these runs on Spark 4.3
+    '.transform(lambda rows: rows.withColumnRenamed("amount", "w").filter(rows.amount > 0))',
+    '.transform(lambda rows: rows.select("id", "at").filter("amount > 0"))',
+    '.transform(lambda rows: rows.drop("amount").filter(F.col("amount") > 0).distinct().where("client = 1"))',
+    '.transform(lambda rows: rows.selectExpr("id", "at").withColumn("z", F.lit(1)).filter("amount > 0"))',
+    '.transform(lambda rows: rows.toDF("a", "b", "c", "d", "e", "f", "g").filter("amount > 0"))',
+    '.transform(lambda rows: rows.selectExpr("id", "amount * 2 as w", "W + 1 as x"))',
+    '.transform(lambda rows: rows.selectExpr("struct(amount as q) as s", "s.q as z"))',
+    '.transform(lambda rows: rows.select("id", (F.col("amount") * 2).alias("w"), (F.col("w") + 1).alias("x"), "w"))',
+    '.transform(lambda rows: rows.withColumns({"w": F.col("amount") * 2, "x": F.col("w") + 1}))',
     '.require(amount="AMOUNT > 0 and Client is not null")',
     ".require(city=\"address.city = 'Bonn' or `odd name` = 1 or tags[0] = 'x'\")",
     ".filter(\"exists(tags, x -> x = client) and at > current_timestamp()\", name='some')",

@@ -1,6 +1,7 @@
 """What a batch says while it runs, in which order, and that a listener cannot harm it; no Spark is started."""
 
 import json
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -9,14 +10,17 @@ from typing import Any
 
 import pytest
 
+from streamproof import _jvm
 from streamproof.core.account import Account
 from streamproof.core.manifest import Fingerprint, Manifest
 from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode
-from streamproof.errors import SinkUnavailable
+from streamproof.errors import ConfigurationError, SinkUnavailable
 from streamproof.runtime.batch.protocol import BatchProtocol, Identity, RunEnds
 from streamproof.runtime.batch.publishing import Publisher
 from streamproof.runtime.journal.logs import BatchLogs
+from streamproof.runtime.run import run_job
+from streamproof.runtime.watching import measures
 from streamproof.runtime.watching.events import (
     BatchCommitted,
     BatchPublished,
@@ -30,9 +34,11 @@ from streamproof.runtime.watching.events import (
     RunEvent,
     SparkStarting,
     WatermarkLeapt,
+    listeners_in,
 )
 from streamproof.runtime.watching.idle import IdleSources
 from streamproof.runtime.watching.leaps import Leaps
+from streamproof.runtime.watching.measures import Measures
 from streamproof.runtime.watching.quiet import QuietSources
 from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
 from streamproof.stream.node import source
@@ -192,6 +198,7 @@ def protocol(store, heard) -> BatchProtocol:
         idle=IdleSources("kept", (), {}),
         losses=SimpleNamespace(earlier=lambda *_: None, written_down=lambda _: None),
         folders=SimpleNamespace(look=list),
+        measures=Measures(("trades",)),
     )
 
 
@@ -211,9 +218,34 @@ def test_a_batch_is_planned_staged_published_and_committed_when_the_next_one_beg
     assert (second.batch, second.watermark) == (1, NOON)
     assert staged == BatchStaged("kept", 0, COUNTS, {"kept": 2}, False, staged.seconds)
     assert published == BatchPublished("kept", 0, "kept", 2, published.seconds, waiting=0)
-    assert committed == BatchCommitted("kept", 0, COUNTS, {"kept": 2}, committed.seconds)
-    assert committed.seconds.keys() == {"stage", "publish"}
-    assert all(seconds >= 0 for seconds in (staged.seconds, published.seconds, *committed.seconds.values()))
+    assert committed == BatchCommitted("kept", 0, COUNTS, {"kept": 2}, None, committed.phases_ms)
+    assert list(committed.phases_ms) == ["plan", "work", "stage", "publish"], "of the commit only Spark knows"
+    assert all(spent >= 0 for spent in (staged.seconds, published.seconds, *committed.phases_ms.values()))
+
+
+def test_each_phase_has_the_time_that_passes_in_it(protocol, store, monkeypatch, heard):
+    """What comes between the phases, such as clearing away, is in none."""
+    now = [0.0]
+
+    def takes(seconds: float, gives: Any) -> Any:
+        def passes(*_: object, **__: object) -> Any:
+            now[0] += seconds
+            return gives
+
+        return passes
+
+    monkeypatch.setattr(measures, "monotonic_seconds", lambda: now[0])
+    protocol.logs.require_inputs = takes(1, None)
+    rows = SimpleNamespace(write=takes(20, None), sums=lambda: {"input": 3}, reached=list)
+    protocol.manifests.create = takes(300, True)
+    store.publish = takes(4000, None)
+    protocol.manifests.prune = takes(50000, None)
+
+    protocol(rows, 0)
+    protocol(Rows(), 1)
+
+    (committed,) = (event for event in heard.events if isinstance(event, BatchCommitted))
+    assert committed.phases_ms == {"plan": 1_000, "work": 20_000, "stage": 300_000, "publish": 4_000_000}
 
 
 def test_the_last_batch_is_committed_once_sparks_log_says_so_and_that_is_said_once(protocol, heard):
@@ -317,10 +349,10 @@ def test_a_listener_that_raises_at_every_event_harms_no_batch_and_is_noted_once(
     assert protocol.failure is None
     assert protocol.done.batches == 2
     assert heard.kinds == [*LIFE, *LIFE[:3]], "each event was given to it all the same"
-    assert protocol.events.emitter.failure == (
+    assert protocol.events.emitter.failures == [
         "The listener of this run raised ValueError: no room for batch-planned at the event batch-planned. The job went on; look into "
         "that function."
-    )
+    ]
 
 
 def test_a_listener_that_wants_to_end_the_process_does_not():
@@ -330,7 +362,8 @@ def test_a_listener_that_wants_to_end_the_process_does_not():
     emitter = Emitter(leaves)
     emitter.emit(SparkStarting("job"))
 
-    assert emitter.failure.startswith("The listener of this run raised SystemExit at the event spark-starting.")
+    (failure,) = emitter.failures
+    assert failure.startswith("The listener of this run raised SystemExit at the event spark-starting.")
 
 
 def test_ctrl_c_is_no_error_of_the_listeners():
@@ -339,6 +372,159 @@ def test_ctrl_c_is_no_error_of_the_listeners():
 
     with pytest.raises(KeyboardInterrupt):
         Emitter(interrupted).emit(SparkStarting("job"))
+
+
+def test_several_listeners_hear_each_event_in_their_order():
+    heard: list[tuple[str, str]] = []
+    emitter = Emitter(*(lambda event, name=name: heard.append((name, event.job)) for name in ("first", "second")))
+
+    emitter.emit(SparkStarting("a"))
+    emitter.emit(SparkStarting("b"))
+
+    assert heard == [("first", "a"), ("second", "a"), ("first", "b"), ("second", "b")]
+
+
+def test_a_listener_that_raises_harms_no_other_and_the_others_hear_of_it_once_behind_the_event():
+    first, broken, last = Heard(), Heard(raises_at=("spark-starting",)), Heard()
+    emitter = Emitter(first, broken, last)
+
+    emitter.emit(SparkStarting("a"))
+    emitter.emit(SparkStarting("b"))
+
+    said = (
+        "The listener Heard (2 of 3) of this run raised ValueError: no room for spark-starting at the event spark-starting. The job went on; "
+        "look into that function."
+    )
+    assert emitter.failures == [said]
+    assert first.events == last.events == [SparkStarting("a"), Note("", said, "listener-raised"), SparkStarting("b")]
+    assert broken.events == [SparkStarting("a"), SparkStarting("b")]
+
+
+def test_two_listeners_that_raise_are_both_said_and_the_good_one_hears_of_each():
+    def push(_: RunEvent) -> None:
+        raise OSError("the metrics are down")
+
+    broken, good = Heard(raises_at=("note",)), Heard()  # the first one raises when it is told of the second
+    emitter = Emitter(broken, push, good)
+
+    emitter.emit(SparkStarting("a"))
+    emitter.emit(SparkStarting("b"))
+
+    assert [failure.partition(" of this run raised ")[2].partition(":")[0] for failure in emitter.failures] == [
+        "OSError",
+        "ValueError",
+    ]
+    assert "push (2 of 3)" in emitter.failures[0]
+    assert "Heard (1 of 3)" in emitter.failures[1]
+    assert good.kinds == ["spark-starting", "note", "note", "spark-starting"]
+    assert [event.text for event in good.events if isinstance(event, Note)] == emitter.failures
+
+
+def test_events_from_several_threads_come_one_at_a_time_and_to_all_listeners_in_the_same_order():
+    inside, most = [], []
+
+    def slow(event: SparkStarting) -> None:
+        inside.append(event)
+        most.append(len(inside))
+        threading.Event().wait(0.001)
+        inside.remove(event)
+
+    first, second = Heard(), Heard()
+    emitter = Emitter(first, slow, second)
+    threads = [threading.Thread(target=lambda: [emitter.emit(SparkStarting(str(n))) for n in range(20)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert set(most) == {1}
+    assert len(first.events) == 80
+    assert first.events == second.events
+
+
+def test_a_listener_is_none_or_one_or_several():
+    one, two = Heard(), Heard()
+
+    assert listeners_in(None) == listeners_in([]) == ()
+    assert listeners_in(one) == listeners_in([one]) == (one,)
+    assert listeners_in(each for each in (one, two)) == (one, two)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [(5, "The listener of this run is 5"), ([print, None], "Listener 2 of 2 of this run is None")]
+)
+def test_what_cannot_be_called_is_refused_before_anything_runs(given, said):
+    with pytest.raises(ConfigurationError) as refused:
+        run_job(None, listener=given)
+
+    assert said in str(refused.value)
+    assert "a function with one parameter" in str(refused.value)
+
+
+class Stream:
+    """A query of Spark's that tells of one batch at a time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.isActive, self.told, self.asked = True, {}, 0
+        monkeypatch.setattr(_jvm, "newest_progress", self.progress)
+
+    def progress(self, _: object) -> dict[str, Any] | None:
+        self.asked += 1
+        return self.told or None
+
+    def tells_of(self, batch: int) -> None:
+        self.told = {"batchId": batch, "durationMs": {"triggerExecution": 9, "commitOffsets": 2}}
+
+
+@pytest.fixture
+def stream(protocol, monkeypatch) -> Stream:
+    stream = Stream(monkeypatch)
+    protocol.follow(stream)
+    return stream
+
+
+def test_the_event_of_a_commit_waits_until_spark_has_told_what_the_batch_took(protocol, heard, stream):
+    protocol(Rows(), 0)
+    protocol.logs.done.append(0)
+    protocol.look_for_commit()
+    assert heard.kinds == LIFE[:3], "Spark writes its commit log a moment before it tells"
+    stream.tells_of(0)
+
+    protocol.look_for_commit()
+
+    assert heard.kinds == LIFE
+    assert (heard.events[-1].total_ms, heard.events[-1].phases_ms["commit"]) == (9, 2)
+
+
+def test_what_spark_tells_of_another_batch_is_not_said_of_this_one(protocol, heard, stream):
+    protocol(Rows(), 0)
+    stream.tells_of(7)
+
+    protocol(Rows(), 1)
+
+    (committed,) = (event for event in heard.events if isinstance(event, BatchCommitted))
+    assert (committed.batch, committed.total_ms, committed.lag, committed.state) == (0, None, (), ())
+
+
+def test_a_query_that_has_ended_without_telling_is_not_waited_for(protocol, heard, stream):
+    protocol(Rows(), 0)
+    protocol.logs.done.append(0)
+    stream.isActive = False
+
+    protocol.look_for_commit()
+
+    assert heard.kinds == LIFE
+    assert heard.events[-1].total_ms is None
+
+
+def test_spark_is_asked_nothing_where_nobody_listens(protocol, stream):
+    protocol.events.emitter = Emitter()
+    protocol(Rows(), 0)
+    protocol(Rows(), 1)
+    protocol.logs.done.append(1)
+    protocol.look_for_commit()
+
+    assert stream.asked == 0
 
 
 def test_events_are_plain_values_for_json():

@@ -47,6 +47,13 @@ WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\
             "The folder /in/hour=1 names the column hour",
         ),
         (
+            "java.io.IOException: streamproof-names: UTF-8 /in/gr\ufffd.json",
+            DataError,
+            "cannot be read as UTF-8: /in/gr\ufffd.json",
+        ),
+        ("java.io.IOException: streamproof-names: ANSI_X3.4-1968 /in/gr?.json", DataError, "as ANSI_X3.4-1968, and /in/gr?.json"),
+        ("java.net.URISyntaxException: Relative path in absolute URI: v:w.json", DataError, "The name v:w.json has a colon"),
+        (
             "java.io.FileNotFoundException: /in/a.json (Too many open files)",
             TooManyOpenFiles,
             "The system lets this process open no further file.",

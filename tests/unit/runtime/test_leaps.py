@@ -1,4 +1,4 @@
-"""A watermark that leaps is noticed, with the rows that were late behind it."""
+"""A watermark that leaps is noticed, with the rows that were late after it."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise

@@ -217,7 +217,7 @@ def emptied(monkeypatch, batches, with_rows):
 
 @pytest.mark.parametrize("newest", [1_000, 100_000])
 def test_a_store_that_was_emptied_is_told_though_its_newest_manifest_is_no_longer_kept(publisher, store, monkeypatch, newest):
-    """By the chain, and at a cost that is the same behind any number of batches."""
+    """By the chain, and at a cost that is the same after any number of batches."""
     read = emptied(monkeypatch, range(newest - 100, newest), 40)
 
     with pytest.raises(StoreEmptied) as told:
@@ -298,7 +298,7 @@ def test_r1_batches_are_in_an_outputs_ledger_in_order(store, batch, rows, found,
 
 
 def test_r1_the_newest_batch_of_an_output_has_rows_in_the_checkpoint_too(store, monkeypatch):
-    """Seen when the store answers for the first time, also if that is behind the batches of a whole run."""
+    """Seen when the store answers for the first time, also if that is after the batches of a whole run."""
     store.found = (ENTRY,)
     monkeypatch.setattr(Manifests, "read", lambda _, batch: manifest(batch, rows=0))
     publisher = publishing.Publisher(Manifests(), {"kept": store}, {"kept": 100}, QueryEvents("kept"))

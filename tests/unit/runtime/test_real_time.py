@@ -71,7 +71,7 @@ def configured(tmp_path: Path) -> Callable[..., JobConfig]:
 def test_a_batch_has_a_length(configured, written, length, said):
     trigger = configured(("real-time 30 seconds", written)).trigger
 
-    assert (trigger.real_time, trigger.interval, str(trigger), trigger.available_now) == (True, length, said, False)
+    assert (trigger.real_time, trigger.interval, str(trigger)) == (True, length, said)
 
 
 def test_an_interval_is_not_real_time(configured):

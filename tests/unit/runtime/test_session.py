@@ -1,11 +1,17 @@
 """The settings of a Spark process: a job's own win, but its jars, class path and Java options stand beside ours."""
 
+import locale
 import os
+import sys
+from pathlib import Path
+
+import pytest
 
 from streamproof.runtime.spark.session import (
     ROCKSDB,
     ROCKSDB_OF_WINDOWS,
     STATE_STORES,
+    names_in_utf8,
     process_settings,
     settings_of_query,
     weaker_state,
@@ -17,6 +23,13 @@ def test_a_jobs_own_setting_wins():
 
     assert settings["spark.sql.shuffle.partitions"] == "8"
     assert settings["spark.executor.memory"] == "2g"
+
+
+def test_what_the_jvm_logs_is_configured_by_a_file_that_is_there():
+    """Without it the JVM falls back to a configuration of its own, and says so on every start."""
+    (option,) = process_settings({}, [])["spark.driver.extraJavaOptions"].split()
+
+    assert Path(option.removeprefix("-Dlog4j2.configurationFile=")).is_file()
 
 
 def test_jars_class_path_and_java_options_of_a_job_stand_beside_ours():
@@ -59,3 +72,25 @@ def test_state_stores_are_those_that_are_asked_for_unless_the_job_has_its_own():
 def test_r21_checkpoint_format_1_is_said_to_be_weaker():
     assert weaker_state({}) is None
     assert "format 1" in (weaker_state({"spark.sql.streaming.stateStore.checkpointFormatVersion": "1"}) or "")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "before", "during"),
+    [
+        ("UTF-8", None, None),
+        ("utf8", "de_DE.UTF-8", "de_DE.UTF-8"),
+        ("ANSI_X3.4-1968", None, "C.UTF-8"),
+        ("ISO-8859-1", "C", "C.UTF-8"),
+    ],
+)
+def test_the_jvm_reads_names_of_files_as_utf8_whatever_the_locale(monkeypatch, encoding, before, during):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(locale, "getencoding", lambda: encoding)
+    monkeypatch.delenv("LC_ALL", raising=False)
+    if before is not None:
+        monkeypatch.setenv("LC_ALL", before)
+
+    with names_in_utf8():
+        assert os.environ.get("LC_ALL") == during
+
+    assert os.environ.get("LC_ALL") == before

@@ -1,4 +1,4 @@
-"""A window behind a window: what may follow which, and what is refused with its reason."""
+"""A window after a window: what may follow which, and what is refused with its reason."""
 
 import pytest
 

@@ -43,7 +43,14 @@ def carried(columns: Sequence[str]) -> list[str]:
     return [quoted(f"{FROM_PATH}{column}") for column in columns]
 
 
-def placed(rows: DataFrame, schema: StructType, columns: Sequence[str], problem: str, required: Sequence[str] = ()) -> DataFrame:
+def placed(
+    rows: DataFrame,
+    schema: StructType,
+    columns: Sequence[str],
+    problem: str,
+    required: Sequence[str] = (),
+    event_time: str | None = None,
+) -> DataFrame:
     """The rows with the values that their paths say in the place of those of the record, as Spark does it.
 
     Parameters
@@ -55,6 +62,8 @@ def placed(rows: DataFrame, schema: StructType, columns: Sequence[str], problem:
         type is such a reason.
     required
         Those that a record cannot have by itself: a path that does not say one is such a reason too.
+    event_time
+        The column of event time. A record that has another one than its path says is such a reason: it would be moved to another window.
     """
     if not columns:
         return rows
@@ -73,6 +82,12 @@ def placed(rows: DataFrame, schema: StructType, columns: Sequence[str], problem:
             .otherwise(value)
             .alias(field.name)
         )
+        if field.name == event_time:
+            own = F.col(quoted(field.name))
+            moved = said.isNotNull() & own.isNotNull() & ~own.eqNullSafe(value)
+            reasons.append(
+                F.when(moved, F.lit(f"{field.name}, the event time, is another in the path of its file than in the record"))
+            )
         if field.name in required:
             reasons.append(F.when(said.isNull(), F.lit(f"the path of its file does not say {field.name}")))
         if not isinstance(field.dataType, StringType):

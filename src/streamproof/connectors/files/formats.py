@@ -18,7 +18,6 @@ from streamproof import _jvm
 from streamproof.config import CsvDialect
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.core.file_formats import FILE_FORMATS
-from streamproof.core.paths import as_pattern
 from streamproof.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -62,10 +61,9 @@ def csv_options(schema: StructType, dialect: CsvDialect) -> Mapping[str, str]:
 
 def rows_written(spark: "SparkSession", form: str, schema: StructType, files: list[str]) -> "DataFrame":
     """A row for each row of files that were written here; of CSV not with its columns."""
-    reader, files = spark.read.format(SPARK_NAME[form]), [as_pattern(file) for file in files]
     if form == "csv":
-        return reader.schema(CSV_RECORDS).options(**csv_options(schema, CsvDialect())).load(files)
-    return reader.schema(schema).load(files)
+        return _jvm.rows_of_named(spark, CSV, files, columns=CSV_RECORDS, options=csv_options(schema, CsvDialect()))
+    return _jvm.rows_of_named(spark, SPARK_NAME[form], files, columns=schema)
 
 
 def require_columns(spark: "SparkSession", output: str, form: str, columns: StructType) -> None:

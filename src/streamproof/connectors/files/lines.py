@@ -23,7 +23,7 @@ def of_csv(rows: DataFrame, schema: StructType, beside: Sequence[str] = (), *, l
 
 
 def of_text(rows: DataFrame, schema: StructType, beside: Sequence[str] = ()) -> DataFrame:
-    """Lines (`value`, string) as the first column of `schema`, the others null; in proofs the trace id stands in front of a line, with a tab behind it."""
+    """Lines (`value`, string) as the first column of `schema`, the others null; in proofs the trace id stands in front of a line, with a tab after it."""
     line = F.col("value")
     problem = F.when(~F.is_valid_utf8(line), F.lit(_NO_UTF8))
     text = next(name for name in schema.names if name != TRACE)

@@ -12,6 +12,7 @@ from streamproof.config.columns import require_said
 from streamproof.connectors import json_records, schemas
 from streamproof.connectors.files import folders, lines, parquet_types
 from streamproof.connectors.files.formats import CSV, csv_options
+from streamproof.connectors.files.names import refusal
 from streamproof.core.file_formats import FILE_FORMATS, TYPED
 from streamproof.errors import DataError
 from streamproof.stream.names import CORRUPT, PROBLEM, TRACE
@@ -32,7 +33,7 @@ def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, st
     For JSON: the declared columns, `_corrupt` (why a record does not fit) and `_original` (the bytes of the line); for CSV and text `_problem`
     in the place of `_corrupt`. For Parquet and Avro: the columns of the files. In proofs also `_trace` (string).
     """
-    folder = _jvm.folder_at(spark, path)
+    folder = _folder(spark, path)
     if folder is None:
         raise DataError(
             f"[source.{name}] path is {path}, and there is no such folder.",
@@ -43,21 +44,33 @@ def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, st
 
     def rows(reader: str, of_file: StructType, options: Mapping[str, str]) -> DataFrame:
         how = {**options, **(_how_a_stream_reads(source) if stream else {})}
-        return _jvm.rows_of_files(spark, folder, reader, of_file, how, of_paths=columns, may_be_named=schema.names, stream=stream)
+        return _jvm.rows_of_files(
+            spark, folder, reader, of_file, how, source=name, of_paths=columns, may_be_named=schema.names, stream=stream
+        )
 
-    said = folders.carried(columns)
+    said, time = folders.carried(columns), source.event_time.column if source.event_time else None
     if source.format in CONTAINERS:
-        return folders.placed(rows(CONTAINERS[source.format], schema, ALL_FILES), schema, columns, PROBLEM)
+        return folders.placed(rows(CONTAINERS[source.format], schema, ALL_FILES), schema, columns, PROBLEM, event_time=time)
     if source.format == "csv":
         read = rows(CSV, _texts("original", "json", "problem"), csv_options(schema, source.csv))
-        return folders.placed(lines.of_csv(read, schema, said, lenient=source.lenient), schema, columns, PROBLEM)
+        return folders.placed(lines.of_csv(read, schema, said, lenient=source.lenient), schema, columns, PROBLEM, event_time=time)
     read = rows("text", _texts("value"), {})
     if source.format == "text":
         own = [column for column in schema.names if column != TRACE]
         require_said(name, own, columns)
-        return folders.placed(lines.of_text(read, schema, said), schema, columns, PROBLEM, required=own[1:])
+        return folders.placed(lines.of_text(read, schema, said), schema, columns, PROBLEM, required=own[1:], event_time=time)
     parsed = json_records.parsed(read, F.col("value"), schema, said, lenient=source.lenient)
-    return folders.placed(parsed, schema, columns, CORRUPT)
+    return folders.placed(parsed, schema, columns, CORRUPT, event_time=time)
+
+
+def _folder(spark: SparkSession, path: str) -> _jvm.Folder | None:
+    try:
+        return _jvm.folder_at(spark, path)
+    except Exception as problem:
+        refused = refusal(_jvm.causes_of(problem))
+        if refused is None:
+            raise
+        raise refused from problem
 
 
 def _texts(*names: str) -> StructType:

@@ -26,8 +26,8 @@ _FIELDS: list[Any] = [
     ("said", pa.string()),
 ]
 _REFUSED = (400, 402, 403, 406, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 424, 426, 428, 431, 451)
-"""What an API says of a call that it will not do. All else may be otherwise the next time: 409 is said of a key whose first call is still
-under way, and 401, 404, 405 or a redirect of a configuration that is to be mended."""
+"""The answers by which an API refuses a call for good. With any other answer the call may succeed later: 409 means that the first call of the
+key is still under way; 401, 404, 405 and redirects mean that the configuration has to be mended."""
 _NOT_DONE = 404
 NO_REQUEST = "it is no request that HTTP allows"
 """What is said of a call that cannot be sent as it is: no waiting mends that."""
@@ -60,7 +60,7 @@ class Calling:
     timeout, attempts, concurrency
         Seconds that an answer may take, tries of a call, calls at a time in a task.
     extra
-        The names of the columns behind key and body that are sent as headers.
+        The names of the columns after key and body that are sent as headers.
     """
 
     url: str

@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from streamproof import _jvm
 from streamproof.connectors.http.calling import RESULT
 from streamproof.core.manifest import LedgerEntry
-from streamproof.core.paths import as_pattern
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -64,7 +64,7 @@ class Calls:
         folder = self._folder(batch)
         whole = [name.removesuffix(".json") for name in self.storage.list(folder) if name.endswith(".json") and "begun" not in name]
         tries = [f"{folder}/{name}" for name in whole if name.startswith("try-")]
-        return self.spark.read.schema(RESULT).parquet(*map(as_pattern, tries)) if tries else None
+        return _jvm.rows_of_named(self.spark, "parquet", tries, columns=RESULT) if tries else None
 
     def decide(self, entry: LedgerEntry) -> None:
         """Every call of the batch is decided."""

@@ -108,7 +108,7 @@ def topics(servers: str, options: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def once_known(ask: Callable[[], T]) -> T:
-    """The answer about a topic; who says that there is none is asked again for a while, since it may not know it yet.
+    """The answer about a topic. A broker that does not know the topic is asked again for a while: it may not have heard of it yet.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def records(
     since
         By partition, the offset to begin at, to which it was read before.
     ends
-        Is told, by partition, the offset behind the last record.
+        Is told, by partition, the offset after the last record.
 
     Raises
     ------

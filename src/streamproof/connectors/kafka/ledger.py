@@ -1,6 +1,6 @@
-"""The ledger of a topic: a compacted topic beside it, one partition a shard, its records in the transactions that they tell of (R6).
+"""The ledger of a topic: a second, compacted topic with a partition for each shard. A ledger record is in the transaction whose rows it names (R6).
 
-Each partition is written under one transactional id alone, so that behind its fence no open transaction hides what is committed.
+Each partition is written under one transactional id alone, so that after its fence no open transaction hides what is committed.
 """
 
 import json
@@ -144,7 +144,7 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Reading:
-    """Entries that are not dropped, in the order they were written, and by shard the offset behind the last record."""
+    """Entries that are not dropped, in the order they were written, and by shard the offset after the last record."""
 
     entries: tuple[LedgerEntry, ...]
     ends: Mapping[int, int]
@@ -155,7 +155,7 @@ class Remembered:
     """What this driver has read of a ledger, so that a look costs the same however long it has become.
 
     Below the position that it was read to nothing is added any more: a reader with read_committed stops before the first transaction that
-    is open, and offsets only grow. What is behind it is read at each look, by a publisher behind its fence (R6). A new process begins at
+    is open, and offsets only grow. What is after it is read at each look, by a publisher after its fence (R6). A new process begins at
     the start. Of other jobs and incarnations the newest entry is kept, of our own those of `ledgers.KEPT` batches.
     """
 

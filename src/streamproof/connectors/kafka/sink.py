@@ -146,7 +146,7 @@ class TopicSink(LaggingSink, _Topic):
     def _publish(self, manifest: Manifest, section: Section, number: int) -> None:
         """One shard, by one task."""
         known = self._known.entry(manifest.batch, number)
-        if known is not None:  # the task reads behind it only
+        if known is not None:  # the task reads after it only
             same_publication(known, manifest, section)
             return
         rows = self.staged(section, number)
@@ -233,7 +233,7 @@ class PlainTopicSink(_Topic):
         return None
 
     def complete(self, manifest: Manifest, section: Section) -> bool:
-        """True: Spark commits a batch behind its publication."""
+        """True: Spark commits a batch after its publication."""
         return True
 
     def publish(self, manifest: Manifest, section: Section) -> None:
@@ -259,7 +259,7 @@ class PlainTopicSink(_Topic):
 
 
 def _with_headers(records: DataFrame) -> DataFrame:
-    """Records as Spark's own sink takes them: the columns behind `key` and `value` are one, `headers`; without a value they are left out."""
+    """Records as Spark's own sink takes them: the columns after `key` and `value` are one, `headers`; without a value they are left out."""
     names = records.columns[2:]
     if not names:
         return records

@@ -57,7 +57,7 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
 
 
 def _ends(spark: SparkSession, name: str, source: "KafkaSource") -> str:
-    """Where each partition ends now, as Spark takes it; where only committed records are read, behind the last of them."""
+    """Where each partition ends now, as Spark takes it; where only committed records are read, after the last of them."""
     asked = _jvm.kafka_offsets(spark, {**_TIMEOUTS, **source.options, "bootstrap.servers": source.servers}, source.topic)
     if isinstance(asked, str):
         raise refused(f"[source.{name}]", ", ".join(source.topic), source.servers, asked)

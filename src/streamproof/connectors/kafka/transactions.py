@@ -55,7 +55,7 @@ class Shard:
     since
         The position in the ledger up to which the driver has read it, and found no entry of this shard.
     expected
-        The key of an entry behind that position that the driver has written, if any: it must be there still.
+        The key of an entry after that position that the driver has written, if any: it must be there still.
     outdated
         Keys of entries that are dropped in the same transaction.
     """
@@ -200,7 +200,7 @@ def behind_age(problem: KafkaException, seconds: float, timeout: float) -> Kafka
 
 
 def _first_of(refused: list[KafkaError], producer: Producer, problem: KafkaException) -> KafkaException:
-    """What broke a transaction: of the rows behind the one that the broker refused librdkafka says "erroneous state" only."""
+    """What broke a transaction: of the rows after the one that the broker refused librdkafka says "erroneous state" only."""
     if problem.args[0].code() != KafkaError._STATE:
         return problem
     producer.flush(SECONDS)

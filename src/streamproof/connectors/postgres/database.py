@@ -66,7 +66,7 @@ def opened(url: str) -> psycopg.Connection:
         keepalives_count=3,
     )
     try:
-        # Each statement sees what others have committed before it: the look for a newer batch comes behind the claim.
+        # Each statement sees what others have committed before it: the look for a newer batch comes after the claim.
         connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         connection.execute(
             "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"

@@ -17,7 +17,7 @@ _LINE, _OF = "line", "streamproof.columns"
 
 @dataclass(frozen=True)
 class Columns:
-    """What lines hold: the columns of the table, and behind them `_delete` (boolean) if `deletes`."""
+    """What lines hold: the columns of the table, and after them `_delete` (boolean) if `deletes`."""
 
     names: tuple[str, ...]
     deletes: bool
@@ -36,14 +36,14 @@ def lines(rows: DataFrame, delete: str | None = None) -> DataFrame:
     return rows.select(F.concat(*parts).alias(_LINE, metadata=told))
 
 
-def columns_of(rows: DataFrame) -> Columns | None:
-    """The columns that rows hold as lines; None where they are not lines: versions before 0.2 have staged them as they were."""
+def columns_of(rows: DataFrame) -> Columns:
+    """The columns that rows hold as lines."""
     told = rows.schema.fields[0].metadata
-    return Columns(tuple(told[_OF]), told[DELETE]) if _OF in told else None
+    return Columns(tuple(told[_OF]), told[DELETE])
 
 
 def text_of(lines: pa.RecordBatch) -> memoryview:
-    """The lines of an Arrow batch, as they lie behind one another: nothing is copied."""
+    """The lines of an Arrow batch, as they lie after one another: nothing is copied."""
     column = lines.column(0)
     _, ends, text = column.buffers()
     if ends is None or text is None:

@@ -24,7 +24,7 @@ from streamproof.connectors.postgres import tables
 from streamproof.connectors.postgres.database import LEDGER, Said, connected, identifier, sink_error, where_of
 from streamproof.connectors.postgres.facts import Facts
 from streamproof.connectors.postgres.lines import columns_of, lines
-from streamproof.connectors.postgres.transactions import FENCED, RESULT, WITHOUT_COLUMN, Shard, entry_in, lock, select_entries
+from streamproof.connectors.postgres.transactions import FENCED, RESULT, Shard, entry_in, lock, select_entries
 from streamproof.connectors.sink import (
     LaggingSink,
     SinkPlace,
@@ -36,7 +36,7 @@ from streamproof.connectors.sink import (
     same_publication,
     stands,
 )
-from streamproof.core.manifest import LedgerEntry, Manifest, Section
+from streamproof.core.manifest import LEDGER_ENTRY, LedgerEntry, Manifest, Section
 from streamproof.errors import ConfigurationError, SinkError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _MAKE_LEDGER = f"""
 CREATE TABLE IF NOT EXISTS {{}} (
   job text, output text, incarnation text, batch bigint, shard int, target text NOT NULL, manifest text NOT NULL,
   fingerprint text NOT NULL, rows bigint NOT NULL, hash numeric NOT NULL, shards int NOT NULL,
-  format int NOT NULL DEFAULT {WITHOUT_COLUMN}, published timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (job, output, incarnation, batch, shard))
+  format int NOT NULL DEFAULT {LEDGER_ENTRY.written}, published timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (job, output, incarnation, batch, shard))
 """
 _MAKE_FENCED = "CREATE TABLE IF NOT EXISTS {} (manifest text PRIMARY KEY, discarded timestamptz NOT NULL DEFAULT now())"
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('streamproof'))"
@@ -114,7 +114,7 @@ class TableSink(LaggingSink):
         return found
 
     def fence(self, manifest: Manifest, section: Section) -> None:
-        """Waits for who publishes it, and writes down, unless that has been done, that it is not published any more."""
+        """Waits until nobody publishes the batch. If it is not published then, writes down that its manifest is discarded."""
         with self._connected() as connection:
             self._require_ledger(connection)
             for number in range(section.shards):
@@ -171,10 +171,6 @@ class TableSink(LaggingSink):
         """One shard, by one task."""
         rows = self.staged(section, number)
         columns = columns_of(rows)
-        if columns is None:
-            rows = self.encoded(rows)
-            columns = columns_of(rows)
-        assert columns is not None
         entry = replace(entry_of(manifest, section), shard=number)
         count = rows_of(section, number, rows)
         shard = Shard(

@@ -29,8 +29,6 @@ from streamproof.core.manifest import LEDGER_ENTRY, LedgerEntry
 from streamproof.errors import UnknownFormat
 
 ENTRY = ("job", "output", "incarnation", "batch", "shard", "manifest", "fingerprint", "rows", "hash", "shards")
-WITHOUT_COLUMN = 1
-"""The format of the rows of a table that has no column for it; also what the column is filled with where nobody says it."""
 FENCED = "streamproof_fenced"
 """The table of manifests that were discarded: none of them is published any more."""
 RESULT = "entry string, rows bigint, sqlstate string, message string, constraint string, column string"
@@ -58,7 +56,7 @@ class Shard:
     rows
         How many rows the shard has.
     columns
-        The columns of the table, as the lines have them; behind them `_delete` (boolean) if `deletes`.
+        The columns of the table, as the lines have them; after them `_delete` (boolean) if `deletes`.
     key, order_by, deletes
         Of an upsert; without a key rows are inserted.
     facts
@@ -168,7 +166,7 @@ class Shard:
         return sql.SQL(" AND ").join(sql.SQL("{} = %s").format(sql.Identifier(name)) for name in names)
 
     def _require_the_one_before(self, connection: psycopg.Connection) -> None:
-        """WentBack if the database has lost a part of what was committed there. Behind the claim: a pooler asks the primary server then."""
+        """WentBack if the database has lost a part of what was committed there. After the claim: a pooler asks the primary server then."""
         if self.before is None:
             return
         mine = sql.SQL(" AND ").join(sql.SQL("{} = %s").format(sql.Identifier(name)) for name in _KEY[:4])
@@ -251,7 +249,7 @@ class Shard:
             raise NoKey(problem.diag.column_name or "") from None
 
     def _require_one_of_each_key(self, connection: psycopg.Connection) -> None:
-        """What PostgreSQL refuses of rows that are upserted, also of one that deletes beside one that writes: which came last is not known."""
+        """Refuses several rows of one key in a batch, as PostgreSQL does for upserts; also a delete beside a write, since nobody knows which came last."""
         key = sql.SQL(", ").join(map(sql.Identifier, self.key))
         several = sql.SQL("SELECT FROM {} GROUP BY {} HAVING count(*) > 1 LIMIT 1").format(_STAGE, key)
         if connection.execute(several).fetchone() is not None:
@@ -259,8 +257,8 @@ class Shard:
 
 
 def select_entries(ledger: sql.Identifier, condition: sql.Composable) -> sql.Composed:
-    """Asks for rows of the ledger as `entry_in` takes them; a table that an earlier version has made has no column for the format."""
-    return sql.SQL("SELECT {}, to_jsonb(entry) ->> 'format' FROM {} AS entry WHERE {}").format(_listed(ENTRY), ledger, condition)
+    """Asks for rows of the ledger as `entry_in` takes them."""
+    return sql.SQL("SELECT {}, format FROM {} WHERE {}").format(_listed(ENTRY), ledger, condition)
 
 
 def entry_in(row: Sequence[Any], ledger: str) -> LedgerEntry:
@@ -268,7 +266,7 @@ def entry_in(row: Sequence[Any], ledger: str) -> LedgerEntry:
     *values, number = row
     found = dict(zip(ENTRY, values, strict=True))
     where = f"The row of batch {found['batch']} of {found['output']} in the table {ledger}"
-    LEDGER_ENTRY.require_known(WITHOUT_COLUMN if number is None else int(number) if number.isdigit() else number, where)
+    LEDGER_ENTRY.require_known(number, where)
     return LedgerEntry(**{**found, "hash": int(found["hash"])})
 
 

@@ -54,7 +54,7 @@ class Writing:
     Parameters
     ----------
     columns
-        The names of the fields; in the rows they stand behind the key and whether the row deletes it.
+        The names of the fields; in the rows they stand after the key and whether the row deletes it.
     ttl_ms
         How long a key lives, 0 for ever.
     counts

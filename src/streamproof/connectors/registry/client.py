@@ -14,7 +14,7 @@ from streamproof.errors import ConfigurationError, RegistryError, RegistryUnavai
 MARK = "streamproof-registry:"
 """What begins the message of a task that the registry has not answered: the driver looks for it."""
 SILENT = "silent:"
-"""Stands behind the mark where the registry is down, or says so, and does not refuse us."""
+"""Stands after the mark where the registry is down, or says so, and does not refuse us."""
 MARK_OF_ROW = "streamproof-row:"
 """The same of a row that its schema does not take."""
 SCHEMA_TYPES: Mapping[str, str] = {"avro": "AVRO", "json_schema": "JSON", "protobuf": "PROTOBUF"}
@@ -71,7 +71,7 @@ class Registry:
         return None if found is None else _schema(found, int(found.get("id", 0)))
 
     def referred(self, schema: RegisteredSchema) -> dict[str, RegisteredSchema]:
-        """The schemas that one refers to, by their names, each behind those that it refers to itself."""
+        """The schemas that one refers to, by their names, each after those that it refers to itself."""
         found: dict[str, RegisteredSchema] = {}
         for each in schema.references:
             inner = self.version(each.subject, each.version)

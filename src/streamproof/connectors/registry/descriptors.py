@@ -79,7 +79,7 @@ def _compiled(text: str, referred: tuple[tuple[str, str], ...]) -> ProtoFile:
         command = [sys.executable, "-m", "grpc_tools.protoc", *includes, "--include_imports", f"--descriptor_set_out={out}", _FILE]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            said = next((line for line in done.stderr.splitlines() if ".proto:" in line), "no reason given")  # behind its own log
+            said = next((line for line in done.stderr.splitlines() if ".proto:" in line), "no reason given")  # after its own log
             raise Broken(f"is no .proto file that protoc takes: {said.replace(f'{folder}/', '').removeprefix(f'{_FILE}:')}")
         found = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes())
     pool = descriptor_pool.DescriptorPool()

@@ -26,7 +26,7 @@ from referencing import Resource
 from referencing.jsonschema import DRAFT7
 
 from streamproof.connectors.registry.client import RegisteredSchema
-from streamproof.connectors.registry.wire import Broken
+from streamproof.connectors.registry.wire import Broken, Undecodable
 
 _DIGITS = 1_000
 """Enough to divide the greatest number of a double by the smallest step."""
@@ -74,7 +74,7 @@ class JsonCheck:
         try:
             record = _exact(payload, whole=self.whole)
         except (ValueError, ArithmeticError, RecursionError):
-            raise Broken("broken record") from None
+            raise Undecodable("broken record") from None
         try:
             with localcontext(prec=_DIGITS):
                 problem = next(self.validator.iter_errors(record), None)

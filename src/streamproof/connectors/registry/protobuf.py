@@ -29,7 +29,7 @@ from pyspark.sql.types import (
 from streamproof.connectors.registry.client import RegisteredSchema
 from streamproof.connectors.registry.descriptors import ProtoFile, class_of, compiled
 from streamproof.connectors.registry.resolving import require_readable
-from streamproof.connectors.registry.wire import Broken, indexed, unindexed
+from streamproof.connectors.registry.wire import Broken, Undecodable, indexed, unindexed
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799  # the years 1 to 9999
@@ -75,7 +75,7 @@ class ProtobufRecords:
             raise
         except (DecodeError, TypeError, ValueError, ArithmeticError, KeyError):
             # also what JSON has no words for: an Any of an unknown type, a Duration out of range, a Value that is no number
-            raise Broken("broken record") from None
+            raise Undecodable("broken record") from None
 
     def _kind(self, indexes: Sequence[int]) -> Any:
         """The class of messages that a record is read as; Broken where the writer's message is no other version of it."""
@@ -150,7 +150,7 @@ def _instant(message: Any) -> str:
 
 @dataclass(frozen=True)
 class ProtobufWriter:
-    """Writes rows, given as JSON, as messages of a file, each behind the index of its message."""
+    """Writes rows, given as JSON, as messages of a file, each after the index of its message."""
 
     file: str
     message: str | None

@@ -14,7 +14,7 @@ from streamproof import _jvm
 from streamproof.connectors import json_records
 from streamproof.connectors.extras import library
 from streamproof.connectors.registry.client import MARK, SILENT, RegisteredSchema, Registry
-from streamproof.connectors.registry.wire import Broken, unframed
+from streamproof.connectors.registry.wire import Broken, Undecodable, unframed
 from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import ConfigurationError, RegistryError, RegistryUnavailable
 from streamproof.stream.names import CORRUPT, ORIGINAL, PROBLEM, RECORD_COLUMNS, TRACE
@@ -193,9 +193,10 @@ class _Looked:
             return None, records, shown
         try:
             return records.text(payload), None, shown
+        except Undecodable as problem:
+            return None, f"{problem} of schema {shown}", shown
         except Broken as problem:
-            said = str(problem)
-            return None, f"{said} of schema {shown}" if said == "broken record" else f"schema {shown} {said}", shown
+            return None, f"schema {shown} {problem}", shown
 
     def _records(self, schema_id: int) -> Records | str:
         """What reads the records of a schema; why they cannot be read."""

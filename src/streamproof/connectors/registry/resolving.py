@@ -22,14 +22,14 @@ _NAMES = {number: name.removeprefix("TYPE_").lower() for name, number in vars(Fi
 def require_readable(writer: Any, reader: Any, behind: str = "", seen: frozenset[tuple[str, str]] = frozenset()) -> None:
     """Broken if a field that both messages have is written so that the reader would take it for another value; names the field.
 
-    Fields that one of them lacks are left out, or null, as always with Protobuf.
+    A field that only the writer has is left out. A field that only the reader has is null. That is Protobuf's own rule.
 
     Parameters
     ----------
     writer, reader
         Descriptors of messages.
     behind
-        The path of fields that leads to them, with a dot behind each.
+        The path of fields that leads to them, with a dot after each.
     seen
         The pairs of messages that lead here: messages may hold themselves.
     """

@@ -10,6 +10,10 @@ class Broken(ValueError):
     """Why bytes are no record, in words without values."""
 
 
+class Undecodable(Broken):
+    """The schema is known and fits; the bytes are no record of it."""
+
+
 def framed(schema_id: int, payload: bytes = b"") -> bytes:
     """A record with its header; without a payload the header alone."""
     return _HEADER.pack(0, schema_id) + payload
@@ -38,7 +42,7 @@ def indexed(indexes: Sequence[int]) -> bytes:
 
 
 def unindexed(payload: bytes) -> tuple[Sequence[int], bytes]:
-    """The path of indexes, and what is behind it.
+    """The path of indexes, and what is after it.
 
     Raises
     ------

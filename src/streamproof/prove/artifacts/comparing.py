@@ -3,29 +3,18 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamproof.config import output_of
 from streamproof.core.manifest import Digest
-from streamproof.prove.checkers import Finding
 from streamproof.prove.artifacts.float_order import ANYTHING, Steps, alike
 from streamproof.prove.artifacts.row_files import rows_of
-from streamproof.prove.subjects.binding import OUT
 
 if TYPE_CHECKING:
     from streamproof.prove.artifacts.history import History
-
-class Code(StrEnum):
-    """What is found here."""
-
-    OTHER_ROWS = "other-rows"
-    OTHER_STEPS = "other-steps"
-
 
 _HIDDEN = ("_trace", "_records", "_trace_hash", "original", "original_base64")
 _DIGITS, _TOLERANCE = 9, 1e-9
@@ -57,29 +46,6 @@ def rows_published(history: "History") -> PublishedRows:
             for output in view.left.outputs.values()
         }
     )
-
-
-def row_differences(one: Path, other: Path, steps: Mapping[str, Steps] | None = None) -> Iterator[Finding]:
-    """The differences between the outputs of two scenario folders, one with trace ids and one without: one finding for each output.
-
-    Rows are compared as multisets; floats to a billionth, since the order of addition is not fixed, and what is made of them by its
-    step (`steps`, by output). The original bytes of rejected rows hold the trace id and are left aside.
-    """
-    for name in sorted({path.name for folder in (one, other) for path in (folder / OUT).glob("*")}):
-        of_output = (steps or {}).get(output_of(name), {})
-        only, missing = without_partners(list(_rows(one / OUT / name)), list(_rows(other / OUT / name)), of_output)
-        if not only and not missing:
-            continue
-        example = {column: _plain(value) for column, value in _sorted((only or missing)[0])}
-        yield Finding(
-            Code.OTHER_ROWS,
-            None,
-            f"a run without trace ids, as the job is shipped, has other rows in {name} than the one that is proved",
-            None,
-            "the same rows",
-            f"{len(only):,} rows only with trace ids, {len(missing):,} only without",
-            f"such as {example}; a job must not depend on the column _trace, on random numbers, or on the hour",
-        )
 
 
 def without_partners(mine: Sequence[Row], theirs: Sequence[Row], steps: Steps) -> tuple[list[Row], list[Row]]:
@@ -136,7 +102,8 @@ def _sums(rows: Sequence[Row], steps: Steps | None) -> Digest:
     return found
 
 
-def _rows(folder: Path) -> Iterator[Row]:
+def rows_in(folder: Path) -> Iterator[Row]:
+    """The rows that an output of ours holds on disk, without the hidden columns of proofs."""
     for path in sorted(folder.glob("batch=*/*")):
         if not path.name.startswith(("_", ".")):
             yield from map(_shown, rows_of(path))
@@ -147,17 +114,18 @@ def _shown(row: Row) -> Row:
     return {name: value for name, value in row.items() if name not in _HIDDEN}
 
 
-def _sorted(row: Row) -> Columns:
+def by_column(row: Row) -> Columns:
+    """The columns of a row with their values, in the order of their names."""
     return tuple(sorted(row.items()))
 
 
 def _exact(row: Row, steps: Steps) -> Columns:
     """The columns that must be equal to the last digit, and the names of the others."""
-    return tuple((name, "" if _is_loose(name, value, steps) else str(value)) for name, value in _sorted(row))
+    return tuple((name, "" if _is_loose(name, value, steps) else str(value)) for name, value in by_column(row))
 
 
 def _loose(row: Row, steps: Steps) -> Columns:
-    return tuple((name, _number(value)) for name, value in _sorted(row) if _is_loose(name, value, steps))
+    return tuple((name, _number(value)) for name, value in by_column(row) if _is_loose(name, value, steps))
 
 
 def _is_loose(name: str, value: Any, steps: Steps) -> bool:
@@ -175,8 +143,9 @@ def _number(value: Any) -> Any:
 
 
 def _written(row: Row) -> Columns:
-    return tuple((name, _plain(value)) for name, value in _sorted(row))
+    return tuple((name, plain(value)) for name, value in by_column(row))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> str:
+    """A value as text; of a float nine digits, since the order of addition is not fixed."""
     return f"{value:.{_DIGITS}g}" if isinstance(value, float) else str(value)

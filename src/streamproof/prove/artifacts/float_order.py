@@ -5,7 +5,8 @@ beside 23.281487); where the job asks it a question, or makes a text of it, they
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -17,6 +18,8 @@ CODE = "depends-on-float-order"
 _NUMBERS = (int, float, Decimal)
 _ONE_STEP = 1.5
 """One step and what floats add to it, but never two."""
+_NEAR = 1e-3
+"""Values that differ by at most this share of the larger one may differ by rounding alone."""
 
 
 @dataclass(frozen=True)
@@ -51,3 +54,25 @@ def alike(one: Any, other: Any, step: float, tolerance: float) -> bool:
     if math.isnan(mine) or math.isnan(theirs):
         return math.isnan(mine) and math.isnan(theirs)
     return math.isclose(mine, theirs, rel_tol=tolerance, abs_tol=max(tolerance, step * _ONE_STEP))
+
+
+def only_rounded(differing: Iterable[tuple[Any, Any]]) -> bool:
+    """Whether values that are not equal may be apart by rounding alone: each pair is of numbers, not both whole, at most a thousandth apart.
+
+    A number that a store keeps as text counts as that number.
+    """
+    pairs = [(_number(one), _number(other)) for one, other in differing]
+    return bool(pairs) and all(_near(one, other) for one, other in pairs)
+
+
+def _near(one: Any, other: Any) -> bool:
+    if not isinstance(one, _NUMBERS) or not isinstance(other, _NUMBERS) or (isinstance(one, int) and isinstance(other, int)):
+        return False
+    return math.isclose(float(one), float(other), rel_tol=_NEAR)
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, str):
+        with suppress(ArithmeticError):
+            return Decimal(value)
+    return value

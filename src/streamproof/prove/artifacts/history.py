@@ -48,7 +48,7 @@ class QueryView:
     model
         What must be, for the batches that are on disk.
     arrived
-        Every record behind the row-wise steps of this query, by trace.
+        Every record after the row-wise steps of this query, by trace.
     equivalence
         The aggregates of every emitted window by a batch query over the survivors; None where there was none to run.
     handwritten
@@ -149,7 +149,7 @@ class QueryView:
         return {key: total(rows) for key, rows in self.windows.items()}
 
     def identity(self, trace: str) -> str:
-        """What a row is known by: its trace, or behind a deduplication, which does not promise which copy stays, its event."""
+        """What a row is known by: its trace, or after a deduplication, which does not promise which copy stays, its event."""
         shape = self.model.shape
         return event_id(trace) if shape.deduplicate is not None and shape.order_by is None else trace
 

@@ -141,7 +141,7 @@ class StateContents:
     unread
         Why the state could not be read; empty where it was.
     windows_before
-        Of two windows, one behind the other, the open ones of the first.
+        Of two windows, one after the other, the open ones of the first.
     """
 
     windows: Mapping[WindowKey, Vector] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from streamproof.core.verdict import Verdict
 
@@ -61,6 +61,8 @@ class Finding:
         The window or key it is about, in words.
     called
         What people call the event, "trade t-003817"; the trace id where nobody has said.
+    rounded
+        Whether the two sides are apart by so little that rounding alone may be the cause.
     """
 
     code: str
@@ -72,6 +74,7 @@ class Finding:
     how: str | None = None
     key: str | None = None
     called: str | None = None
+    rounded: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """As the report holds it."""
@@ -83,6 +86,7 @@ class Finding:
             "expected": self.expected,
             "found": self.found,
             "how": self.how,
+            **({"rounded": True} if self.rounded else {}),
         }
 
 
@@ -163,7 +167,17 @@ def run_checkers(history: "History") -> list[CheckResult]:
     return [run_checker(name, check, history) for name, check in registry().items()]
 
 
-def run_checker(name: str, check: Check, history: "History") -> CheckResult:
+class Readings(Protocol):
+    """What a check looks at, as far as all checks are alike: whether one query may be in it several times, each time read otherwise."""
+
+    @property
+    def read_again(self) -> bool: ...
+
+
+Seen = TypeVar("Seen", bound=Readings)
+
+
+def run_checker(name: str, check: Callable[[Seen], Iterator[Finding]], history: Seen) -> CheckResult:
     """What one checker says: fail if it found anything, else unknown if it could not finish, else pass.
 
     What is found in several readings of one query alike is one finding.

@@ -8,21 +8,22 @@ from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
 
 from streamproof.core.account import PLACES
+from streamproof.core.rejections import Rejection, code_of
 from streamproof.prove.artifacts.history import History, OutputRow, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker
 from streamproof.prove.oracle.asked import Asked
 from streamproof.prove.scenario.generate import Event, Kind
 from streamproof.prove.scenario.intents import refused
 
-_NULL = " (is null)"
 _KEPT = tuple(name for name, place in PLACES.items() if place.stays)
 _ORDINARY = (Kind.OK, Kind.DUPLICATE)
-_TIME_REASONS: Mapping[Kind, tuple[str, ...]] = {
-    Kind.MISSING_TIME: ("no event time",),
-    Kind.UNPARSEABLE_TIME: ("not readable",),
-    Kind.FUTURE_TIME: ("in the future",),
+_REJECTED_AS: Mapping[Kind, tuple[Rejection, ...]] = {
+    Kind.MALFORMED: (Rejection.RECORD,),
+    Kind.MISSING_TIME: (Rejection.NO_TIME,),
+    Kind.UNPARSEABLE_TIME: (Rejection.TIME_NOT_READABLE, Rejection.RECORD),
+    Kind.FUTURE_TIME: (Rejection.TIME_IN_FUTURE,),
 }
-"""Words that the reason of a rejection has, by what is wrong with the event time."""
+"""What an event that no source may let through is rejected as. A parser may be the first to meet a time that is none."""
 
 
 class Code(StrEnum):
@@ -69,7 +70,6 @@ def _batch(view: QueryView, trace: str) -> int | None:
 def _rejections(
     history: History, view: QueryView, asked: Asked, rejected: Mapping[str, OutputRow], future: Collection[str]
 ) -> Iterator[Finding]:
-    admits = {reason for said in asked.requirements for reason in (said, said + _NULL)}
     judges = _has_conditions(asked) or not any(_has_conditions(other.asked) for other in history.queries if other.asked)
     for event, reason in _faulty_or_rejected(history, rejected):
         batch = _batch(view, event.trace)
@@ -77,9 +77,9 @@ def _rejections(
             continue
         wrong = None
         if refused(event, view.time_of(event.trace), time_is_text=True):
-            wrong = _of_unreadable(event, reason, admits)
+            wrong = _of_unreadable(event, reason, asked)
         elif event.kind is Kind.INVALID and judges:
-            wrong = _of_invalid(view, event, reason, admits)
+            wrong = _of_invalid(view, event, reason, asked)
         elif event.kind in _ORDINARY and reason is not None and not _admitted(history, reason):
             what = "was made ordinary and was rejected"
             wrong = (Code.WRONGLY_REJECTED, what, "no rejection but by a condition of the job", reason)
@@ -104,33 +104,32 @@ def _has_conditions(asked: Asked) -> bool:
 def _admitted(history: History, reason: str) -> bool:
     """Whether a condition of some query of the job says so: they share the rejected output."""
     said = {one for view in history.queries if view.asked is not None for one in view.asked.requirements}
-    return reason in said or reason.removesuffix(_NULL) in said
+    return code_of(reason, said) is Rejection.CONDITION
 
 
-def _of_unreadable(event: Event, reason: str | None, admits: set[str]) -> Wrong | None:
+def _of_unreadable(event: Event, reason: str | None, asked: Asked) -> Wrong | None:
     """What is wrong with the fate of an event that no source may let through."""
     made = event.kind.replace("_", " ")
     if reason is None:
         return Code.NOT_REJECTED, f"was made {made} and was not rejected", "rejected", "it went on"
-    words = _TIME_REASONS.get(event.kind, ())
-    unread = event.kind in (Kind.MALFORMED, Kind.UNPARSEABLE_TIME) and "event time" not in reason
-    fits = unread or any(word in reason for word in words)
-    if reason in admits or not fits:
+    codes = _REJECTED_AS[event.kind]
+    if code_of(reason, asked.requirements) not in codes:
         what = f"was made {made} and was rejected for something else"
-        return Code.OTHER_REASON, what, " or ".join(words) or "not readable", reason
+        return Code.OTHER_REASON, what, " or ".join(code.replace("-", " ") for code in codes), reason
     return None
 
 
-def _of_invalid(view: QueryView, event: Event, reason: str | None, admits: set[str]) -> Wrong | None:
+def _of_invalid(view: QueryView, event: Event, reason: str | None, asked: Asked) -> Wrong | None:
     """What is wrong with the fate of an event with values that break a requirement, as the scenario says."""
     if reason is None:
         fate = view.model.fates.get(event.trace, ("",))[0]
         if fate == "filtered":
             return None
-        required = "; ".join(sorted(said for said in admits if not said.endswith(_NULL))) or "no requirement is there to reject it"
+        required = "; ".join(sorted(set(asked.requirements))) or "no requirement is there to reject it"
         return Code.NOT_REJECTED, "was made invalid and was not rejected", f"rejected by: {required}", "it went on"
-    if reason not in admits:
-        return Code.OTHER_REASON, "was made invalid and was rejected for something else", " or ".join(sorted(admits)), reason
+    if code_of(reason, asked.requirements) is not Rejection.CONDITION:
+        expected = " or ".join(sorted(set(asked.requirements)))
+        return Code.OTHER_REASON, "was made invalid and was rejected for something else", expected, reason
     return None
 
 

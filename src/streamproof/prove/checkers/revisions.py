@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
+from streamproof.prove.artifacts.float_order import only_rounded
 from streamproof.prove.artifacts.history import History, OutputRow, QueryView, total
 from streamproof.prove.checkers import Finding, checker, require_decided
 from streamproof.prove.checkers.window_contents import equal
@@ -78,7 +79,8 @@ def _values(view: QueryView, key: RowKey, row: OutputRow, expect: Expect) -> Ite
         if not right:
             what = f"{column} of revision {key[1]} is not what the batch query gives"
             expected = f"{column} {exact}"
-            yield Finding(Code.OTHER_VALUE, None, what, row.batch, expected, _row(view, row), row.file, _named(view, key))
+            near, named = only_rounded([(exact, found)]), _named(view, key)
+            yield Finding(Code.OTHER_VALUE, None, what, row.batch, expected, _row(view, row), row.file, named, rounded=near)
             return
 
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
+from streamproof.prove.artifacts.float_order import only_rounded
 from streamproof.prove.artifacts.history import History, OutputRow, QueryView
 from streamproof.prove.checkers import Finding, checker
-from streamproof.prove.checkers.window_contents import SCALARS, equal
+from streamproof.prove.checkers.window_contents import SCALARS, differing, equal
 from streamproof.prove.checkers.wording import values
 
 _JSON = (".json", ".jsonl")
@@ -71,5 +72,10 @@ def _compared(history: History, view: QueryView, row: OutputRow) -> Iterator[Fin
                 values(wanted, shown),
                 values(row.values, shown),
                 row.file,
+                rounded=only_rounded(
+                    differing(
+                        wanted, row.values, [name for name in shown if isinstance(wanted[name], SCALARS)], history.expectations
+                    )
+                ),
             )
             return

@@ -7,7 +7,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from streamproof.prove.artifacts.float_order import ANYTHING, Steps, alike
+from streamproof.prove.artifacts.float_order import ANYTHING, Steps, alike, only_rounded
 from streamproof.prove.artifacts.history import History, OutputRow, QueryView, total
 from streamproof.prove.artifacts.row_files import instant_of
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided
@@ -101,7 +101,9 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
                 how = f"{row.file}; each of its events is in it once, and the value is another" if whole else row.file
                 what = f"{column} is not what {source} gives"
                 code = Code.OTHER_VALUE if whole else Code.OTHER_VALUE_OF_OTHER_EVENTS
-                yield Finding(code, None, what, row.batch, said, _row(view, key), how, window(shape, key))
+                plain = [name for name in compared if not isinstance(wanted[name], Exact)]
+                near = only_rounded(differing(wanted, row.values, plain, expect, view.steps))
+                yield Finding(code, None, what, row.batch, said, _row(view, key), how, window(shape, key), rounded=near)
                 break
     for key in sorted(expected.keys() - view.model.emitted.keys(), key=repr):
         yield Finding(
@@ -144,6 +146,14 @@ def equal(wanted: Any, found: Any, column: str, expect: Expect, steps: Steps = N
     if way == "set" and isinstance(wanted, tuple) and isinstance(found, tuple):
         return sorted(wanted, key=repr) == sorted(found, key=repr)
     return alike(wanted, found, 0.0, expect.tolerance) if way == "tolerance" else bool(wanted == found)
+
+
+def differing(
+    wanted: Mapping[str, Any], found: Mapping[str, Any], columns: Sequence[str], expect: Expect, steps: Steps = NO_STEPS
+) -> Sequence[tuple[Any, Any]]:
+    """The values of the columns that are not equal: what was wanted, what was found."""
+    pairs = ((name, wanted[name], found.get(name)) for name in columns)
+    return [(one, other) for name, one, other in pairs if not equal(one, other, name, expect, steps)]
 
 
 def _as_written(wanted: Any, text: str) -> Any:

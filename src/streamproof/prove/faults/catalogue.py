@@ -88,7 +88,7 @@ def _on_sources(
 
 
 def _on_driver(fault: ServiceFault, recorded: Sequence[StepName], output: str) -> Iterator[tuple[ServiceFault, StepName, str]]:
-    """Before the manifest the two drivers stage different ones, behind it they share it."""
+    """Before the manifest the two drivers stage different ones, after it they share it."""
     manifests = [step for step in recorded if (step.phase, step.kind, step.side) == (Phase.STAGE, _STAGED, Side.AFTER)]
     for behind in _of_middle_batch(manifests):
         *_, before = (step for step in recorded[: recorded.index(behind)] if step.side is Side.AFTER)

@@ -14,7 +14,7 @@ from streamproof.errors import UnknownFormat
 from streamproof.prove.faults.on_files import Case, FileFault, NotMet, Unmet, after, require_same
 
 if TYPE_CHECKING:
-    from streamproof.prove.process.child import ChildResult
+    from streamproof.prove.process.task import ChildResult
 
 _OF_NOBODY = 1_000_000
 

@@ -7,7 +7,7 @@ by the clock of now.
   the newest event of the batch was that then, and is not any more.
 - *clock-moved-back*: it was planned by a clock that was two hours ahead.
 
-Everything must be exact by the clock of the log. It fired if the log still has that clock behind the recovery.
+Everything must be exact by the clock of the log. It fired if the log still has that clock after the recovery.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ from streamproof.core.phases import Phase
 from streamproof.prove.faults.on_files import Case, FileFault, after
 
 if TYPE_CHECKING:
-    from streamproof.prove.process.child import ChildResult
+    from streamproof.prove.process.task import ChildResult
 
 _HOURS_MS = 2 * 3_600_000
 

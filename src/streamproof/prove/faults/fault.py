@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from streamproof.core.phases import Phase, Side, StepName
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.service import SingleProcess
+from streamproof.prove.faults.planned import ALONE
 
 if TYPE_CHECKING:
     from streamproof.config import SinkConfig, SourceConfig
     from streamproof.lab.service import Service
     from streamproof.lab.toxiproxy import Proxy
 
-ALONE = "alone"
 OUTAGE_SECONDS = 2.0
 """How long a service that comes back by itself stays away: longer than the first pauses of those who try again."""
 
@@ -96,7 +96,7 @@ class ServiceFault:
     make_ready
         Done before the job is started.
     met
-        Whether the job has met it, asked behind `mend`: a slow line that nobody used proves nothing.
+        Whether the job has met it, asked after `mend`: a slow line that nobody used proves nothing.
     by_line
         Whether the job goes through the proxy.
     on_cluster
@@ -110,7 +110,7 @@ class ServiceFault:
     among
         What the names of the steps hold that it can strike at; empty for all.
     over_next_batch
-        Whether it lasts until the driver has died behind the manifest of the next batch, and has been started again.
+        Whether it lasts until the driver has died after the manifest of the next batch, and has been started again.
     """
 
     name: str
@@ -134,7 +134,7 @@ class ServiceFault:
 
     @staticmethod
     def dies_at(step: StepName) -> StepName:
-        """Where the driver dies while the step's batch waits, if it does: behind the manifest of the next one."""
+        """Where the driver dies while the step's batch waits, if it does: after the manifest of the next one."""
         return replace(step, phase=Phase.STAGE, kind="manifest", batch=step.batch + 1, side=Side.AFTER, number=1)
 
     @property
@@ -148,3 +148,27 @@ class ServiceFault:
         if self.by_line:
             return self.service
         return "processes" if self.service in ("spark", "driver") else ALONE
+
+
+@dataclass(frozen=True)
+class Strike:
+    """A fault on a service as a plan has it: with the output or the source that its step belongs to."""
+
+    fault: ServiceFault
+    on: str
+
+    @property
+    def name(self) -> str:
+        return self.fault.name
+
+    @property
+    def words(self) -> str:
+        return self.fault.words
+
+    @property
+    def lane(self) -> str:
+        return self.fault.lane
+
+    @property
+    def line(self) -> str:
+        return self.fault.line

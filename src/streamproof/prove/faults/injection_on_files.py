@@ -1,56 +1,68 @@
 """Carries out the faults that jobs on files meet too: on a disk of the recording, or while the job runs from the beginning."""
 
-import shutil
-from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
-from streamproof.core.durations import micros_of
-from streamproof.core.ids import new_id, short
 from streamproof.core.phases import StepName
-from streamproof.prove.artifacts.reading import read_history
+from streamproof.prove.faults.armed import ArmedRun, ArmedRuns
 from streamproof.prove.faults.on_files import Case, FileFault
-from streamproof.prove.plan.planning import ScenarioPlan
-from streamproof.prove.process.child import ChildResult
-from streamproof.prove.process.children import Children
-from streamproof.prove.record import journal as journals
+from streamproof.prove.faults.planned import Injected, Place, PlannedFault
+from streamproof.prove.process.children import Children, Run
+from streamproof.prove.process.task import ChildResult
+from streamproof.prove.record.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.record.build import build
-from streamproof.prove.record.live import arming_task
-from streamproof.prove.record.recording import Recording
-from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
-from streamproof.prove.subjects.job.binding import query_layouts
-from streamproof.prove.subjects.job.subject import JobSubject
+from streamproof.prove.record.live import armed_at
+from streamproof.prove.record.paths import Layout
+from streamproof.prove.record.rebase import rebase
+
+
+class FileSite(Protocol):
+    """What faults on files need of a subject."""
+
+    @property
+    def layout(self) -> Layout:
+        """The paths of a scenario's folder."""
+
+    def query_of(self, step: StepName) -> str:
+        """The query that a step is of."""
+
+    def inputs(self, step: StepName, binding: ScenarioBinding) -> Sequence[Path]:
+        """The files that the batch of a step reads, where they lie."""
+
+    def newest_us(self, step: StepName, binding: ScenarioBinding) -> int | None:
+        """The newest event time of the records of the step's batch that pass, microseconds; None if there is none."""
+
+    def max_future_us(self, step: StepName) -> int | None:
+        """How far in the future an event may be; None if that is not asked."""
 
 
 class FileFaultInjector:
     """The faults of one proof."""
 
-    def __init__(self, subject: JobSubject, children: Children) -> None:
-        self._subject, self._children, self._life = subject, children, short(new_id())
+    def __init__(self, run: Run, site: FileSite, children: Children) -> None:
+        self._run, self._site, self._children = run, site, children
+        self._armed = ArmedRuns(run, children)
 
-    def carry_out(
-        self, plan: ScenarioPlan, fault: FileFault, recording: Recording, binding: ScenarioBinding
-    ) -> tuple[bool, ChildResult]:
-        """Does the fault, and its remedy where the job stops as it must; whether it fired, and how the job came to its end.
+    def close(self) -> None:
+        """Nothing lasts longer than a scenario."""
 
-        Raises
-        ------
-        NotMet
-            If something that must hold under it does not.
-        """
-        assert plan.step is not None
+    def inject(self, fault: PlannedFault, place: Place) -> Injected | None:
+        """Does the fault, and its remedy where the job stops as it must: the job has come to its end after that."""
+        if not isinstance(fault, FileFault):
+            return None
         fired = False
-        if plan.image is not None:
-            fired = build(plan.image, binding.folder, recording.blobs, self._subject.layout, recording.binding.folder).fired()
-        case = self._case(plan.step, recording, binding, fired=fired)
+        if place.image is not None:
+            recorded = place.recording.binding.folder
+            fired = build(place.image, place.binding.folder, place.recording.blobs, self._site.layout, recorded).fired()
+        case = self._case(fault, place, fired=fired)
         result = fault.carry_out(case)
-        return case.fired, result
+        return Injected(case.fired, result)
 
-    def _case(self, step: StepName, recording: Recording, binding: ScenarioBinding, *, fired: bool) -> Case:
-        query = step.query or next(iter(self._subject.bound.outputs.main))
-        source = self._subject.config.source[self._subject.bound.outputs.main[query].source]
-        declared = source.event_time.max_future if source.event_time else None
+    def _case(self, fault: FileFault, place: Place, *, fired: bool) -> Case:
+        step, binding = place.step, place.binding
+        checkpoints, outputs = binding.folder / CHECKPOINT, binding.folder / OUT
         starts: list[str] = []
 
         def start(
@@ -64,7 +76,7 @@ class FileFaultInjector:
             return self._children.start(
                 starts[-1],
                 binding.in_one_batch(),
-                recording=recording,
+                recording=place.recording,
                 settings=settings,
                 from_outside=from_outside,
                 changed=changed,
@@ -74,59 +86,24 @@ class FileFaultInjector:
 
         return Case(
             batch=step.batch,
-            checkpoint=binding.folder / CHECKPOINT / query,
-            checkpoints=binding.folder / CHECKPOINT,
-            outputs=binding.folder / OUT,
-            output=binding.folder / OUT / step.kind,
-            inputs=lambda: self._inputs(query, step.batch, binding),
-            newest_us=lambda: self._newest_us(query, step.batch, binding),
-            max_future_us=micros_of(declared) if declared is not None else None,
+            checkpoint=checkpoints / self._site.query_of(step),
+            checkpoints=checkpoints,
+            outputs=outputs,
+            output=outputs / step.kind,
+            inputs=lambda: self._site.inputs(step, binding),
+            newest_us=lambda: self._site.newest_us(step, binding),
+            max_future_us=self._site.max_future_us(step),
             start=start,
-            try_again=lambda: self._try_again(step, recording, binding),
+            armed=lambda: self._armed_at(fault, place),
             fired=fired,
         )
 
-    def _files(self, query: str, batch: int, folder: Path) -> tuple[str, ...]:
-        layout = next(layout for layout in query_layouts(self._subject.bound, folder) if layout.query == query)
-        return next(read.files for read in read_history(layout).batches if read.batch == batch)
-
-    def _inputs(self, query: str, batch: int, binding: ScenarioBinding) -> list[Path]:
-        source = Path(binding.data[self._subject.bound.outputs.main[query].source])
-        return [source / name for name in self._files(query, batch, binding.folder)]
-
-    def _newest_us(self, query: str, batch: int, binding: ScenarioBinding) -> int | None:
-        """The newest event time of the events that pass. Those that are lost or rejected anyway do not count."""
-        arrived = self._subject.arrivals[query].arrived
-        traces = (
-            trace
-            for name in self._files(query, batch, binding.folder)
-            for trace in self._subject.written.traces_of_file.get(name, ())
-        )
-        passed = (arrived[trace] for trace in traces if trace in arrived)
-        return max((one.time_us for one in passed if one.fate == "passed" and one.time_us is not None), default=None)
-
-    def _try_again(self, step: StepName, recording: Recording, binding: ScenarioBinding) -> tuple[bool, ChildResult]:
-        identity = f"t{self._life}-{binding.folder.name}"
-        folder, engine = self._subject.folder / identity, self._subject.engine
-        recorded = replace(binding, base=f"sp-record://{identity}{binding.folder}")
-        armed = arming_task(recording.steps, step)
-        assert armed is not None, "it is planned only where a task takes part"
-        engine.open_recording(identity, folder)
-        try:
-            engine.arm(identity, *armed.arguments())
-            result = self._children.start(identity, recorded, recording=recording).result()
-            fired = engine.fired(identity)
-        finally:
-            engine.close_recording(identity)
-        again = attempts(journals.read(folder, binding.folder), step.batch) > 1
-        shutil.rmtree(folder, ignore_errors=True)
-        return fired and again, result
-
-
-def attempts(journal: journals.Journal, batch: int) -> int:
-    """How many attempts of one task have written something in a batch, at most."""
-    found: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
-    for entry in journal.entries:
-        if entry.task is not None and entry.batch == batch:
-            found[entry.task.stage, entry.task.partition].add(entry.task.attempt)
-    return max((len(tried) for tried in found.values()), default=0)
+    @contextmanager
+    def _armed_at(self, fault: FileFault, place: Place) -> Iterator[ArmedRun]:
+        assert fault.arms is not None, "only a fault that says what it arms runs the job with something armed"
+        armed = armed_at(place.recording.steps, place.step, fault.arms)
+        assert armed is not None, "it is planned only where it can be armed"
+        with self._armed.armed(armed, place.recording, place.binding) as run:
+            yield run
+        self._run.engine.wait_until_ended(str(place.binding.folder))
+        rebase(place.binding.folder)  # the job may be started there again, by no recording

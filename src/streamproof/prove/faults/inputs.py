@@ -11,7 +11,7 @@ from streamproof.errors import DataError
 from streamproof.prove.faults.on_files import Case, FileFault, after, require_same
 
 if TYPE_CHECKING:
-    from streamproof.prove.process.child import ChildResult
+    from streamproof.prove.process.task import ChildResult
 
 
 def _vanish(case: Case) -> "ChildResult":

@@ -82,7 +82,7 @@ def _outage(service: str, called: str) -> ServiceFault:
         _unused(service),
         _met,
         by_line=True,
-        own_sinks=False,  # whether they may lag is theirs to say
+        own_sinks=False,  # whether they may fall behind is theirs to say
         sides=(Side.BEFORE,),
         over_next_batch=True,
     )

@@ -1,6 +1,7 @@
 """Faults on jobs that read and write files: they need more than a disk to recover from."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -8,9 +9,12 @@ from typing import TYPE_CHECKING
 
 from streamproof.core.phases import Phase, Side, StepName
 from streamproof.errors import StreamproofError
+from streamproof.prove.faults.armed import ArmedRun
+from streamproof.prove.faults.planned import ALONE, BESIDE
+from streamproof.prove.record.live import Action
 
 if TYPE_CHECKING:
-    from streamproof.prove.process.child import ChildResult
+    from streamproof.prove.process.task import ChildResult
 
 
 class Unmet(StrEnum):
@@ -53,8 +57,8 @@ class Case:
     start
         Runs the job to its end, or until it stops; takes `settings`, which differ from those that it was recorded with, those that a
         session has `from_outside`, `changed` for a job that keeps other state, and `replay_last`.
-    try_again
-        Runs the job from the beginning while the task of the step is tried again; whether that happened.
+    armed
+        A context in which the job runs from the beginning and meets, at the step, what the fault arms; `start` goes on after it.
     fired
         Whether the fault was there.
     """
@@ -68,7 +72,7 @@ class Case:
     newest_us: Callable[[], int | None]
     max_future_us: int | None
     start: Callable[..., "ChildResult"]
-    try_again: Callable[[], tuple[bool, "ChildResult"]]
+    armed: Callable[[], AbstractContextManager[ArmedRun]]
     fired: bool
 
     def published(self) -> Mapping[str, bytes]:
@@ -109,8 +113,8 @@ class FileFault:
         The step where it is tried, of those of one query; None if there is none.
     carry_out
         Does it, and the remedy if the job stops as it must; gives how the job came to its end. Raises NotMet.
-    live
-        Whether it needs a run from the beginning, and no disk.
+    arms
+        What happens at the step while the job runs, for a fault that needs a run from the beginning and no disk; it is done in `Case.armed`.
     alone
         Whether no other scenario may run meanwhile: it changes what they share.
     of_our_sinks
@@ -121,9 +125,22 @@ class FileFault:
     words: str
     at: Callable[[Sequence[StepName]], StepName | None]
     carry_out: Callable[[Case], "ChildResult"]
-    live: bool = False
+    arms: Action | None = None
     alone: bool = False
     of_our_sinks: bool = False
+
+    @property
+    def live(self) -> bool:
+        """Whether it needs a run from the beginning, and no disk."""
+        return self.arms is not None
+
+    @property
+    def lane(self) -> str:
+        return ALONE if self.alone else BESIDE
+
+    @property
+    def line(self) -> str:
+        return ""
 
     def id_at(self, step: StepName) -> str:
         return f"{step}+{self.name}{'+live' if self.live else ''}"
@@ -136,7 +153,7 @@ def middle_batch(steps: Sequence[StepName]) -> int | None:
 
 
 def after(phase: Phase, kind: str) -> Callable[[Sequence[StepName]], StepName | None]:
-    """The last step of a kind in the middle batch, behind it."""
+    """The last step of a kind in the middle batch, after it."""
 
     def at(steps: Sequence[StepName]) -> StepName | None:
         middle = middle_batch(steps)

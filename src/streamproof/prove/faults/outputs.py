@@ -14,7 +14,7 @@ from streamproof.prove.artifacts.reading import LEDGER
 from streamproof.prove.faults.on_files import Case, FileFault, middle_batch, require_same
 
 if TYPE_CHECKING:
-    from streamproof.prove.process.child import ChildResult
+    from streamproof.prove.process.task import ChildResult
 
 _ENOUGH = 3
 """Of so many batches one is between others: the oldest may go, as a retention does, and the newest is computed again."""
@@ -57,7 +57,7 @@ def _of_an_output(steps: Sequence[StepName]) -> list[StepName]:
 
 
 def _third(steps: Sequence[StepName]) -> StepName | None:
-    """Behind the third publication of the first output that has so many."""
+    """After the third publication of the first output that has so many."""
     by_output: dict[str, list[StepName]] = {}
     for step in _of_an_output(steps):
         by_output.setdefault(step.kind, []).append(step)
@@ -65,7 +65,7 @@ def _third(steps: Sequence[StepName]) -> StepName | None:
 
 
 def _first_of_the_middle(steps: Sequence[StepName]) -> StepName | None:
-    """Behind the first publication of the middle batch."""
+    """After the first publication of the middle batch."""
     middle = middle_batch(steps)
     return next((step for step in _of_an_output(steps) if step.batch == middle), None)
 

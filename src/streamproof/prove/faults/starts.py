@@ -22,7 +22,7 @@ from streamproof.errors import OutputInUse, PlanChanged
 from streamproof.prove.faults.on_files import Case, FileFault, NotMet, Unmet, after, middle_batch, require_same
 
 if TYPE_CHECKING:
-    from streamproof.prove.process.child import ChildResult
+    from streamproof.prove.process.task import ChildResult
 
 _INPUT_PARTITIONS = 5
 OTHER_SETTINGS = {
@@ -88,13 +88,13 @@ def _changed_job(case: Case) -> "ChildResult":
 
 
 def _with_state(steps: Sequence[StepName]) -> StepName | None:
-    """Behind the commit of the middle batch, of queries that keep state."""
+    """After the commit of the middle batch, of queries that keep state."""
     stateful = any(step.phase is Phase.WORK and step.kind.startswith("state") for step in steps)
     return after(Phase.COMMIT, "commits")(steps) if stateful else None
 
 
 def _behind_rows(steps: Sequence[StepName]) -> StepName | None:
-    """Behind the commit of the middle one of the batches from which on rows are published."""
+    """After the commit of the middle one of the batches from which on rows are published."""
     first = min((step.batch for step in steps if step.phase is Phase.PUBLISH), default=None)
     commits = [
         step
@@ -105,7 +105,7 @@ def _behind_rows(steps: Sequence[StepName]) -> StepName | None:
 
 
 def _half_published(steps: Sequence[StepName]) -> StepName | None:
-    """Behind the first publication of the middle batch: the replay must equal what stands. Else behind its manifest."""
+    """After the first publication of the middle batch: the replay must equal what stands. Else after its manifest."""
     middle = middle_batch(steps)
     behind = [step for step in steps if (step.batch, step.side) == (middle, Side.AFTER)]
     published = (step for step in behind if step.phase is Phase.PUBLISH and not step.kind.endswith((".ledger", ".copy")))

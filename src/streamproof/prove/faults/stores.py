@@ -11,7 +11,7 @@ from streamproof.prove.faults.fault import OUTAGE_SECONDS, ServiceFault, Struck
 
 _EVERY = 1_000_000_000
 _CALLS = ".call"
-"""Behind the other steps of a batch there may be no call that could meet what the API does."""
+"""After the other steps of a batch there may be no call that could meet what the API does."""
 
 
 def _restart(struck: Struck) -> None:

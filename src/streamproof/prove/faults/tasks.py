@@ -1,4 +1,4 @@
-"""Faults on a task of Spark: it fails once, behind what it has written, and is tried again.
+"""Faults on a task of Spark: it fails once, after what it has written, and is tried again.
 
 Everything must be exact: of the two attempts one counts, whatever the other has left behind. It fired if the recording holds
 what two attempts of one task have done.
@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 from streamproof.core.phases import Phase, Side, StepName
 from streamproof.prove.faults.on_files import Case, FileFault, after
+from streamproof.prove.record.live import Action
 
 if TYPE_CHECKING:
-    from streamproof.prove.process.child import ChildResult
+    from streamproof.prove.process.task import ChildResult
 
 
 def _try_again(case: Case) -> "ChildResult":
-    case.fired, result = case.try_again()
+    with case.armed() as run:
+        result = run.start()
+        case.fired = run.fired and run.attempts(case.batch) > 1
     return result
 
 
@@ -28,7 +31,11 @@ def _rows(steps: Sequence[StepName]) -> StepName | None:
 
 FAULTS = (
     FileFault(
-        "task-retried", "the task that writes them fails and is tried again", after(Phase.WORK, "side"), _try_again, live=True
+        "task-retried",
+        "the task that writes them fails and is tried again",
+        after(Phase.WORK, "side"),
+        _try_again,
+        arms=Action.RETRY,
     ),
-    FileFault("task-retried", "the task that has written them fails and is tried again", _rows, _try_again, live=True),
+    FileFault("task-retried", "the task that has written them fails and is tried again", _rows, _try_again, arms=Action.RETRY),
 )

@@ -7,7 +7,7 @@ from streamproof.core.phases import Side, StepName
 from streamproof.prove.faults import checkpoints, clocks, inputs, outputs, starts, tasks
 from streamproof.prove.plan.planning import Mode, ScenarioPlan
 from streamproof.prove.record.images import Image, prefixes
-from streamproof.prove.record.live import arming_task
+from streamproof.prove.record.live import armed_at
 from streamproof.prove.record.steps import Timeline
 
 FAULTS = (*tasks.FAULTS, *inputs.FAULTS, *starts.FAULTS, *clocks.FAULTS, *outputs.FAULTS, *checkpoints.FAULTS)
@@ -35,11 +35,11 @@ def _of_query(
     of_ours = [step for step in steps if step.kind not in own_sinks]
     for fault in FAULTS:
         step = fault.at(of_ours if fault.of_our_sinks else steps)
-        if step is None or (fault.live and arming_task(timeline, step) is None):
+        if step is None or (fault.arms is not None and armed_at(timeline, step, fault.arms) is None):
             continue
         name = fault.id_at(step)
         if fault.live:
-            yield ScenarioPlan(name, Mode.LIVE, fault.name, step, on_files=fault)
+            yield ScenarioPlan(name, Mode.LIVE, fault.name, step, injected=fault)
         else:
             image = replace(images[str(step)], id=name, step=step, names=(name,))
-            yield ScenarioPlan(name, Mode.IMAGE, fault.name, step, image, on_files=fault)
+            yield ScenarioPlan(name, Mode.IMAGE, fault.name, step, image, injected=fault)

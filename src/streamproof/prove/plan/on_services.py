@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from streamproof.config import FilesSink, JobConfig
 from streamproof.core.phases import Side, StepName
 from streamproof.prove.faults.catalogue import strikes
-from streamproof.prove.faults.fault import ALONE, ServiceFault
+from streamproof.prove.faults.fault import ServiceFault
+from streamproof.prove.faults.planned import ALONE
 from streamproof.prove.plan.planning import ScenarioPlan, live, quick, struck
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.scenario.scenario import Scenario

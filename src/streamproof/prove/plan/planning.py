@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from streamproof.core.phases import Phase, Side, StepName
 from streamproof.errors import ScenarioError
-from streamproof.prove.faults.fault import ServiceFault
-from streamproof.prove.faults.on_files import FileFault
+from streamproof.prove.faults.fault import ServiceFault, Strike
+from streamproof.prove.faults.planned import PlannedFault
 from streamproof.prove.record.cuts import cuts
 from streamproof.prove.record.deaths import deaths_of_several, deaths_of_staged, machine_deaths
 from streamproof.prove.record.images import Image, prefixes, without
@@ -28,20 +28,11 @@ LIVE_MODES = (Mode.LIVE, Mode.KILL)
 
 
 @dataclass(frozen=True)
-class Strike:
-    """A fault on a service, and the output or the source that its step belongs to."""
-
-    fault: ServiceFault
-    on: str
-
-
-@dataclass(frozen=True)
 class ScenarioPlan:
     """One scenario: its id, the step it crashes at (None for the fault-free one), the fault and how it is brought about.
 
     `compared` is a live crash, or the image that it is compared with: both keep the scenario's batches to the end. A live crash without an
-    image is at a step that a service has taken. With a `strike` the job is not crashed: a service is, or what the job runs on.
-    With a fault `on_files` there is more than a disk to recover from.
+    image is at a step that a service has taken. With an `injected` fault there is more than a crash, and more than a disk to recover from.
     """
 
     id: str
@@ -51,13 +42,12 @@ class ScenarioPlan:
     image: Image | None = None
     recording: str = "default"
     compared: bool = False
-    strike: Strike | None = None
-    on_files: FileFault | None = None
+    injected: PlannedFault | None = None
 
     @property
     def is_disk(self) -> bool:
         """Whether the scenario needs nothing but a disk to recover from."""
-        return self.mode is Mode.IMAGE and self.on_files is None
+        return self.mode is Mode.IMAGE and self.injected is None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -97,7 +87,7 @@ def live(timeline: Timeline, announced: Sequence[StepName]) -> list[ScenarioPlan
 def before_commits(timeline: Timeline) -> list[ScenarioPlan]:
     """A live crash right before each commit: what a job's own function has done in the batch is done then, wherever it lies.
 
-    The disk is often the one behind the plan of the batch, so that no image tells the two apart.
+    The disk is often the one after the plan of the batch, so that no image tells the two apart.
     """
     found = []
     for image in prefixes(timeline):
@@ -113,7 +103,7 @@ def before_commits(timeline: Timeline) -> list[ScenarioPlan]:
 def struck(strikes: Iterable[tuple[ServiceFault, StepName, str]]) -> list[ScenarioPlan]:
     """Faults on services, each at its step."""
     return [
-        ScenarioPlan(f"{step}+{fault.name}+live", Mode.LIVE, fault.name, step, strike=Strike(fault, on))
+        ScenarioPlan(f"{step}+{fault.name}+live", Mode.LIVE, fault.name, step, injected=Strike(fault, on))
         for fault, step, on in strikes
     ]
 
@@ -209,7 +199,7 @@ def _kind(step: StepName) -> tuple[object, ...]:
 
 
 def _ends_of_phases(images: Sequence[Image]) -> list[Image]:
-    """In the middle batch the disks behind its manifest, its last publication and its commit: there several files are lost at once."""
+    """In the middle batch the disks after its manifest, its last publication and its commit: there several files are lost at once."""
     ends: dict[tuple[object, ...], Image] = {}
     for image in images:
         step = image.step
@@ -224,7 +214,7 @@ def _ends_of_phases(images: Sequence[Image]) -> list[Image]:
 
 
 def _half_published(images: Sequence[Image]) -> list[Image]:
-    """In the middle batch the disk of each query behind its first publication: what its other outputs have staged can be lost then."""
+    """In the middle batch the disk of each query after its first publication: what its other outputs have staged can be lost then."""
     published = [image for image in images if image.step.phase is Phase.PUBLISH and image.step.side is Side.AFTER]
     of_outputs = [image for image in published if not image.step.kind.endswith((".ledger", ".copy"))]
     batches = sorted({image.step.batch for image in of_outputs})
@@ -309,10 +299,8 @@ def in_words(plan: ScenarioPlan) -> str:
     of = "" if step.phase is Phase.START else f" of batch {step.batch}"
     happened = template.format(kind=step.kind, name=name, rest=rest, output=output, number=step.number, of=of)
     how = {"machine-death": "the machine dies", "process-death": "the process dies"}.get(plan.fault, plan.fault)
-    if plan.strike is not None:
-        how = plan.strike.fault.words
-    if plan.on_files is not None:
-        how = plan.on_files.words
+    if plan.injected is not None:
+        how = plan.injected.words
     if plan.mode is Mode.KILL:
         how = "the process is killed with kill -9"
     return f"{how} {side} {happened}{_NEXT.get((step.phase, side), '')}"

@@ -12,18 +12,23 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from streamproof.errors import EnvironmentProblem, StreamproofError
 from streamproof.prove.process import namespaces
 from streamproof.runtime.spark import artifacts
 
 SWITCH = "STREAMPROOF_NAMESPACES"
 """The environment variable that is "off" where namespaces are not to be used."""
 _MEMORY = Path("/dev/shm")  # noqa: S108  # processes keep semaphores there as well
+SIZE = 8
+"""How many bytes of a message say how long the rest of it is."""
 _Found = TypeVar("_Found")
 
 
@@ -49,12 +54,21 @@ class Apart:
 _state: Apart | None = None
 _machine: int | None = None
 _helper: socket.socket | None = None
+_asking = threading.Lock()
 _open: set[Path] = set()
+_hidden = False
+"""Whether a file system of this process's own stands in place of the machine's memory."""
 
 
 def state() -> Apart | None:
     """How this process is set apart; None where nobody has decided yet."""
     return _state
+
+
+def hide_servers() -> None:
+    """Takes away the sockets that servers listen at by a path since this process was set apart: to be called before anything of the user's runs."""
+    if has_own_network() and _machine is not None:
+        namespaces.hide(do_outside(_listening))
 
 
 def has_own_network() -> bool:
@@ -106,6 +120,15 @@ def writable(folder: Path) -> None:
     _open.add(folder)
 
 
+def require_lasting(folder: Path) -> None:
+    """EnvironmentProblem for a folder that goes with the proof: what is written there nobody would find."""
+    if _hidden and folder.expanduser().absolute().is_relative_to(_MEMORY):
+        raise EnvironmentProblem(
+            f"{folder} cannot hold a report: a proof has a {_MEMORY} of its own, which goes with it.",
+            remedy="Take a folder on a disk.",
+        )
+
+
 def folders() -> tuple[str, ...]:
     """Where the processes of the proof may write."""
     return tuple(sorted(map(str, {*_open, temporary()})))
@@ -141,23 +164,56 @@ def do_outside(function: Callable[..., _Found], *arguments: Any) -> _Found:
     """Calls a function where network and files are those of the machine: in this process, where it is not set apart."""
     if _helper is None:
         return function(*arguments)
-    send(_helper, (function, arguments))
-    found, problem = receive(_helper)
+    asked = pickle.dumps((function, arguments))  # before the lock, and before half a question is told
+    try:
+        with _asking, _ended_without(_helper):  # an answer has no name: it is that of the last question
+            send_pickled(_helper, asked)
+            found, problem = receive(_helper)
+    except (EOFError, OSError) as gone:
+        raise StreamproofError(
+            f"The process that does for the proof what needs the network has ended, and did not answer: {gone}.",
+            required="It goes on until the proof ends.",
+            remedy="Run the proof again; look whether something has killed it: the system does when memory is full.",
+        ) from None
     if problem is not None:
         raise problem
     return found  # type: ignore[no-any-return]
 
 
+def can_ask_outside() -> bool:
+    """Whether `do_outside` can be called; not after a call that was left without its answer."""
+    return _helper is None or _helper.fileno() >= 0
+
+
+@contextmanager
+def _ended_without(line: socket.socket) -> Iterator[None]:
+    """Closes a line that is left with half an answer in it, by a signal for instance: the next question would get it."""
+    try:
+        yield
+    except BaseException:
+        line.close()
+        raise
+
+
 def send(to: socket.socket, what: Any) -> None:
     """Hands a value to the process at the other end."""
-    told = pickle.dumps(what)
-    to.sendall(len(told).to_bytes(8, "big") + told)
+    send_pickled(to, pickle.dumps(what))
+
+
+def send_pickled(to: socket.socket, told: bytes) -> None:
+    """The same of a value that is pickled already: one that cannot be leaves nothing half said."""
+    to.sendall(len(told).to_bytes(SIZE, "big") + told)
+
+
+def size(begun: bytes | bytearray) -> int:
+    """How many bytes a message has, with those that say so."""
+    return SIZE + int.from_bytes(begun[:SIZE], "big")
 
 
 def receive(of: socket.socket) -> Any:
     """What the process at the other end hands over; EOFError where it has ended."""
-    size = int.from_bytes(_exactly(of, 8), "big")
-    return pickle.loads(_exactly(of, size))  # noqa: S301 -- it is a process of our own
+    length = int.from_bytes(_exactly(of, SIZE), "big")
+    return pickle.loads(_exactly(of, length))  # noqa: S301 -- it is a process of our own
 
 
 def portable(problem: BaseException) -> BaseException:
@@ -199,6 +255,7 @@ def _why_not(*, network: bool) -> str:
 
 
 def _unshare(*, network: bool) -> None:
+    global _hidden
     shared = os.statvfs(_MEMORY) if _MEMORY.is_dir() else None
     sockets = tuple(namespaces.listening()) if network else ()  # another network would list none
     namespaces.unshare(network=network)
@@ -206,8 +263,14 @@ def _unshare(*, network: bool) -> None:
     namespaces.only_read()
     if shared is not None and not Path.cwd().is_relative_to(_MEMORY):
         namespaces.memory(_MEMORY, shared.f_blocks * shared.f_frsize)
+        _hidden = True
     else:
         namespaces.writable(_MEMORY)
+
+
+def _listening() -> list[str]:
+    """Of the machine's network, which this process may not see."""
+    return list(namespaces.listening())
 
 
 def _start_helper() -> None:
@@ -223,10 +286,10 @@ def _start_helper() -> None:
         while True:
             function, arguments = receive(its)
             try:
-                answer: tuple[Any, BaseException | None] = (function(*arguments), None)
+                answer = pickle.dumps((function(*arguments), None))
             except Exception as problem:  # noqa: BLE001 -- it is raised where it was asked for
-                answer = None, portable(problem)
-            send(its, answer)
+                answer = pickle.dumps((None, portable(problem)))
+            send_pickled(its, answer)
     finally:
         os._exit(0)
 

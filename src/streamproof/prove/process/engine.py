@@ -109,7 +109,7 @@ class Engine:
         self._jvm.io.streamproof.proof.Faults.arm(identity, operation, path, side, occurrence, since, action)
 
     def arm_call(self, identity: str, operation: str, path: str, side: str, occurrence: int, since: str, call: str) -> None:
-        """The step is told to a desk (`faults.desk`), and waits there."""
+        """The step is told to a desk (`process.desk`), and waits there."""
         self._jvm.io.streamproof.proof.Faults.armCall(identity, operation, path, side, occurrence, since, call)
 
     def keep(self, limits: "Limits") -> bool:
@@ -178,7 +178,11 @@ def _end_jvm_without(jars: Sequence[str]) -> None:
     SparkContext._gateway, SparkContext._jvm = None, None
     gateway.shutdown()
     gateway.proc.stdin.close()  # the JVM ends when this does
-    gateway.proc.wait()
+    try:
+        gateway.proc.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        gateway.proc.kill()
+        gateway.proc.wait(_END_SECONDS)
 
 
 # Of the methods that thousands of small batches run, only the hottest are worth the optimising compiler's time: its thresholds are four

@@ -152,7 +152,7 @@ _REFUSED_WRITE = (
     re.compile(r"Read-only file system:? ['\"]?(/[^'\"\n]*)"),
     re.compile(r"(?:attempt to write a readonly database|Read-only file system|readonly database)()"),
 )
-"""What the kernel, Java and libraries in C say of a write that was refused, with its path where they name it."""
+"""The messages of the kernel, Java and C libraries for a refused write, and the path, if the message names it."""
 _REFUSED_HOST = re.compile(r"A proof touches nothing real: connection refused to ([^\s\"']+)")
 _NOBODY_THERE = re.compile(
     r"Connection refused|Network is unreachable|could not translate host name|Temporary failure in name resolution|"

@@ -9,53 +9,11 @@ TASKS = (
     "streamproof.connectors.kafka.transactions",
     "streamproof.connectors.postgres.transactions",
     "streamproof.connectors.redis.writing",
-    "streamproof.prove.services.crash",
+    "streamproof.prove.process.watched_steps",
     "pandas",
     "pyspark.worker",
 )
 """What a task needs that calls Python."""
-
-SCENARIOS = (
-    "pyspark.java_gateway",
-    "pyspark.testing",  # with pandas, when the first argument goes to the JVM
-    "pyspark.sql.functions",
-    "pyspark.sql.streaming.query",
-    "pyspark.sql.types",
-    "streamproof.checkpoint.state",
-    "streamproof.config",
-    "streamproof.prove.process.child",
-    "streamproof.prove.subjects.job.child",
-    "streamproof.prove.artifacts.state_file",
-    "streamproof.runtime.binding.bind",
-    "streamproof.runtime.start.query",
-)
-"""What the driver of a job needs."""
-
-PYSPARK_JOBS = (
-    "pyspark.java_gateway",
-    "pyspark.testing",
-    "pyspark.sql.functions",
-    "pyspark.sql.streaming",
-    "pyspark.sql.types",
-    "pandas",
-    "streamproof.prove.subjects.pyspark.child",
-    "streamproof.prove.subjects.pyspark.redirect",
-    "streamproof.runtime.binding.loading",
-)
-"""What the driver of a job needs that was not written for us."""
-
-SCENARIOS_ON_SERVICES = (
-    *SCENARIOS,
-    "streamproof.connectors.http.sink",
-    "streamproof.connectors.kafka.sink",
-    "streamproof.connectors.kafka.source",
-    "streamproof.connectors.postgres.sink",
-    "streamproof.connectors.redis.sink",
-    "streamproof.connectors.registry.values",
-    "streamproof.prove.services.crash",
-    "httpcore",  # by httpx, when it makes the first request
-)
-"""The same of one with services: half a second more, at the start."""
 
 
 def import_all(modules: Iterable[str]) -> None:

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING
 
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.phases import StepName
-from streamproof.prove.process.child import ChildTask
 from streamproof.prove.process.engine import local_files
-from streamproof.prove.process.own_jvm import started
+from streamproof.prove.process.own_jvm import started, until_silent
+from streamproof.prove.process.task import ChildTask
+from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.record.live import MARKER, Action, arming
-from streamproof.prove.subjects.binding import ScenarioBinding
 
 if TYPE_CHECKING:
     from streamproof.prove.record.recording import Recording
-    from streamproof.prove.subjects.subject import Subject
 
 MakeTask = Callable[[str, ScenarioBinding, "Recording"], ChildTask]
 
@@ -28,7 +27,7 @@ _PATIENCE_SECONDS = 180.0
 
 
 def kill_at(
-    subject: "Subject",
+    work: Path,
     recording: "Recording",
     step: StepName,
     binding: ScenarioBinding,
@@ -37,10 +36,11 @@ def kill_at(
 ) -> bool:
     """Runs the job in a JVM of its own until it stands still at the step, then kills the process group.
 
-    Leaves the disk in the binding's folder as the kill found it. True if the job reached the step and SIGKILL was what ended it.
+    `work` is where the proof works. Leaves the disk in the binding's folder as the kill found it. True if the job reached the step and
+    SIGKILL was what ended it.
     """
     identity = f"kill-{binding.folder.name}"
-    folder = subject.folder / identity
+    folder = work / identity
     folder.mkdir(parents=True)
     binding.folder.mkdir(parents=True, exist_ok=True)
     recorded = replace(binding, base=f"sp-record://{identity}{binding.folder}")
@@ -70,6 +70,5 @@ def _killed_at_marker(process: "subprocess.Popen[bytes]", marker: Path) -> bool:
     finally:
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
-        # The JVM has the same standard output: its end says that the JVM is dead too, and the disk at rest.
-        process.communicate()
+        until_silent(process)
     return reached and process.returncode == -signal.SIGKILL

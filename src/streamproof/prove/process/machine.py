@@ -132,7 +132,7 @@ _BRIDGE = frozenset(("pyspark", "py4j"))
 
 
 def did(problem: BaseException) -> str | None:
-    """What the machine did, in words, where that is what an exception, or one that it comes from, says; None where it is not."""
+    """What the machine did, in words, if an exception or one of its causes says so; else None."""
     for one in _chain(problem):
         kind = _of_python(one)
         if kind is not None:

@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from streamproof.prove.process import guard
-from streamproof.prove.process.child import ChildResult, ChildTask, limits_of, run_on
+from streamproof.prove.process.child import limits_of, run_on
 from streamproof.prove.process.engine import java_options, keep
 from streamproof.prove.process.machine import CODES, MachineDid
+from streamproof.prove.process.runners import runner_of
 from streamproof.prove.process.spark_settings import settings_of_proof
+from streamproof.prove.process.task import ChildResult, ChildTask
 from streamproof.prove.process.zygote import ChildDied, ChildHung
 
 MEMORY = "640m"
+_DEAD_SECONDS = 60.0
 _started: "weakref.WeakSet[subprocess.Popen[bytes]]" = weakref.WeakSet()
 _OF_THE_PROCESS = ("spark.hadoop.", "spark.local.", "spark.master", "spark.executor.")
 
@@ -47,6 +50,22 @@ def end_all() -> None:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
+def until_silent(process: "subprocess.Popen[bytes]") -> None:
+    """Until no process of a killed group holds its standard output any more: the JVM has the same, and the disk is at rest then.
+
+    Raises
+    ------
+    ChildDied
+        If a process that has left the group keeps it.
+    """
+    try:
+        process.communicate(timeout=_DEAD_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise ChildDied(
+            f"something that the job has started goes on {_DEAD_SECONDS:.0f} seconds after the job was killed"
+        ) from None
+
+
 def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patience: float) -> ChildResult:
     """Runs a task to its end, for at most `patience` seconds.
 
@@ -61,7 +80,7 @@ def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patienc
             process.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            until_silent(process)
             raise ChildHung(patience) from None
     result = Path(task.result)
     if not result.is_file():
@@ -74,12 +93,11 @@ def finished(task: ChildTask, environment: Mapping[str, str], log: Path, patienc
 
 def run(task: ChildTask) -> ChildResult:
     """In the child: a Spark of its own, with the proof's settings and those of the task."""
-    from streamproof.prove.subjects.runners import runner
     from streamproof.runtime.spark.session import start_session
 
     guard.install(limits_of(task))
     own = {key: value for key, value in task.settings.items() if key.startswith(_OF_THE_PROCESS)}
-    own_kind = runner(task.subject["kind"])
+    own_kind = runner_of(task)
     wanted, jars = own_kind.spark_of(task)
     settings = {**settings_of_proof(wanted, own_kind.STANDS_ON), **own, "spark.driver.memory": MEMORY}
     spark = start_session(task.id, settings, proof=True, java_options=java_options(), jars=jars, streaming={})

@@ -9,6 +9,7 @@ from streamproof.errors import EnvironmentProblem
 from streamproof.prove.process import apart
 
 PACKAGES = "spark.jars.packages"
+_FETCH_SECONDS = 900.0
 _FETCHED = ("spark.jars", "spark.submit.pyFiles")
 _SCRIPT = """
 import json, sys
@@ -35,13 +36,21 @@ def fetched(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _by_spark(settings: Mapping[str, str]) -> dict[str, str]:
-    done = subprocess.run(
-        [sys.executable, "-c", _SCRIPT, json.dumps({**settings, "spark.ui.enabled": "false"}), *_FETCHED],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _SCRIPT, json.dumps({**settings, "spark.ui.enabled": "false"}), *_FETCHED],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_FETCH_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        raise EnvironmentProblem(
+            f"Spark has not fetched {settings[PACKAGES]} within {_FETCH_SECONDS:.0f} seconds.",
+            required="Maven Central, or the repositories that spark.jars.repositories names, can be reached.",
+            remedy="Look at the network and its proxy; what was fetched already is kept for the next time.",
+        ) from None
     if done.returncode:
         said = [
             line.strip() for line in done.stderr.splitlines() if "UNRESOLVED" in line or "not found" in line or "Exception" in line

@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -12,14 +13,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from streamproof.errors import StreamproofError
+from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.prove.process import apart
 
-_END_SECONDS, _LOOK_SECONDS = 20.0, 0.2
+_END_SECONDS, _LOOK_SECONDS = 25.0, 0.2
+_CANNOT_GO = "It is called in a process of its own, and gets there by way of pickle."
 
 
 class _Server:
-    """The process; `life` is a pipe that closes with ours, however ours ends."""
+    """The process; `life` is a pipe that closes with ours, however ours ends, and that takes the number of a call that is to end.
+
+    Each call has a number, and so have its answers. A call that is left without its answer ends the process: nothing else may take that
+    answer for its own.
+    """
 
     def __init__(self, *, network: bool) -> None:
         self._socket, its = socket.socketpair()
@@ -33,11 +39,14 @@ class _Server:
         )
         its.close()
         os.close(ends)
-        self.apart: apart.Apart = apart.receive(self._socket)
+        self._number, self._calling, self._caller, self._pending = 0, threading.Lock(), 0, bytearray()
+        self._open = True
+        with self._ended_without_answer():
+            self.apart: apart.Apart = self._receive()
 
     @property
     def running(self) -> bool:
-        return self._process.poll() is None
+        return self._open and self._process.poll() is None
 
     def call(
         self,
@@ -47,18 +56,47 @@ class _Server:
         end: threading.Event | None,
     ) -> Any:
         """What a function gives there; it tells by its argument `listener` how far it is, and ends once its argument `end` is set."""
-        with self._passing_on(end):
-            return self._called(function, arguments, listener)
+        if self._caller == threading.get_ident():
+            raise StreamproofError(
+                "A proof is asked for by the listener of another one, which waits for that listener.",
+                remedy="Ask for it after the first one has returned.",
+            )
+        asked, around = _pickled(function, arguments), _around()
+        with self._calling:
+            self._number, self._caller = self._number + 1, threading.get_ident()
+            try:
+                with self._ended_without_answer(), self._passing_on(end):
+                    kind, what = self._answer(around, asked, listener)
+            finally:
+                self._caller = 0
+        if kind == "raised":
+            raise what
+        return what
+
+    @contextmanager
+    def _ended_without_answer(self) -> Iterator[None]:
+        try:
+            yield
+        except (EOFError, ConnectionError):
+            self._close()
+            raise StreamproofError(
+                f"The process of the proof ended with {self._ended_with()}, and left no report.",
+                required="It runs until its proof is done.",
+                remedy="Look what it has written last, and whether something has killed it: the system does when memory is full.",
+            ) from None
+        except BaseException:
+            self.end()
+            raise
 
     @contextmanager
     def _passing_on(self, end: threading.Event | None) -> Iterator[None]:
         """Asks the process to end its call as soon as the event is set."""
-        over = threading.Event()
+        over, number = threading.Event(), self._number
 
         def pass_on(asked: threading.Event) -> None:
             while not over.is_set():
                 if asked.wait(_LOOK_SECONDS):
-                    self._process.send_signal(signal.SIGINT)
+                    self._ask_to_end(number)
                     return
 
         if end is not None:
@@ -68,45 +106,88 @@ class _Server:
         finally:
             over.set()
 
-    def _called(self, function: Callable[..., Any], arguments: Mapping[str, Any], listener: Callable[[Any], None] | None) -> Any:
-        around = {"cwd": str(Path.cwd()), "environment": dict(os.environ), "path": list(sys.path)}
-        apart.send(self._socket, around)
-        apart.send(self._socket, (function, arguments))
+    def _ask_to_end(self, number: int) -> None:
+        """Not by a signal: one that comes early ends the process, and one that is ignored is lost."""
+        if self._open:
+            with suppress(OSError):
+                os.write(self._life, f"{number}\n".encode())
+
+    def _answer(self, around: Mapping[str, Any], asked: bytes, listener: Callable[[Any], None] | None) -> tuple[str, Any]:
+        apart.send(self._socket, (self._number, around, asked))
+        answer: tuple[str, Any] | None = None
         interrupted = False
-        while True:
+        while answer is None:
             try:
-                kind, what = apart.receive(self._socket)
-            except KeyboardInterrupt:
+                number, kind, what = self._receive()
+                if number != self._number:
+                    continue
+                if kind != "told":
+                    answer = kind, what
+                elif listener is not None:
+                    listener(what)
+            except KeyboardInterrupt:  # while it waits, or in the listener
                 if interrupted:
-                    self.end()
                     raise
                 interrupted = True
-                self._process.send_signal(signal.SIGINT)
-                continue
-            except (EOFError, ConnectionError):
-                raise StreamproofError(
-                    f"The process of the proof ended with {self._process.wait()}, and left no report.",
-                    required="It runs until its proof is done.",
-                    remedy="Look whether something has killed it: the system does when memory is full.",
-                ) from None
-            if kind == "told" and listener is not None:
-                listener(what)
-            elif kind == "gave":
-                return what
-            elif kind == "raised":
-                raise what
+                self._ask_to_end(self._number)
+        return answer
+
+    def _receive(self) -> Any:
+        """The next message; what has come of it stays where it is when Ctrl-C comes in between."""
+        while len(self._pending) < apart.SIZE or len(self._pending) < (size := apart.size(self._pending)):
+            chunk = self._socket.recv(1 << 20)
+            if not chunk:
+                raise EOFError("the process has ended")
+            self._pending += chunk
+        told = bytes(self._pending[apart.SIZE : size])
+        del self._pending[:size]
+        return pickle.loads(told)  # noqa: S301 -- it is a process of our own
+
+    def _close(self) -> None:
+        if self._open:
+            self._open = False
+            self._socket.close()
+            os.close(self._life)
+
+    def _ended_with(self) -> int:
+        """Its exit code, once it has ended; it is killed where it does not."""
+        try:
+            return self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            return self._process.wait(_END_SECONDS)
 
     def end(self) -> None:
-        self._socket.close()
-        with suppress(OSError):
-            os.close(self._life)
-        try:
-            self._process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._close()
+        self._ended_with()
 
 
+def _pickled(function: Callable[..., Any], arguments: Mapping[str, Any]) -> bytes:
+    """A call as it is handed over; nothing is said before it is whole."""
+    try:
+        return pickle.dumps((function, arguments))
+    except Exception as problem:
+        raise StreamproofError(
+            f"What is given to the proof cannot be handed to its process: {type(problem).__name__}: {problem}",
+            required=_CANNOT_GO,
+            remedy="Give texts, numbers, paths, or classes of a module that can be imported; no open file, lock or lambda.",
+        ) from problem
+
+
+def _around() -> dict[str, Any]:
+    """The surroundings that the process takes up."""
+    try:
+        here = str(Path.cwd())
+    except OSError as gone:
+        raise ConfigurationError(
+            f"The working directory of this process is gone: {gone.strerror}.",
+            remedy="Change to one that is there, and prove again.",
+        ) from None
+    return {"cwd": here, "environment": dict(os.environ), "path": list(map(str, sys.path))}
+
+
+_making = threading.Lock()
 _servers: dict[bool, _Server] = {}
 
 
@@ -119,11 +200,12 @@ def call(
     network: bool,
 ) -> Any:
     """Calls a function of ours in a process that is set apart, from its network too where that is asked."""
-    server = _servers.get(network)
-    if server is None or not server.running:
-        if not _servers:
-            atexit.register(_end_all)
-        server = _servers[network] = _Server(network=network)
+    with _making:
+        server = _servers.get(network)
+        if server is None or not server.running:
+            if not _servers:
+                atexit.register(_end_all)
+            server = _servers[network] = _Server(network=network)
     return server.call(function, arguments, listener, end)
 
 

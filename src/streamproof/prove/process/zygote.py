@@ -5,15 +5,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
 from streamproof.prove.process.apart import own_places
-from streamproof.prove.process.child import ChildResult, ChildTask
-from streamproof.prove.process.imported_once import SCENARIOS
 from streamproof.prove.process.machine import CODES, MachineDid
+from streamproof.prove.process.task import ChildResult, ChildTask
 from streamproof.prove.process.zygote_main import KILL
 
 
@@ -68,12 +67,12 @@ class Zygote:
         What is imported once, before the first scenario.
     """
 
-    def __init__(self, log: Path, python_path: str | None = None, modules: Sequence[str] = SCENARIOS) -> None:
+    def __init__(self, log: Path, python_path: str | None = None, modules: Sequence[str] = ()) -> None:
         self._log = log.open("wb")
         self._waiting: dict[str, tuple[Future[ChildResult], ChildTask]] = {}
         self._given_up: dict[str, float] = {}
         self._lock = threading.Lock()
-        self._ended = False
+        self._ended, self._read_on = False, True
         self.environment = environment_of_children(python_path)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "streamproof.prove.process.zygote_main", *modules],
@@ -98,7 +97,12 @@ class Zygote:
         path = f"{task.result}.task"
         Path(path).write_text(task.to_json())
         with self._lock:
-            self._waiting[path] = (future, task)
+            read_on = self._read_on
+            if read_on:
+                self._waiting[path] = (future, task)
+        if not read_on:
+            future.set_exception(ChildDied(f"the process that scenarios are forked from has ended: {self._said_last()}"))
+            return future
         try:
             self._say(path)
         except BrokenPipeError:  # else it would be taken for a terminal that is gone, and nothing would be said
@@ -147,6 +151,8 @@ class Zygote:
             self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
             self._process.kill()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=10)
         self._log.close()
 
     def __enter__(self) -> "Zygote":
@@ -156,23 +162,42 @@ class Zygote:
         self.close()
 
     def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            code, _, path = line.decode().rstrip("\n").partition("\t")
+        """Settles what ends; whatever becomes of this thread, nobody waits for it."""
+        how = "is not understood any more"
+        try:
+            assert self._process.stdout is not None
+            for line in self._process.stdout:
+                self._hear(line.decode(errors="replace").rstrip("\n"))
+            how = f"has ended with {self._process.wait()}"  # it alone can write there
+        finally:
             with self._lock:
-                future, task = self._waiting.pop(path)
-                patience = self._given_up.pop(path, None)
+                self._read_on = False
+                left = [future for future, _ in self._waiting.values()]
+                self._waiting.clear()
+            for future in left:
+                self._fail(future, ChildDied(f"the process that scenarios are forked from {how}"))
+
+    def _hear(self, line: str) -> None:
+        """A line "EXIT TASK"; any other is of what is imported there, and is none."""
+        code, _, path = line.partition("\t")
+        with self._lock:
+            if path not in self._waiting:
+                return
+            future, task = self._waiting.pop(path)
+            patience = self._given_up.pop(path, None)
+        try:
             result = Path(task.result)
             if code == "0" and result.is_file():
                 _settle(future, ChildResult.from_json(result.read_text()))
             elif patience is not None:
-                future.set_exception(ChildHung(patience))
+                self._fail(future, ChildHung(patience))
             else:
                 error = Path(path + ".error")
-                said = error.read_text() if error.is_file() else f"exit code {code}"
-                future.set_exception(ChildDied(said))
-        how = self._process.wait()  # it alone can write there
-        with self._lock:
-            for future, _ in self._waiting.values():
-                future.set_exception(ChildDied(f"the process that scenarios are forked from has ended with {how}"))
-            self._waiting.clear()
+                self._fail(future, ChildDied(error.read_text() if error.is_file() else f"exit code {code}"))
+        except (OSError, ValueError, TypeError, KeyError) as problem:  # a result that is cut off, on a full disk for instance
+            self._fail(future, ChildDied(f"its result cannot be read: {type(problem).__name__}: {problem}"))
+
+    @staticmethod
+    def _fail(future: "Future[ChildResult]", problem: Exception) -> None:
+        with suppress(InvalidStateError):  # somebody has given it up
+            future.set_exception(problem)

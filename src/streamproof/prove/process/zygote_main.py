@@ -21,6 +21,8 @@ KILL = "-"
 
 def serve() -> None:
     """Serves until standard input closes."""
+    ends = os.dup(sys.stdout.fileno())  # what the code that is imported prints goes to the log, and is no end of a scenario
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     import_all(sys.argv[1:])
     wake, woken = socket.socketpair()
     for end in (wake, woken):
@@ -49,17 +51,18 @@ def serve() -> None:
                         continue
                     child = os.fork()
                     if child == 0:
+                        os.close(ends)  # a scenario that goes on would hold it open
                         _run(task)
                     running[child] = task
-            _reap(running)
+            _reap(running, ends)
 
 
-def _reap(running: dict[int, str]) -> None:
+def _reap(running: dict[int, str], ends: int) -> None:
     for child in list(running):
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             code = os.waitstatus_to_exitcode(status)
-            os.write(sys.stdout.fileno(), f"{code}\t{running.pop(child)}\n".encode())
+            os.write(ends, f"{code}\t{running.pop(child)}\n".encode())
 
 
 def _kill(children: Iterable[int]) -> None:
@@ -78,7 +81,8 @@ def _run(task_file: str) -> None:
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 0)
         os.dup2(2, 1)
-        from streamproof.prove.process.child import ChildTask, run_child
+        from streamproof.prove.process.child import run_child
+        from streamproof.prove.process.task import ChildTask
 
         task = ChildTask.from_json(Path(task_file).read_text())
         result = run_child(task)

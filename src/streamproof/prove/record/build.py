@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,12 +71,6 @@ def build(image: Image, folder: Path, blobs: Path, layout: Layout, recorded: Pat
             os.utime(target, ns=(file.modified_ms * 1_000_000,) * 2)
         hashes[path] = hashlib.sha256(content).hexdigest()
     return Built(image=image, folder=folder, hashes=hashes, query_ids=query_ids)
-
-
-def changed_blobs(blobs: Path, images: Iterable[Image]) -> list[str]:
-    """The blobs of these images that are missing or changed; ask after each scenario (R16)."""
-    wanted = {file.sha256 for image in images for file in image.files.values()} - {EMPTY}
-    return sorted(sha for sha in wanted if not (blobs / sha).is_file() or _sha256(blobs / sha) != sha)
 
 
 def _content(blobs: Path, file: File) -> bytes:

@@ -42,8 +42,8 @@ class Image:
 def prefixes(timeline: Timeline) -> list[Image]:
     """The disks before and after each step, in order, equal ones merged: the standard plan.
 
-    Before a step that creates its file in place, the file is there and empty. Of equal disks the one with most temporary files
-    is taken, and named by the step it comes after, if there is one.
+    Before a step that creates its file in place, the file is there and empty. If several disks are equal, the one with the most temporary files
+    is taken. Its name is the step that it comes after, if there is one.
     """
     tree = Tree()
     found: list[Image] = []

@@ -1,6 +1,7 @@
 """The journal of the recording filesystem: every durable operation of a run, in the order in which the disk saw them."""
 
 import json
+from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -100,6 +101,15 @@ def read(folder: Path, root: str | Path) -> Journal:
                 remedy="Record again; nothing else may write into a recording's folder.",
             ) from problem
     return Journal(entries=tuple(entries), blobs=folder / BLOBS, outside=tuple(dict.fromkeys(outside)))
+
+
+def attempts(journal: Journal, batch: int) -> int:
+    """How many attempts of one task have written something in a batch, at most."""
+    found: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+    for entry in journal.entries:
+        if entry.task is not None and entry.batch == batch:
+            found[entry.task.stage, entry.task.partition].add(entry.task.attempt)
+    return max((len(tried) for tried in found.values()), default=0)
 
 
 def _entry(found: dict[str, Any], base: PurePosixPath) -> Entry:

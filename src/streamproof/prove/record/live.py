@@ -109,6 +109,11 @@ def arming_task(timeline: Timeline, step: StepName) -> Arming | None:
     return None
 
 
+def armed_at(timeline: Timeline, step: StepName, action: Action) -> Arming | None:
+    """Where an action is armed for a step: at its operation; what ends a task, at what the task has done for it. None if no task has."""
+    return arming_task(timeline, step) if action is Action.RETRY else arming(timeline, step, action=action)
+
+
 def _planned(timeline: Timeline, step: Step) -> Act | None:
     """What planned the step's batch, if that came before the step."""
     for act in timeline.acts:

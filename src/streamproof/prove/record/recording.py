@@ -6,8 +6,8 @@ from pathlib import Path
 
 from streamproof.core.phases import StepName
 from streamproof.prove.record import journal as journals
+from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.record.steps import Timeline
-from streamproof.prove.subjects.binding import ScenarioBinding
 
 
 @dataclass(frozen=True)

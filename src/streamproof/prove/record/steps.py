@@ -78,8 +78,8 @@ class Timeline:
     def comparable(self) -> frozenset[str]:
         """Names that two runs over the same batches must share.
 
-        Left out: background steps, which come when they come, the number of RocksDB's table files of one commit, which depends on when it
-        compacts, and the partitions of side files: Spark gives the larger file the lower number, and with trace ids another may be larger.
+        Three things are left out. Background steps have no fixed time. The number of RocksDB's table files in a commit depends on when RocksDB
+        compacts. The partitions of side files depend on their sizes: Spark gives the larger file the lower number, and trace ids add to the size.
         """
         return frozenset(_shared(step) for step in self.steps if not step.act.background and not step.kind.startswith("sst."))
 

@@ -7,6 +7,7 @@ Whether the values fit is found out here, without Spark.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.declared_values import Misfit, Read, reader_of
 from streamproof.prove.scenario.left_out import said_lines
-from streamproof.prove.scenario.sample import Record, Sample
+from streamproof.prove.scenario.sample import Sample
 from streamproof.prove.scenario.sample_lines import fields_of
+from streamproof.prove.scenario.sample_records import Record
 from streamproof.prove.scenario.sample_time import id_column, time_columns
 from streamproof.prove.scenario.sample_types import ddl_of, struct_ddl
 
@@ -94,7 +96,7 @@ def as_declared(sample: Sample, columns: Mapping[str, str]) -> Sample:
         if misfits and len(misfits) > _MOST_BROKEN * present:
             raise _does_not_fit(sample, name, columns[name], misfits, present)
         if misfits:
-            lines = _lines(sample, [place for place, _ in misfits])
+            lines = _lines(sample, [one.place for one in misfits])
             notes.append(
                 f"{display(sample.path)}: {len(misfits):,} of {present:,} values of {name} are no {columns[name]}, {lines}; Spark reads them as null."
             )
@@ -223,10 +225,19 @@ def _raw_values(sample: Sample) -> Iterator[Mapping[str, Any]]:
             yield json.loads(record.raw)
 
 
-def _read(raws: Sequence[Mapping[str, Any]], name: str, read: Read) -> tuple[list[Any], list[tuple[int, str]], int]:
-    """The values of a column by its type, the places of those that do not fit, with the reason, and how many are there."""
+@dataclass(frozen=True)
+class _Unfit:
+    """A value that is none of its column's type: its place among the records, the reason in words, whether it is a number."""
+
+    place: int
+    why: str
+    number: bool
+
+
+def _read(raws: Sequence[Mapping[str, Any]], name: str, read: Read) -> tuple[list[Any], list[_Unfit], int]:
+    """The values of a column by its type, those that do not fit, and how many are there."""
     values: list[Any] = []
-    misfits: list[tuple[int, str]] = []
+    misfits: list[_Unfit] = []
     present = 0
     for place, raw in enumerate(raws):
         value = raw.get(name)
@@ -235,23 +246,23 @@ def _read(raws: Sequence[Mapping[str, Any]], name: str, read: Read) -> tuple[lis
             values.append(None if value is None else read(value))
         except Misfit as problem:
             values.append(None)
-            misfits.append((place, str(problem)))
+            misfits.append(_Unfit(place, str(problem), isinstance(value, int | float | Decimal) and not isinstance(value, bool)))
     return values, misfits, present
 
 
-def _does_not_fit(sample: Sample, name: str, type_: str, misfits: Sequence[tuple[int, str]], present: int) -> ScenarioError:
-    reasons = list(dict.fromkeys(why for _, why in misfits))
-    lines = _lines(sample, [place for place, _ in misfits])
+def _does_not_fit(sample: Sample, name: str, type_: str, misfits: Sequence[_Unfit], present: int) -> ScenarioError:
+    reasons = list(dict.fromkeys(one.why for one in misfits))
+    lines = _lines(sample, [one.place for one in misfits])
     return ScenarioError(
         f"--schema {sample.name} says {name} {type_}, and {len(misfits):,} of {present:,} values of {name} in {display(sample.path)} are none, {lines}: "
         f"{'; '.join(reasons[:2])}.",
         required=f"Spark would read each of them as null. The sample has {name} as {sample.columns[name]}.",
-        remedy=_instead(type_, reasons),
+        remedy=_instead(type_, numbers=any(one.number for one in misfits)),
     )
 
 
-def _instead(type_: str, reasons: Sequence[str]) -> str:
-    if type_.startswith("timestamp") and any("number" in reason for reason in reasons):
+def _instead(type_: str, *, numbers: bool) -> str:
+    if type_.startswith("timestamp") and numbers:
         return "Declare it as long, and make the timestamp in the job: timestamp_millis(...)."
     if type_.startswith(("timestamp", "date")):
         return "Declare it as string, and let the job parse it: to_timestamp(column, format). Or mend the sample."

@@ -40,7 +40,7 @@ class LeftOut:
             raise self._first
 
     def notes(self, records: int) -> list[str]:
-        """What is said of them beside so many records."""
+        """The notes about lines that were left out; `records` is how many were kept."""
         if not self:
             return []
         why = "; ".join([*list(self._reasons)[:_REASONS], *(["and more"] if len(self._reasons) > _REASONS else [])])

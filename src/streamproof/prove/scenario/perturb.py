@@ -11,7 +11,8 @@ from datetime import timedelta
 from streamproof.core.durations import micros_of
 from streamproof.core.randomness import Seeded
 from streamproof.errors import ScenarioError
-from streamproof.prove.scenario.sample import Record, Sample
+from streamproof.prove.scenario.sample import Sample
+from streamproof.prove.scenario.sample_records import Record
 
 _MINUTE_US = 60_000_000
 _SECOND_US = 1_000_000
@@ -40,7 +41,7 @@ class Perturbation:
     malformed
         Lines that come cut short before they come whole, as from a writer that died; in JSON and CSV.
     gaps, gap_length
-        How often nothing arrives for a while; what belongs there comes at once, behind as much of what follows. 1 % of the span.
+        How often nothing arrives for a while; what belongs there comes at once, after as much of what follows. 1 % of the span.
     bursts, burst_length
         How often one of two writers is held up: every second record of a stretch comes at its end, at once. 2 % of the span.
     """
@@ -89,7 +90,7 @@ class SampleEvent:
     trace
         "trades-000017" is the eighteenth record of the sample; "trades-000017+1" what came of it besides: a copy, or its cut line.
     kind
-        "plain", "delayed" (behind a record that follows it in the sample), "late" (far behind), "duplicate" or "malformed".
+        "plain", "delayed" (after a record that follows it in the sample), "late" (far behind), "duplicate" or "malformed".
     record
         For "malformed" the cut line, without values.
     """
@@ -105,7 +106,7 @@ class SampleEvent:
 
 
 _Key = tuple[int, int, int]
-"""When something arrives: the clock, then the place in the sample (what was moved comes behind it), then the order in which it was made."""
+"""When something arrives: the clock, then the place in the sample (what was moved comes after it), then the order in which it was made."""
 
 
 def perturb(sample: Sample, perturbation: Perturbation, seed: int) -> list[SampleEvent]:
@@ -159,7 +160,7 @@ class _Arrivals:
         return min(_MINUTE_US, int(_SHORT * self.span))
 
     def _move(self, place: int, to_us: int, *, behind: int) -> None:
-        """Lets a record arrive when the clock says so, and behind another record at the earliest."""
+        """Lets a record arrive when the clock says so, and after another record at the earliest."""
         self.moved.add(place)
         self.keys[place] = (max(to_us, self.clock[behind]), self.count, place)
 
@@ -185,7 +186,7 @@ class _Arrivals:
             self._at_once(stretch[::2], self.clock[start] + length)
 
     def _stretch(self, start: int, length: int, least: int) -> list[int]:
-        """The places from one on whose clock lies within the length, and so many at least."""
+        """The places from `start` on, as far as the clock runs for `length`, and at least `least` of them."""
         end = self.clock[start] + length
         place = start
         while place < self.count - 1 and (self.clock[place] < end or place - start < least):

@@ -9,6 +9,7 @@ from typing import Any
 
 from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
+from streamproof.prove.scenario.sample_records import Found, Record
 from streamproof.prove.scenario.sample_time import TimeColumn, id_column, instant_us, time_columns, time_columns_of
 
 MOST_RECORDS = 50_000
@@ -23,25 +24,6 @@ FORMATS: Mapping[str, str] = {
     ".log": "text",
 }
 _LEAST_RECORDS = 2
-
-
-@dataclass(frozen=True)
-class Record:
-    """One record of a sample.
-
-    Parameters
-    ----------
-    raw
-        The line as it stands in a text format, without its line end; None for Parquet and Avro.
-    values
-        Every column of the sample with its value, typed as Arrow gives it; None where the record has none.
-    line
-        The line of the file that it stands on, from 1; 0 where the format has no lines.
-    """
-
-    raw: bytes | None
-    values: Mapping[str, Any]
-    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -187,20 +169,6 @@ def read_sample(
         left_out=found.left_out,
         of_types=found.of_types,
     )
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a reader of one format has found: records, columns with their types, and whether the file has more."""
-
-    records: Sequence[Record]
-    columns: Mapping[str, str]
-    more: bool
-    header: bytes | None = None
-    layout: Any = None
-    notes: tuple[str, ...] = ()
-    of_types: Mapping[str, str] = field(default_factory=dict)
-    left_out: int = 0
 
 
 def _format(path: Path, given: str | None) -> str:

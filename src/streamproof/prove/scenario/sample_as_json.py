@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
-from streamproof.prove.scenario.sample import Record, Sample
+from streamproof.prove.scenario.sample import Sample
+from streamproof.prove.scenario.sample_records import Record
 
 _OTHER_KEYS = re.compile(r"map<(?!string\b)")
 

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from streamproof.config.problems import did_you_mean
 from streamproof.core.paths import display
-from streamproof.doctor.lag.chunks import Chunk, Names
+from streamproof.doctor.skew.chunks import Chunk, Names
 from streamproof.errors import ConfigurationError, ScenarioError
 from streamproof.prove.scenario.left_out import LeftOut
-from streamproof.prove.scenario.sample import FORMATS, Record, read_sample
+from streamproof.prove.scenario.sample import FORMATS, read_sample
 from streamproof.prove.scenario.sample_arrays import instants, is_number, texts
 from streamproof.prove.scenario.sample_pieces import KAFKA, pieces, record_of, value_column
+from streamproof.prove.scenario.sample_records import Record
 from streamproof.prove.scenario.sample_time import instant_us, time_columns, time_columns_of, unit_of
 
 _LOOKED_AT = 5_000

@@ -11,7 +11,7 @@ from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.left_out import LeftOut
 from streamproof.prove.scenario.majority import of_field, of_json, strays
-from streamproof.prove.scenario.sample import Found, Record
+from streamproof.prove.scenario.sample_records import Found, Record
 from streamproof.prove.scenario.sample_types import (
     ColumnType,
     StructOf,
@@ -75,7 +75,7 @@ def json_lines(path: Path, most: int, *, forgiving: bool = False) -> Found:
 
 
 def csv_lines(path: Path, most: int, *, forgiving: bool = False) -> Found:
-    """The lines behind the header, one record each."""
+    """The lines after the header, one record each."""
     left_out = LeftOut(path)
     lines = lines_of(path, left_out)
     number, header, text = next(lines, (1, b"", ""))

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from streamproof.connectors.extras import library
 from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
-from streamproof.prove.scenario.sample import Found, Record
+from streamproof.prove.scenario.sample_records import Found, Record
 from streamproof.prove.scenario.sample_types import struct_ddl
 
 _ROWS_AT_ONCE = 4096

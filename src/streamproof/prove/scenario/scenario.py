@@ -186,7 +186,7 @@ class Rhythm(_Table):
 class SourceScenario(_Table):
     """The events of one source: their columns, in the order they are written, and the event time they cover.
 
-    `batches` says in how many batches they come, where that is not all of them: behind those the source delivers nothing.
+    `batches` says in how many batches they come, where that is not all of them: after those the source delivers nothing.
     """
 
     batches: Count | None = None

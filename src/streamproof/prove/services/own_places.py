@@ -95,7 +95,7 @@ class OwnNumber(OwnPlace):
 
 
 class OwnTopics(OwnPlace):
-    """Topics of Kafka: the servers are those of every scenario, so each topic is named by a word of its own, and is made before the job."""
+    """Topics of Kafka. All scenarios share the servers, so each topic has a name of its own, and is made before the job starts."""
 
     words = ("kafka",)
     means, client = "topics of Kafka", ("confluent_kafka", "kafka")

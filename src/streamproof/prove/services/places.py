@@ -20,7 +20,8 @@ from streamproof.config import (
     output_of,
 )
 from streamproof.prove.artifacts.reading import LEDGER
-from streamproof.prove.services.services import Published, own_name, reader
+from streamproof.prove.services.reader import Published
+from streamproof.prove.services.services import own_name, reader
 
 _A_DAY = timedelta(days=1)
 

@@ -2,13 +2,12 @@
 
 import re
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from streamproof.config import (
@@ -23,13 +22,13 @@ from streamproof.config import (
     SourceConfig,
 )
 from streamproof.core.ids import new_id, short
-from streamproof.core.manifest import LedgerEntry
 from streamproof.errors import LabError
 from streamproof.lab.api import tries_at
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.services import fetch, service, there
 from streamproof.lab.toxiproxy import Proxy, Toxiproxy
 from streamproof.prove.services.given import left, server
+from streamproof.prove.services.reader import Reader
 from streamproof.prove.services.stores import STORES
 
 if TYPE_CHECKING:
@@ -42,36 +41,6 @@ _SERVICE_OF: Mapping[type, str] = {
     RedisSink: "redis",
     HttpSink: "api",
 }
-
-
-@dataclass(frozen=True)
-class Published:
-    """A row that a service holds: its columns as JSON has them, the hidden ones too, and the batch that published it, where that is known."""
-
-    batch: int | None
-    values: Mapping[str, Any]
-
-
-class Reader(ABC):
-    """What a proof asks of one kind of service."""
-
-    @abstractmethod
-    def open(self, sink: ServiceSink) -> None:
-        """Makes the place that a scenario's output will be written to."""
-
-    @abstractmethod
-    def rows(self, sink: ServiceSink, types: Mapping[str, str]) -> Iterator[Published]:
-        """What readers of the output see; `types` are those of its columns, for a service that keeps none."""
-
-    @abstractmethod
-    def ledger(self, sink: ServiceSink, home: Path) -> Sequence[LedgerEntry]:
-        """What its ledger says; empty where a row can take the place of an earlier batch's, and counts say nothing. `home` is the folder
-        of what is staged.
-        """
-
-    @abstractmethod
-    def close(self, sink: ServiceSink) -> None:
-        """Removes the place."""
 
 
 def _bindings(config: JobConfig) -> Iterator[SourceConfig | SinkConfig]:
@@ -118,6 +87,7 @@ class Services:
     _stack: ExitStack = field(default_factory=ExitStack)
     _numbers: dict[str, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _gone: str = ""
     _proof: str = field(default_factory=lambda: f"sp{short(new_id())}")
 
     @property
@@ -156,6 +126,30 @@ class Services:
             except LabError:
                 return None
         return self._stack.enter_context(Toxiproxy(self.folder / "toxiproxy"))
+
+    def require_alive(self, *, look: bool) -> None:
+        """LabError where one of them has died by itself; from then on at once, since every scenario would wait for it in vain.
+
+        It is not started again: it may have lost what scenarios have in it, and their loss would be taken for the job's.
+
+        Parameters
+        ----------
+        look
+            Whether to look now; not while a fault may have ended one on purpose.
+        """
+        if look and not self._gone:
+            self._gone = next((each.dead for each in self.running.values() if each.dead), "")
+        if self._gone:
+            raise LabError(
+                f"A service of the proof has died: {self._gone}",
+                required="The services of a proof run to its end.",
+                remedy="Look whether the disk or the memory of the machine is full, and prove again.",
+            )
+
+    @property
+    def alive(self) -> bool:
+        """Whether none is known to have died."""
+        return not self._gone
 
     def leave(self) -> list[str]:
         """Removes what the proof has made in services that were given; says what could not be removed."""

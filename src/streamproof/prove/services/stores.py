@@ -1,10 +1,7 @@
 """Stores that a job connects to by itself: in each scenario an environment variable holds the URL of an empty one of its own."""
 
-import os
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from urllib.parse import quote, urlsplit
 
 
@@ -77,29 +74,6 @@ class Path(Store):
 
 STORES: Mapping[str, Store] = {"redis": Database(), "postgres": Schema(), "api": Path()}
 """By the name of the service."""
-
-
-_ONE_AT_A_TIME = threading.RLock()
-
-
-@contextmanager
-def in_environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Has the variables in the environment of this process meanwhile."""
-    with _ONE_AT_A_TIME:
-        yield from _changed(variables)
-
-
-def _changed(variables: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def _name(scenario: str) -> str:

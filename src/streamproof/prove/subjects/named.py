@@ -43,7 +43,7 @@ def named(
 
 
 def words_of(wanted: Wanted) -> tuple[str, ...]:
-    """What a command says of a PySpark job, behind its target."""
+    """What a command says of a PySpark job, after its target."""
 
     def pairs(option: str, given: Mapping[str, str]) -> list[str]:
         return [word for name, value in given.items() for word in (option, f"{name}={value}")]

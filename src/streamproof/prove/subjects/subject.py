@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 from streamproof.core.notes import Note
 from streamproof.prove.artifacts.comparing import PublishedRows
 from streamproof.prove.checkers import CheckResult
-from streamproof.prove.process.child import ChildResult
 from streamproof.prove.process.spark_settings import OURS, RARE
+from streamproof.prove.process.task import ChildResult
+from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.record.paths import Layout
-from streamproof.prove.subjects.binding import ScenarioBinding
 
 if TYPE_CHECKING:
+    from streamproof.prove.faults.planned import Injector
     from streamproof.prove.plan.planning import ScenarioPlan
+    from streamproof.prove.process.children import Children
     from streamproof.prove.process.engine import Engine
     from streamproof.prove.record.recording import Recording
     from streamproof.prove.services import Services
@@ -89,7 +91,10 @@ class Subject(ABC):
 
     @abstractmethod
     def child(self) -> Mapping[str, Any]:
-        """What a child is told, as JSON: the `kind` of the subject, and what that kind needs to find it again."""
+        """What a child is told, as JSON: the module that runs it (`process.runners`), and what that needs to find it again."""
+
+    def require_services(self, *, look: bool) -> None:  # noqa: B027 -- most subjects have none
+        """LabError where a service of the proof has died; `look` says whether to look now, or to go by what is known."""
 
     def open_places(self, name: str) -> None:  # noqa: B027 -- most subjects have nothing to do here
         """Makes the places of a scenario outside its folder."""
@@ -116,6 +121,10 @@ class Subject(ABC):
         self, recordings: Mapping[str, "Recording"], *, full: bool, quick: bool
     ) -> tuple[list["ScenarioPlan"], tuple[str, ...]]:
         """The scenarios beside the fault-free one, and in words which faults could not be tried here."""
+
+    def injectors(self, children: "Children") -> Sequence["Injector"]:
+        """Who does the faults that its plans have beside crashes, each with what it needs of this subject; none where they have none."""
+        return ()
 
     def remedy(self, folder: Path) -> bool:
         """Does what a person has to do where the subject does not start on a scenario's folder; whether there is such a thing."""

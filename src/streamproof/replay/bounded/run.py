@@ -93,7 +93,7 @@ def run_bounded(
 def _computed(
     bound: "BoundJob", session: "SparkSession", folder: str, end: threading.Event, say: Callable[[str], None]
 ) -> RunResult:
-    """Computes one query after the other into a folder, which is marked as whole behind the last one."""
+    """Computes one query after the other into a folder, which is marked as whole after the last one."""
     storage = _jvm.Storage(session)
     require_own(folder, bound.name, storage)
     began = monotonic_seconds()

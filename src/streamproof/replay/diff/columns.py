@@ -135,7 +135,7 @@ def _wider(mine: DataType, theirs: DataType) -> DataType:
 
 
 def _roomy(type_: DecimalType) -> DecimalType:
-    """A decimal with room for the digits of a text behind those of the type: a text that is cast to the type itself is rounded, and seems equal."""
+    """A decimal with room for the digits of a text after those of the type: a text that is cast to the type itself is rounded, and seems equal."""
     return DecimalType(_DIGITS, max(type_.scale, min(_BEHIND_POINT, _DIGITS - (type_.precision - type_.scale))))
 
 

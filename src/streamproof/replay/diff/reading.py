@@ -37,7 +37,7 @@ def read_rows(spark: SparkSession, rows: Rows) -> DataFrame:
     try:
         if rows.format == "avro":
             return _avro(spark, paths)
-        return spark.read.format(rows.format).options(**_OPTIONS[rows.format]).load(paths)
+        return _jvm.rows_of_named(spark, rows.format, paths, options=_OPTIONS[rows.format])
     except Exception as problem:
         if not _jvm.is_of_spark(problem):
             raise
@@ -46,19 +46,18 @@ def read_rows(spark: SparkSession, rows: Rows) -> DataFrame:
 
 def _avro(spark: SparkSession, paths: list[str]) -> DataFrame:
     """Files of Avro with the columns of the first and of the last: Spark takes those of one file, and columns come with later ones."""
-    reader = spark.read.format(AVRO)
-    found = reader.load(paths)
+    found = _jvm.rows_of_named(spark, AVRO, paths)
     files = sorted(found.inputFiles())
     if len(files) < 2:
         return found
     columns = StructType(list(found.schema.fields))
     known = {name.lower() for name in columns.names}
     for file in (files[0], files[-1]):
-        for field in reader.load(_path(file)).schema.fields:
+        for field in _jvm.rows_of_named(spark, AVRO, [_path(file)]).schema.fields:
             if field.name.lower() not in known:
                 known.add(field.name.lower())
                 columns.add(field.name, field.dataType, True)
-    return found if len(columns) == len(found.schema) else reader.schema(columns).load(paths)
+    return found if len(columns) == len(found.schema) else _jvm.rows_of_named(spark, AVRO, paths, columns=columns)
 
 
 def _path(uri: str) -> str:

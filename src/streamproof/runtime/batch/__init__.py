@@ -1,1 +1,1 @@
-"""One micro-batch behind Spark's work phase: stage, decide, publish (R2-R8)."""
+"""One micro-batch after Spark's work phase: stage, decide, publish (R2-R8)."""

@@ -106,9 +106,9 @@ def in_part(known: Manifest, section: Section, parts: int, why: str) -> StagedRo
 
 
 def another_driver(sink: Sink, incarnation: str, batch: int | None = None) -> TwoDrivers | None:
-    """The error where a store that lacks what this driver has left there was written by another one meanwhile; None where it says nothing of it.
+    """The error if another driver has written to a store meanwhile; None if the store does not say so.
 
-    Asked before a store is called emptied: a driver that was stopped, and goes on after another has taken over, meets what that one has done.
+    This is asked before a store is called emptied. A driver that was paused while another took over finds the other's entries, not its own.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ class Deciding:
     def _ledger_of(self, section: Section, batch: int) -> Sequence[LedgerEntry]:
         """What a ledger says of a batch without a manifest.
 
-        A store is asked from its first batch on until it knows nothing of one: those behind it, which are published in order, are new.
+        A store is asked from its first batch on until it knows nothing of one: those after it, which are published in order, are new.
         One that is down is not asked; an entry of another manifest is then met when the batch is published there.
         """
         sink = self.sinks[section.output]

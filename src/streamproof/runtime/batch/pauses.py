@@ -11,7 +11,7 @@ FIRST_SECONDS, LONGEST_SECONDS = 0.5, 30.0
 
 @dataclass
 class Pause:
-    """The pauses of one output: each twice as long as the one before, up to half a minute, of which a random part up to a half is taken off.
+    """The pauses of one output. Each is twice as long as the one before, up to half a minute; up to half of it is taken off at random.
 
     Parameters
     ----------

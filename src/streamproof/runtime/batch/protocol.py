@@ -1,4 +1,4 @@
-"""The life of one micro-batch behind Spark's work phase: stage, manifest, publish (PROTOCOL R3-R8)."""
+"""The life of one micro-batch after Spark's work phase: stage, manifest, publish (PROTOCOL R3-R8)."""
 
 import threading
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
@@ -18,6 +18,7 @@ from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.ids import new_id
 from streamproof.core.manifest import Chain, Manifest, first_unknown
 from streamproof.core.notes import Note, NoteCode
+from streamproof.core.phases import Phase
 from streamproof.errors import StagedRowsGone
 from streamproof.runtime.batch.contradictions import (
     taken_away,
@@ -35,12 +36,15 @@ from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, Ba
 from streamproof.runtime.watching.folders import FolderNotes
 from streamproof.runtime.watching.idle import IdleSources
 from streamproof.runtime.watching.leaps import Leaps
+from streamproof.runtime.watching.measures import Measures, Stopwatch
 from streamproof.runtime.watching.quiet import QuietSources
 from streamproof.stream.identity import MadeBy
 from streamproof.stream.node import Node
 from streamproof.stream.outputs import SideKind
 
 if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
     from streamproof._jvm import Doors, Storage
 
 _DIGEST_KEYS = ("input", "expanded", *COUNTED)
@@ -115,6 +119,7 @@ class BatchProtocol:
     idle: IdleSources
     losses: Losses
     folders: FolderNotes
+    measures: Measures
     parking: Parking | None = None
     parked: StructType | None = None
     """The columns of rows that wait, as Spark gives them."""
@@ -128,6 +133,7 @@ class BatchProtocol:
     _uncommitted: BatchCommitted | None = None
     """What is said of the newest batch once Spark has committed it."""
     _committing: threading.RLock = field(default_factory=threading.RLock)
+    _stream: "StreamingQuery | None" = None
 
     def __post_init__(self) -> None:
         self._staging = Staging(
@@ -148,6 +154,10 @@ class BatchProtocol:
         )
         self._deciding = Deciding(self.manifests, self.sinks, self.publisher, self.events, self.parking, self.accept_replay)
 
+    def follow(self, stream: "StreamingQuery") -> None:
+        """Says which of Spark's queries this is, once it has started."""
+        self._stream = stream
+
     def __call__(self, rows: _jvm.BatchRows, batch: int) -> None:
         try:
             self.run(rows, batch)
@@ -160,25 +170,30 @@ class BatchProtocol:
         self._is_committed(self._uncommitted)  # Spark begins no batch before it has committed the one before
         if self.ending:
             raise RunEnds
-        planned = monotonic_seconds()
+        planned, watch = monotonic_seconds(), Stopwatch()
+        watch.enter(Phase.PLAN)
         attempt = f"{batch:06d}-{self.identity.run}"
         logs = self.logs.of(batch)
         files = sum(len(read) for read in logs.fingerprint.files.values())
-        self.events.emit(BatchPlanned(self.identity.query, batch, _instant(logs.fingerprint.watermark_ms), files))
+        watermark = instant(logs.fingerprint.watermark_ms)
+        self.events.emit(BatchPlanned(self.identity.query, batch, watermark, files))
         self.logs.require_inputs(logs, batch, whole=self.whole_files)
-        staged = self._manifest(batch, attempt, logs, self._staging.stage(rows, batch, attempt, logs))
+        staged = self._manifest(batch, attempt, logs, self._staging.stage(rows, batch, attempt, logs, watch))
         manifest = self._deciding.decide(staged)
+        watch.enter(None)
         standing = monotonic_seconds()
         counts = self._counts(manifest)
         written = {section.output: section.digest.rows for section in manifest.sections}
         replayed = manifest is not staged
         self.events.emit(BatchStaged(self.identity.query, batch, counts, written, replayed, standing - planned))
+        watch.enter(Phase.PUBLISH)
         try:
             self.publisher.publish(manifest)
         except StagedRowsGone as gone:
             if manifest is not staged or gone.batch not in (None, batch):  # of an earlier batch that still waits
                 raise
             raise taken_away(gone, batch) from gone
+        watch.enter(None)
         self.losses.written_down(batch)
         if batch:
             self.publisher.drop_published(batch - 1)
@@ -192,21 +207,34 @@ class BatchProtocol:
         leap = self.leaps.saw(batch, logs, manifest.counts[SideKind.LATE])
         if leap is not None:
             self.events.emit(WatermarkLeapt(leap.query, leap.batch, leap.before, leap.after))
-        seconds = {"stage": standing - planned, "publish": monotonic_seconds() - standing}
-        self._uncommitted = BatchCommitted(self.identity.query, batch, counts, written, seconds)
+        self._uncommitted = BatchCommitted(self.identity.query, batch, counts, written, watermark, watch.milliseconds)
 
     def look_for_commit(self) -> None:
-        """Emits that the newest batch is committed, as soon as Spark's commit log says so; the run asks now and then, from its own thread."""
+        """Emits that the newest batch is committed, as soon as Spark's commit log says so; the run asks now and then, from its own thread.
+
+        Spark tells what a batch took right after it has committed it. So a query that still runs is waited for until it has.
+        """
         newest = self._uncommitted
         if newest is not None and self.logs.committed(newest.batch):
-            self._is_committed(newest)
+            self._is_committed(newest, measured_only=self._stream is not None and self._stream.isActive)
 
-    def _is_committed(self, event: BatchCommitted | None) -> None:
-        """Emits it, unless the other thread has."""
+    def _is_committed(self, event: BatchCommitted | None, *, measured_only: bool = False) -> None:
+        """Emits it, unless the other thread has; with `measured_only` not before Spark has told what it took."""
         with self._committing:
-            if event is not None and event is self._uncommitted:
-                self._uncommitted = None
-                self.events.emit(event)
+            if event is None or event is not self._uncommitted:
+                return
+            progress = self._progress_of(event.batch)
+            if progress is None and measured_only and self.events.emitter.heard:
+                return
+            self._uncommitted = None
+            self.events.emit(event if progress is None else self.measures.complete(event, progress))
+
+    def _progress_of(self, batch: int) -> Mapping[str, Any] | None:
+        """What Spark says of the newest batch that it has committed; None where nobody listens, or it has not said it yet."""
+        if self._stream is None or not self.events.emitter.heard:
+            return None
+        found = _jvm.newest_progress(self._stream)
+        return found if found is not None and found["batchId"] == batch else None
 
     def finish(self, patience_seconds: float, asked_to_end: Callable[[], bool] = bool) -> None:
         """At the end of a run: waits for stores that are down, unless it is asked to end, and removes what is staged of batches that are done.
@@ -284,7 +312,7 @@ class BatchProtocol:
         return self.manifests.read(earlier[-1]) if earlier else None
 
 
-def _instant(milliseconds: int) -> datetime | None:
+def instant(milliseconds: int) -> datetime | None:
     """The instant of a watermark; None where there is none yet, or it lies beyond the year 9999."""
     with suppress(OverflowError, ValueError):
         return from_micros(milliseconds * 1000) if milliseconds > 0 else None

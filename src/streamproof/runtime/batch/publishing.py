@@ -76,7 +76,7 @@ class Publisher:
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def look_back(self, committed: Sequence[int]) -> None:
-        """Finds what earlier runs have left waiting: of each output that may lag, from the newest batch to one that is published.
+        """Finds what earlier runs have left waiting: of each output that may fall behind, from the newest batch to one that is published.
 
         What is staged of published batches goes.
 
@@ -147,7 +147,7 @@ class Publisher:
                 self._emit_waiting(output)
 
     def begin(self, admit: Callable[[str], int]) -> None:
-        """Looks at every output that may lag, and publishes what waits for it.
+        """Looks at every output that may fall behind, and publishes what waits for it.
 
         Parameters
         ----------
@@ -289,7 +289,7 @@ class Publisher:
 
     @property
     def unseen(self) -> dict[str, int]:
-        """Of the outputs that were down when the run began, and could not be asked since, the newest batch that Spark had committed then."""
+        """By output the newest batch that Spark had committed when the run began, for outputs that have not answered since."""
         return {output: committed[-1] for output, committed in self._unseen.items() if committed}
 
     @property

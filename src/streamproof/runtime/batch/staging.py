@@ -13,7 +13,7 @@ from streamproof.connectors.files.formats import SPARK_NAME, write_options
 from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.core.manifest import Digest, Parked, Section, StagedFile
-from streamproof.core.paths import as_pattern
+from streamproof.core.phases import Phase
 from streamproof.runtime.batch.contradictions import already_staged
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.journal.manifests import ManifestStore
@@ -22,6 +22,7 @@ from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.rows.reports import DoorSums, sums_by_output
 from streamproof.runtime.rows.tally import tallied, tally_door
 from streamproof.runtime.rows.waiting import Waiting
+from streamproof.runtime.watching.measures import Stopwatch
 from streamproof.stream.node import Node
 from streamproof.stream.outputs import SideKind
 
@@ -69,7 +70,7 @@ class Staging:
         if self.parking is not None and self.parked is not None:
             self._waiting = Waiting(self.spark, self.doors, self.parking, self.parked, self._finished)
 
-    def stage(self, rows: _jvm.BatchRows, batch: int, attempt: str, logs: BatchLogs) -> Staged:
+    def stage(self, rows: _jvm.BatchRows, batch: int, attempt: str, logs: BatchLogs, watch: Stopwatch) -> Staged:
         """Computes the rows, once, and writes them; side rows have left inside the tasks.
 
         Raises
@@ -83,7 +84,9 @@ class Staging:
         staged = f"{place.staged_in}/{directory}"
         if self.storage.exists(staged):
             raise already_staged(staged, batch)
+        watch.enter(Phase.WORK)
         rows.write(place.format, staged, {**write_options(place.format), **NO_MARKER})
+        watch.enter(Phase.STAGE)
         sums = sums_by_output(self.doors.drain(batch))
         metrics = rows.sums()
         if not self._doors_checked:
@@ -102,7 +105,7 @@ class Staging:
         return Staged((*sections, *of_sides), counts, parked)
 
     def written_by_spark(self, batch: int, attempt: str, records: int) -> Staged:
-        """The same of a batch whose rows Spark itself has written to their topic, and which has read so many records.
+        """The same for a batch whose rows Spark has written to their topic itself; `records` is how many the batch has read.
 
         The section of the main output has no rows: nothing of it is to be published, by this trigger or by another one later.
         """
@@ -181,8 +184,8 @@ class Staging:
         place, directory = self._place(output), f"_staging/{attempt}"
         files = tuple(sorted(found.files, key=lambda file: file.name))
         if found.rows and place.format != "json":
-            raw = [as_pattern(f"{self.manifests.side_directory(output)}/{attempt}/{file.name}") for file in files]
-            rows = self.spark.read.schema(self.columns[output]).json(raw)
+            raw = [f"{self.manifests.side_directory(output)}/{attempt}/{file.name}" for file in files]
+            rows = _jvm.rows_of_named(self.spark, "json", raw, columns=self.columns[output])
             typed = rows if place.shared else self.sinks[place.output].encoded(rows)
             typed.write.format(SPARK_NAME[place.format]).options(**write_options(place.format), **NO_MARKER).save(
                 f"{place.staged_in}/{directory}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def along(operators: Sequence[Operator], known: Known, reader: Reader) -> Known:
-    """The columns behind the operators; a name that is not there goes to `reader.problems`, what cannot be looked at to `reader.unseen`."""
+    """The columns after the operators; a name that is not there goes to `reader.problems`, what cannot be looked at to `reader.unseen`."""
     look = _Looking(reader)
     for operator in operators:
         known = operator.columns(known, look)

@@ -88,8 +88,10 @@ class RecordedRows:
 
     isStreaming = True  # noqa: N815
 
-    def __init__(self, known: Known, reader: Reader, called: tuple[str, ...] = ()) -> None:
+    def __init__(self, known: Known, reader: Reader, called: tuple[str, ...] = (), below: Known | None = None) -> None:
         self.known, self.reader, self._called = known, reader, called
+        self._below = known if below is None else known.beside(below)
+        """What a filter may name: Spark also finds there the columns of the rows that a select, a drop or another name was made from."""
 
     @property
     def columns(self) -> list[str]:
@@ -98,23 +100,25 @@ class RecordedRows:
         return list(self.known.names)
 
     def _made(self, known: Known) -> "RecordedRows":
-        return RecordedRows(known, self.reader, self._called)
+        return RecordedRows(known, self.reader, self._called, self._below)
 
-    def _look(self, *columns: Any) -> None:
-        """Names as PySpark's methods take them: a text is the name of a column."""
+    def _look(self, *columns: Any, made: Iterable[str] = ()) -> None:
+        """Names as PySpark's methods take them: a text is the name of a column; `made` are those that the same call makes before it."""
+        besides = (*self._called, *made)
         for column in columns:
             for one in column if isinstance(column, list | tuple) else (column,):
-                self.reader.mentioned("transform()", _named(one) if isinstance(one, str) else one, self.known, besides=self._called)
+                self.reader.mentioned("transform()", _named(one) if isinstance(one, str) else one, self.known, besides=besides)
 
     def withColumn(self, name: str, column: "Column") -> "RecordedRows":  # noqa: N802 -- PySpark's names, here and below
         self._look(column)
         return self._made(self.known.with_column(name))
 
     def withColumns(self, columns: "Mapping[str, Column]") -> "RecordedRows":  # noqa: N802
-        self._look(*columns.values())
-        known = self.known
-        for name in columns:
+        known, made = self.known, list[str]()
+        for name, column in columns.items():
+            self._look(column, made=made)
             known = known.with_column(name)
+            made.append(name)
         return self._made(known)
 
     def withColumnRenamed(self, old: str, new: str) -> "RecordedRows":  # noqa: N802
@@ -130,9 +134,9 @@ class RecordedRows:
 
     def select(self, *columns: Any) -> "RecordedRows":
         given = [one for column in columns for one in (column if isinstance(column, list | tuple) else (column,))]
-        self._look(*given)
         known = Known(())
         for one in given:
+            self._look(one, made=known.names)
             name = _last_part(one) if isinstance(one, str) else output_of(one)
             known = self._selected(known, name, star=name == "*")
         return self._made(known)
@@ -141,7 +145,7 @@ class RecordedRows:
         given = [one for text in texts for one in (text if isinstance(text, list | tuple) else (text,))]
         known = Known(())
         for text in given:
-            self.reader.text("transform()", text, self.known, besides=self._called)
+            self.reader.text("transform()", text, self.known, besides=(*self._called, *known.names))
             found = read_text(text)
             known = self._selected(known, found.output if found else "", star=found is not None and found.star)
         return self._made(known)
@@ -156,7 +160,7 @@ class RecordedRows:
         )
 
     def filter(self, condition: Any) -> "RecordedRows":
-        self.reader.mentioned("transform()", condition, self.known, besides=self._called)
+        self.reader.mentioned("transform()", condition, self._below, besides=self._called)
         return self
 
     where = filter  # noqa: A003
@@ -177,7 +181,7 @@ class RecordedRows:
             names = columns_of(schema) if isinstance(schema, str) else schema.names
         except UnreadableSchema:
             return self._made(Known((), "the schema of mapInPandas() or mapInArrow() cannot be read without Spark"))
-        return self._made(Known(tuple(names)))
+        return RecordedRows(Known(tuple(names)), self.reader, self._called)
 
     mapInArrow = mapInPandas  # noqa: N815
 

@@ -16,7 +16,7 @@ FORMAT = Format("a record of accepted losses")
 
 @dataclass(frozen=True)
 class Loss:
-    """Of one output: how many batches are gone, the sum of their numbers, and the chain that the manifest behind batch `behind` goes on from."""
+    """Of one output: how many batches are gone, the sum of their numbers, and the chain that the manifest after batch `behind` goes on from."""
 
     count: int
     sum: int

@@ -20,7 +20,7 @@ FOLDER = "_streamproof"
 KEPT = 100
 """So many manifests stay, as many as Spark keeps of its own logs: no rule looks further back, but for batches that wait for an output."""
 _AT_ONCE = 20
-"""So many are removed with each batch, where an earlier version has left more."""
+"""So many are removed with each batch, where an output that had to wait has left more."""
 
 
 class ManifestStore:
@@ -137,7 +137,7 @@ class ManifestStore:
         newest
             The batch that was just published.
         waiting
-            Batches that an output still waits for; their manifests and all behind them stay.
+            Batches that an output still waits for; their manifests and all after them stay.
         """
         needed = min([newest - KEPT + 1, *(batch - 1 for batch in waiting)])
         if self._oldest is None:

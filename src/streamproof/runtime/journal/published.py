@@ -94,10 +94,10 @@ def require_account(manifests: ManifestStore, committed: Sequence[int]) -> None:
 
 
 def chain_before(manifests: ManifestStore, sink: Sink, output: str, before: Manifest | None, batch: int) -> Chain | None:
-    """The batches with rows that an output has had before `batch`, by the manifest `before` it; None where that cannot be told any more.
+    """The batches with rows that an output had before `batch`; None if nothing tells any more.
 
-    Of batches between the two, whose manifests are lost, the ledger tells, or what is staged. Versions before 0.2 did not write it down,
-    and kept every manifest.
+    The manifest `before` says which they were up to itself. If manifests between the two are lost, the ledger says it, or the staged rows. A
+    section that was staged when all earlier manifests were lost has no chain. Then the manifests since are counted.
     """
     if before is None:
         return Chain() if batch == 0 else None
@@ -125,7 +125,7 @@ def _before(sink: Sink, batch: int) -> Chain:
 
 
 def _missing(manifests: ManifestStore, sink: Sink, chain: Chain, last: int) -> list[int]:
-    """Batches that are gone from behind the oldest that is there, newest first: each batch names the one before, as do the manifests that are
+    """Batches that are gone, older than the oldest that is there, newest first: each batch names the one before, as do the manifests that are
     left.
     """
     missing: list[int] = []

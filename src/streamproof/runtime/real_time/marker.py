@@ -23,7 +23,7 @@ class Marker:
 
     def put(self) -> None:
         """Before the stream starts."""
-        self._storage.create_atomic(self._path, "Batches of the real-time trigger are accounted for behind Spark's commit.\n")
+        self._storage.create_atomic(self._path, "Batches of the real-time trigger are accounted for after Spark's commit.\n")
 
     def remove(self) -> None:
         """Before another trigger plans a batch."""

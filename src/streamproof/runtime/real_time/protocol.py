@@ -1,18 +1,20 @@
 """The life of a real-time batch: Spark writes and commits; then its manifest is made, and what it has rejected is published."""
 
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof import _jvm
 from streamproof.checkpoint.logs import positions_in
-from streamproof.core.clock import monotonic_seconds
 from streamproof.core.manifest import Manifest
+from streamproof.core.phases import Phase
 from streamproof.errors import CheckpointError, TwoDrivers
 from streamproof.runtime.batch.contradictions import other_manifest
-from streamproof.runtime.batch.protocol import BatchProtocol
+from streamproof.runtime.batch.protocol import BatchProtocol, instant
 from streamproof.runtime.real_time.slots import require_still_read
 from streamproof.runtime.watching.events import BatchCommitted
+from streamproof.runtime.watching.measures import Stopwatch
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryProgress
@@ -31,16 +33,13 @@ class RealTimeProtocol(BatchProtocol):
 
     said_under_way: ClassVar[str] = "its records are read again by the next start, and those that are in the topic are there twice."
     ends_between_batches: ClassVar[bool] = False
-    _stream: "StreamingQuery | None" = None
     _next: int = 0
     _doors_seen: bool = False
     _partitions: int | None = None
     """How many the first batch of this run has read."""
-    _began: float = field(default_factory=monotonic_seconds)
 
     def follow(self, stream: "StreamingQuery") -> None:
-        """Says which of Spark's queries this is, once it has started."""
-        self._stream = stream
+        super().follow(stream)
         self._next = max(self.manifests.batches(), default=-1) + 1
 
     def look_for_commit(self) -> None:
@@ -69,7 +68,7 @@ class RealTimeProtocol(BatchProtocol):
                 raise CheckpointError(
                     f"Batch {batch} of {self.identity.query} is over, and Spark has forgotten how many records it has read.",
                     required="It remembers the newest ones only; this driver has not looked for longer than that.",
-                    remedy="Run it again: the records of that batch and of all behind it are read again, and are in the topic twice. Where it "
+                    remedy="Run it again: the records of that batch and of all after it are read again, and are in the topic twice. Where it "
                     "happens again, take longer batches, or look what holds this driver up.",
                 )
             yield said[batch]
@@ -77,16 +76,21 @@ class RealTimeProtocol(BatchProtocol):
     def _account_for(self, progress: "StreamingQueryProgress") -> None:
         batch = progress.batchId
         self._require_doors_once()
-        began = monotonic_seconds()
+        watch = Stopwatch()
+        watch.enter(Phase.STAGE)
         self._require_own_logs(progress)
         attempt, logs = f"{batch:06d}-{self.identity.run}", self.logs.of(batch)
         manifest = self._manifest(batch, attempt, logs, self._staging.written_by_spark(batch, attempt, progress.numInputRows))
         # A sink without a ledger does not know what it has: it comes before the manifest, and may come again.
+        watch.enter(Phase.PUBLISH)
         self._publish_sides(manifest, exactly_once=False)
+        watch.enter(Phase.STAGE)
         self._require_own_logs(progress)
         if not self.manifests.create(manifest):
             raise other_manifest(manifest)
+        watch.enter(Phase.PUBLISH)
         self._publish_sides(manifest, exactly_once=True)
+        watch.enter(None)
         self.losses.written_down(batch)
         if batch:
             self.publisher.drop_published(batch - 1)
@@ -94,11 +98,10 @@ class RealTimeProtocol(BatchProtocol):
         sent = dict.fromkeys(self.targets[self.identity.query], manifest.counts["emitted"])
         self.done.add(manifest)
         self.done.rows.update(sent)
-        ended = monotonic_seconds()
-        seconds = {"stage": began - self._began, "publish": ended - began}
-        self._began = ended
         rows = {**{section.output: section.digest.rows for section in manifest.sections}, **sent}
-        self.events.emit(BatchCommitted(self.identity.query, batch, self._counts(manifest), rows, seconds))
+        watermark = instant(logs.fingerprint.watermark_ms)
+        event = BatchCommitted(self.identity.query, batch, self._counts(manifest), rows, watermark, watch.milliseconds)
+        self.events.emit(self.measures.complete(event, json.loads(progress.json)))
         self._require_all_read(logs)
 
     def _require_own_logs(self, progress: "StreamingQueryProgress") -> None:

@@ -32,7 +32,7 @@ def put_in_order(
     Raises
     ------
     CheckpointError
-        If another trigger has left a batch that is not over, or the newest batch is asked for again, which nobody can compute.
+        If another trigger has left a batch that is not over, or if the newest batch is asked for again: it cannot be computed again.
     TornCheckpoint
         If the newest manifest is torn.
     """
@@ -65,7 +65,7 @@ def _require_over(logs: QueryLogs, manifests: ManifestStore, newest: int) -> Non
 def _as_accounted(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, newest: int) -> list[Note]:
     """Lets Spark's logs of the newest batch be what its manifest says: another driver, or Spark's own clearing, may have changed them.
 
-    The manifest was written behind Spark's commit, so the batch was committed. `restore_logs`, which comes next, puts back the offsets.
+    The manifest was written after Spark's commit, so the batch was committed. `restore_logs`, which comes next, puts back the offsets.
     """
     manifest = manifests.whole(newest)
     if manifest is None:

@@ -28,7 +28,7 @@ def require_together(
 ) -> dict[str, str]:
     """Looks whether checkpoint, outputs and source belong together; the ids of the topics that are read, by name.
 
-    An output that may lag is looked at before the first publication there: its store may be down.
+    An output that may fall behind is looked at before the first publication there: its store may be down.
 
     Raises
     ------

@@ -26,12 +26,6 @@ def require_same(manifests: ManifestStore, made_by: MadeBy, *, accept_lateness: 
     newest = next(manifests.newest_first(), None)
     if newest is None:
         return []
-    if not newest.made_by:
-        said = (
-            f"The checkpoint {manifests.checkpoint} does not say what its state was made by, since an earlier version wrote it: "
-            "it is taken for this job's, and says so from its next batch on."
-        )
-        return [Note(NoteCode.MADE_BY_UNKNOWN, said)]
     if newest.made_by.get("operators") == made_by.get("operators") == NONE and _further_sources(newest.made_by) == _further_sources(
         made_by
     ):

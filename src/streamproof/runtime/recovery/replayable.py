@@ -187,7 +187,7 @@ def _files(storage: "Storage", folder: str) -> dict[str, int]:
 
 
 def _unreadable(spark: "SparkSession", checkpoint: str, batch: int) -> str | None:
-    """Why the state behind a batch cannot be loaded; None where it can, or where Spark's reader does not know how."""
+    """Why the state after a batch cannot be loaded; None where it can, or where Spark's reader does not know how."""
     try:
         with reachable(checkpoint) as path:
             for operator in operators(spark, path):

@@ -88,7 +88,7 @@ def mend_publications(manifest: Manifest, sinks: Mapping[str, Sink]) -> list[Not
 
 
 def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed: list[int], lost: Collection[str]) -> None:
-    """Publishes what Spark has committed and a sink that may not lag has not made visible, in order.
+    """Publishes what Spark has committed and a sink that may not fall behind has not made visible, in order.
 
     Parameters
     ----------

@@ -35,14 +35,14 @@ _DUPLICATE = "a row of its key was taken before"
 PARKED = "parked"
 """The door of rows that wait until their window is on time."""
 EXPANDED = "expanded"
-"""The door that nobody leaves by: a record's second window and those after it are counted there."""
+"""A door that lets every row pass. It counts a record's second window and further ones."""
 
 
 @dataclass
 class SideDoors:
-    """Takes rejected, filtered, late and, where they are asked for, duplicate rows out of the plan of one query.
+    """Takes rejected, filtered and late rows out of the plan of one query; duplicates too, if the job asks for them.
 
-    `directories` says below which directory the rows of a kind are staged; a kind that is missing there is only counted.
+    `directories` has the staging directory of each kind. Rows of a kind without a directory are only counted.
     """
 
     jvm: _jvm.Doors

@@ -166,14 +166,14 @@ class Parking:
 
 
 def require_writable(rows: DataFrame) -> None:
-    """JobDefinitionError for a column whose values do not come back from JSON, in which rows wait, as they were."""
+    """JobDefinitionError for a column whose values JSON changes. Rows wait as JSON."""
     for column in rows.schema.fields:
         why = next((said for said in map(_unfit, types_in(column.dataType)) if said), None)
         if why is not None:
             raise JobDefinitionError(
                 f'window(emit="corrections"): the column {column.name} is {column.dataType.simpleString()}.',
                 required=f"Rows wait in files of JSON until their window is on time, and {why} would not come back from there.",
-                remedy="Cast it in the aggregate, or in a transform behind it.",
+                remedy="Cast it in the aggregate, or in a transform after it.",
             )
 
 

@@ -29,7 +29,7 @@ ONE_TASK = 50_000
 """So many rows are read and sorted by one task: sending them to others would take longer."""
 _NEVER = 2**63 - 1
 _READ, _NEWEST = "waiting", "newest"
-"""Doors that nobody leaves by: rows that were read, and of them the newest of each window, are counted there by the end of their window."""
+"""Two doors that count and let every row pass: all rows that were read, and the newest row of each window, by the end of the window."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Waiting:
         return (self.parking.folded(batch, attempt, {int(end): rows for end, rows in found.reasons.items()}),)
 
     def _newest(self, named: Sequence[Parked], above: int, up_to: int, *, due: bool) -> DataFrame:
-        """Of the rows in these files whose windows end above one instant and up to another, microseconds UTC, the newest of each window."""
+        """The newest row of each window that ends after `above` and not after `up_to` (microseconds UTC), from these files."""
         in_one_task = sum(sum(one.ends.values()) for one in named) <= ONE_TASK
         plan = in_one_task, due
         if plan not in self._plans:

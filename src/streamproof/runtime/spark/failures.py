@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from streamproof import _jvm
-from streamproof.connectors.files import parquet_types
+from streamproof.connectors.files import names, parquet_types
 from streamproof.core.file_formats import FILE_FORMATS
 from streamproof.core.paths import path_of
 from streamproof.core.users_code import place_of, raised_in, remedy_for
@@ -65,6 +65,7 @@ def translated(problem: BaseException) -> StreamproofError:
         _staged_gone,
         _other_files,
         _other_folders,
+        names.refusal,
         _vanished,
         parquet_types.mismatch,
         _not_parquet,
@@ -177,7 +178,7 @@ def _not_in_real_time(causes: Sequence[str]) -> StreamproofError | None:
 
 
 def _no_cores_for_shuffle(causes: Sequence[str]) -> StreamproofError | None:
-    """Of the real-time trigger, whose stages run side by side."""
+    """The error for too few cores: with the real-time trigger all stages run side by side."""
     found = next((match for cause in causes if (match := _SLOTS.search(cause))), None)
     if found is None:
         return None

@@ -86,7 +86,7 @@ def _logging_to(log: Path) -> Callable[[], None]:
     tells = socketserver.BaseServer.handle_error
 
     def told(server: socketserver.BaseServer, request: Any, client: Any) -> None:
-        """Of PySpark's server for accumulators, whose connection ends with the JVM: it prints a trace by itself."""
+        """Logs an error of PySpark's accumulator server, which else prints a trace when its connection ends with the JVM."""
         if type(server).__module__.startswith("pyspark."):
             loggers[-1].error("%s broke off", type(server).__name__, exc_info=True)
         else:
@@ -107,7 +107,7 @@ def _logging_to(log: Path) -> Callable[[], None]:
 
 @contextmanager
 def passing_log() -> Iterator[Path]:
-    """A log for work that has no job to lie beside: it takes what Spark, its JVM and PySpark say, and is removed behind it."""
+    """A log for work that has no job to lie beside: it takes what Spark, its JVM and PySpark say, and is removed after it."""
     descriptor, name = tempfile.mkstemp(prefix="streamproof-", suffix=".log")  # its owner alone may read it
     os.close(descriptor)
     log = Path(name)

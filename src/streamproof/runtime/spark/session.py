@@ -1,8 +1,11 @@
 """Spark sessions with the settings our guarantees stand on."""
 
+import codecs
+import locale
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
 STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 STATE_STORES = "spark.sql.streaming.stateStore.providerClass"
+STATE_COUNTS = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
+"""Whether RocksDB counts the rows of a state. Each put costs twice as much then, so that it is off unless the job asks for it."""
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 ROCKSDB_OF_WINDOWS = "io.streamproof.WindowStateStoreProvider"
 """The same, which does not look at all windows in each batch. Spark's real-time trigger refuses every class but its own."""
@@ -26,7 +31,7 @@ STREAMING: Mapping[str, str] = {
     STATE_STORES: ROCKSDB,
     # Format 2 gives each attempt's state files names of their own, with checksums (R21).
     STATE_FORMAT: "2",
-    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
+    STATE_COUNTS: "false",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.adaptive.streaming.stateless.enabled": "false",
     # Spark's default are 96-bit integers, which Parquet has deprecated and other readers take for something else.
@@ -45,6 +50,7 @@ _QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parents[2] / 'log4j2.prope
 _PLANS_AS_JSON = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _LOGGING = "-Dstreamproof.log.level=error"
 """Beside `_QUIET`, where what is logged goes to a file."""
+_LOCALE = "LC_ALL"
 _PROCESS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -106,12 +112,32 @@ def start_session(
         builder = builder.config(key, value)
     with telling_of_a_dead_jvm():
         try:
-            _jvm.launch(wanted, log)
-            return builder.getOrCreate()
+            with names_in_utf8():
+                _jvm.launch(wanted, log)
+                return builder.getOrCreate()
         except PySparkRuntimeError as problem:
             if "JAVA_GATEWAY_EXITED" not in str(problem):
                 raise
             raise _ended_at_once(problem, log) from problem
+
+
+@contextmanager
+def names_in_utf8() -> Iterator[None]:
+    """While the JVM is started a locale whose encoding is UTF-8, where that of this process is another.
+
+    Java reads names of files by the locale of its process, whatever else it is told. With LC_ALL=C, or with a locale that the machine does
+    not have, each name beyond ASCII would be lost.
+    """
+    before = os.environ.get(_LOCALE)
+    if codecs.lookup(locale.getencoding()).name != "utf-8":
+        os.environ[_LOCALE] = "en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(_LOCALE, None)
+        else:
+            os.environ[_LOCALE] = before
 
 
 def _ended_at_once(problem: "PySparkRuntimeError", log: Path | None) -> StreamproofError:

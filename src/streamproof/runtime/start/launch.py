@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
-from streamproof.config import output_of
+from streamproof.config import KafkaSource, output_of
 from streamproof.connectors.files.source import CONTAINERS
 from streamproof.runtime.batch.protocol import BatchProtocol
 from streamproof.runtime.query import RunningQuery
@@ -12,6 +12,7 @@ from streamproof.runtime.real_time.marker import Marker
 from streamproof.runtime.real_time.protocol import RealTimeProtocol
 from streamproof.runtime.recovery import ownership
 from streamproof.runtime.spark.failures import translated
+from streamproof.runtime.spark.session import STATE_COUNTS
 from streamproof.runtime.start.plan import Planned
 from streamproof.runtime.start.recover import Recovered
 from streamproof.runtime.start.validate import Validated
@@ -19,6 +20,7 @@ from streamproof.runtime.watching.events import QueryStarted
 from streamproof.runtime.watching.folders import FolderNotes
 from streamproof.runtime.watching.idle import IdleSources
 from streamproof.runtime.watching.leaps import Leaps
+from streamproof.runtime.watching.measures import Measures
 from streamproof.runtime.watching.quiet import QuietSources
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
     Raises
     ------
     StreamproofError
-        If an output that may lag is not ours or does not take the rows, or Spark does not start the stream.
+        If an output that may fall behind is not ours or does not take the rows, or Spark does not start the stream.
     """
     query, sinks, events = valid.query, valid.sinks, valid.events
 
@@ -69,6 +71,7 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
         idle=_idle(valid),
         losses=recovered.losses,
         folders=FolderNotes(valid.spark, query.sources, query.config.resolve),
+        measures=_measures(valid),
         parking=recovered.parking,
         parked=planned.parked,
         steps=planned.steps,
@@ -78,8 +81,7 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
     first = max(valid.logs.batches("commits"), default=-1) + 1
     events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs, first))
     stream = _started(valid, planned, protocol)
-    if isinstance(protocol, RealTimeProtocol):
-        protocol.follow(stream)
+    protocol.follow(stream)
     return RunningQuery(query.name, stream, protocol, valid.advise)
 
 
@@ -91,6 +93,12 @@ def _idle(valid: Validated) -> IdleSources:
     idle = IdleSources(query.name, query.root.sources, after if union else {})
     idle.look_back(valid.logs)
     return idle
+
+
+def _measures(valid: Validated) -> Measures:
+    query = valid.query
+    topics = {name for name, source in query.sources.items() if isinstance(source, KafkaSource)}
+    return Measures(query.root.sources, topics, valid.spark.conf.get(STATE_COUNTS, "false") == "true")
 
 
 def _started(valid: Validated, planned: Planned, protocol: BatchProtocol) -> "StreamingQuery":

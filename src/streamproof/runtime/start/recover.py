@@ -1,4 +1,4 @@
-"""Second step of a start: what a crash has left is put right, and what was published is there, and whole (R2, R8, R20, R26)."""
+"""Second step of a start: puts right what a crash has left, and checks that everything published is there and whole (R2, R8, R20, R26)."""
 
 from dataclasses import dataclass
 

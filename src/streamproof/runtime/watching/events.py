@@ -1,15 +1,19 @@
-"""What a run says while it runs: typed events for a listener, in the order in which things happen (docs/reference/events.md)."""
+"""What a run says while it runs: typed events for its listeners, in the order in which things happen (docs/reference/events.md)."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode
 from streamproof.core.plain import plain_fields
+from streamproof.errors import ConfigurationError
 from streamproof.runtime.watching.result import QueryAccount, RunResult
+
+if TYPE_CHECKING:
+    from streamproof.runtime.watching.lag import Lag
 
 
 @dataclass(frozen=True)
@@ -139,15 +143,63 @@ class WatermarkLeapt(RunEvent):
 
 
 @dataclass(frozen=True)
+class OperatorState:
+    """What one operator with state holds after a batch, all its partitions together.
+
+    Parameters
+    ----------
+    operator
+        Spark's name of it, such as "stateStoreSave".
+    rows
+        How many; None where Spark does not count them, which is so unless the job asks for it.
+    updated, removed
+        How many this batch has put there, and taken away.
+    memory_bytes
+        What the state store takes in memory.
+    disk_bytes
+        The files that hold the state; None of a state store without files.
+    """
+
+    operator: str
+    rows: int | None
+    updated: int
+    removed: int
+    memory_bytes: int
+    disk_bytes: int | None
+
+
+@dataclass(frozen=True)
 class BatchCommitted(RunEvent):
-    """Spark has committed a batch: it is over. `counts` and `rows` are those that were staged; `seconds` is by phase, "stage" and "publish"."""
+    """Spark has committed a batch: it is over. `counts` and `rows` are those that were staged, `watermark` is the one it was planned with.
+
+    The other fields say what it took, and what it left (`measures.py`). What Spark has not told of it is None or empty.
+
+    Parameters
+    ----------
+    phases_ms
+        By phase ("plan", "work", "stage", "publish", "commit") how long it took.
+    total_ms
+        From the moment when Spark looked for input to its commit.
+    input_per_second, processed_per_second
+        Records that came in per second since the trigger before; records per second of `total_ms`.
+    lag
+        Of each partition of a topic, how much it had left to read.
+    state
+        Of each operator with state, what it holds now; first the one that is nearest the output.
+    """
 
     kind: ClassVar[str] = "batch-committed"
     query: str
     batch: int
     counts: Mapping[str, int]
     rows: Mapping[str, int]
-    seconds: Mapping[str, float]
+    watermark: datetime | None
+    phases_ms: Mapping[str, int]
+    total_ms: int | None = None
+    input_per_second: float | None = None
+    processed_per_second: float | None = None
+    lag: Sequence["Lag"] = ()
+    state: Sequence[OperatorState] = ()
 
 
 @dataclass(frozen=True)
@@ -209,32 +261,82 @@ class RunFailed(RunEvent):
 Listener = Callable[[RunEvent], None]
 
 
-def nobody(_: RunEvent) -> None:
-    """Nobody listens."""
-
-
 class Emitter:
-    """Gives the events of a run to one listener, one at a time, from whichever thread they come.
+    """Gives the events of a run to its listeners: one event at a time, from whichever thread it comes, to each listener in turn.
 
-    A listener that raises stops nothing: `failure` says what the first error was, and the next event is given to it all the same.
+    A listener that raises stops neither the run nor the others, and the next event is given to it all the same. `failures` has what the first
+    error of each was; the other listeners hear of it at once, as a note.
     """
 
-    def __init__(self, listener: Listener = nobody) -> None:
-        self.failure: CodedNote | None = None
-        self._listener, self._lock = listener, threading.RLock()
+    def __init__(self, *listeners: Listener) -> None:
+        self._listeners, self._lock = listeners, threading.RLock()
+        self._failed: dict[int, CodedNote] = {}
+        """By place of the listener."""
+
+    @property
+    def heard(self) -> bool:
+        """Whether anybody listens."""
+        return bool(self._listeners)
+
+    @property
+    def failures(self) -> list[CodedNote]:
+        """What listeners have raised, the first error of each, in the order in which they came."""
+        return list(self._failed.values())
 
     def emit(self, event: RunEvent) -> None:
-        """Gives an event to the listener, and returns when it has."""
+        """Gives an event to the listeners, and returns when all have had it."""
         with self._lock:
+            known = len(self._failed)
+            self._give(event)
+            while known < len(self._failed):  # who is told of a failure can fail at that
+                place, note = list(self._failed.items())[known]
+                known += 1
+                self._give(Note(query="", text=str(note), code=str(note.code)), but=place)
+
+    def _give(self, event: RunEvent, but: int | None = None) -> None:
+        for place, listener in enumerate(self._listeners):
+            if place == but:
+                continue
             try:
-                self._listener(event)
+                listener(event)
             except (Exception, SystemExit) as problem:  # noqa: BLE001 -- whatever a listener raises, the batch goes on
-                said = str(problem).partition("\n")[0]
-                told = (
-                    f"The listener of this run raised {type(problem).__name__}{f': {said}' if said else ''} at the event {event.kind}. "
-                    "The job went on; look into that function."
-                )
-                self.failure = self.failure or CodedNote(NoteCode.LISTENER_RAISED, told)
+                if place not in self._failed:
+                    self._failed[place] = CodedNote(NoteCode.LISTENER_RAISED, self._said(place, event, problem))
+
+    def _said(self, place: int, event: RunEvent, problem: BaseException) -> str:
+        first = str(problem).partition("\n")[0]
+        which = f" {name_of(self._listeners[place])} ({place + 1} of {len(self._listeners)})" if len(self._listeners) > 1 else ""
+        raised = f"raised {type(problem).__name__}{f': {first}' if first else ''}"
+        return f"The listener{which} of this run {raised} at the event {event.kind}. The job went on; look into that function."
+
+
+def listeners_in(given: Listener | Iterable[Listener] | None) -> tuple[Listener, ...]:
+    """The listeners that somebody has given: none, one, or several.
+
+    Raises
+    ------
+    ConfigurationError
+        If something among them cannot be called.
+    """
+    if given is None:
+        return ()
+    if callable(given):
+        return (given,)
+    found = tuple(given) if isinstance(given, Iterable) else (given,)
+    for place, each in enumerate(found, start=1):
+        if not callable(each):
+            which = f"Listener {place} of {len(found)}" if isinstance(given, Iterable) else "The listener"
+            raise ConfigurationError(
+                f"{which} of this run is {each!r}, which cannot be called.",
+                required="A listener is a function with one parameter, the event; listener= takes one or a list.",
+                remedy="Give the function itself, without calling it.",
+            )
+    return found
+
+
+def name_of(listener: Listener) -> str:
+    """How a listener is called in a note: by its name, or by its class where it is an object."""
+    return str(getattr(listener, "__qualname__", type(listener).__qualname__))
 
 
 @dataclass

@@ -112,7 +112,7 @@ class FolderNotes:
         found: list[Note] = []
         for name, source in self.sources.items():
             if isinstance(source, FilesSource):
-                seen = _jvm.seen_below(self.spark, self.resolve(source.path))
+                seen = _jvm.seen_below(self.spark, name, self.resolve(source.path))
                 found += self._left_out(name, source, seen.left_out)
                 found += self._changes(name, source, seen)
         new = [note for note in found if note not in self._said]
@@ -127,7 +127,7 @@ class FolderNotes:
         met = self._met.setdefault(name, {})
         for schema, file in sorted(seen.schemas.items(), key=lambda entry: entry[1]):
             met.setdefault(schema, file)
-        if not met:
+        if not met or seen.asked is None:
             return
         asked = [field for field in _fields(seen.asked).items() if not field[0].startswith(_jvm.FROM_PATH)]
         of_paths = [column.removeprefix(_jvm.FROM_PATH) for column in _fields(seen.asked) if column.startswith(_jvm.FROM_PATH)]

@@ -84,7 +84,7 @@ class IdleSources:
         return source in self.after and quiet >= self.after[source]
 
     def _least_of_others(self) -> int | None:
-        """What all sources that are not idle have reached; None where one of them has not been heard of since the start, or there is none."""
+        """The event time that all sources have reached, idle ones aside. None if one has delivered nothing since the start, or all are idle."""
         others = [source for source in self.sources if source not in self.now]
         if not others or any(source not in self._reached_ms for source in others):
             return None

@@ -18,12 +18,11 @@ _TIMEOUTS = {"request.timeout.ms": "8000", "default.api.timeout.ms": "10000"}
 
 
 @dataclass(frozen=True)
-class PartitionLag:
-    """One partition of a topic: the offset behind the last record that is published or waits staged, the end of the topic, and how many
+class Lag:
+    """One partition of a topic: the offset after the last record that is published or waits staged, the end of the partition, and how many
     offsets lie between; the marks of transactions have offsets too.
 
-    Where only committed records are read the end is the one behind the last of them that can be read; `undecided` offsets lie behind it, in
-    a transaction that is open, or behind one.
+    Where only committed records are read, the end is the offset after the last record that can be read.
     """
 
     source: str
@@ -32,6 +31,12 @@ class PartitionLag:
     position: int
     end: int
     lag: int
+
+
+@dataclass(frozen=True)
+class PartitionLag(Lag):
+    """The lag at the end of a run; `undecided` offsets lie after the end, in a transaction that is open, or after one."""
+
     undecided: int = 0
 
 
@@ -67,6 +72,21 @@ def lag_of(
                 PartitionLag(name, topic, number, position, end, max(0, end - max(position, offsets.first)), offsets.end - end)
             )
     return found
+
+
+def lag_when_planned(source: str, read_to: str, latest: str) -> Iterator[Lag]:
+    """The lag of each partition after a batch, from two offsets as Spark writes them; nothing of a source that is no topic.
+
+    Parameters
+    ----------
+    read_to, latest
+        Where the batch ended; where the topic ended when Spark planned it. So no broker is asked.
+    """
+    ends = positions_in(latest) or {}
+    for topic, positions in sorted((positions_in(read_to) or {}).items()):
+        for number, position in sorted(positions.items()):
+            if (end := ends.get(topic, {}).get(number)) is not None:
+                yield Lag(source, topic, number, position, end, max(0, end - position))
 
 
 def _positions(manifest: "Manifest") -> Iterator[tuple[str, int, int]]:

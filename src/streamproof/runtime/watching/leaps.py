@@ -15,7 +15,7 @@ _AHEAD_MS = 3_600_000
 
 @dataclass(frozen=True)
 class Leap:
-    """The watermark of `batch` and the one before (None where there was none), and the rows that were late behind that batch."""
+    """The watermark of `batch` and the one before (None where there was none), and the rows that were late after that batch."""
 
     query: str
     batch: int

@@ -1,4 +1,4 @@
-"""Sessions whose gap is that of a column, by themselves and behind a deduplication."""
+"""Sessions whose gap is that of a column, by themselves and after a deduplication."""
 
 from pyspark.sql import functions as F
 

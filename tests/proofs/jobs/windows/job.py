@@ -1,4 +1,4 @@
-"""Every kind of window, each an output of its own; the last one behind a deduplication, which decides by itself what is late."""
+"""Every kind of window, each an output of its own; the last one after a deduplication, which decides by itself what is late."""
 
 from pyspark.sql import functions as F
 

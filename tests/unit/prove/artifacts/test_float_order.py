@@ -1,10 +1,11 @@
 """What depends on the order of floats is alike within its step; what could be anything is named."""
 
+from decimal import Decimal
 from math import inf, nan
 
 import pytest
 
-from streamproof.prove.artifacts.float_order import alike, not_compared
+from streamproof.prove.artifacts.float_order import alike, not_compared, only_rounded
 
 TOLERANCE = 1e-9
 
@@ -36,3 +37,22 @@ def test_a_column_that_could_be_anything_is_named_unless_the_scenario_says_how_i
     assert found.as_dict()["code"] == "depends-on-float-order"
     assert found.name == "totals.level"
     assert '[expect] compare = { level = "exact" }' in found.says
+
+
+@pytest.mark.parametrize(
+    ("pairs", "rounded"),
+    [
+        ([(48_210.50, 48_210.49)], True),
+        ([(Decimal("48210.50"), 48_210.49)], True),
+        ([(Decimal("48210.50"), "48210.49")], True),  # as a store has it that keeps decimals as texts
+        ([(48_210.50, 49_905.50)], False),
+        ([(48_210.50, 48_210.49), (31, 32)], False),
+        ([(10_000, 10_001)], False),
+        ([(10_000, 10_000.5)], True),
+        ([("a", "b")], False),
+        ([(1.5, None)], False),
+        ([], False),
+    ],
+)
+def test_a_difference_by_rounding_is_told_from_another_value(pairs, rounded):
+    assert only_rounded(pairs) is rounded

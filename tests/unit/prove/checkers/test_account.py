@@ -25,7 +25,7 @@ def test_r15_an_event_in_two_places_is_named(once):
 
 
 def test_r15_a_final_window_that_is_still_in_state_counts_in_both_places(once):
-    """Only where a window gives several rows is it in state behind the first one."""
+    """Only where a window gives several rows is it in state after the first one."""
     view = once.queries[0]
     (by, _), contents = next(iter(view.model.emitted.items()))
     windows = {**view.left.state.windows, (by, contents.end_us): contents.vector}

@@ -27,7 +27,7 @@ RECORDS = [
     [at("e-5", 64), at("e-6", 130)],
     [at("e-7", 66), at("e-8", 67), at("e-9", 131)],
 ]
-"""The windows of 60 to 90 are on time in batch 2; two of the batches behind change that of client a."""
+"""The windows of 60 to 90 are on time in batch 2; two of the batches after change that of client a."""
 
 
 @pytest.fixture(params=[EARLY, CORRECTED], ids=["early", "corrections"])
@@ -115,6 +115,16 @@ def test_an_earlier_row_with_something_else_in_it_is_found(history, change, code
     result = check("revisions", with_rows(history, "totals", rows))
 
     assert code in {finding.code for finding in result.findings}
+    assert not any(finding.rounded for finding in result.findings)
+
+
+def test_a_revision_that_is_nearly_right_is_marked_as_one_that_rounding_may_have_made(history):
+    rows = rows_of(history, "totals")
+    rows[0] = changed(rows[0], total=rows[0].values["total"] * 1.0001)
+
+    (finding,) = check("revisions", with_rows(history, "totals", rows)).findings
+
+    assert (finding.code, finding.rounded) == ("other-value", True)
 
 
 def test_a_revision_of_the_wrong_batch_and_one_that_is_there_twice_are_found(history):

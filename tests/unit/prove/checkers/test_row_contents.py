@@ -23,6 +23,18 @@ def test_another_value_is_found_and_named():
     assert result.total == 1
     assert result.findings[0].event == "e-1"
     assert "another total" in result.findings[0].what
+    assert not result.findings[0].rounded
+
+
+def test_a_value_that_is_nearly_right_is_marked_as_one_that_rounding_may_have_made():
+    history = faultless(PLAIN, RECORDS)
+    first, *others = rows_of(history, "rows")
+    nearly = with_rows(history, "rows", [changed(first, total=first.values["total"] * 1.0001), *others])
+    wanted = {first.trace: {**history.queries[0].rows[first.trace], "n": 1}}
+    whole_too = replace(nearly, queries=[replace(nearly.queries[0], rows=wanted)])
+
+    assert [finding.rounded for finding in check("row-contents", nearly).findings] == [True]
+    assert [finding.rounded for finding in check("row-contents", whole_too).findings] == [False]
 
 
 @pytest.mark.parametrize(

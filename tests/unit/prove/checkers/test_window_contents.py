@@ -37,6 +37,17 @@ def test_r23_a_value_that_is_not_the_batch_querys_is_found(once):
         "total is not what the batch query gives",
         "total is not what the hand-written model gives",
     ]
+    assert not any(finding.rounded for finding in both.findings)
+
+
+def test_a_value_that_is_nearly_right_is_marked_as_one_that_rounding_may_have_made(once):
+    rows = rows_of(once, "totals")
+    rows[0] = changed(rows[0], total=rows[0].values["total"] * 1.0001)
+
+    findings = check("window-contents", with_rows(once, "totals", rows)).findings
+
+    assert [finding.rounded for finding in findings] == [True, True]
+    assert findings[0].as_dict()["rounded"] is True
 
 
 def test_a_column_that_a_transform_has_made_of_the_aggregates_is_compared_too(once):

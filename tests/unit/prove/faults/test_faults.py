@@ -7,9 +7,10 @@ import pytest
 
 from streamproof.core.phases import StepName
 from streamproof.prove.faults.catalogue import all_faults, strikes
-from streamproof.prove.faults.desk import Desk, report
-from streamproof.prove.faults.injection import waits
+from streamproof.prove.faults.fault import Strike
+from streamproof.prove.faults.injection_on_services import waits
 from streamproof.prove.plan.planning import in_words, struck
+from streamproof.prove.process.desk import Desk, report
 
 
 def steps(*names: str) -> list[StepName]:
@@ -68,7 +69,7 @@ def test_in_the_full_plan_it_strikes_at_every_step_of_every_output():
     found = ids(everywhere=True)
 
     assert {"publish/exposure@0:before+database-restarted+live", "publish/exposure@2:after+database-restarted+live"} <= set(found)
-    assert "publish/exposure@0:after+connection-lost+live" not in found  # there is no transaction behind the commit
+    assert "publish/exposure@0:after+connection-lost+live" not in found  # there is no transaction after the commit
 
 
 def test_an_outage_lasts_into_the_next_batch_where_there_is_one():
@@ -78,8 +79,8 @@ def test_an_outage_lasts_into_the_next_batch_where_there_is_one():
     assert outages == ["publish/exposure@1:before+postgres-outage+live"]
     assert everywhere == [f"publish/exposure@{batch}:before+postgres-outage+live" for batch in (0, 1)]
     (plan,) = [plan for plan in struck(strikes(RECORDED, ANNOUNCED, SINKS, SOURCES)) if plan.id in outages]
-    assert plan.strike is not None
-    assert str(plan.strike.fault.dies_at(plan.step)) == "stage/manifest@2:after"
+    assert isinstance(plan.injected, Strike)
+    assert str(plan.injected.fault.dies_at(plan.step)) == "stage/manifest@2:after"
     assert in_words(plan) == (
         "PostgreSQL is not reached until the process has died in the next batch and started again, "
         "before output exposure of batch 1 was published"

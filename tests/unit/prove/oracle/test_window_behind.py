@@ -1,4 +1,4 @@
-"""A window behind a window in the plain model: hours of half minutes are here minutes of half minutes; the watermark delay is 10 seconds."""
+"""A window after a window in the plain model: hours of half minutes are here minutes of half minutes; the watermark delay is 10 seconds."""
 
 import json
 from dataclasses import replace

@@ -6,10 +6,10 @@ import pytest
 
 from streamproof.core.phases import StepName
 from streamproof.errors import ScenarioError
+from streamproof.prove.options import Options
 from streamproof.prove.plan.planning import Mode, ScenarioPlan, chosen, in_order, in_words, live, quick, standard
 from streamproof.prove.record.images import Image
 from streamproof.prove.record.steps import Timeline, timeline
-from streamproof.prove.run import Options
 from unit.prove.record.recorder import LAYOUT, Recorder
 
 

@@ -4,11 +4,15 @@ import os
 import socket
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from streamproof.errors import StreamproofError
 from streamproof.prove.process import apart, served
 
 HEAD = """
@@ -72,6 +76,48 @@ with socket.create_server(("127.0.0.1", 0)) as own:
         assert run(ALLOWED + tried, real, listener) == ["False False False", "True True"]
 
 
+def test_a_server_that_comes_later_is_hidden_before_anything_runs(real, listener, tmp_path):
+    place = tmp_path / "later.sock"
+    helper = f"""
+import subprocess as _processes
+_started = []
+def start(script):
+    made = _processes.Popen([sys.executable, "-c", script], stdout=_processes.PIPE)
+    made.stdout.readline()
+    _started.append(made)
+    return Path({str(place)!r}).is_socket()
+def stop():
+    _started.pop().kill()
+"""
+    tried = f"""
+starts = "import socket, time; s = socket.socket(socket.AF_UNIX); s.bind({str(place)!r}); s.listen(); print(flush=True); time.sleep(30)"
+print(apart.do_outside(start, starts))
+apart.hide_servers()
+print(reached({str(place)!r}, socket.AF_UNIX))
+apart.do_outside(stop)
+"""
+    script = HEAD.replace("apart.enter(", helper.replace("{", "{{").replace("}", "}}") + "apart.enter(")
+    command = [sys.executable, "-c", script.format(network=True) + ALLOWED + tried, str(real), str(listener)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    if done.stdout.startswith("not allowed here"):
+        pytest.skip(done.stdout)
+
+    assert done.stdout.splitlines() == ["True", "False"], done.stderr
+
+
+def test_the_memory_of_the_machine_is_no_place_for_a_report_and_one_for_what_goes_with_the_proof(real, listener):
+    tried = """
+from streamproof.errors import EnvironmentProblem
+apart.writable(Path("/dev/shm/streamproof-scratch"))
+try:
+    apart.require_lasting(Path("/dev/shm/streamproof-report"))
+    print("taken")
+except EnvironmentProblem as refused:
+    print("of its own" in str(refused))
+"""
+    assert run(ALLOWED + tried, real, listener) == ["True"]
+
+
 def test_a_network_that_is_wanted_stays_while_files_are_kept(real, listener):
     tried = """
 print(reached_from_c(port), apart.state().network)
@@ -118,6 +164,32 @@ def test_a_system_without_namespaces_is_said_and_left_as_it_is(real, listener):
     said = run("print(apart.state().why, reached_from_c(port))", real, listener, **{apart.SWITCH: "off"})
 
     assert said == [f"{apart.SWITCH} is off True"]
+
+
+def test_threads_that_ask_outside_at_the_same_time_get_their_own_answers(monkeypatch):
+    ours, its = socket.socketpair()
+    monkeypatch.setattr(apart, "_helper", ours)
+
+    def answer() -> None:
+        for _ in range(24):
+            _, (asked,) = apart.receive(its)
+            time.sleep(0.005)
+            apart.send(its, (asked, None))
+
+    threading.Thread(target=answer, daemon=True).start()
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(apart.do_outside, abs, number) for number in range(24)]
+        assert [each.result(20) for each in asked] == list(range(24))
+
+
+def test_where_the_process_outside_has_ended_it_is_said(monkeypatch):
+    ours, its = socket.socketpair()
+    monkeypatch.setattr(apart, "_helper", ours)
+    its.close()
+
+    with pytest.raises(StreamproofError, match="has ended, and did not answer"):
+        apart.do_outside(abs, 1)
+    assert not apart.can_ask_outside()
 
 
 def _tells(*, told: int, listener, end) -> object:

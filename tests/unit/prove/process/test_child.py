@@ -2,7 +2,7 @@
 
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import RemedyAction, TornCheckpoint
-from streamproof.prove.process.child import ChildResult
+from streamproof.prove.process.task import ChildResult
 
 
 def test_a_result_comes_back_with_the_codes_of_error_remedy_and_notes() -> None:

@@ -4,10 +4,12 @@ from importlib.util import find_spec
 
 import pytest
 
-from streamproof.prove.process.imported_once import SCENARIOS_ON_SERVICES, TASKS, import_all
+from streamproof.prove.process.imported_once import TASKS, import_all
+from streamproof.prove.subjects.job.imported import SCENARIOS_ON_SERVICES
+from streamproof.prove.subjects.pyspark.preparation import PYSPARK_JOBS
 
 
-@pytest.mark.parametrize("module", [*SCENARIOS_ON_SERVICES, *TASKS])
+@pytest.mark.parametrize("module", [*SCENARIOS_ON_SERVICES, *PYSPARK_JOBS, *TASKS])
 def test_a_module_is_there(module: str) -> None:
     assert find_spec(module) is not None
 

@@ -1,13 +1,15 @@
 """Processes of scenarios: they draw random numbers of their own, as processes that start do (R17), and none is waited for for ever."""
 
+import os
 import socket
 import subprocess
 import sys
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
-from streamproof.prove.process.child import ChildTask
+from streamproof.prove.process.task import ChildResult, ChildTask
 from streamproof.prove.process.zygote import ChildDied, ChildHung, Zygote
 
 FORKS = """
@@ -41,7 +43,17 @@ def test_r17_two_forks_draw_different_numbers(fork: str, draw: str) -> None:
 def _task(folder: Path, port: int) -> ChildTask:
     """A job whose JVM is said to be behind a port."""
     data: dict[str, str] = {}
-    return ChildTask(folder.name, {"kind": "job"}, str(folder), str(folder), data, None, port, "secret", str(folder))
+    return ChildTask(
+        folder.name,
+        {"runner": "streamproof.prove.subjects.job.child"},
+        str(folder),
+        str(folder),
+        data,
+        None,
+        port,
+        "secret",
+        str(folder),
+    )
 
 
 def test_a_process_that_does_not_end_is_killed_and_one_that_dies_says_why(tmp_path: Path) -> None:
@@ -83,3 +95,21 @@ def test_when_the_proof_is_asked_to_end_what_runs_is_killed_and_nothing_begins(t
         with pytest.raises(ChildDied, match="asked to end"):
             zygote.submit(_task(tmp_path / "next", port=1)).result(0)
     zygote.end_all()  # also once it is closed
+
+
+def test_what_imported_code_prints_is_no_end_of_a_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sitecustomize.py").write_text("print('hello\\tworld', flush=True)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    with Zygote(tmp_path / "log", modules=[]) as zygote, pytest.raises(ChildDied):
+        zygote.submit(_task(tmp_path / "dies", port=1), 60).result(90)
+
+
+def test_a_result_that_cannot_be_read_is_said_and_the_next_one_is_read(tmp_path: Path) -> None:
+    with Zygote(tmp_path / "log", modules=[]) as zygote:
+        task = _task(tmp_path / "cut-off", port=1)
+        future: Future[ChildResult] = Future()
+        Path(task.result).write_text('{"code": ')
+        zygote._waiting["/cut"] = future, task
+        zygote._hear("0\t/cut")
+        with pytest.raises(ChildDied, match="its result cannot be read"):
+            future.result(0)

@@ -2,7 +2,9 @@
 
 import json
 import re
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,14 +12,14 @@ from streamproof.core.notes import Note, NoteCode
 from streamproof.core.phases import StepName
 from streamproof.errors import DataError, OutputInUse, PlanChanged, StoreEmptied, TwoDrivers, UnknownFormat
 from streamproof.prove.execution import _moved_away
-from streamproof.prove.faults.injection_on_files import attempts
 from streamproof.prove.faults.on_files import Case, NotMet, Unmet
 from streamproof.prove.faults.starts import OTHER_SETTINGS, OUTSIDE_SETTINGS
 from streamproof.prove.plan import on_files
 from streamproof.prove.plan.planning import Mode, ScenarioPlan, additional, chosen, in_words, standard
-from streamproof.prove.process.child import ChildResult
+from streamproof.prove.process.task import ChildResult
 from streamproof.prove.record.deaths import deaths_of_several
 from streamproof.prove.record.images import prefixes
+from streamproof.prove.record.journal import attempts
 from streamproof.prove.record.live import Action, arming_task
 from streamproof.prove.record.steps import timeline
 
@@ -178,7 +180,7 @@ def case(tmp_path):
         newest_us=lambda: NEWEST_US,
         max_future_us=FIVE_MINUTES_US,
         start=lambda **_: ChildResult(),
-        try_again=lambda: (True, ChildResult()),
+        armed=lambda: nullcontext(),  # type: ignore[arg-type, return-value]
         fired=True,
     )
 
@@ -186,6 +188,16 @@ def case(tmp_path):
 def carried_out(name, case):
     fault = next(fault for fault in on_files.FAULTS if fault.name == name)
     return fault.carry_out(case)
+
+
+@pytest.mark.parametrize(("fired", "tried", "both"), [(True, 2, True), (True, 1, False), (False, 2, False)])
+def test_a_task_was_tried_again_if_its_attempt_was_ended_and_another_one_wrote(case, fired, tried, both):
+    ended = ChildResult("x", "It stops.")
+    run = SimpleNamespace(start=lambda: ended, fired=fired, attempts=lambda batch: tried if batch == 1 else 0)
+    tried_again = replace(case, armed=lambda: nullcontext(run))
+
+    assert carried_out("task-retried", tried_again) is ended
+    assert tried_again.fired is both
 
 
 def stops_with(error, case, then=lambda: None):

@@ -199,7 +199,7 @@ def test_sessions_whose_gap_is_a_column_have_events_at_their_own_gap_and_gaps_th
     edges = named(made(around(shape, ddl="id string, client string, amount double, ts long"))[1])
 
     for words, apart in (("exactly a gap", 0), ("a tick less than a gap", -1_000), ("a tick more than a gap", 1_000)):
-        first, second = edges[f"that another follows by {words}"], edges[f"{words} behind another of its key"]
+        first, second = edges[f"that another follows by {words}"], edges[f"{words} after another of its key"]
         assert second.time_us - first.time_us == first.values["amount"] * SECOND + apart
         assert second.values["client"] == first.values["client"]
     gaps = {
@@ -271,7 +271,7 @@ def test_rivals_of_a_key_are_ordered_by_a_null_and_by_their_times():
     assert (older.values["id"], older.values["amount"]) == (newer.values["id"], newer.values["amount"])
     assert older.time_us == newer.time_us - 1_000
     for words, apart in (("exactly a gap", 0), ("a tick less than a gap", -1_000), ("a tick more than a gap", 1_000)):
-        first, second = edges[f"that another follows by {words}"], edges[f"{words} behind another of its key"]
+        first, second = edges[f"that another follows by {words}"], edges[f"{words} after another of its key"]
         assert (second.time_us - first.time_us, second.values["id"]) == (30 * SECOND + apart, first.values["id"])
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.perturb import UNPERTURBED, Perturbation, SampleEvent, perturb
-from streamproof.prove.scenario.sample import Record, Sample
+from streamproof.prove.scenario.sample import Sample
+from streamproof.prove.scenario.sample_records import Record
 
 START_US = 1_767_603_600_000_000
 

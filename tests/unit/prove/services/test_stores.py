@@ -1,13 +1,12 @@
 """Stores that a job keeps by itself: a scenario finds its own again, scenarios that are there together have different ones."""
 
-import os
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from streamproof.prove.services import Services
-from streamproof.prove.services.stores import STORES, in_environment
+from streamproof.prove.services.stores import STORES
 
 SERVERS = {"redis": "redis://127.0.0.1:1/0", "postgres": "postgresql://streamproof@127.0.0.1:2/streamproof"}
 
@@ -39,13 +38,3 @@ def test_the_number_of_a_scenario_that_is_over_is_given_again_and_zero_is_nobody
 
     assert outside.stores("d")["TOTALS"].endswith("/2")
     assert outside.stores("c")["TOTALS"].endswith("/3")
-
-
-def test_variables_are_there_meanwhile_and_then_as_before(monkeypatch):
-    monkeypatch.setenv("TOTALS", "of production")
-    monkeypatch.delenv("ROWS", raising=False)
-    with in_environment({"TOTALS": "a", "ROWS": "b"}):
-        assert (os.environ["TOTALS"], os.environ["ROWS"]) == ("a", "b")
-
-    assert os.environ["TOTALS"] == "of production"
-    assert "ROWS" not in os.environ

@@ -1,4 +1,4 @@
-"""The mistake: the position is committed first, and the rows are inserted by the transaction behind it."""
+"""The mistake: the position is committed first, and the rows are inserted by the transaction after it."""
 
 import json
 import os

@@ -85,7 +85,7 @@ public final class AvroRecord implements Serializable {
       BoundedDecoder decoder = resolved.decoder().over(value, HEADER);
       GenericRecord record = resolved.reader().read(null, decoder);
       if (!decoder.isEnd()) {
-        return row(null, "bytes behind the record of schema " + id, id);
+        return row(null, "bytes after the record of schema " + id, id);
       }
       return row((InternalRow) resolved.rows().deserialize(record).get(), null, id);
     } catch (IOException | RuntimeException broken) { // Avro has no one exception for bytes that are not of the schema

@@ -2,6 +2,7 @@ package io.streamproof;
 
 import java.io.Serializable;
 import java.util.Set;
+import java.util.TreeSet;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
@@ -12,8 +13,10 @@ import scala.collection.immutable.Map;
  *
  * @param header whether the first line of each file names its columns
  * @param none what stands for a null, besides nothing at all
+ * @param said the columns that the path of the file says, which are not looked for in it
  */
-record CsvDialect(StructType columns, boolean header, byte delimiter, byte quote, byte escape, String none) implements Serializable {
+record CsvDialect(StructType columns, boolean header, byte delimiter, byte quote, byte escape, String none, String said)
+    implements Serializable {
   static CsvDialect of(Map<String, String> options) {
     return new CsvDialect(
         (StructType) DataType.fromJson(options.apply("columns")),
@@ -21,7 +24,8 @@ record CsvDialect(StructType columns, boolean header, byte delimiter, byte quote
         (byte) options.apply("delimiter").charAt(0),
         (byte) options.apply("quote").charAt(0),
         (byte) options.apply("escape").charAt(0),
-        options.apply("none"));
+        options.apply("none"),
+        "");
   }
 
   /** The same for a file whose path says these columns. */
@@ -33,6 +37,6 @@ record CsvDialect(StructType columns, boolean header, byte delimiter, byte quote
     for (StructField column : columns.fields()) {
       others = names.contains(column.name()) ? others : others.add(column);
     }
-    return new CsvDialect(others, header, delimiter, quote, escape, none);
+    return new CsvDialect(others, header, delimiter, quote, escape, none, String.join(", ", new TreeSet<>(names)));
   }
 }

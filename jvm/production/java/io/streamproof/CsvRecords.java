@@ -13,7 +13,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 import scala.collection.AbstractIterator;
 
 /**
- * The records of a file of CSV, one after the other; each byte behind the header is in one of them, line ends aside.
+ * The records of a file of CSV, one after the other; each byte after the header is in one of them, line ends aside.
  *
  * <p>Line ends in quotes belong to the record. What is no record of the columns is a line by itself, and reading goes on with the next
  * line: a quote that nobody closes costs its own line, and not the rest of the file.
@@ -36,7 +36,7 @@ final class CsvRecords extends AbstractIterator<InternalRow> {
   private byte[] field = new byte[BUFFER];
   private int start; // of the record, in the buffer
   private int limit;
-  private int next; // behind the record, and its line end
+  private int next; // after the record, and its line end
   private boolean ended;
 
   /**
@@ -102,7 +102,11 @@ final class CsvRecords extends AbstractIterator<InternalRow> {
     if (end() == start) {
       return "an empty line";
     }
-    return fields.size() < object.width() ? "fewer fields than columns" : "more fields than columns";
+    if (fields.size() < object.width()) {
+      return "fewer fields than columns";
+    }
+    String aside = dialect.said();
+    return "more fields than columns" + (aside.isEmpty() ? "" : ": the path of the file says " + aside + ", so the file must not have it");
   }
 
   /** What is wrong with a header; null where it names every column once, in whatever order, and perhaps others. */
@@ -140,7 +144,7 @@ final class CsvRecords extends AbstractIterator<InternalRow> {
       quoted.add(isQuoted);
       if (!isDelimiter(at(place))) {
         if (!isLineEnd(at(place))) {
-          return "text behind a closing quote";
+          return "text after a closing quote";
         }
         next = behindLineEnd(place);
         return null;
@@ -149,7 +153,7 @@ final class CsvRecords extends AbstractIterator<InternalRow> {
     }
   }
 
-  /** Reads a field in quotes; the place behind its closing quote, or -1 where there is none. */
+  /** Reads a field in quotes; the place after its closing quote, or -1 where there is none. */
   private int readQuoted(int begin) {
     int place = begin;
     int length = 0;
@@ -189,7 +193,7 @@ final class CsvRecords extends AbstractIterator<InternalRow> {
     return start + place + width;
   }
 
-  /** The place in the buffer behind the last byte of the record, without its line end. */
+  /** The place in the buffer after the last byte of the record, without its line end. */
   private int end() {
     int end = next;
     if (end > start && buffer[end - 1] == '\n') {
@@ -207,7 +211,7 @@ final class CsvRecords extends AbstractIterator<InternalRow> {
     return letter == '\n' || letter == '\r' || letter == END;
   }
 
-  /** The byte at a place of the record; -1 behind the end of the file. */
+  /** The byte at a place of the record; -1 after the end of the file. */
   private int at(int place) {
     while (start + place >= limit) {
       if (ended) {

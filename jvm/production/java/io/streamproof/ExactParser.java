@@ -165,7 +165,7 @@ final class ExactParser extends JsonParserDelegate {
     }
   }
 
-  /** Behind the date that a text begins with; -1 where it begins with none, or with a year of more than four digits. */
+  /** After the date that a text begins with; -1 where it begins with none, or with a year of more than four digits. */
   private static int endOfDate(String text) {
     int at = 0;
     while (at < text.length() && Character.isWhitespace(text.charAt(at))) {
@@ -199,7 +199,7 @@ final class ExactParser extends JsonParserDelegate {
     return letter >= '0' && letter <= '9';
   }
 
-  /** Whether a fraction of a second has digits behind the microseconds that say something. */
+  /** Whether a fraction of a second has digits after the microseconds that say something. */
   private static boolean isFiner(String text) {
     int point = text.indexOf('.');
     if (point < 0) {

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.deploy.SparkHadoopUtil;
 import org.apache.spark.sql.Row;
@@ -46,7 +47,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * A folder of files, and the rows of some of them: each file once, whatever its name, with what the folders of its path say.
  *
  * <p>A folder {@code date=2026-03-02} gives its files a value for the column {@code date}, as text and as it stands there. It is a column
- * of its own ({@link #FROM_PATH} and the name) behind those of the file; null of a file that lies in no such folder.
+ * of its own ({@link #FROM_PATH} and the name) after those of the file; null of a file that lies in no such folder.
  *
  * <p>Options: {@code path}, with a backslash before each character that is no pattern; {@code streamproofFormat}, the reader of a file;
  * {@code streamproofColumns}, a list of the columns that a folder may name; {@code streamproofPath}, the path as it is configured; all
@@ -76,7 +77,6 @@ public final class Folder {
         ofPaths.add(field.name().substring(FROM_PATH.length()));
       }
     }
-    seen(spark, this.options.get(WRITTEN)).ask(columns.json());
     names = new FolderNames(path(), spark.sessionState().conf().caseSensitiveAnalysis());
   }
 
@@ -113,9 +113,43 @@ public final class Folder {
           new MetadataLogFileIndex(spark, new Path(path()), scalaMap(java.util.Map.of()), Option.empty()).allFiles());
     }
     Seq<Path> roots = SparkHadoopUtil.get().globPathIfNecessary(qualified(conf));
+    requireNames();
     return CollectionConverters.asJava(
         new InMemoryFileIndex(spark, roots, listing(), new Some<>(new StructType()), NoopCache$.MODULE$, Option.empty(), Option.empty())
             .allFiles());
+  }
+
+  /** Stops at a name that Java cannot read, where the file system does not. */
+  void requireNames() {
+    Configuration conf = spark.sessionState().newHadoopConf();
+    try {
+      Path path = qualified(conf);
+      FileSystem files = path.getFileSystem(conf);
+      if (LocalNames.areUnwatched(files)) {
+        LocalNames.requireBelow(files, CollectionConverters.asJava(SparkHadoopUtil.get().globPathIfNecessary(path)));
+      }
+    } catch (IOException problem) {
+      throw new java.io.UncheckedIOException(problem);
+    }
+  }
+
+  /** Stops where a log of Spark's own sink has come into a folder since the start: its name is escaped, so Spark does not look for it. */
+  void requireSameLog() {
+    String plain = path().replaceAll("\\\\(.)", "$1");
+    if (!plain.equals(path()) && hasLog(spark, plain)) {
+      requireSimple(plain);
+    }
+  }
+
+  /** Stops at a folder of Spark's own sink whose name looks like a pattern: Spark finds no file that the sink's log names. */
+  static void requireSimple(String folder) {
+    if (folder.matches("(?s).*[{}\\[\\]*?\\\\].*")) {
+      throw new IllegalStateException("streamproof-sink-log: " + folder);
+    }
+  }
+
+  private static boolean hasLog(SparkSession spark, String path) {
+    return FileStreamSink.hasMetadata(scalaList(List.of(path)), spark.sessionState().newHadoopConf(), spark.sessionState().conf());
   }
 
   private Path qualified(Configuration conf) {
@@ -150,7 +184,7 @@ public final class Folder {
             new Some<>(new PartitionSpec(ofFolders, scalaList(folders(files)))),
             Option.empty());
     requireSame(files, index);
-    FileFormat reader = reader();
+    FileFormat reader = WatchedFiles.of(reader(spark, format()), seen(spark, options.get(WRITTEN)));
     HadoopFsRelation relation =
         new HadoopFsRelation(index, ofFolders, ofFiles.asNullable(), Option.empty(), reader, scalaMap(inner), spark);
     return Dataset$.MODULE$.ofRows(spark, LogicalRelation$.MODULE$.apply(relation, isStreaming));
@@ -169,13 +203,14 @@ public final class Folder {
     }
   }
 
-  private FileFormat reader() {
+  /** Spark's reader of a format. */
+  static FileFormat reader(SparkSession spark, String format) {
     try {
-      Object found = DataSource.lookupDataSource(format(), spark.sessionState().conf()).getDeclaredConstructor().newInstance();
+      Object found = DataSource.lookupDataSource(format, spark.sessionState().conf()).getDeclaredConstructor().newInstance();
       Object reader = found instanceof FileDataSourceV2 newer ? newer.fallbackFileFormat().getDeclaredConstructor().newInstance() : found;
-      return WatchedFiles.of((FileFormat) reader, seen(spark, options.get(WRITTEN)));
+      return (FileFormat) reader;
     } catch (ReflectiveOperationException problem) {
-      throw new IllegalStateException("no reader of files: " + format(), problem);
+      throw new IllegalStateException("no reader of files: " + format, problem);
     }
   }
 
@@ -212,7 +247,13 @@ public final class Folder {
    */
   public static String found(org.apache.spark.sql.SparkSession session, String path) throws IOException {
     Path written = new Path(path);
-    if (written.getFileSystem(((SparkSession) session).sessionState().newHadoopConf()).exists(written)) {
+    FileSystem files = written.getFileSystem(((SparkSession) session).sessionState().newHadoopConf());
+    LocalNames.requireReadable(files, written);
+    if (hasLog((SparkSession) session, path)) {
+      requireSimple(path);
+      return path;
+    }
+    if (files.exists(written)) {
       return path.replaceAll("[{}\\[\\]*?\\\\]", "\\\\$0");
     }
     return SparkHadoopUtil.get().isGlobPath(written) ? path : null;
@@ -232,14 +273,12 @@ public final class Folder {
 
   /**
    * What this Spark has met below a configured path, as an object of JSON: {@code leftOut}, the folders whose files were not read, relative
-   * to it; {@code asked}, the columns that are read; {@code schemas}, those of the files that were opened, each with one of these files.
+   * to it; {@code schemas}, those of the files that were opened, each with one of these files.
    */
   public static String met(org.apache.spark.sql.SparkSession session, String path) throws JsonProcessingException {
     java.util.Map<String, Object> found = new HashMap<>();
-    SeenSchemas seen = seen(session, path);
     found.put("leftOut", FolderFilter.leftOut(path));
-    found.put("asked", seen.asked());
-    found.put("schemas", seen.value());
+    found.put("schemas", seen(session, path).value());
     return new ObjectMapper().writeValueAsString(found);
   }
 
@@ -263,7 +302,8 @@ public final class Folder {
     return found;
   }
 
-  private static List<String> list(String json) {
+  /** A list of texts (JSON). */
+  static List<String> list(String json) {
     try {
       return List.of(new ObjectMapper().readValue(json, String[].class));
     } catch (JsonProcessingException problem) {
@@ -275,11 +315,11 @@ public final class Folder {
     return scalaList(List.of());
   }
 
-  private static <T> Seq<T> scalaList(List<T> from) {
+  static <T> Seq<T> scalaList(List<T> from) {
     return CollectionConverters.asScala(from).toList();
   }
 
-  private static Map<String, String> scalaMap(java.util.Map<String, String> from) {
+  static Map<String, String> scalaMap(java.util.Map<String, String> from) {
     return scala.collection.immutable.Map$.MODULE$.from(CollectionConverters.asScala(from));
   }
 }

@@ -17,18 +17,11 @@ final class FolderNames {
   private final int above;
 
   /**
-   * @param path the folder of the source, in which only what begins below the first pattern counts
+   * @param path the folder of the source, or the pattern of such; only what lies below it counts, as for Spark
    */
   FolderNames(String path, boolean isCaseSensitive) {
     this.isCaseSensitive = isCaseSensitive;
-    int literal = 0;
-    for (String part : Depth.parts(path)) {
-      if (Depth.hasPattern(part)) {
-        break;
-      }
-      literal++;
-    }
-    above = literal;
+    above = Depth.parts(path).size();
   }
 
   /** By name of a column the text that the folders of a file give it, the innermost if there are several. */

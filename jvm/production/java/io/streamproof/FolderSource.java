@@ -7,6 +7,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SQLContext;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.apache.spark.sql.execution.streaming.Offset;
 import org.apache.spark.sql.execution.streaming.Source;
 import org.apache.spark.sql.execution.streaming.runtime.FileStreamSource;
@@ -51,6 +52,14 @@ public final class FolderSource implements StreamSourceProvider {
       super(spark, folder.path(), folder.format(), folder.columns(), Folder.none(), metadataPath, folder.listing());
       this.folder = folder;
       log = new FileStreamSourceLog(FileStreamSourceLog$.MODULE$.VERSION(), spark, metadataPath);
+    }
+
+    @Override
+    public org.apache.spark.sql.connector.read.streaming.Offset latestOffset(
+        org.apache.spark.sql.connector.read.streaming.Offset start, ReadLimit limit) {
+      folder.requireNames();
+      folder.requireSameLog();
+      return super.latestOffset(start, limit);
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathFilter;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
 
@@ -15,8 +16,11 @@ import org.apache.hadoop.fs.permission.FsPermission;
  *
  * <p>Without Hadoop's native library {@link RawLocalFileSystem} starts {@code chmod} for every file it creates and {@code readlink}
  * for every rename through {@code FileContext}: some 50 ms each, most of the time of a small batch. What lies on the disk is the same.
+ * And it leaves no file out because of its name, see {@link LocalNames} and {@link Globs}.
  */
 public class ForklessFileSystem extends RawLocalFileSystem {
+  private static final PathFilter ANY = path -> true;
+
   @Override
   public void setPermission(Path path, FsPermission permission) throws IOException {
     String mode = permission.getUserAction().SYMBOL + permission.getGroupAction().SYMBOL + permission.getOtherAction().SYMBOL;
@@ -25,6 +29,23 @@ public class ForklessFileSystem extends RawLocalFileSystem {
     } catch (UnsupportedOperationException notPosix) {
       super.setPermission(path, permission);
     }
+  }
+
+  /** Stops at a name that Java cannot read: Hadoop leaves such a file out. */
+  @Override
+  public FileStatus[] listStatus(Path path) throws IOException {
+    LocalNames.require(pathToFile(path));
+    return super.listStatus(path);
+  }
+
+  @Override
+  public FileStatus[] globStatus(Path pattern) throws IOException {
+    return globStatus(pattern, ANY);
+  }
+
+  @Override
+  public FileStatus[] globStatus(Path pattern, PathFilter filter) throws IOException {
+    return Globs.found(this, pattern, filter);
   }
 
   @Override
@@ -50,6 +71,16 @@ public class ForklessFileSystem extends RawLocalFileSystem {
 
     protected WithChecksums(ForklessFileSystem files) {
       super(files);
+    }
+
+    @Override
+    public FileStatus[] globStatus(Path pattern) throws IOException {
+      return globStatus(pattern, ANY);
+    }
+
+    @Override
+    public FileStatus[] globStatus(Path pattern, PathFilter filter) throws IOException {
+      return Globs.found(this, pattern, filter);
     }
 
     /** Hadoop makes the name of a checksum into a path, where the part before a colon would be a scheme: such a file could not be opened. */

@@ -16,7 +16,7 @@ public final class Operators {
   private Operators() {}
 
   /**
-   * Their names from the top, a line each, of those that read the stream: nothing is said of a table that it is joined with. Behind {@code
+   * Their names from the top, a line each, of those that read the stream: nothing is said of a table that it is joined with. After {@code
    * Generate} stands the name of its function; a join with another stream, or with the same one again, is one {@code of streams}. (Spark itself
    * refuses a subquery that reads a stream.)
    */

@@ -13,7 +13,6 @@ final class SeenSchemas extends AccumulatorV2<String[], Map<String, String>> {
   private static final int KEPT = 100;
   private static final Map<String, SeenSchemas> OF_FOLDERS = new ConcurrentHashMap<>();
 
-  private transient volatile String asked;
   private Map<String, String> fileOf = new TreeMap<>();
 
   /** Those of the files of a folder, as long as this Spark runs. */
@@ -25,15 +24,6 @@ final class SeenSchemas extends AccumulatorV2<String[], Map<String, String>> {
           context.register(made, "schemas of " + path);
           return made;
         });
-  }
-
-  /** The columns that are read (JSON). */
-  void ask(String columns) {
-    asked = columns;
-  }
-
-  String asked() {
-    return asked;
   }
 
   @Override

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Whether a line holds anything but white space behind its first JSON value.
+ * Whether a line holds anything but white space after its first JSON value.
  *
  * <p>Spark's parser reads the first value of a line and passes over the rest, so a second record would be lost. A line whose first
  * value cannot be parsed is left to Spark's parser, with whose options this one reads.
@@ -70,6 +70,6 @@ public final class TextBehindRecord implements Serializable {
 
   @Override
   public String toString() {
-    return "text behind record";
+    return "text after record";
   }
 }

@@ -31,7 +31,7 @@ public final class ZoneWindows implements Serializable {
 
   /**
    * @param unit "day", "week" or "month"
-   * @param minutes the times behind midnight at which windows begin, from early to late
+   * @param minutes the times after midnight at which windows begin, from early to late
    */
   public ZoneWindows(String unit, int[] minutes, String zone) {
     this.unit = unit;

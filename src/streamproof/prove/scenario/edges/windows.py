@@ -62,11 +62,11 @@ def _apart(board: Board, kind: PlainWindow, by: tuple[str, ...], before: int) ->
         first = board.put(0, Edge(f"that another follows by {words}"), time_us=at, values=own)
         if first is not None:
             keys = {name: first.values[name] for name in by if name in first.values}
-            board.put(0, Edge(f"{words} behind another of its key"), time_us=at + gap + offset, values=keys)
+            board.put(0, Edge(f"{words} after another of its key"), time_us=at + gap + offset, values=keys)
 
 
 def _own_gaps(board: Board, gap: PlainGap) -> int | None:
-    """Events whose own gap is none, just below what is too long, and just that; gives seconds that are a gap, where the column can have them."""
+    """Adds events at the edges of a gap: no gap, the longest gap, a gap just too long. Gives the seconds of a valid gap, if the column takes seconds."""
     found = re.search(rf"(?<!\w){re.escape(gap.column)}(?!\w)[\s:]+(\w+)", board.around.ddl, re.IGNORECASE)
     longest = gap.at_most_us // 1_000_000
     can = found is not None and found[1].lower() in ("int", "integer", "bigint", "long", "float", "real", "double")

@@ -1,6 +1,6 @@
 """The aggregates that were asked for, in the oracle's batch query: Spark's own as they are, accumulators added row by row, sketches exactly.
 
-Of what the product makes of declared aggregates nothing is taken but the sketch's own value: a transform behind `aggregate` may use it. Where
+Of what the product makes of declared aggregates nothing is taken but the sketch's own value: a transform after `aggregate` may use it. Where
 such a transform has put another value in a sketch's column, that is compared with nothing.
 """
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from streamproof.config import FilesSource, RateSource, ServiceSink, output_of
 from streamproof.prove.artifacts.reading import OutputLayout, QueryLayout
+from streamproof.prove.process.environment import in_environment
+from streamproof.prove.record.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.services.places import sink_at, source_at
-from streamproof.prove.services.stores import in_environment
-from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.binding.bound import BoundJob
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from streamproof.core.notes import Note
 from streamproof.prove.process import machine
-from streamproof.prove.process.child import JOB_RAISED, OWN_FAULT, ChildResult, ChildTask
 from streamproof.prove.process.spark_settings import OURS
-from streamproof.prove.subjects.binding import CHECKPOINT, TYPES, ScenarioBinding
+from streamproof.prove.process.task import JOB_RAISED, OWN_FAULT, ChildResult, ChildTask
+from streamproof.prove.record.binding import CHECKPOINT, TYPES, ScenarioBinding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     from streamproof.core.users_code import place_of, raised_in, remedy_for, said
     from streamproof.errors import StreamproofError
     from streamproof.prove.artifacts.state_file import write_state, write_unread
-    from streamproof.prove.services.crash import WatchedSteps
+    from streamproof.prove.process.watched_steps import WatchedSteps
     from streamproof.prove.subjects.job.binding import bind_job
     from streamproof.runtime.start.options import Start
     from streamproof.runtime.start.query import start_query
@@ -113,7 +113,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
 
 
 def _with_another_lag(config: "JobConfig") -> "JobConfig":
-    """The job with a lag that is a second longer, for every source that has one: it keeps other state."""
+    """The job with a delay that is a second longer, for every source that has one: it keeps other state."""
     sources: dict[str, SourceConfig] = {}
     for name, source in config.source.items():
         time = source.event_time

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from streamproof._jvm import Storage
 from streamproof.config import FilesSink
+from streamproof.prove.process.environment import in_environment
+from streamproof.prove.record.binding import OUT
 from streamproof.prove.services.places import written
-from streamproof.prove.services.services import Published
-from streamproof.prove.services.stores import in_environment
-from streamproof.prove.subjects.binding import OUT
+from streamproof.prove.services.reader import Published
 from streamproof.prove.subjects.job.binding import bind_job
 from streamproof.runtime.binding.sinks import sink_of
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from streamproof.config import JobConfig
-    from streamproof.prove.subjects.binding import ScenarioBinding
+    from streamproof.prove.record.binding import ScenarioBinding
 
 
 def harvest_own(binding: "ScenarioBinding", config: "JobConfig", spark: "SparkSession") -> None:

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import CharType, DataType, LongType, StringType, StructField, StructType, VarcharType
 
+from streamproof import _jvm
 from streamproof.config import KafkaSource
 from streamproof.prove.scenario.generate import TRACE, Event
 from streamproof.stream.names import quoted
@@ -35,7 +36,7 @@ def plain_rows(
     assert isinstance(declared, StructType), "columns with their types parse to a struct"
     others = [StructField(field.name, _text(field.dataType)) for field in declared.fields if field.name != time_column]
     schema = StructType([StructField(TRACE, StringType()), StructField(_TIME, LongType()), *others])
-    rows = spark.read.schema(schema).json(str(file))
+    rows = _jvm.rows_of_named(spark, "json", [str(file)], columns=schema)
     instant = F.timestamp_micros(_TIME)
     return rows.select(TRACE, *[instant.alias(name) if name == time_column else F.col(quoted(name)) for name in declared.names])
 
@@ -100,5 +101,5 @@ def _of_name(name: str) -> Any:
 
 
 def _schema_id() -> Any:
-    """The four bytes behind the first one."""
+    """The four bytes after the first one."""
     return F.conv(F.hex(F.substring("value", 2, 4)), 16, 10).cast("int")

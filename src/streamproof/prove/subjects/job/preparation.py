@@ -8,16 +8,16 @@ from streamproof.errors import ScenarioError
 from streamproof.prove.oracle.asked import shape_asked
 from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.process.engine import Engine
-from streamproof.prove.process.imported_once import SCENARIOS, SCENARIOS_ON_SERVICES
+from streamproof.prove.process.environment import in_environment
+from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.scenario.generate import Event
 from streamproof.prove.scenario.scenario import Scenario, load_scenario
 from streamproof.prove.services import Services, needed
-from streamproof.prove.services.stores import in_environment
-from streamproof.prove.subjects.binding import ScenarioBinding
 from streamproof.prove.subjects.job.as_written import event_time_asked
 from streamproof.prove.subjects.job.binding import bind_job
 from streamproof.prove.subjects.job.calls import calls_of
 from streamproof.prove.subjects.job.exercised import require_known
+from streamproof.prove.subjects.job.imported import SCENARIOS, SCENARIOS_ON_SERVICES
 from streamproof.prove.subjects.job.last_rows import facts_in
 from streamproof.prove.subjects.job.subject import JobSubject, exercises_of
 from streamproof.prove.subjects.job.writing import add_edges, data_of, make_events, write_scenario

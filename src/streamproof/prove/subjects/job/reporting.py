@@ -1,24 +1,45 @@
 """What a report says of a job of ours: title, what was not exercised or compared, the event-time picture, its outputs and guarantees."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
-from streamproof.config import FilesSink, ServiceSink
+from streamproof.config import FilesSink, JobConfig, ServiceSink
 from streamproof.connectors import services
 from streamproof.connectors.files.sink import guarantee_at
 from streamproof.core.account import PLACES
 from streamproof.core.notes import Note, NoteCode
 from streamproof.prove.artifacts.float_order import NotCompared, not_compared
 from streamproof.prove.artifacts.history import History, QueryView
-from streamproof.prove.subjects.job.exercised import is_allowed, not_exercised
-from streamproof.prove.subjects.job.subject import JobSubject
+from streamproof.prove.scenario.scenario import Scenario
+from streamproof.prove.subjects.job.arrivals import Arrivals
+from streamproof.prove.subjects.job.exercised import Exercise, is_allowed, not_exercised
+from streamproof.prove.subjects.job.writing import Written
+from streamproof.runtime.binding.bound import BoundJob
 from streamproof.runtime.spark.session import weaker_state
 
 _POINTS = 3_000
 NO_PICTURE: Mapping[str, Any] = {"points": [], "watermark": [], "windows": [], "batches": []}
 
 
-def report_of(subject: JobSubject, history: History | None) -> dict[str, Any]:
+class Reported(Protocol):
+    """What is asked of a job of ours for its report."""
+
+    config: JobConfig
+    scenario: Scenario
+    bound: BoundJob
+    written: Written
+
+    @property
+    def noun(self) -> str: ...
+
+    @property
+    def arrivals(self) -> Mapping[str, Arrivals]: ...
+
+    @property
+    def exercises(self) -> list[Exercise]: ...
+
+
+def report_of(subject: Reported, history: History | None) -> dict[str, Any]:
     """The subject's part of the report; `history` is that of the fault-free run, None where it could not be read."""
     unexercised = not_exercised(history, subject.exercises) if history else []
     vacuous = [one for one in unexercised if not is_allowed(one, subject.scenario.expect.may_be_unexercised)]
@@ -39,7 +60,7 @@ def report_of(subject: JobSubject, history: History | None) -> dict[str, Any]:
     }
 
 
-def _notes(subject: JobSubject, let_be: list[str]) -> Iterator[Note]:
+def _notes(subject: Reported, let_be: list[str]) -> Iterator[Note]:
     if let_be:
         said = f"Never exercised, as the scenario allows, and so not proved: {', '.join(let_be)}."
         yield Note(NoteCode.NOT_EXERCISED, said)
@@ -56,7 +77,7 @@ def _notes(subject: JobSubject, let_be: list[str]) -> Iterator[Note]:
         yield Note(NoteCode.TRACE_LOST, said)
 
 
-def _not_compared(subject: JobSubject) -> list[NotCompared]:
+def _not_compared(subject: Reported) -> list[NotCompared]:
     compare = subject.scenario.expect.compare
     found: list[NotCompared] = []
     for output, arrivals in subject.arrivals.items():
@@ -65,7 +86,7 @@ def _not_compared(subject: JobSubject) -> list[NotCompared]:
     return found
 
 
-def _title(subject: JobSubject) -> str:
+def _title(subject: Reported) -> str:
     noun = next(iter(subject.config.source))
     return (
         subject.scenario.title
@@ -73,7 +94,7 @@ def _title(subject: JobSubject) -> str:
     )
 
 
-def _event_time(subject: JobSubject, history: History) -> dict[str, Any]:
+def _event_time(subject: Reported, history: History) -> dict[str, Any]:
     view = history.queries[0]
     fates = view.model.fates
     traces: list[tuple[str, str, int]] = [
@@ -121,7 +142,7 @@ def _windows(view: QueryView) -> list[dict[str, int]]:
     return [{"start_us": start, "end_us": end} for start, end in bounds]
 
 
-def _outputs(subject: JobSubject, history: History | None) -> list[dict[str, Any]]:
+def _outputs(subject: Reported, history: History | None) -> list[dict[str, Any]]:
     outputs = {output.name: output for view in history.queries for output in view.left.outputs.values()} if history else {}
     found = []
     for name in subject.bound.places:  # sinks of one output beside each other
@@ -132,7 +153,7 @@ def _outputs(subject: JobSubject, history: History | None) -> list[dict[str, Any
     return found
 
 
-def _where(subject: JobSubject, output: str) -> str:
+def _where(subject: Reported, output: str) -> str:
     """Where an output goes as the job is configured, not as the proof binds it."""
     bound = subject.config.sink.get(output)
     if isinstance(bound, ServiceSink):
@@ -140,7 +161,7 @@ def _where(subject: JobSubject, output: str) -> str:
     return bound.path if isinstance(bound, FilesSink) else f"{subject.config.checkpoint}-{output}"
 
 
-def _guarantee(subject: JobSubject, output: str) -> str:
+def _guarantee(subject: Reported, output: str) -> str:
     bound = subject.config.sink.get(output)
     if isinstance(bound, ServiceSink):
         return services.guarantee(bound)

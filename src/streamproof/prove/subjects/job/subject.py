@@ -17,13 +17,19 @@ from streamproof.prove.artifacts.float_order import Steps
 from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.prove.artifacts.reading import read_history, readings
 from streamproof.prove.checkers import CheckResult, run_checkers
+from streamproof.prove.faults.injection_on_files import FileFaultInjector
+from streamproof.prove.faults.injection_on_services import ServiceFaultInjector
+from streamproof.prove.faults.planned import Injector
 from streamproof.prove.oracle.asked import Asked, shape_asked
 from streamproof.prove.oracle.expectation import Expectation, RowKey, WindowKey
 from streamproof.prove.oracle.model import Model
 from streamproof.prove.plan import on_files, on_services
 from streamproof.prove.plan.planning import ScenarioPlan, beyond, standard
 from streamproof.prove.plan.planning import quick as one_of_each
+from streamproof.prove.process.children import Children
 from streamproof.prove.process.engine import Engine
+from streamproof.prove.process.runners import RUNNER
+from streamproof.prove.record.binding import OUT, TYPES, ScenarioBinding
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.scenario.generate import Event
@@ -32,7 +38,6 @@ from streamproof.prove.scenario.offered import Mistakes, Offered, mistakes
 from streamproof.prove.scenario.scenario import Scenario
 from streamproof.prove.services import Services
 from streamproof.prove.services.places import closed, harvested, opened
-from streamproof.prove.subjects.binding import OUT, TYPES, ScenarioBinding
 from streamproof.prove.subjects.job.accumulator_laws import accumulator_laws
 from streamproof.prove.subjects.job.accumulator_laws import checked as accumulators_checked
 from streamproof.prove.subjects.job.arrivals import Arrivals
@@ -44,11 +49,15 @@ from streamproof.prove.subjects.job.handwritten import handwritten_fates, handwr
 from streamproof.prove.subjects.job.last_rows import facts_in, keeps_last
 from streamproof.prove.subjects.job.own_sinks import harvest_own
 from streamproof.prove.subjects.job.plain_rows import plain_rows, with_records
+from streamproof.prove.subjects.job.reporting import report_of
 from streamproof.prove.subjects.job.shipped import shipped_equals_proved
+from streamproof.prove.subjects.job.struck import OnFiles, OnServices
 from streamproof.prove.subjects.job.summing_up import account_of, batches_of
 from streamproof.prove.subjects.job.writing import Written, records_per_batch
 from streamproof.prove.subjects.subject import Judged, Subject
 from streamproof.runtime.binding.bound import BoundJob
+
+_RUNNER = "streamproof.prove.subjects.job.child"
 
 
 @dataclass
@@ -136,7 +145,7 @@ class JobSubject(Subject):
         return layout_of(self.bound)
 
     def child(self) -> Mapping[str, Any]:
-        return {"kind": "job", "target": str(self.config.file), "entry": self.config.entry, "profile": self.config.profile}
+        return {RUNNER: _RUNNER, "target": str(self.config.file), "entry": self.config.entry, "profile": self.config.profile}
 
     def foresee(self) -> None:
         assert self.models is not None
@@ -151,6 +160,11 @@ class JobSubject(Subject):
         own = [name for name, sink in self.config.sink.items() if isinstance(sink, FilesSink) and sink.connector != "files"]
         found = [*crashes, *on_files.plans(default.steps, own)]
         return [*found, *(beyond(default.steps, recordings["rare"].steps, found) if full else [])], ()
+
+    def injectors(self, children: Children) -> Sequence[Injector]:
+        files = OnFiles(self.config, self.bound, lambda query: self.arrivals[query].arrived, self.written.traces_of_file)
+        services = OnServices(self.config, self.bound, self.services)
+        return FileFaultInjector(self, files, children), ServiceFaultInjector(self, services, children)
 
     def judge(self, folder: Path, *, power_failure: bool, rerun: Sequence[int], keep_rows: bool) -> Judged:
         history = self.history(folder, power_failure=power_failure)
@@ -167,8 +181,6 @@ class JobSubject(Subject):
         return found
 
     def report(self, evidence: Any) -> dict[str, Any]:
-        from streamproof.prove.subjects.job.reporting import report_of
-
         return report_of(self, evidence)
 
     def binding(self, name: str, *, recording: str | None = None, trace: bool = True, by_line: str = "") -> ScenarioBinding:
@@ -179,13 +191,18 @@ class JobSubject(Subject):
         limits = self.scenario.files_per_batch, records_per_batch(self.scenario)
         return ScenarioBinding(base, folder, data, *limits, self.services.urls(by_line), self.services.stores(name, by_line))
 
+    def require_services(self, *, look: bool) -> None:
+        self.services.require_alive(look=look)
+
     def open_places(self, name: str) -> None:
         """Makes the places of a scenario in services."""
         opened(services_at(self.binding(name), self.config))
         self.services.open_stores(name)
 
     def close_places(self, name: str) -> None:
-        """Removes them."""
+        """Removes them; those of a service that is gone have gone with it."""
+        if not self.services.alive:
+            return
         closed(services_at(self.binding(name), self.config))
         self.services.close_stores(name)
 

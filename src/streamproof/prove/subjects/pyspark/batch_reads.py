@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from streamproof.core.paths import as_pattern
 from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.pyspark.ending import in_the_job
 from streamproof.prove.subjects.pyspark.told import ToldInput
@@ -38,7 +39,7 @@ class BatchReads:
                 required=f"A batch reader of an input gets the events as they are written: {form}.",
                 remedy=f"Give a sample in {source}: --input {name}=FILE.",
             )
-        return self._data[name]
+        return as_pattern(self._data[name])
 
     def require_streamed(self, streamed: Sequence[str]) -> None:
         """ScenarioError if a place that is not there was taken for the input's, and no stream of the job reads it."""

@@ -1,7 +1,7 @@
-"""The rows that reach the stateful operator of a query, kept by a run of their own: what Spark dropped is counted among them.
+"""The rows that reach the stateful operator of a query. A separate run keeps them, so that the rows which Spark dropped as late can be counted.
 
-Spark counts late rows after a partial aggregation, several as one. So the part of the plan before the operator runs once more, over the same
-batches, with the job's own filters and expressions, and keeps of each row only the time that is compared with the watermark.
+Spark counts late rows after a partial aggregation, where several are one. So the part of the plan before the operator runs once more over the same
+batches, with the job's own filters and expressions. Of each row it keeps only the time that is compared with the watermark.
 """
 
 import json

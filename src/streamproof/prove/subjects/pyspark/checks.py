@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from streamproof.prove.artifacts.comparing import without_partners
+from streamproof.prove.artifacts.float_order import only_rounded
 from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checker
 from streamproof.prove.subjects.pyspark.identity import Left as Why
 from streamproof.prove.subjects.pyspark.reading import NAMELESS, Left, Output, Row, input_of
@@ -15,7 +16,7 @@ from streamproof.prove.subjects.pyspark.unread import why_unread
 
 _SHOWN = 5
 _SHARE = 0.9
-"""Of the events that are whole, so many must reach the job: a reader may leave out a few that do not fit its schema."""
+"""The share of whole events that must reach the job. A reader may leave out a few that do not fit its schema."""
 _COLUMNS = 6
 _LONGEST = 60
 
@@ -76,7 +77,7 @@ class Evidence:
 
 def checks_of(evidence: Evidence) -> list[CheckResult]:
     """What every check says."""
-    return [run_checker(name, check, evidence) for name, check in (("intake", intake), ("exactly-once", exactly_once))]  # type: ignore[arg-type]
+    return [run_checker(name, check, evidence) for name, check in (("intake", intake), ("exactly-once", exactly_once))]
 
 
 def intake(evidence: Evidence) -> Iterator[Finding]:
@@ -234,6 +235,9 @@ def _said(
             batch,
             shown(theirs, masked=masked),
             shown(mine, masked=masked),
+            rounded=only_rounded(
+                (theirs.get(name), mine.get(name)) for name in {**theirs, **mine} if theirs.get(name) != mine.get(name)
+            ),
         )
     for row in missing[len(other) :][:_SHOWN]:
         what = f"a row{of} of the output {name} is lost"

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
+from streamproof.core.paths import as_pattern
 from streamproof.core.users_code import place_of, raised_in, remedy_for, said
 from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
 from streamproof.prove.process import machine
-from streamproof.prove.process.child import JOB_RAISED, ChildResult, ChildTask
 from streamproof.prove.process.guard import of_a_real_place
 from streamproof.prove.process.spark_settings import PLAIN
+from streamproof.prove.process.task import JOB_RAISED, ChildResult, ChildTask
 from streamproof.prove.subjects.pyspark.cut_lines import with_cut_lines
 from streamproof.prove.subjects.pyspark.spark_faults import remedy_of_spark_fault
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, ROWS_IN, Told, placed, placed_text
@@ -131,7 +132,7 @@ class _Ended:
 def _until_done(thread: threading.Thread, started: "Started") -> None:
     """Until the job's code has returned; or until its queries have, and it goes on without them (`while True`, a server).
 
-    A job that starts one query behind the other may need long in between where the machine is busy: it is not done while it works.
+    A job that starts one query after the other may need long in between where the machine is busy: it is not done while it works.
     """
     grace, used = 0.0, 0.0
     while thread.is_alive():
@@ -165,7 +166,7 @@ def _asks_the_jvm(thread: threading.Thread) -> bool:
 
 
 def _call(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs", started: "Started", ended: _Ended) -> None:
-    """The job's code, in a thread of its own, so that one that never returns is noticed."""
+    """Calls the job's code in a thread of its own. A job that never returns is noticed by that."""
     try:
         returned = _called(spark, told, task, inputs)
         for name, frame in _frames(told, returned):
@@ -263,7 +264,7 @@ def _typed(value: Any, parameter: inspect.Parameter) -> Any:
 def _table(spark: "SparkSession", path: str) -> "DataFrame":
     form = Path(path).suffix.removeprefix(".").lower().replace("jsonl", "json").replace("ndjson", "json")
     reader = spark.read.format(form or "parquet")
-    return (reader.option("header", "true").option("inferSchema", "true") if form == "csv" else reader).load(path)
+    return (reader.option("header", "true").option("inferSchema", "true") if form == "csv" else reader).load(as_pattern(path))
 
 
 def _frames(told: Told, returned: Any) -> "Iterator[tuple[str, DataFrame]]":

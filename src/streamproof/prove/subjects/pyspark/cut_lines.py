@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from streamproof.prove.process.child import JOB_RAISED, ChildResult
+from streamproof.prove.process.task import JOB_RAISED, ChildResult
 
 _NULL = re.compile(
     r"NoneType|\bNone\b|NullPointerException|\bnull\b|NOT_NULL|NULL_|JSONDecodeError|JsonParseException|MALFORMED|Malformed|IntCastingNaNError|\bNaN\b",

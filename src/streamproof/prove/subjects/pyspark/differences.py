@@ -1,4 +1,4 @@
-"""What two runs without any fault do not have in common, which line of the job it may come from, and how a column is left out by name."""
+"""How two runs without any fault differ, which line of the job may be the cause, and how to leave a column out."""
 
 import shlex
 from collections.abc import Iterator, Sequence

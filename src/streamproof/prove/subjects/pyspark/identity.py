@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from streamproof.prove.subjects.binding import CHECKPOINT
+from streamproof.prove.record.binding import CHECKPOINT
 
 PLACES = "places.json"
 """In a scenario's folder: the places that the job has named, over all its starts."""

@@ -74,7 +74,7 @@ class Ignored:
 
 
 def differing_columns(mine: Sequence[Row], others: Sequence[Row]) -> list[str]:
-    """The columns, or fields, whose values are not the same in both, if the rows are alike without them; empty where they are not."""
+    """The columns or fields that alone make the two sides differ. Empty if the rows differ in more than these."""
     found = list(_differing(mine, others))
     left, right = ([_all_without(row, found) for row in rows] for rows in (mine, others))
     alike = Counter(map(_written, left)) == Counter(map(_written, right))

@@ -2,8 +2,9 @@
 
 from pathlib import Path, PurePosixPath
 
+from streamproof.core.paths import as_pattern
 from streamproof.errors import ScenarioError
-from streamproof.prove.subjects.binding import OUT
+from streamproof.prove.record.binding import OUT
 
 WRITTEN = "written"
 """Below a scenario's outputs: what the job writes by batch writers, in functions of `foreachBatch` or beside its queries."""
@@ -56,7 +57,8 @@ class Places:
 
     def is_bound(self, place: str) -> bool:
         """Whether it lies in the scenario's folder."""
-        return place.startswith((self._base, str(self._folder)))
+        own = (self._base, str(self._folder))
+        return place.startswith((*own, *map(as_pattern, own)))
 
     def of_batch_writer(self, place: str) -> str:
         """Where a batch writer writes: the same path below the scenario's folder, so that two writers of one path meet there too."""

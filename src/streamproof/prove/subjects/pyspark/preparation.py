@@ -10,7 +10,6 @@ from streamproof.config.problems import did_you_mean
 from streamproof.core.paths import display
 from streamproof.errors import ScenarioError
 from streamproof.prove.process.engine import Engine
-from streamproof.prove.process.imported_once import PYSPARK_JOBS
 from streamproof.prove.process.packages import fetched
 from streamproof.prove.process.spark_settings import PLAIN, changed_for_a_plain_job
 from streamproof.prove.scenario.declared import SampleFile, as_declared, declared_columns
@@ -26,6 +25,19 @@ from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.subject import PysparkSubject
 from streamproof.prove.subjects.pyspark.told import Told, ToldInput
 from streamproof.prove.subjects.subject import Preparation
+
+PYSPARK_JOBS = (
+    "pyspark.java_gateway",
+    "pyspark.testing",
+    "pyspark.sql.functions",
+    "pyspark.sql.streaming",
+    "pyspark.sql.types",
+    "pandas",
+    "streamproof.prove.subjects.pyspark.child",
+    "streamproof.prove.subjects.pyspark.redirect",
+    "streamproof.runtime.binding.loading",
+)
+"""What the driver of a job needs that was not written for us."""
 
 FILES_PER_BATCH = 2
 BATCHES = 5

@@ -1,15 +1,14 @@
 """`--read NAME=module:function`: reads back what a job writes by itself, such as a table in SQLite that `foreachBatch` keeps."""
 
 import inspect
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from streamproof.core.users_code import raised_in, remedy_for
 from streamproof.errors import ScenarioError
+from streamproof.prove.process.environment import in_environment
 from streamproof.prove.subjects.pyspark.reading import Row
 from streamproof.prove.subjects.pyspark.told import placed
 
@@ -61,7 +60,7 @@ class ReadBack:
             If the function is not there, or raises.
         """
         words = words or {}
-        with _environment(placed(environment, folder, words)):
+        with in_environment(placed(environment, folder, words)):
             return self._rows(placed(arguments, folder, words) | {"folder": str(folder)})
 
     def _rows(self, given: Mapping[str, str]) -> list[Row]:
@@ -84,17 +83,3 @@ class ReadBack:
                 required="It gives the rows of the output: dicts or tuples.",
                 remedy=remedy_for(problem),
             ) from problem
-
-
-@contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

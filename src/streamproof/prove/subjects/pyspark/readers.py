@@ -11,6 +11,7 @@ from pyspark.sql.streaming import DataStreamReader
 from pyspark.sql.types import StructType
 
 from streamproof.config.columns import typed_columns_of
+from streamproof.core.paths import as_pattern
 from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.pyspark.batch_reads import BatchReads
 from streamproof.prove.subjects.pyspark.kafka_headers import require_headers
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 KAFKA = "kafka"
 KAFKA_FOLDER = "{}.kafka"
-"""The folder of an input whose records are as Kafka's source gives them, beside that of its files."""
+"""The folder of an input in the shape of Kafka's source. It lies next to the folder with the input's files."""
 KAFKA_SCHEMA = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
     "headers array<struct<key: string, value: binary>>"
@@ -114,7 +115,7 @@ class Inputs:
         )
 
     def _meant(self, source: str, options: Mapping[str, Any], place: str) -> str:
-        """The one input, or the one whose name is in what the reader names, or the next one that nobody has read."""
+        """The input that a reader means: the only one, else the one whose name the reader mentions, else the next that was not read yet."""
         if len(self._inputs) == 1:
             return next(iter(self._inputs))
         said = [place, *(str(value) for key, value in options.items() if key.lower() in _NAMES)]
@@ -152,7 +153,7 @@ class Inputs:
         reader = self._reader(source).schema(schema)
         for key, value in given.items():
             reader = reader.option(key, value)
-        return self._limited(reader).load(folder)
+        return self._limited(reader).load(as_pattern(folder))
 
     def counted(self) -> dict[str, tuple[int, bool]]:
         """By input how many rows its readers give, by the readers' own options, and whether spoilt records are among the events."""
@@ -161,7 +162,7 @@ class Inputs:
             reader = self._spark.read.format(one.source).schema(one.schema)
             for key, value in one.options.items():
                 reader = reader.option(key, value)
-            found[name] = (len(DataFrameReader.load(reader, one.folder).collect()), one.spoilt)
+            found[name] = (len(DataFrameReader.load(reader, as_pattern(one.folder)).collect()), one.spoilt)
         return found
 
     def _kafka(self, name: str, options: Mapping[str, Any]) -> "DataFrame":
@@ -169,7 +170,7 @@ class Inputs:
         with_headers = any(key.lower() == "includeheaders" and str(value).lower() == "true" for key, value in options.items())
         if with_headers:
             require_headers(name, list(typed_columns_of(self._inputs[name].schema)))
-        frame = self._limited(self._reader("parquet").schema(KAFKA_SCHEMA)).load(KAFKA_FOLDER.format(self._data[name]))
+        frame = self._limited(self._reader("parquet").schema(KAFKA_SCHEMA)).load(as_pattern(KAFKA_FOLDER.format(self._data[name])))
         return frame if with_headers else frame.drop("headers")
 
     def _reader(self, source: str) -> DataStreamReader:

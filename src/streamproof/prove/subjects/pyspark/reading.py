@@ -8,7 +8,7 @@ from typing import Any
 
 from streamproof.checkpoint.logs import SourceFile, files_of_batch, parse_offsets, source_entries
 from streamproof.prove.artifacts.row_files import rows_of
-from streamproof.prove.subjects.binding import CHECKPOINT, OUT
+from streamproof.prove.record.binding import CHECKPOINT, OUT
 from streamproof.prove.subjects.pyspark.delta_log import LOG, NotReadHere, UnreadableTable, files_of
 from streamproof.prove.subjects.pyspark.identity import Identity, why_left
 from streamproof.prove.subjects.pyspark.identity import Left as Why

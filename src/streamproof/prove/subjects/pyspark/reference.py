@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from streamproof.core.ids import new_id, short
-from streamproof.prove.process.child import ChildResult
 from streamproof.prove.process.machine import MachineDid
-from streamproof.prove.subjects.binding import CHECKPOINT
+from streamproof.prove.process.task import ChildResult
+from streamproof.prove.record.binding import CHECKPOINT
 from streamproof.prove.subjects.pyspark.reading import Batch, Left
 from streamproof.prove.subjects.subject import Run, Subject
 

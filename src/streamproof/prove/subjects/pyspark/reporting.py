@@ -1,11 +1,15 @@
 """What a report says of a PySpark job: what it was judged by, what was not checked and why, its outputs."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from streamproof.core.notes import Note, NoteCode
+from streamproof.prove.subjects.pyspark.events import Offered
+from streamproof.prove.subjects.pyspark.fault_free import FaultFree
+from streamproof.prove.subjects.pyspark.ignored import Ignored
+from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.reading import Left
-from streamproof.prove.subjects.pyspark.subject import PysparkSubject
+from streamproof.prove.subjects.pyspark.told import Query, Told
 from streamproof.prove.subjects.pyspark.unread import not_looked_at
 
 NO_PICTURE: dict[str, Any] = {"points": [], "watermark": [], "windows": [], "batches": []}
@@ -20,7 +24,23 @@ _KEPT_NOWHERE = ("noop", "console", "memory")
 JUDGED_BY = "its own run without a fault over the same batches"
 
 
-def report_of(subject: PysparkSubject, left: Left | None) -> dict[str, Any]:
+class Reported(Protocol):
+    """What is asked of a PySpark job for its report."""
+
+    name: str
+    told: Told
+    seed: int
+    offered: Mapping[str, Offered]
+    readers: Sequence[ReadBack]
+    ignored: Ignored
+    notes: tuple[Note, ...]
+    fault_free: FaultFree
+
+    @property
+    def queries(self) -> tuple[Query, ...]: ...
+
+
+def report_of(subject: Reported, left: Left | None) -> dict[str, Any]:
     """The subject's part of the report; `left` is what the fault-free run has left, None where it could not be read."""
     events = sum(len(its) for one in subject.offered.values() for its in one.files.values())
     return {
@@ -46,7 +66,7 @@ def report_of(subject: PysparkSubject, left: Left | None) -> dict[str, Any]:
     }
 
 
-def _not_checked(subject: PysparkSubject, left: Left | None) -> Iterator[tuple[str, str]]:
+def _not_checked(subject: Reported, left: Left | None) -> Iterator[tuple[str, str]]:
     shown = subject.fault_free
     for name in subject.ignored.names:
         yield f"column {name}", "left out by --ignore: it may have another value in each run"

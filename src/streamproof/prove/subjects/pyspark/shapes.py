@@ -103,7 +103,7 @@ def refuse_not_served(source: str, options: Mapping[str, Any]) -> None:
 
 
 def folder_of(shape: Shape, folder: Path) -> Path:
-    """The folder with the events in this shape, beside that of the sample's own; it is written once for all runs.
+    """The folder with the events in this shape, next to the folder of the sample's own. It is written once for all runs.
 
     Parameters
     ----------

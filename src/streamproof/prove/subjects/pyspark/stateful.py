@@ -136,7 +136,7 @@ def _aggregation(one: Stateful) -> NeverFreed | None:
         return None  # a total of all rows is one row
     by = _named(keys)
     windows = [key for key in keys if key.type.startswith("struct<start:timestamp")]
-    remedy = "aggregate in append or update mode" if complete else "withWatermark on its event time frees what is behind"
+    remedy = "aggregate in append or update mode" if complete else "withWatermark on its event time frees what is behind it"
     if windows:
         why = " in complete mode" if complete else ", and no watermark bounds them"
         return NeverFreed(

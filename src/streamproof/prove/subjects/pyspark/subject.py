@@ -15,10 +15,10 @@ from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.plan.planning import ScenarioPlan, before_commits, beyond, live, standard
 from streamproof.prove.plan.planning import quick as one_of_each
 from streamproof.prove.process.spark_settings import RARE_AS_IT_IS
+from streamproof.prove.record.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.services.own_places import OwnPlaces
-from streamproof.prove.subjects.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.subjects.pyspark import before_state
 from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
 from streamproof.prove.subjects.pyspark.differences import Code, differs_without_fault, published_rows
@@ -33,6 +33,7 @@ from streamproof.prove.subjects.pyspark.places import WRITTEN
 from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.reading import Left, Output, input_of, queries_of, read_left
 from streamproof.prove.subjects.pyspark.reference import References
+from streamproof.prove.subjects.pyspark.reporting import report_of
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Query, Told
 from streamproof.prove.subjects.pyspark.unread import unread
 from streamproof.prove.subjects.subject import REPEATABLE, Judged, Run, Subject
@@ -109,12 +110,16 @@ class PysparkSubject(Subject):
         """What stands for the words of a scenario's places in services."""
         return self.places.values(scenario) if self.places is not None else {}
 
+    def require_services(self, *, look: bool) -> None:
+        if self.places is not None:
+            self.places.services.require_alive(look=look)
+
     def open_places(self, name: str) -> None:
         if self.places is not None:
             self.places.open(name)
 
     def close_places(self, name: str) -> None:
-        if self.places is not None:
+        if self.places is not None and self.places.services.alive:
             self.places.close(name)
 
     def child(self) -> Mapping[str, Any]:
@@ -196,7 +201,7 @@ class PysparkSubject(Subject):
         return kept.said() if kept is not None else ""
 
     def _read(self, folder: Path) -> Left:
-        """What a run has left, with what the user's own functions read back, without the columns that nobody compares."""
+        """The rows that a run has left, those that the user's functions read back included, without the columns that are ignored."""
         return self.ignored.without(self._whole(folder))
 
     def _whole(self, folder: Path) -> Left:
@@ -256,8 +261,6 @@ class PysparkSubject(Subject):
     # -- what is said
 
     def report(self, evidence: Any) -> dict[str, Any]:
-        from streamproof.prove.subjects.pyspark.reporting import report_of
-
         return report_of(self, evidence)
 
     @property

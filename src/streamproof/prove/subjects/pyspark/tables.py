@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streamproof.core.paths import as_pattern
 from streamproof.prove.subjects.pyspark.ending import in_the_job
 from streamproof.prove.subjects.pyspark.places import Places
 
@@ -46,11 +47,11 @@ class Tables:
         found = self._filled.get(_plain(name)) or self._filled.get(_plain(name).rpartition(".")[2])
         if found is None:
             place = self._places.read_back(name.replace("`", ""))
-            return None if place == name.replace("`", "") else spark.read.parquet(place)
+            return None if place == name.replace("`", "") else spark.read.parquet(as_pattern(place))
         if in_the_job():
             found.running.awaitTermination()
         batches = sorted(int(path.name.partition("=")[2]) for path in found.local.glob("batch=*"))
-        places = [f"{found.folder}/batch={number}" for number in batches]
+        places = [as_pattern(f"{found.folder}/batch={number}") for number in batches]
         if not places:
             return spark.createDataFrame([], found.schema)
         return spark.read.schema(found.schema).parquet(*(places[-1:] if found.complete else places))

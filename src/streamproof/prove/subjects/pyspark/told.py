@@ -5,7 +5,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-KIND = "pyspark"
+from streamproof.prove.process.runners import RUNNER
+
+_RUNNER = "streamproof.prove.subjects.pyspark.child"
 ROWS_IN = "rows-in.json"
 """In the folder of the first run: by input how many rows its reader gives, and whether spoilt records are among them."""
 QUERIES = "queries.json"
@@ -43,7 +45,7 @@ class Told:
     arguments
         By parameter of the function what it gets; `{folder}` in it is a folder of the scenario's own, `{postgres}` a database (`own_places`).
     words
-        What a script finds in `sys.argv`, behind its name.
+        What a script finds in `sys.argv`, after its name.
     environment
         Variables that it finds; `{folder}` as in arguments.
     modes
@@ -84,11 +86,11 @@ class Told:
         return [*self.arguments.values(), *self.words, *self.environment.values()]
 
     def as_dict(self) -> dict[str, Any]:
-        return {"kind": KIND, **asdict(self)}
+        return {RUNNER: _RUNNER, **asdict(self)}
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> "Told":
-        own = {key: value for key, value in found.items() if key != "kind"}
+        own = {key: value for key, value in found.items() if key != RUNNER}
         return cls(**{**own, "inputs": [ToldInput(**one) for one in own["inputs"]]})
 
 

@@ -10,7 +10,7 @@ from pyspark.sql.readwriter import DataFrameWriter
 from pyspark.sql.streaming import DataStreamWriter
 
 from streamproof.errors import ScenarioError
-from streamproof.prove.subjects.binding import CHECKPOINT, OUT
+from streamproof.prove.record.binding import CHECKPOINT, OUT
 from streamproof.prove.subjects.pyspark.before_state import FOLDER as BEFORE_STATE
 from streamproof.prove.subjects.pyspark.before_state import rows_before_state
 from streamproof.prove.subjects.pyspark.identity import Identity

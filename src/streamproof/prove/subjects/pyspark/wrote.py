@@ -8,8 +8,8 @@ from contextlib import contextmanager
 class Written:
     """The outputs that functions of `foreachBatch` have written, by query.
 
-    Each query calls its function in a thread of its own. What is written in another thread, such as one of a pool that the function has
-    made, is taken for the work of every function that runs at that moment.
+    Each query calls its function in a thread of its own. If the function
+    writes from further threads, such as a pool, the write counts for every function that runs at that moment.
     """
 
     def __init__(self) -> None:

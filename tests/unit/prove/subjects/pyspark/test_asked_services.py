@@ -9,7 +9,7 @@ import pytest
 
 from streamproof.errors import ScenarioError
 from streamproof.proof import prove
-from streamproof.prove.process.child import ChildTask
+from streamproof.prove.process.task import ChildTask
 from streamproof.prove.services import Services
 from streamproof.prove.services.own_places import OwnPlaces
 from streamproof.prove.subjects.named import words_of

@@ -60,6 +60,13 @@ def test_no_column_of_somebody_elses_job_is_left_aside(column):
     assert found({0: [{"k": "x", column: "a"}]}, {0: [{"k": "x", column: "b"}]})["exactly-once"].findings[0].code == "other-value"
 
 
+@pytest.mark.parametrize(("value", "rounded"), [(23.281487, True), (24.5, False), (None, False), ("x", False)])
+def test_another_value_says_whether_rounding_alone_may_be_the_cause(value, rounded):
+    (finding,) = found({0: [{"k": "x", "v": value}]}, {0: [{"k": "x", "v": 23.281488}]})["exactly-once"].findings
+
+    assert (finding.code, finding.rounded) == ("other-value", rounded)
+
+
 def test_what_is_left_out_of_many_differences_is_counted():
     codes = [
         finding.code

@@ -8,8 +8,8 @@ import pytest
 from pyspark.errors import AnalysisException, PythonException, StreamingQueryException
 
 from streamproof.errors import ScenarioError
-from streamproof.prove.process.child import JOB_RAISED
 from streamproof.prove.process.machine import MACHINE
+from streamproof.prove.process.task import JOB_RAISED
 from streamproof.prove.subjects.pyspark import child
 from streamproof.prove.subjects.pyspark.child import _stopped, _until_done
 

@@ -1,6 +1,7 @@
 """What public jobs do beside streams: told without Spark as far as it can be."""
 
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -39,6 +40,7 @@ def calls(monkeypatch):
 
     def waits(self, timeout=None):
         noted.append(("waits", timeout))
+        return True
 
     for owner, name in ((StreamingQuery, "awaitTermination"), (StreamingQueryManager, "awaitAnyTermination")):
         monkeypatch.setattr(owner, name, waits)
@@ -51,11 +53,44 @@ def test_a_query_that_is_stopped_comes_to_its_end_first(calls):
     query = SimpleNamespace()
 
     assert in_the_job(lambda: StreamingQuery.awaitTermination(query, 1)) is True
-    assert StreamingQueryManager.awaitAnyTermination(query, timeout=5) is True
     assert StreamingQuery.awaitTermination(query) is None
     in_the_job(lambda: StreamingQuery.stop(query))
 
-    assert calls == [("waits", None)] * 4 + ["stops"]
+    assert calls == [("waits", None)] * 3 + ["stops"]
+
+
+class Manager:
+    """Queries as Spark has them: one that ended is told of until `resetTerminated`; without one it waits for the next."""
+
+    def __init__(self, rounds: int) -> None:
+        self.left, self.told = rounds, False
+
+    @property
+    def active(self):
+        return [self] * (self.left > 0)
+
+    def waits(self, timeout=None):
+        if self.left:
+            self.left -= 1
+            self.told = self.left == 0
+        assert self.told or timeout is not None, "it would wait for ever"
+        return self.told
+
+
+def test_after_the_last_query_a_wait_for_any_has_an_end(monkeypatch):
+    monkeypatch.setattr(StreamingQuery, "awaitTermination", lambda *_: None)
+    monkeypatch.setattr(StreamingQuery, "stop", lambda *_: None)
+    monkeypatch.setattr(StreamingQueryManager, "awaitAnyTermination", Manager.waits)
+    bind_ends()
+    streams = Manager(rounds=3)
+
+    assert StreamingQueryManager.awaitAnyTermination(streams, timeout=0.01) is True, "it goes on to the end of what there is"
+    streams.told = False
+    began = time.monotonic()
+    assert StreamingQueryManager.awaitAnyTermination(streams, timeout=0.4) is False
+    assert time.monotonic() - began >= 0.4, "a loop of such waits is no work"
+    streams.told = True
+    assert StreamingQueryManager.awaitAnyTermination(streams) is None
 
 
 def test_a_function_that_stops_its_own_query_does_not_wait_for_itself(calls):

@@ -8,7 +8,8 @@ from streamproof._jvm import Key, Operator
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.perturb import SampleEvent
-from streamproof.prove.scenario.sample import Record, Sample
+from streamproof.prove.scenario.sample import Sample
+from streamproof.prove.scenario.sample_records import Record
 from streamproof.prove.subjects.pyspark.before_state import Reached
 from streamproof.prove.subjects.pyspark.events import Offered
 from streamproof.prove.subjects.pyspark.expected import Expected

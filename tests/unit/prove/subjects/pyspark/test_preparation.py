@@ -11,7 +11,7 @@ from pyspark.errors import AnalysisException
 import streamproof as sp
 from streamproof.config.entry import is_plain_pyspark
 from streamproof.errors import ScenarioError
-from streamproof.prove.process.child import ChildTask
+from streamproof.prove.process.task import ChildTask
 from streamproof.prove.subjects.named import words_of
 from streamproof.prove.subjects.pyspark.child import spark_of
 from streamproof.prove.subjects.pyspark.preparation import PysparkPreparation, Wanted

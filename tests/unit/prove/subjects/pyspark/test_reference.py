@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.prove.process.child import ChildResult
-from streamproof.prove.subjects.binding import ScenarioBinding
+from streamproof.prove.process.task import ChildResult
+from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.subjects.pyspark.reading import Batch, Left
 from streamproof.prove.subjects.pyspark.reference import CUT, NO_DATA_BATCHES, Cut, NoReference, References, cut_of
 

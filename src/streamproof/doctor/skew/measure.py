@@ -1,0 +1,216 @@
+"""Measures the skew of event time over a stream of chunks, as Spark would see it (S3).
+
+Spark's watermark is the newest event time of the batches before, cut to milliseconds, less the delay. An event is late if its time is at or before the
+watermark. Here a batch is judged by all batches before it. Spark 4 filters by the watermark that the batch before has begun with, so where
+batches follow each other without a pause it is one batch kinder; with a pause between them it runs a batch without data, and is not. What
+is counted here is never less than what Spark loses on the same batches.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamproof.doctor.skew import ahead
+from streamproof.doctor.skew.chunks import Chunk, Codes, Micros, Names, joined
+from streamproof.doctor.skew.histogram import Distribution, Histogram
+from streamproof.doctor.skew.skew import LADDER, GroupSkew, Loss, Skew, percentiles_of
+from streamproof.errors import ConfigurationError
+
+_NONE_YET = -(2**62)
+_AT_ONCE = 1 << 17
+_MS = 1_000
+_DROPPED = 3
+"""Of groups there are many: what is said of each is known to a hundredth."""
+
+
+class Measure:
+    """Told chunk by chunk what arrives; says at the end what was measured.
+
+    Parameters
+    ----------
+    names
+        By dimension, what the groups of the chunks are called.
+    batch
+        Events in a batch. With 1 each event is judged by all before it: the worst case, whatever the batches.
+    delays
+        Delays in microseconds that are counted beside those of the ladder.
+    max_future_us
+        How far ahead of the clock an event may be; None where any may.
+    clock_known
+        Whether the arrival of the chunks is a clock.
+    """
+
+    def __init__(
+        self,
+        names: Mapping[str, Names],
+        *,
+        batch: int = 1,
+        delays: Sequence[int] = (),
+        max_future_us: int | None = None,
+        clock_known: bool = False,
+    ) -> None:
+        self._names, self._batch = names, batch
+        self._delays: Micros = np.array(sorted({*LADDER, *delays}), dtype=np.int64)
+        self._max_future_us, self._clock_known = max_future_us, clock_known
+        self._pending: list[Chunk] = []
+        self._waiting = 0
+        self._position = 0
+        self._newest = self._before_batch = _NONE_YET
+        self._oldest: int | None = None
+        self._unreadable = self._ahead = self._before_1970 = self._in_order = self._longest = self._leap = 0
+        self._whole = Histogram()
+        self._by_group = {name: Histogram(_DROPPED) for name in names}
+        self._longest_of: dict[str, Micros] = {name: np.zeros(0, dtype=np.int64) for name in names}
+        self._late_by = np.zeros(len(self._delays) + 1, dtype=np.int64)
+        self._behind_by = np.zeros(len(self._delays) + 1, dtype=np.float64)
+
+    def add(self, chunk: Chunk) -> None:
+        """Takes events, in the order in which they arrive."""
+        self._unreadable += chunk.unreadable
+        self._pending.append(chunk)
+        self._waiting += len(chunk)
+        if self._waiting >= _AT_ONCE:
+            self._work(last=False)
+
+    def finished(self, *, lose: float) -> Skew:
+        """What was measured, and which delay loses at most the share `lose` of the events.
+
+        Raises
+        ------
+        ConfigurationError
+            If there are not two events with a time.
+        """
+        self._work(last=True)
+        distribution = self._whole.whole()
+        events = distribution.count + self._before_1970
+        if events < 2:
+            self._require_two(events)
+        losses = self._losses(events)
+        chosen = next((loss for loss in losses if loss.delay_us in LADDER and loss.events <= lose * events), None)
+        return Skew(
+            events=events,
+            unreadable=self._unreadable,
+            ahead=self._ahead,
+            before_1970=self._before_1970,
+            in_order=self._in_order,
+            distribution=distribution,
+            longest=self._longest,
+            losses=losses,
+            wanted=lose,
+            chosen=chosen,
+            needed_us=self._needed(distribution, events, lose),
+            groups={name: self._groups(name, 0 if chosen is None else chosen.delay_us) for name in self._names},
+            lumped=[name for name, found in self._names.items() if found.lumped],
+            batch=self._batch,
+            span_us=self._newest - self._oldest if self._oldest is not None else 0,
+            leap_us=self._leap,
+            max_future_us=self._max_future_us,
+            clock_known=self._clock_known,
+        )
+
+    def _work(self, *, last: bool) -> None:
+        if not self._pending:
+            return
+        chunk = joined(self._pending)
+        refused = ahead.rejected(chunk, self._max_future_us, clock_known=self._clock_known)
+        # What lies behind the last block is told by neighbours that have not arrived yet: it waits.
+        ready = len(chunk) if last else max(0, (len(chunk) - ahead.NEIGHBOURS) // ahead.NEIGHBOURS * ahead.NEIGHBOURS)
+        self._take(chunk.part(slice(0, ready)), refused[:ready])
+        self._pending, self._waiting = [chunk.part(slice(ready, None))], len(chunk) - ready
+
+    def _take(self, chunk: Chunk, refused: NDArray[np.bool_]) -> None:
+        if not len(chunk):
+            return
+        before = self._newest_before(chunk.times, refused)
+        self._ahead += int(refused.sum())
+        # At or before 1970 an event is behind the watermark that Spark begins with.
+        counted = ~refused & (chunk.times > 0)
+        self._before_1970 += int((~refused & (chunk.times <= 0)).sum())
+        times, before = chunk.times[counted], before[counted]
+        behind = np.where(before == _NONE_YET, -1, before // _MS * _MS - times)
+        by = np.searchsorted(self._delays, behind, side="right")
+        self._late_by += np.bincount(by, minlength=len(self._late_by))
+        self._in_order += int((before <= times).sum())
+        behind = np.maximum(behind, 0)
+        self._behind_by += np.bincount(by, weights=behind, minlength=len(self._behind_by))
+        self._longest = max(self._longest, int(behind.max(initial=0)))
+        self._whole.add(behind)
+        for name, histogram in self._by_group.items():
+            codes = chunk.groups[name][counted]
+            histogram.add(behind, codes)
+            self._lengthen(name, codes, behind)
+
+    def _newest_before(self, times: Micros, refused: NDArray[np.bool_]) -> Micros:
+        """The newest event time of the batches before that of each event; `_NONE_YET` in the first batch."""
+        offered = np.where(refused, _NONE_YET, times)
+        newest = np.maximum(np.maximum.accumulate(offered), self._newest)
+        so_far = np.r_[self._newest, newest]  # so_far[i]: before event i
+        steps = np.diff(so_far[so_far > _NONE_YET])
+        self._leap = max(self._leap, int(steps.max(initial=0)))
+        if self._oldest is None and newest[-1] > _NONE_YET:
+            self._oldest = int(newest[newest > _NONE_YET][0])
+        numbers = self._position + np.arange(len(times) + 1)
+        starts = numbers // self._batch * self._batch - self._position
+        before = np.where(starts >= 0, so_far[np.maximum(starts, 0)], self._before_batch)
+        self._position += len(times)
+        self._newest, self._before_batch = int(newest[-1]), int(before[-1])
+        return np.asarray(before[:-1])
+
+    def _lengthen(self, name: str, codes: Codes, behind: Micros) -> None:
+        if len(codes):
+            longest = self._longest_of[name]
+            more = int(codes.max()) + 1 - len(longest)
+            if more > 0:
+                longest = self._longest_of[name] = np.r_[longest, np.zeros(more, dtype=np.int64)]
+            np.maximum.at(longest, codes, behind)
+
+    def _losses(self, events: int) -> list[Loss]:
+        late = self._late_by[::-1].cumsum()[::-1]  # late[i]: at least i of the delays are not longer than the skew
+        on_time, behind = self._late_by.cumsum(), self._behind_by.cumsum()
+        span = self._newest - self._oldest if self._oldest is not None else 0
+        found = []
+        for place, delay in enumerate(map(int, self._delays)):
+            lost = int(late[place + 1]) + self._before_1970
+            # Little's law: an event that is on time is within the delay while the newest time moves by the delay less its skew.
+            waited = float(delay) * int(on_time[place]) - float(behind[place])
+            held = min(waited / span, float(on_time[place])) if span else float(on_time[place])
+            found.append(Loss(delay, lost, lost / events, held))
+        return found
+
+    def _needed(self, distribution: Distribution, events: int, lose: float) -> int:
+        """The shortest delay that is enough, a millisecond longer than the skew of the last event that is kept."""
+        kept = events - int(lose * events)
+        share = min(1.0, kept / distribution.count) if distribution.count else 0.0
+        skew = min(self._longest, distribution.percentile(share))
+        return 0 if skew == 0 else (skew // _MS + 1) * _MS
+
+    def _groups(self, name: str, delay: int) -> list[GroupSkew]:
+        names, longest = self._names[name].all(), self._longest_of[name]
+        found = [
+            GroupSkew(
+                names[number],
+                distribution.count,
+                percentiles_of(distribution, int(longest[number])),
+                int(longest[number]),
+                distribution.count - distribution.at_most(delay - 1) if delay else 0,
+            )
+            for number, distribution in self._by_group[name].groups()
+        ]
+        return sorted(found, key=lambda group: (-group.percentiles["p99"], -group.longest, group.name))
+
+    def _require_two(self, events: int) -> None:
+        beside = [
+            f"{count:,} {what}"
+            for count, what in (
+                (self._unreadable, "without a time that can be read"),
+                (self._ahead, "that max_future rejects"),
+            )
+            if count
+        ]
+        there = " and ".join(["one event with a usable time" if events else "no event with a usable time", *beside])
+        raise ConfigurationError(
+            f"The sample has {there}.",
+            required="How far an event is behind is measured against the ones before it: two are needed, ten thousand are a good sample.",
+            remedy="Name the column of the event time by --time, or take a larger sample.",
+        )

@@ -1,0 +1,105 @@
+"""What a batch took, and what it left: durations of its phases, rates, lag, state.
+
+Spark measures its own phases and says so once it has committed a batch; ours are measured here. Nothing is asked of a broker, and no Spark job runs.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from streamproof.core.clock import monotonic_seconds
+from streamproof.core.phases import Phase
+from streamproof.runtime.watching.events import BatchCommitted, OperatorState
+from streamproof.runtime.watching.lag import Lag, lag_when_planned
+
+_SPARKS = {
+    Phase.PLAN: ("latestOffset", "getBatch", "walCommit", "queryPlanning"),
+    Phase.COMMIT: ("commitOffsets",),
+}
+"""Of which durations in Spark's progress a phase consists."""
+_OF_ROWS_THAT_SPARK_WRITES = {Phase.WORK: ("addBatch",)}
+"""With the real-time trigger the whole work is Spark's; of any other batch this holds our phases too."""
+_TOTAL = "triggerExecution"
+_DISK_BYTES = "rocksdbSstFileSize"
+
+
+class Stopwatch:
+    """How long each phase of one batch takes, as far as it passes in the driver's own code."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[Phase, float] = {}
+        self._phase: Phase | None = None
+        self._since = 0.0
+
+    def enter(self, phase: Phase | None) -> None:
+        """The phase that was under way is over, and another one begins; None is for what is in no phase."""
+        now = monotonic_seconds()
+        if self._phase is not None:
+            self._seconds[self._phase] = self._seconds.get(self._phase, 0.0) + now - self._since
+        self._phase, self._since = phase, now
+
+    @property
+    def milliseconds(self) -> dict[str, int]:
+        """By phase what has been measured so far, in the order of the phases."""
+        return {str(phase): round(self._seconds[phase] * 1000) for phase in Phase if phase in self._seconds}
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What Spark's progress adds to the event that a batch of a query is over.
+
+    Parameters
+    ----------
+    sources
+        Their names, in the order in which Spark numbers them.
+    topics
+        Those among them that are topics.
+    counts_rows
+        Whether Spark counts the rows of a state.
+    """
+
+    sources: Sequence[str]
+    topics: Collection[str] = field(default_factory=frozenset)
+    counts_rows: bool = False
+
+    def complete(self, event: BatchCommitted, progress: Mapping[str, Any]) -> BatchCommitted:
+        """The event with what Spark says of the same batch."""
+        spent = progress.get("durationMs", {})
+        input_rate = progress.get("inputRowsPerSecond")
+        return replace(
+            event,
+            phases_ms=_phases(event.phases_ms, spent),
+            total_ms=spent.get(_TOTAL),
+            # Of the first batch of a run Spark does not know since when its records have come in, and says 0.
+            input_per_second=None if not input_rate and progress.get("numInputRows") else input_rate,
+            processed_per_second=progress.get("processedRowsPerSecond"),
+            lag=tuple(self._lag(progress)),
+            state=tuple(self._state(progress)),
+        )
+
+    def _lag(self, progress: Mapping[str, Any]) -> Iterator[Lag]:
+        for name, source in zip(self.sources, progress.get("sources", ()), strict=False):
+            if name in self.topics and source.get("endOffset") and source.get("latestOffset"):
+                yield from lag_when_planned(name, json.dumps(source["endOffset"]), json.dumps(source["latestOffset"]))
+
+    def _state(self, progress: Mapping[str, Any]) -> Iterator[OperatorState]:
+        for found in progress.get("stateOperators", ()):
+            yield OperatorState(
+                operator=found["operatorName"],
+                rows=found["numRowsTotal"] if self.counts_rows else None,
+                updated=found["numRowsUpdated"],
+                removed=found["numRowsRemoved"],
+                memory_bytes=found["memoryUsedBytes"],
+                disk_bytes=found.get("customMetrics", {}).get(_DISK_BYTES),
+            )
+
+
+def _phases(ours: Mapping[str, int], sparks: Mapping[str, int]) -> dict[str, int]:
+    """By phase what we have measured and what Spark has, in the order of the phases."""
+    names = _SPARKS if Phase.WORK in ours else {**_SPARKS, **_OF_ROWS_THAT_SPARK_WRITES}
+    both = {
+        str(phase): [*(sparks[name] for name in names.get(phase, ()) if name in sparks), *([ours[phase]] if phase in ours else ())]
+        for phase in Phase
+    }
+    return {phase: sum(found) for phase, found in both.items() if found}
