@@ -38,17 +38,20 @@ from streamproof._jvm.session import default_session, has_class, jars, launch, l
 from streamproof._jvm.stateful import BeforeState, Key, NotOne, Operator, before_state, operators_of_query
 from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error, too_many_open_files
 from streamproof._jvm.versions import (
+    FIRST_WITH_ENDS_OF_WINDOWS,
     INSTALL,
     SPARK_VERSIONS,
     checks_state_files,
     installed_spark,
     knows_ends_of_windows,
     minor_version,
+    numbers,
 )
 from streamproof._jvm.waiting import WaitingRows, write_rows
 from streamproof._jvm.zone_windows import ZoneWindows
 
 __all__ = [
+    "FIRST_WITH_ENDS_OF_WINDOWS",
     "FROM_PATH",
     "INSTALL",
     "PROOF_JAR",
@@ -107,6 +110,7 @@ __all__ = [
     "live_settings",
     "minor_version",
     "newest_progress",
+    "numbers",
     "operators_of_query",
     "operators_of_stream",
     "plain",

@@ -8,10 +8,10 @@ from streamproof.errors import EnvironmentProblem
 
 SPARK_VERSIONS = ("4.0", "4.1", "4.2", "4.3")
 """Those that jobs of ours run on, from the oldest: our classes extend what Spark keeps to itself, so that each has a jar."""
-KNOW_ENDS_OF_WINDOWS = ("4.3",)
-"""Those whose state stores can be told the earliest end of their windows."""
-CHECK_STATE_FILES = ("4.1", "4.2", "4.3")
-"""Those that write checksums of the files of their state."""
+FIRST_WITH_ENDS_OF_WINDOWS = "4.3"
+"""From here on state stores can be told the earliest end of their windows."""
+FIRST_TO_CHECK_STATE_FILES = "4.1"
+"""From here on Spark writes checksums of the files of its state."""
 INSTALL = f"{sys.executable} -m pip install 'pyspark=={SPARK_VERSIONS[-1]}.*'"
 
 
@@ -32,11 +32,16 @@ def minor_version(version: str) -> str:
     return ".".join(version.split(".")[:2])
 
 
-def knows_ends_of_windows() -> bool:
-    """Whether the installed Spark takes our state stores of windows."""
-    return minor_version(installed_spark()) in KNOW_ENDS_OF_WINDOWS
+def numbers(version: str) -> tuple[int, ...]:
+    """(4, 1) of 4.1.4: minor versions in their order."""
+    return tuple(map(int, minor_version(version).split(".")))
+
+
+def knows_ends_of_windows(version: str = "") -> bool:
+    """Whether a Spark takes our state stores of windows; without a version the installed one."""
+    return numbers(version or installed_spark()) >= numbers(FIRST_WITH_ENDS_OF_WINDOWS)
 
 
 def checks_state_files() -> bool:
     """Whether the installed Spark notices a torn file of its state by a checksum."""
-    return minor_version(installed_spark()) in CHECK_STATE_FILES
+    return numbers(installed_spark()) >= numbers(FIRST_TO_CHECK_STATE_FILES)

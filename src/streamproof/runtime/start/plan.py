@@ -26,6 +26,7 @@ from streamproof.runtime.rows.tally import tallied
 from streamproof.runtime.spark.session import slower_state, weaker_state
 from streamproof.runtime.start.validate import Validated
 from streamproof.stream.graph import Read, build
+from streamproof.stream.identity import SPARK
 from streamproof.stream.operators.operator import EventTimeColumn
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def plan(valid: Validated) -> Planned:
     slower = slower_state(real_time=query.config.trigger.real_time) if query.root.sums else None
     notes += [Note(NoteCode.SLOWER_STATE, slower)] if slower else []
     built = build(query.root, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
-    made_by = {**_made_by_sources(query), **built.made_by}
+    made_by = {**_made_by_sources(query), **built.made_by, SPARK: spark.version}
     notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)
     identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
     given, parked = built.rows, None

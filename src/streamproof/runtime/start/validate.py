@@ -14,6 +14,7 @@ from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.recovery import ownership
 from streamproof.runtime.recovery.replayable import advise, of_query
+from streamproof.runtime.recovery.spark_versions import require_not_newer
 from streamproof.runtime.spark.session import settings_of_query, state_stores
 from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.options import Start
@@ -76,6 +77,8 @@ def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validate
     manifests = ManifestStore(storage, query.checkpoint)
     incarnation = manifests.incarnation(query.job, query.name)
     sinks = sinks_of(query, spark, storage, incarnation, start.steps)
+    logs = QueryLogs(storage, query.checkpoint, compact_interval=int(spark.conf.get(COMPACT_INTERVAL, "10") or 10))
+    events.note(*require_not_newer(manifests, logs, spark.version))
     topics = ownership.require_together(query, manifests, incarnation, sinks, spark, start.accept_topics)
     return Validated(
         query=query,
@@ -83,7 +86,7 @@ def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validate
         spark=spark,
         storage=storage,
         manifests=manifests,
-        logs=QueryLogs(storage, query.checkpoint, compact_interval=int(spark.conf.get(COMPACT_INTERVAL, "10") or 10)),
+        logs=logs,
         incarnation=incarnation,
         sinks=sinks,
         topics=topics,
