@@ -38,12 +38,14 @@ from streamproof._jvm.session import default_session, has_class, jars, launch, l
 from streamproof._jvm.stateful import BeforeState, Key, NotOne, Operator, before_state, operators_of_query
 from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error, too_many_open_files
 from streamproof._jvm.versions import (
+    FIRST_IN_REAL_TIME,
     FIRST_WITH_ENDS_OF_WINDOWS,
     INSTALL,
     SPARK_VERSIONS,
     checks_state_files,
     installed_spark,
     knows_ends_of_windows,
+    knows_real_time,
     minor_version,
     numbers,
 )
@@ -51,6 +53,7 @@ from streamproof._jvm.waiting import WaitingRows, write_rows
 from streamproof._jvm.zone_windows import ZoneWindows
 
 __all__ = [
+    "FIRST_IN_REAL_TIME",
     "FIRST_WITH_ENDS_OF_WINDOWS",
     "FROM_PATH",
     "INSTALL",
@@ -105,6 +108,7 @@ __all__ = [
     "kafka_topics",
     "key_of_deduplication",
     "knows_ends_of_windows",
+    "knows_real_time",
     "launch",
     "listen_to_jvm",
     "live_settings",

@@ -12,6 +12,8 @@ FIRST_WITH_ENDS_OF_WINDOWS = "4.3"
 """From here on state stores can be told the earliest end of their windows."""
 FIRST_TO_CHECK_STATE_FILES = "4.1"
 """From here on Spark writes checksums of the files of its state."""
+FIRST_IN_REAL_TIME = "4.3"
+"""From here on the real-time trigger is taken: before 4.2 PySpark has none, and on 4.2 nobody has tried ours."""
 INSTALL = f"{sys.executable} -m pip install 'pyspark=={SPARK_VERSIONS[-1]}.*'"
 
 
@@ -40,6 +42,11 @@ def numbers(version: str) -> tuple[int, ...]:
 def knows_ends_of_windows(version: str = "") -> bool:
     """Whether a Spark takes our state stores of windows; without a version the installed one."""
     return numbers(version or installed_spark()) >= numbers(FIRST_WITH_ENDS_OF_WINDOWS)
+
+
+def knows_real_time() -> bool:
+    """Whether the real-time trigger is taken on the installed Spark."""
+    return numbers(installed_spark()) >= numbers(FIRST_IN_REAL_TIME)
 
 
 def checks_state_files() -> bool:

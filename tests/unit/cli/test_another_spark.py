@@ -8,7 +8,7 @@ import streamproof as sp
 from streamproof import _jvm
 from streamproof.errors import EnvironmentProblem
 from streamproof.runtime.checks import preflight
-from streamproof.runtime.spark import environment
+from streamproof.runtime.spark import connector_jars, environment
 from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_OF_WINDOWS, slower_state, state_stores, weaker_state
 
 FOUND = "PySpark 3.5.9 found; a job written with Streamproof needs 4.0, 4.1, 4.2 or 4.3."
@@ -121,3 +121,13 @@ def test_a_pyspark_that_no_package_manager_knows_says_its_version_itself(monkeyp
     monkeypatch.setattr("importlib.metadata.version", unknown)
 
     assert environment.is_own_spark(environment.find_spark())
+
+
+@pytest.mark.parametrize(
+    ("version", "bundle"),
+    [("4.0.5", "spark-kafka-4.0"), ("4.1.4", "spark-kafka-4.1"), ("4.2.1", "spark-kafka"), ("4.3.0", "spark-kafka")],
+)
+def test_the_connector_of_kafka_is_that_of_the_installed_spark(spark, version, bundle):
+    spark(version)
+
+    assert connector_jars.kafka_bundle() == bundle
