@@ -12,9 +12,10 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from versions.environments import FOLDER, Environment, made, newest_wheel
-from versions.kinds import JOBS, KINDS, Kind
+from versions.kinds import JOBS as PLAIN_JOBS
+from versions.kinds import KINDS, Kind
 from versions.upgrades import GOES_ON, REFUSED, gone_on
-from versions.worked import EXAMPLES, Example, Ran
+from versions.worked import EXAMPLES, JOBS, Example, Ran
 
 VERSIONS = ("3.5", "4.0", "4.1", "4.2", "4.3")
 NOT_THERE = "does not exist"
@@ -35,7 +36,7 @@ def main() -> int:
     versions, parts, wheel = asked.spark.split(","), asked.parts.split(","), newest_wheel()
     environments = [made(version, wheel, below=asked.folder) for version in versions]
     own = [one for one in environments if one.version != "3.5"]
-    examples = [name for name in EXAMPLES if fnmatch(name, asked.only)]
+    jobs = [name for name in JOBS if fnmatch(name, asked.only)]
     tables: list[Iterator[str]] = []
     sound = True
     if "plain" in parts:
@@ -43,11 +44,12 @@ def main() -> int:
         cells = {kind.says: [_told(one, kind.target, _cell(kind, one)) for one in environments] for kind in kinds}
         tables.append(_rows("your job is", versions, cells))
         sound = sound and _all(cells, YES, NOT_THERE)
-    whole = {name: {one.version: _whole(name, one) for one in own} for name in examples} if {"ours", "upgrades"} & {*parts} else {}
+    whole = {name: {one.version: _whole(name, one) for one in own} for name in jobs} if {"ours", "upgrades"} & {*parts} else {}
     if "ours" in parts:
         cells = {
             f"`{name}`: {EXAMPLES[name]}": [_told(one, name, _ours(name, one, ran, ran[own[-1].version])) for one in own]
             for name, ran in whole.items()
+            if name in EXAMPLES
         }
         tables.append(_rows("a job written with Streamproof", [one.version for one in own], cells))
         sound = sound and _all(cells, YES)
@@ -83,10 +85,10 @@ def _cell(kind: Kind, environment: Environment) -> str:
     if not kind.there(environment.version):
         return NOT_THERE
     settings = kind.settings(environment.version)
-    sound, counts = _proved(environment, f"{JOBS}/{kind.target}", kind.words, *settings, "--quick")
+    sound, counts = _proved(environment, f"{PLAIN_JOBS}/{kind.target}", kind.words, *settings, "--quick")
     if sound != 0:
         return f"exit code {sound} ({counts})"
-    twin = f"{JOBS}/broken/{kind.target}"
+    twin = f"{PLAIN_JOBS}/broken/{kind.target}"
     broken, counts = _proved(environment, twin, kind.words, *settings, "--quick", "--only", AROUND_A_COMMIT, "-x")
     return YES if broken == 1 else f"the broken twin: exit code {broken} ({counts})"
 

@@ -50,6 +50,12 @@ class Ran:
         return "" if self.accounts == other.accounts else f"another account: {self.accounts}, not {other.accounts}"
 
 
+JOBS = {name: ROOT / "examples" / name for name in EXAMPLES} | {
+    path.name: path for path in (Path(__file__).parent / "jobs").iterdir() if (path / "job.py").is_file()
+}
+"""By name where the jobs lie: the examples, and those that only upgrades are tried with."""
+
+
 class Example:
     """One example in a folder of its own, whose files arrive as they are fed."""
 
@@ -60,18 +66,18 @@ class Example:
     @property
     def events(self) -> int:
         """How many its scenario makes."""
-        found: int = tomllib.loads((ROOT / "examples" / self.name / "scenario.toml").read_text())["events"]
+        found: int = tomllib.loads((JOBS[self.name] / "scenario.toml").read_text())["events"]
         return found
 
     def begin(self) -> None:
         """Puts the job down, without events, checkpoint and outputs."""
         shutil.rmtree(self.folder, ignore_errors=True)
         left = shutil.ignore_patterns("data", "out", "checkpoints", ".streamproof", "__pycache__")
-        shutil.copytree(ROOT / "examples" / self.name, self.folder, ignore=left)
+        shutil.copytree(JOBS[self.name], self.folder, ignore=left)
 
     def feed(self, *, second: bool) -> None:
         """Writes the first half of the files, or the other one."""
-        config = tomllib.loads((ROOT / "examples" / self.name / "streamproof.toml").read_text())
+        config = tomllib.loads((JOBS[self.name] / "streamproof.toml").read_text())
         (source,) = config["source"].values()
         data = self.folder / source["path"]
         data.mkdir(parents=True, exist_ok=True)
@@ -122,7 +128,7 @@ def _rounded(value: Any) -> Any:
 
 def _files(name: str) -> Iterator[str]:
     """The texts of an example's files, one for each batch."""
-    example = ROOT / "examples" / name
+    example = JOBS[name]
     if (example / "sample.py").is_file():
         line = runpy.run_path(str(ROOT / "examples" / "sample.py"))["line"]
         for events in runpy.run_path(str(example / "sample.py"))["BATCHES"]:
