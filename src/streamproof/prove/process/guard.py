@@ -80,9 +80,12 @@ class Limits:
 
     @classmethod
     def from_json(cls, text: str) -> "Limits":
-        found: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in json.loads(text).items()
-        }
+        return cls.of(json.loads(text))
+
+    @classmethod
+    def of(cls, read: Mapping[str, Any]) -> "Limits":
+        """Limits that were read from JSON."""
+        found: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in read.items()}
         return cls(**found)
 
 
@@ -119,6 +122,12 @@ def allow_in_workers(context: "SparkContext", limits: Limits) -> None:
     """
     context.environment[_LIMITS] = limits.to_json()
     context.environment.update({name: os.environ[name] for name in _PLACES if name in os.environ})
+
+
+def release_workers(context: "SparkContext") -> None:
+    """Ends what `allow_in_workers` has begun, for the functions that come after it."""
+    for name in (_LIMITS, *_PLACES):
+        context.environment.pop(name, None)
 
 
 def install_in_worker() -> None:

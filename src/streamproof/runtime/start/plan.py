@@ -1,6 +1,5 @@
 """Third step of a start: the streaming plan of the query, with its doors and sums, and whether the state in the checkpoint fits it (R25)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,13 @@ from streamproof.connectors.sink import Sink
 from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
 from streamproof.core.notes import Note, NoteCode
-from streamproof.runtime.batch.protocol import Identity
 from streamproof.runtime.batch.staging import merged_schema
+from streamproof.runtime.batch.started import Identity
 from streamproof.runtime.binding.bound import BoundQuery
 from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.real_time.doors import RealTimeDoors
 from streamproof.runtime.recovery import plans
+from streamproof.runtime.rows.columns import Columns
 from streamproof.runtime.rows.doors import SideDoors
 from streamproof.runtime.rows.parking import require_writable
 from streamproof.runtime.rows.tally import tallied
@@ -31,7 +31,6 @@ from streamproof.stream.operators.operator import EventTimeColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
     from streamproof.config import SourceConfig
 
@@ -49,22 +48,13 @@ class Planned:
     rows
         The streaming rows of the main output, each summed on its way.
     columns
-        By output what its rows have.
-    floats
-        The columns of the main output that are summed, by the step that each may come out apart.
-    steps
-        The columns that depend on the order in which floats are added.
-    parked
-        The columns of rows that may have to wait; None where none have.
+        What the rows of its outputs have.
     """
 
     identity: Identity
     doors: _jvm.Doors
     rows: "DataFrame"
-    columns: Mapping[str, "StructType"]
-    floats: Mapping[str, float]
-    steps: Mapping[str, float]
-    parked: "StructType | None"
+    columns: Columns
 
 
 def plan(valid: Validated) -> Planned:
@@ -77,10 +67,10 @@ def plan(valid: Validated) -> Planned:
     ConfigurationError
         If the plan cannot be built, or a sink cannot take its columns.
     """
-    query, spark, manifests, sinks, notes = valid.query, valid.spark, valid.manifests, valid.sinks, list[Note]()
+    query, spark, manifests, sinks, notes = valid.query, valid.spark, valid.journal.manifests, valid.sinks, list[Note]()
     run = short(new_id())
     jvm_doors = _jvm.Doors(spark, query.checkpoint, run)
-    directories = {kind: _side_directory(sinks[query.targets[name][0]], name, manifests) for kind, name in query.sides.items()}
+    directories = {side: _side_directory(sinks.first(name), name, manifests) for side, name in query.sides.items()}
     doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories)
     weaker = weaker_state(query.config.spark) if query.root.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
@@ -102,13 +92,13 @@ def plan(valid: Validated) -> Planned:
         )
         notes.append(Note(NoteCode.FLOAT_ORDER, said))
     valid.events.note(*notes)
-    side_schemas = {kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()}
-    of_sides = {query.sides[kind]: schema for kind, schema in side_schemas.items() if kind in query.sides}
+    side_schemas = {side: merged_schema(shapes) for side, shapes in doors.shapes.items()}
+    of_sides = {query.sides[side]: schema for side, schema in side_schemas.items() if side in query.sides}
     columns = {query.name: summed.rows.schema, **of_sides}
     for output, found in columns.items():
         for name in query.targets[output]:
-            sinks[name].settle(found)
-    return Planned(identity, jvm_doors, summed.rows, columns, summed.floats, summed.steps, parked)
+            sinks.by_name[name].settle(found)
+    return Planned(identity, jvm_doors, summed.rows, Columns(columns, summed.floats, summed.steps, parked))
 
 
 def reads(query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> dict[str, Read]:
