@@ -197,8 +197,8 @@ def protocol(store, heard) -> BatchProtocol:
         quiet=QuietSources("kept", ()),
         idle=IdleSources("kept", (), {}),
         losses=SimpleNamespace(earlier=lambda *_: None, written_down=lambda _: None),
-        folders=SimpleNamespace(look=list),
-        measures=Measures(("trades",)),
+        noticed=SimpleNamespace(look=list),
+        measures=Measures(()),
     )
 
 

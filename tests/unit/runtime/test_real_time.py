@@ -11,10 +11,10 @@ import pytest
 import streamproof as sp
 from streamproof import _jvm
 from streamproof.config import JobConfig, load
-from streamproof.connectors.kafka import source as kafka
+from streamproof.connectors.kafka import reading as kafka
 from streamproof.core.manifest import Digest, Fingerprint, Manifest, Section
 from streamproof.errors import CheckpointError, ConfigurationError, EnvironmentProblem
-from streamproof.runtime.binding.bound import OutputPlace
+from streamproof.runtime.binding.bound import BoundJob, OutputPlace
 from streamproof.runtime.binding.real_time import require_possible
 from streamproof.runtime.real_time.protocol import RealTimeProtocol
 from streamproof.runtime.real_time.slots import require_slots, require_still_read
@@ -111,7 +111,7 @@ def test_what_is_not_possible_is_said_with_its_line_and_the_reason(configured, c
 
 
 def bound(config: JobConfig, **sides: OutputPlace) -> Any:
-    return SimpleNamespace(config=config, outputs=sp.Outputs(large=ROWS, all=PAYMENTS), places=sides)
+    return BoundJob(config, sp.Outputs(large=ROWS, all=PAYMENTS), sides)
 
 
 def cores(monkeypatch: pytest.MonkeyPatch, number: int) -> None:

@@ -19,6 +19,7 @@ from streamproof.core.ids import new_id
 from streamproof.core.manifest import Chain, Manifest, first_unknown
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.phases import Phase
+from streamproof.core.places import seen_from
 from streamproof.errors import StagedRowsGone
 from streamproof.runtime.batch.contradictions import (
     taken_away,
@@ -29,14 +30,13 @@ from streamproof.runtime.batch.staging import WRITTEN_COPIES, Staged, Staging
 from streamproof.runtime.journal.logs import BatchLogs, QueryLogs
 from streamproof.runtime.journal.losses import Losses
 from streamproof.runtime.journal.manifests import ManifestStore
-from streamproof.runtime.journal.places import seen_from
 from streamproof.runtime.journal.published import chain_before
 from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, BatchStaged, QueryEvents, WatermarkLeapt
-from streamproof.runtime.watching.folders import FolderNotes
 from streamproof.runtime.watching.idle import IdleSources
 from streamproof.runtime.watching.leaps import Leaps
 from streamproof.runtime.watching.measures import Measures, Stopwatch
+from streamproof.runtime.watching.noticed import Noticed
 from streamproof.runtime.watching.quiet import QuietSources
 from streamproof.stream.identity import MadeBy
 from streamproof.stream.node import Node
@@ -118,7 +118,7 @@ class BatchProtocol:
     quiet: QuietSources
     idle: IdleSources
     losses: Losses
-    folders: FolderNotes
+    noticed: Noticed
     measures: Measures
     parking: Parking | None = None
     parked: StructType | None = None
@@ -201,7 +201,7 @@ class BatchProtocol:
         if self.parking is not None:
             self.parking.prune(batch)
         self.done.add(manifest)
-        self.events.note(*self.folders.look())
+        self.events.note(*self.noticed.look())
         self.quiet.saw(batch, logs)
         self.idle.saw(logs, rows)
         leap = self.leaps.saw(batch, logs, manifest.counts[SideKind.LATE])
@@ -245,7 +245,7 @@ class BatchProtocol:
             If batches still wait when the patience is at its end; the next run publishes them.
         """
         self.look_for_commit()
-        self.events.note(*self.folders.look())
+        self.events.note(*self.noticed.look())
         if not self.publisher.finish(patience_seconds, asked_to_end):
             return
         for number in self.logs.batches("commits")[-2:]:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from streamproof.config import ServiceSink, output_of
 from streamproof.connectors import services
+from streamproof.connectors.sources import sources_of
 from streamproof.stream.node import Branch, Node
 from streamproof.stream.outputs import Outputs, SideKind
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig, SourceConfig
+    from streamproof.connectors.source import Source
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,12 @@ class BoundQuery:
         return {name: self.config.source[name] for name in self.root.sources}
 
     @property
+    def inputs(self) -> "Mapping[str, Source]":
+        """The same, as what reads them."""
+        inputs = sources_of(self.config)
+        return {name: inputs[name] for name in self.root.sources}
+
+    @property
     def checkpoints(self) -> str:
         """The folder with the checkpoints of all queries; what is staged for services lies beside it."""
         return self.config.resolve(self.config.checkpoint)
@@ -110,6 +118,12 @@ class BoundJob:
     @property
     def name(self) -> str:
         return self.config.name
+
+    @property
+    def inputs(self) -> "Mapping[str, Source]":
+        """The sources that its queries read, by their names."""
+        inputs = sources_of(self.config)
+        return {name: inputs[name] for name in dict.fromkeys(name for root in self.outputs.main.values() for name in root.sources)}
 
     def query(self, name: str) -> BoundQuery:
         """What the query of one main output is bound to."""

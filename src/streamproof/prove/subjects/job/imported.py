@@ -20,7 +20,7 @@ SCENARIOS_ON_SERVICES = (
     *SCENARIOS,
     "streamproof.connectors.http.sink",
     "streamproof.connectors.kafka.sink",
-    "streamproof.connectors.kafka.source",
+    "streamproof.connectors.kafka.reading",
     "streamproof.connectors.postgres.sink",
     "streamproof.connectors.redis.sink",
     "streamproof.connectors.registry.values",
