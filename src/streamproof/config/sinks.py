@@ -46,6 +46,11 @@ class SinkConfig(Table):
     guarantee: Claim | None = None
 
     @property
+    def services(self) -> tuple[str, ...]:
+        """The services that it writes to, as `streamproof lab` calls them, its own first; none for files."""
+        return ()
+
+    @property
     def by_registry(self) -> str:
         """What is said of the registry that its schemas go to; empty without one."""
         return ""
@@ -94,6 +99,10 @@ class ServiceSink(SinkConfig):
     """
 
     backlog: Count = 100
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        return (self.connector,)
 
     @property
     def can_be_exactly_once(self) -> bool:
@@ -191,6 +200,10 @@ class KafkaSink(ServiceSink):
     options: Options = Field(default_factory=dict)
 
     @property
+    def services(self) -> tuple[str, ...]:
+        return (self.connector, *(() if self.registry is None else ("registry",)))
+
+    @property
     def by_registry(self) -> str:
         return said_of(self.format, self.registry)
 
@@ -280,6 +293,10 @@ class HttpSink(ServiceSink):
     @property
     def is_one_effect_a_key(self) -> bool:
         return True
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        return ("api",)
 
     @property
     def can_be_exactly_once(self) -> bool:

@@ -94,6 +94,11 @@ class SourceConfig(Table):
         return False
 
     @property
+    def services(self) -> tuple[str, ...]:
+        """The services that it is read from, as `streamproof lab` calls them, its own first; none for files."""
+        return ()
+
+    @property
     def by_registry(self) -> str:
         """What is said of the registry that its schemas come from; empty without one."""
         return ""
@@ -226,6 +231,10 @@ class KafkaSource(SourceConfig):
     include: Annotated[tuple[str, ...], some_of("key", "timestamp", "topic", "partition", "offset", "headers", "schema_id")] = ()
     carry: Texts = ()
     options: ReadingOptions = Field(default_factory=dict)
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        return (self.connector, *(() if self.registry is None else ("registry",)))
 
     @property
     def by_registry(self) -> str:

@@ -10,7 +10,7 @@ from streamproof.prove.faults.planned import ALONE
 from streamproof.prove.plan.planning import ScenarioPlan, live, quick, struck
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.scenario.scenario import Scenario
-from streamproof.prove.services import Services, services_of
+from streamproof.prove.services import Services
 
 _Strike = tuple[ServiceFault, StepName, str]
 
@@ -36,8 +36,8 @@ def _strikes(config: JobConfig, scenario: Scenario, recording: Recording, *, ful
         strikes(
             [step.name(side) for step in recording.steps.steps for side in Side],
             recording.announced,
-            {name: services_of(sink)[:1] or (stores if name in own else ()) for name, sink in config.sink.items()},
-            {name: services_of(source) for name, source in config.source.items()},
+            {name: sink.services[:1] or (stores if name in own else ()) for name, sink in config.sink.items()},
+            {name: source.services for name, source in config.source.items()},
             own,
             recording.of_tasks,
             everywhere=full,

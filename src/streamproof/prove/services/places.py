@@ -5,18 +5,15 @@ import shutil
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from streamproof.config import (
     HttpSink,
     KafkaSink,
-    KafkaSource,
     PostgresSink,
     RedisSink,
     RegistryConfig,
     ServiceSink,
     SinkConfig,
-    SourceConfig,
     output_of,
 )
 from streamproof.prove.artifacts.reading import LEDGER
@@ -24,22 +21,6 @@ from streamproof.prove.services.reader import Published
 from streamproof.prove.services.services import own_name, reader
 
 _A_DAY = timedelta(days=1)
-
-
-def source_at(source: SourceConfig, topic: str, urls: Mapping[str, str], records_per_batch: int | None) -> SourceConfig:
-    """A source of Kafka, reading the proof's topic from its start."""
-    assert isinstance(source, KafkaSource), "the only source that is a service"
-    bound: dict[str, Any] = {
-        "servers": urls["kafka"],
-        "topic": (topic,),
-        "records_per_batch": records_per_batch,
-        "start": "earliest",
-        "options": {},
-        "registry": _registry(source, urls),
-        "schema_file": None,  # events are written by a schema of the columns
-        "message": None,
-    }
-    return source.model_copy(update=bound)
 
 
 def sink_at(name: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str]) -> SinkConfig:
@@ -61,7 +42,7 @@ def sink_at(name: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str])
     return sink
 
 
-def _registry(bound: KafkaSource | KafkaSink, urls: Mapping[str, str]) -> RegistryConfig | None:
+def _registry(bound: KafkaSink, urls: Mapping[str, str]) -> RegistryConfig | None:
     """The proof's registry, for what is bound to one."""
     return None if bound.registry is None else RegistryConfig(url=urls["registry"])
 

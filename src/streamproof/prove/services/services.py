@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
@@ -10,17 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
-from streamproof.config import (
-    HttpSink,
-    JobConfig,
-    KafkaSink,
-    KafkaSource,
-    PostgresSink,
-    RedisSink,
-    ServiceSink,
-    SinkConfig,
-    SourceConfig,
-)
+from streamproof.config import HttpSink, JobConfig, PostgresSink, RedisSink, ServiceSink
 from streamproof.core.ids import new_id, short
 from streamproof.errors import LabError
 from streamproof.lab.api import tries_at
@@ -34,23 +24,11 @@ from streamproof.prove.services.stores import STORES
 if TYPE_CHECKING:
     from streamproof.lab.service import Service
 
-_SERVICE_OF: Mapping[type, str] = {
-    KafkaSource: "kafka",
-    KafkaSink: "kafka",
-    PostgresSink: "postgres",
-    RedisSink: "redis",
-    HttpSink: "api",
-}
-
-
-def _bindings(config: JobConfig) -> Iterator[SourceConfig | SinkConfig]:
-    yield from config.source.values()
-    yield from config.sink.values()
-
 
 def needed(config: JobConfig, environment: Mapping[str, str]) -> tuple[str, ...]:
     """The services that a job is bound to, and those that it keeps stores of its own in, each once."""
-    found = [service for each in _bindings(config) for service in services_of(each)]
+    found = [service for source in config.source.values() for service in source.services]
+    found += [service for sink in config.sink.values() for service in sink.services]
     return tuple(dict.fromkeys([*found, *environment.values()]))
 
 
@@ -202,13 +180,6 @@ class Services:
 def own_name(scenario: str) -> str:
     """A scenario's name as services take it: in schemas, topics, prefixes and paths."""
     return re.sub(r"\W", "_", scenario).lower()
-
-
-def services_of(bound: SourceConfig | SinkConfig) -> tuple[str, ...]:
-    """The services that a source or an output needs, the one it is bound to first; none for files."""
-    if isinstance(bound, KafkaSource | KafkaSink) and bound.registry is not None:
-        return ("kafka", "registry")
-    return (_SERVICE_OF[type(bound)],) if type(bound) in _SERVICE_OF else ()
 
 
 def _by_line(url: str, lines: Sequence[Proxy]) -> str:
