@@ -75,6 +75,16 @@ class SinkConfig(Table):
         """Whether a row takes the place of an earlier one that has its key."""
         return False
 
+    @property
+    def facts(self) -> tuple[Texts, str, str | None] | None:
+        """Where the greatest version of each key is kept: the key, the column of the version, and that of a tombstone."""
+        return None
+
+    @property
+    def is_of_the_job(self) -> bool:
+        """Whether the user wrote its class."""
+        return False
+
 
 class FilesSink(SinkConfig):
     """A folder, or a sink class in the user's folder ("file.py:ClassName") with a folder to work in."""
@@ -87,6 +97,10 @@ class FilesSink(SinkConfig):
         if self.connector != "files" and self.format not in ("parquet", "json"):
             raise wrong(f'has the format "{self.format}"', 'A sink class of your own is given rows as "parquet" or "json".')
         return self
+
+    @property
+    def is_of_the_job(self) -> bool:
+        return self.connector != "files"
 
 
 class ServiceSink(SinkConfig):
@@ -155,6 +169,10 @@ class PostgresSink(ServiceSink):
     @property
     def replaces(self) -> bool:
         return self.mode == "upsert"
+
+    @property
+    def facts(self) -> tuple[Texts, str, str | None] | None:
+        return (self.key, self.version, self.deleted) if self.version else None
 
 
 class KafkaSink(ServiceSink):

@@ -83,7 +83,7 @@ def run_proof(
             options.quick,
             options.batches,
             options.brokers,
-            tuple(f"{name}={given.KINDS[name](url).shown}" for name, url in options.services.items()),
+            tuple(f"{name}={given.service_at(name, url).shown}" for name, url in options.services.items()),
             prepared.left_out,
             proof.leave(),
             options.words,

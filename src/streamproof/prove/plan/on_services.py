@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from streamproof.config import FilesSink, JobConfig
+from streamproof.config import JobConfig
 from streamproof.core.phases import Side, StepName
 from streamproof.prove.faults.catalogue import strikes
 from streamproof.prove.faults.fault import ServiceFault
@@ -11,6 +11,7 @@ from streamproof.prove.plan.planning import ScenarioPlan, live, quick, struck
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.scenario.scenario import Scenario
 from streamproof.prove.services import Services
+from streamproof.prove.services.given import has_lines
 
 _Strike = tuple[ServiceFault, StepName, str]
 
@@ -30,7 +31,7 @@ def plans(
 
 
 def _strikes(config: JobConfig, scenario: Scenario, recording: Recording, *, full: bool) -> list[_Strike]:
-    own = [name for name, sink in config.sink.items() if isinstance(sink, FilesSink) and sink.connector != "files"]
+    own = [name for name, sink in config.sink.items() if sink.is_of_the_job]
     stores = tuple(dict.fromkeys(scenario.environment.values()))
     return list(
         strikes(
@@ -47,7 +48,7 @@ def _strikes(config: JobConfig, scenario: Scenario, recording: Recording, *, ful
 
 def _lacking(fault: ServiceFault, outside: Services) -> str:
     """What a fault takes and this proof does not have; empty if nothing."""
-    if fault.service in outside.given and (fault.lane == ALONE or fault.service == "kafka"):
+    if fault.service in outside.given and (fault.lane == ALONE or not has_lines(fault.service)):
         return f"a {fault.service} that is started for the proof: leave --service {fault.service} out"
     if fault.brokers > outside.brokers:
         return f"{fault.brokers} brokers: --brokers {fault.brokers}"

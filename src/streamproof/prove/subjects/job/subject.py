@@ -10,7 +10,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from streamproof.config import FilesSink, JobConfig
+from streamproof.config import JobConfig
 from streamproof.config.columns import columns_of
 from streamproof.prove.artifacts.comparing import rows_published
 from streamproof.prove.artifacts.float_order import Steps
@@ -156,7 +156,7 @@ class JobSubject(Subject):
         crashes = standard(default.steps)
         if quick:
             return one_of_each(crashes), ()
-        own = [name for name, sink in self.config.sink.items() if isinstance(sink, FilesSink) and sink.connector != "files"]
+        own = [name for name, sink in self.config.sink.items() if sink.is_of_the_job]
         found = [*crashes, *on_files.plans(default.steps, own)]
         return [*found, *(beyond(default.steps, recordings["rare"].steps, found) if full else [])], ()
 
