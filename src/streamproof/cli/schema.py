@@ -96,12 +96,12 @@ def _read(new: Path) -> tuple[str, str]:
 
 def _level(written: str) -> str:
     from streamproof.config.problems import did_you_mean, one_of
+    from streamproof.connectors.registry.compatibility import LEVELS
 
-    levels = ("none", *(f"{way}{more}" for way in ("backward", "forward", "full") for more in ("", "_transitive")))
     level = written.lower().replace("-", "_")
-    if level not in levels:
+    if level not in LEVELS:
         raise ConfigurationError(
-            f'--compatibility is "{written}".{did_you_mean(level, levels)}', required=f"It must be {one_of(levels)}."
+            f'--compatibility is "{written}".{did_you_mean(level, LEVELS)}', required=f"It must be {one_of(LEVELS)}."
         )
     return level
 

@@ -76,6 +76,22 @@ def test_a_column_of_a_line_of_text_that_no_folder_names(streamproof, my_job, ja
     assert "no folder of the path names the column" in result.out
 
 
+def test_a_side_output_that_the_job_does_not_return_can_be_bound_by_its_default_name(streamproof, my_job, java):
+    edit(
+        my_job / "job.py",
+        "Outputs(exposure=exposure, late=exposure.late, rejected=checked.rejected)",
+        "Outputs(raw=trades, exposure=exposure)",
+    )
+    edit(my_job / "streamproof.toml", "[sink.late]", "[sink.exposure_late]")
+    with (my_job / "streamproof.toml").open("a") as file:
+        for name in ("raw", "exposure_rejected"):
+            file.write(f'[sink.{name}]\nconnector = "files"\npath = "more/{name}"\nformat = "json"\n')
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 0, result.out
+
+
 SEVERAL = """[sink.exposure.folder]
 connector = "files"
 path = "out/exposure"

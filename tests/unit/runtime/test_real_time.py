@@ -13,6 +13,7 @@ from streamproof import _jvm
 from streamproof.config import JobConfig, load
 from streamproof.connectors.kafka import reading as kafka
 from streamproof.core.manifest import Digest, Fingerprint, Manifest, Section
+from streamproof.core.sides import REJECTED
 from streamproof.errors import CheckpointError, ConfigurationError, EnvironmentProblem
 from streamproof.runtime.binding.bound import BoundJob, OutputPlace
 from streamproof.runtime.binding.real_time import require_possible
@@ -145,8 +146,8 @@ def test_each_partition_of_each_output_takes_a_core(configured, monkeypatch, num
 )
 def test_a_side_output_that_a_spark_job_publishes_takes_one_more(configured, monkeypatch, staged, connector, published, free):
     cores(monkeypatch, 4)
-    rejected = OutputPlace("rejected", "rejected", "out", staged, connector, bound=True, published=published)
-    of_job = bound(configured(), large=OutputPlace("large", "main", "out", "parquet", "kafka", bound=True), rejected=rejected)
+    rejected = OutputPlace("rejected", REJECTED, "out", staged, connector, bound=True, published=published)
+    of_job = bound(configured(), large=OutputPlace("large", None, "out", "parquet", "kafka", bound=True), rejected=rejected)
     if free:
         require_slots(of_job, SPARK)
         return

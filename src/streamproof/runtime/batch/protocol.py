@@ -20,13 +20,14 @@ from streamproof.core.manifest import Chain, Manifest, first_unknown
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.phases import Phase
 from streamproof.core.places import seen_from
+from streamproof.core.sides import LATE, Side
 from streamproof.errors import StagedRowsGone
 from streamproof.runtime.batch.contradictions import (
     taken_away,
 )
 from streamproof.runtime.batch.deciding import Deciding
 from streamproof.runtime.batch.publishing import Publisher
-from streamproof.runtime.batch.staging import WRITTEN_COPIES, Staged, Staging
+from streamproof.runtime.batch.staging import REASON, WRITTEN_COPIES, Staged, Staging
 from streamproof.runtime.journal.logs import BatchLogs, QueryLogs
 from streamproof.runtime.journal.losses import Losses
 from streamproof.runtime.journal.manifests import ManifestStore
@@ -40,7 +41,6 @@ from streamproof.runtime.watching.noticed import Noticed
 from streamproof.runtime.watching.quiet import QuietSources
 from streamproof.stream.identity import MadeBy
 from streamproof.stream.node import Node
-from streamproof.stream.outputs import SideKind
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -68,22 +68,28 @@ class Identity:
 @dataclass
 class Done:
     """What this start of the driver has worked through, as sums: batches, of them without input, input records, rows of each output,
-    reasons of rejection.
+    reasons why rows have left, by the side.
     """
 
     batches: int = 0
     without_input: int = 0
     input: int = 0
     rows: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, manifest: Manifest) -> None:
         self.batches += 1
         self.without_input += not manifest.counts["input"]
         self.input += manifest.counts["input"]
         self.rows.update({section.output: section.digest.rows for section in manifest.sections})
-        begins = "reason.rejected."
-        self.reasons.update({key.removeprefix(begins): n for key, n in manifest.counts.items() if key.startswith(begins)})
+        for key, rows in manifest.counts.items():
+            if key.startswith(f"{REASON}."):
+                _, side, reason = key.split(".", 2)
+                self.reasons[side, reason] += rows
+
+    def reasons_of(self, side: Side) -> dict[str, int]:
+        """Why rows have left by a side output, and how many."""
+        return {reason: rows for (of, reason), rows in self.reasons.items() if of == str(side)}
 
 
 class RunEnds(Exception):
@@ -108,7 +114,7 @@ class BatchProtocol:
     targets: Mapping[str, Sequence[str]]
     """By output the names of its sinks: its own, or several."""
     publisher: Publisher
-    sides: Mapping[SideKind, str]
+    sides: Mapping[Side, str]
     columns: Mapping[str, StructType]
     floats: Mapping[str, float]
     root: Node
@@ -204,7 +210,7 @@ class BatchProtocol:
         self.events.note(*self.noticed.look())
         self.quiet.saw(batch, logs)
         self.idle.saw(logs, rows)
-        leap = self.leaps.saw(batch, logs, manifest.counts[SideKind.LATE])
+        leap = self.leaps.saw(batch, logs, manifest.counts[LATE.kind])
         if leap is not None:
             self.events.emit(WatermarkLeapt(leap.query, leap.batch, leap.before, leap.after))
         self._uncommitted = BatchCommitted(self.identity.query, batch, counts, written, watermark, watch.milliseconds)

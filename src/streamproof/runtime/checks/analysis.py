@@ -97,5 +97,5 @@ def _columns(query: "BoundQuery", spark: "SparkSession") -> "dict[str, StructTyp
         require_writable(rows)
         rows = doors.park(rows, _NOBODY)
     main = tallied(rows, jvm_doors, query.name, sums=query.root.sums).rows.schema
-    sides = {query.sides[kind]: merged_schema(shapes) for kind, shapes in doors.shapes.items() if kind in query.sides}
+    sides = {query.sides[side]: merged_schema(shapes) for side, shapes in doors.shapes.items() if side in query.sides}
     return {query.name: main, **sides}

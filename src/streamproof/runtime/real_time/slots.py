@@ -33,7 +33,7 @@ def require_slots(bound: "BoundJob", spark: "SparkSession") -> None:
     for root in bound.outputs.main.values():
         for name in root.sources:
             asked[name] = asked.get(name, 0) + inputs[name].partitions(spark)
-    beside = next((place.name for place in bound.places.values() if place.kind != "main" and not _is_moved(place)), None)
+    beside = next((place.name for place in bound.places.values() if place.side is not None and not _is_moved(place)), None)
     cores, needed = _jvm.task_slots(spark), sum(asked.values()) + (beside is not None)
     if cores >= needed:
         return

@@ -75,7 +75,7 @@ def plan(valid: Validated) -> Planned:
     query, spark, manifests, sinks, notes = valid.query, valid.spark, valid.manifests, valid.sinks, list[Note]()
     run = short(new_id())
     jvm_doors = _jvm.Doors(spark, query.checkpoint, run)
-    directories = {kind: _side_directory(sinks[query.targets[name][0]], name, manifests) for kind, name in query.sides.items()}
+    directories = {side: _side_directory(sinks[query.targets[name][0]], name, manifests) for side, name in query.sides.items()}
     doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories)
     weaker = weaker_state(query.config.spark) if query.root.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
@@ -95,8 +95,8 @@ def plan(valid: Validated) -> Planned:
         )
         notes.append(Note(NoteCode.FLOAT_ORDER, said))
     valid.events.note(*notes)
-    side_schemas = {kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()}
-    of_sides = {query.sides[kind]: schema for kind, schema in side_schemas.items() if kind in query.sides}
+    side_schemas = {side: merged_schema(shapes) for side, shapes in doors.shapes.items()}
+    of_sides = {query.sides[side]: schema for side, schema in side_schemas.items() if side in query.sides}
     columns = {query.name: summed.rows.schema, **of_sides}
     for output, found in columns.items():
         for name in query.targets[output]:
