@@ -17,7 +17,7 @@ from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
 from streamproof.progress import progress_on
 from streamproof.prove.events import Event
-from streamproof.prove.options import Options
+from streamproof.prove.options import Amount, Limits, Options, Selection, Surroundings
 from streamproof.prove.process import apart, served
 from streamproof.prove.run import PlanPreview, preview, run_proof
 from streamproof.prove.scenario.declared import SampleFile
@@ -144,7 +144,8 @@ def prove(
     job = _with(services, ignore, job or (Wanted.of(str(target), inputs) if inputs else None), str(target))
     job = _expecting(str(target), job, expect)
     given = services if isinstance(services, Mapping) else {}
-    subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
+    amount = Amount(seed, events, batches)
+    subject = named(str(target), job, amount, profile=profile)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
     ids = tuple(store.last_failed(subject.root)) if last_failed else scenarios
     if last_failed and not ids:
@@ -154,22 +155,12 @@ def prove(
         )
     options = Options(
         str(target),
-        seed,
-        only,
-        full,
-        quick,
-        max_scenarios,
-        budget,
-        stop_at_first,
-        events,
-        batches,
-        ids,
-        allow_hosts,
-        brokers,
-        given,
-        profile=profile,
-        brief=brief,
-        words=subject.words,
+        profile,
+        amount,
+        Selection(only, ids, full, quick, brief),
+        Limits(max_scenarios, budget, stop_at_first),
+        Surroundings(allow_hosts, brokers, given),
+        subject.words,
     )
     if report is not None:
         apart.require_lasting(Path(report))
@@ -252,19 +243,11 @@ def plan(
         return cast("PlanPreview", _set_apart(plan, locals().copy()))
     job = _with(services, ignore, job or (Wanted.of(str(target), inputs) if inputs else None), str(target))
     job = _expecting(str(target), job, expect)
-    subject = named(str(target), job, profile=profile, seed=seed, events=events, batches=batches)
+    amount = Amount(seed, events, batches)
+    subject = named(str(target), job, amount, profile=profile)
+    around = Surroundings(brokers=brokers, services=services if isinstance(services, Mapping) else {})
     options = Options(
-        str(target),
-        seed=seed,
-        only=only,
-        full=full,
-        quick=quick,
-        events=events,
-        brokers=brokers,
-        batches=batches,
-        services=services if isinstance(services, Mapping) else {},
-        profile=profile,
-        words=subject.words,
+        str(target), profile, amount, Selection(only, full=full, quick=quick), surroundings=around, words=subject.words
     )
     return preview(subject.preparation, options, _new_run(subject.root), listener, end)
 

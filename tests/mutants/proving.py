@@ -17,7 +17,8 @@ from streamproof.config import load
 from streamproof.core.verdict import Verdict
 from streamproof.errors import StreamproofError
 from streamproof.prove import events
-from streamproof.prove.options import Options
+from streamproof.prove.options import Amount, Options, Surroundings
+from streamproof.prove.options import Selection as Scenarios
 from streamproof.prove.run import run_proof
 from streamproof.prove.subjects.job.preparation import JobPreparation
 
@@ -89,12 +90,9 @@ def report_here(selection: Selection, folder: Path, child_python_path: Path | No
 
     options = Options(
         str(target),
-        only=selection.only,
-        full=selection.plan == "full",
-        quick=selection.plan == "quick",
-        events=selection.events,
-        batches=selection.batches,
-        child_python_path=str(child_python_path) if child_python_path else None,
+        amount=Amount(events=selection.events, batches=selection.batches),
+        selection=Scenarios(only=selection.only, full=selection.plan == "full", quick=selection.plan == "quick"),
+        surroundings=Surroundings(child_python_path=str(child_python_path) if child_python_path else None),
     )
     config = load(target, profile=selection.profile or None)
     preparation = JobPreparation.of(config, events=selection.events, batches=selection.batches)

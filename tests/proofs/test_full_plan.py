@@ -9,7 +9,7 @@ import pytest
 from full_tables import beyond
 from streamproof.config import load
 from streamproof.proof import prove
-from streamproof.prove.options import Options
+from streamproof.prove.options import Options, Selection
 from streamproof.prove.run import preview
 from streamproof.prove.subjects.job.preparation import JobPreparation
 
@@ -27,7 +27,7 @@ def job(tmp_path: Path) -> Path:
 @pytest.mark.full
 def test_the_plan_has_what_the_standard_plan_has_not(job: Path, tmp_path: Path) -> None:
     """`make beyond` runs all of them, and would pass without one that is not there."""
-    planned = preview(JobPreparation.of(load(job)), Options(str(job), full=True), tmp_path / "plan").ids
+    planned = preview(JobPreparation.of(load(job)), Options(str(job), selection=Selection(full=True)), tmp_path / "plan").ids
 
     assert [only for only, _ in BEYOND if not fnmatch.filter(planned, only)] == []
 

@@ -9,7 +9,7 @@ import pytest
 from streamproof.config import load
 from streamproof.core.phases import Phase
 from streamproof.proof import prove
-from streamproof.prove.options import Options
+from streamproof.prove.options import Options, Selection
 from streamproof.prove.process.engine import Engine
 from streamproof.prove.run import preview, run_proof
 from streamproof.prove.subjects.job.preparation import JobPreparation
@@ -25,8 +25,10 @@ def job(tmp_path: Path) -> Path:
 
 @pytest.mark.full
 def test_a_live_crash_in_every_phase_comes_to_the_same_end_as_its_image(job: Path, tmp_path: Path) -> None:
-    live = preview(JobPreparation.of(load(job)), Options(str(job), only="*:after+live"), tmp_path / "plan").ids
-    both = Options(str(job), ids=tuple(name for crash in live for name in (crash, crash.removesuffix("+live"))))
+    live = preview(JobPreparation.of(load(job)), Options(str(job), selection=Selection(only="*:after+live")), tmp_path / "plan").ids
+    both = Options(
+        str(job), selection=Selection(ids=tuple(name for crash in live for name in (crash, crash.removesuffix("+live"))))
+    )
     report = run_proof(JobPreparation.of(load(job)), both, tmp_path / "both")
     found = {scenario["id"]: scenario for scenario in report["scenarios"]}
     assert {found[name]["phase"] for name in live} == PHASES

@@ -38,7 +38,7 @@ def test_only_a_proof_that_was_interrupted_ends_in_ctrl_c_whatever_its_notes_say
 def test_what_is_expected_is_part_of_a_plain_job_for_the_proof_and_for_its_plan(tmp_path, monkeypatch):
     (tmp_path / "job.py").write_text("def plain(clicks):\n    return clicks\n")
     asked = []
-    monkeypatch.setattr(proof, "named", lambda _target, job, **_: asked.append(job))
+    monkeypatch.setattr(proof, "named", lambda _target, job, *_, **__: asked.append(job))
     target, inputs = f"{tmp_path / 'job.py'}:plain", {"clicks": "clicks.jsonl"}
 
     for one in (proof.prove, proof.plan):

@@ -13,6 +13,7 @@ from streamproof.core.clock import from_micros
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.doctor.skew.chunks import Chunk
 from streamproof.doctor.skew.measure import Measure
+from streamproof.doctor.skew.skew import Judging
 from streamproof.errors import ConfigurationError
 from streamproof.prove.scenario.described import Described, described, texts_of, toml, toml_key, written_to_parquet
 from streamproof.prove.scenario.perturb import UNPERTURBED, perturb
@@ -211,10 +212,10 @@ def _adds_up(sample: Sample, name: str) -> bool:
 def _delay(sample: Sample) -> timedelta:
     """The delay that `streamproof lag` recommends for the records."""
     instants = [instant for instant in sample.instants() if instant is not None]
-    measure = Measure({}, max_future_us=micros_of(_DAY))
+    measure = Measure({}, Judging(max_future_us=micros_of(_DAY)))
     measure.add(Chunk(np.array(instants, dtype=np.int64)))
     try:
-        chosen = measure.finished(lose=_LOSE).chosen
+        chosen = measure.finished(lose=_LOSE).delays.chosen
     except ConfigurationError:  # fewer than two records have a time
         return _LEAST_LAG
     return _LONGEST_LAG if chosen is None else timedelta(microseconds=chosen.delay_us)

@@ -77,19 +77,14 @@ def lag(
     limit_us = None if max_future.strip().lower() == _NONE else _micros(max_future, "--max-future")
     from streamproof.doctor.skew.chunks import by_arrival
     from streamproof.doctor.skew.measure import Measure
+    from streamproof.doctor.skew.skew import Judging
     from streamproof.prove.scenario.sample_events import UNITS, Asked, open_sample
     from streamproof.report.skew import Shown, print_skew
 
     if unit is not None and unit not in UNITS:
         raise ConfigurationError(f"--unit is {unit}.", required=f"It is one of {', '.join(UNITS)}.")
     events = open_sample(sample, Asked(time, unit, arrival, by, partition))
-    measure = Measure(
-        events.names,
-        batch=batch,
-        delays=() if asked_us is None else (asked_us,),
-        max_future_us=limit_us,
-        clock_known=events.clock_known,
-    )
+    measure = Measure(events.names, Judging(batch, limit_us, events.clock_known), delays=() if asked_us is None else (asked_us,))
     with screen.waiting("measuring") as say:
         chunks = _counted(events.chunks(), say)
         for chunk in by_arrival(chunks) if events.arrival is not None else chunks:
@@ -120,7 +115,7 @@ def lag(
         if html is not None:
             screen.console().print(f"  {'page':<20}{html}")
     too_much = shown.asked is not None and shown.asked.share > wanted
-    return 1 if skew.chosen is None or too_much else 0
+    return 1 if skew.delays.chosen is None or too_much else 0
 
 
 def _counted(chunks: "Iterable[Chunk]", say: Callable[[str], None]) -> "Iterator[Chunk]":

@@ -3,11 +3,53 @@
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import typer
+
+from streamproof.cli import screen
+from streamproof.cli.prove_screen import near
 from streamproof.connectors.extras import library
+from streamproof.errors import StreamproofError
+
+if TYPE_CHECKING:
+    from streamproof.proof import Proof
+    from streamproof.prove.events import Event
 
 SUFFIXES = (".py", ".toml", ".sql", ".json", ".jsonl", ".csv", ".parquet", ".orc", ".avro", ".avsc", ".proto")
 _OURS = (".streamproof", "checkpoints", "out", "__pycache__")
+
+
+def watch(target: str, profile: str | None, samples: Iterable[Path], prove: "Callable[[Callable[[Event], None]], Proof]") -> None:
+    """Proves at each save; what is wrong with the job is said, and the next save is waited for.
+
+    Parameters
+    ----------
+    samples
+        Files of the job that may lie elsewhere.
+    prove
+        Proves it once, and tells a listener how far it is.
+    """
+    from streamproof.progress import progress_on
+    from streamproof.report.terminal import print_summary
+
+    out = screen.console()
+    place = Path(target.rpartition(":")[0] if ":" in target else target).resolve()
+    folder = place if place.is_dir() else place.parent
+
+    def prove_once() -> None:
+        try:
+            with progress_on(out) as progress:
+                proof = prove(progress)
+            out.print()
+            print_summary(proof.report, out, where=near(proof.folder / "report.html"))
+        except StreamproofError as problem:
+            screen.print_error(problem, target=target, profile=profile)
+
+    try:
+        prove_at_each_save(folder, samples, prove_once, out.print)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
 
 
 def prove_at_each_save(folder: Path, more: Iterable[Path], prove: Callable[[], None], say: Callable[[str], None]) -> None:

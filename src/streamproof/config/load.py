@@ -6,25 +6,25 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from streamproof.config.columns import check_columns
+from streamproof.config.connectors import CONNECTORS, model_of
 from streamproof.config.entry import job_functions
 from streamproof.config.models import JobConfig, JobTable
 from streamproof.config.positions import KeyPath, key_lines
-from streamproof.config.problems import TABLES, Origin, Problem, did_you_mean, key_of, nearest, one_of, raise_problems
+from streamproof.config.problems import TABLES, Origin, Problem, did_you_mean, key_of, one_of, raise_problems
+from streamproof.config.profiles import with_profile
 from streamproof.config.registry import RegistryConfig, with_registry
-from streamproof.config.secret import SecretText, UnreadableReference, redact, shown, strings, substitute
-from streamproof.config.sinks import CUSTOM_SINK, SINKS, SinkConfig, is_several
-from streamproof.config.sources import SOURCES, SourceConfig
+from streamproof.config.secret import SecretText, UnreadableReference, shown, strings, substitute
+from streamproof.config.sinks import CUSTOM_SINK, is_several
+from streamproof.config.sources import SourceConfig
+from streamproof.config.tables import taken
 from streamproof.config.upserts import check_upserts
 from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError
 
 FILE_NAME = "streamproof.toml"
-_CONNECTORS: Mapping[str, Mapping[str, type[BaseModel]]] = {"source": SOURCES, "sink": SINKS}
-_COMMON = {"source": SourceConfig.model_fields.keys() | {"schema"}, "sink": SinkConfig.model_fields.keys()}
-"""What means the same for every connector."""
 _LATER_CONNECTORS = ("cdc", "delta")
 
 
@@ -47,7 +47,7 @@ def load(target: str | Path, *, profile: str | None = None) -> JobConfig:
     tree, lines = _read(file)
     origin = Origin(file, lines, profile)
     problems: list[Problem] = []
-    tree = _with_profile(tree, origin)
+    tree = with_profile(tree, origin)
     if entry is not None and isinstance(tree.get("job", {}), dict):
         tree["job"] = {**tree.get("job", {}), "entry": _function_in(file.parent / entry, entry, tree)}
     tree = _with_environment(tree, problems)
@@ -113,68 +113,6 @@ def _syntax_error(file: Path, text: str, message: str) -> ConfigurationError:
     )
 
 
-def _with_profile(tree: dict[str, Any], origin: Origin) -> dict[str, Any]:
-    profiles = tree.pop("profile", {})
-    if not isinstance(profiles, dict):
-        profiles = {}
-    if origin.profile is None:
-        return tree
-    if origin.profile not in profiles:
-        there = f"It has {one_of(profiles)}." if profiles else "It has no [profile.NAME] at all."
-        raise ConfigurationError(
-            f'{display(origin.file)} has no profile "{origin.profile}".{did_you_mean(origin.profile, profiles)}', required=there
-        )
-    overlay = profiles[origin.profile]
-    return _overlaid(_without_former_keys(tree, overlay), overlay) if isinstance(overlay, dict) else tree
-
-
-def _without_former_keys(tree: dict[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
-    """The tree without the keys of connectors that the overlay replaces by another: they would mean something else there, or nothing."""
-    kept = dict(tree)
-    for kind in _CONNECTORS:
-        for name, table in _tables_of(overlay.get(kind)):
-            below = dict(_tables_of(kept.get(kind))).get(name)
-            if below:
-                kept[kind] = {**kept[kind], name: _fitting(kind, below, table)}
-    return kept
-
-
-def _fitting(kind: str, below: dict[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a [source.NAME], a [sink.NAME] or several sinks that remains when a profile's table is laid over it."""
-    if kind == "sink" and is_several(below):
-        inner = dict(_tables_of(table))
-        if len(inner) < len(table):
-            return {}  # one sink instead of several
-        return {name: _fitting(kind, sink, inner.get(name, {})) for name, sink in below.items()}
-    if kind == "sink" and is_several(table):
-        return {}  # several instead of one
-    if table.get("connector", below.get("connector")) == below.get("connector"):
-        return below
-    took = _keys(model) if (model := _model_of(kind, below)) else {}
-    return {key: value for key, value in below.items() if key in _COMMON[kind] or key not in took}
-
-
-def _tables_of(kind: Any) -> list[tuple[str, dict[str, Any]]]:
-    return [(name, table) for name, table in kind.items() if isinstance(table, dict)] if isinstance(kind, dict) else []
-
-
-def _model_of(kind: str, table: Any) -> type[BaseModel] | None:
-    """The model of a [source.NAME] or [sink.NAME], by its connector; None where that says nothing that is known."""
-    connector = table.get("connector") if isinstance(table, dict) else None
-    if kind == "sink" and isinstance(connector, str) and CUSTOM_SINK.fullmatch(connector):
-        connector = "files"
-    return _CONNECTORS[kind].get(connector) if isinstance(connector, str) else None
-
-
-def _overlaid(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
-    """The base with single keys replaced, table by table."""
-    merged = dict(base)
-    for key, value in overlay.items():
-        below = merged.get(key)
-        merged[key] = _overlaid(below, value) if isinstance(value, dict) and isinstance(below, dict) else value
-    return merged
-
-
 def _function_in(path: Path, entry: str, tree: Mapping[str, Any]) -> str:
     """The entry of a target "job.py" or "job.py:function"; without a function the file's only job, or the one the file names."""
     if ":" in entry:
@@ -225,10 +163,10 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
         if key not in TABLES
     )
     job = _job(tree, problems)
-    registry = _model(RegistryConfig, ("registry",), tree["registry"], problems) if "registry" in tree else None
+    registry = taken(RegistryConfig, ("registry",), tree["registry"], problems) if "registry" in tree else None
     assert registry is None or isinstance(registry, RegistryConfig)
     sections: dict[str, dict[str, BaseModel]] = {"source": {}, "sink": {}}
-    for kind in _CONNECTORS:
+    for kind in CONNECTORS:
         for name, table in _each(kind, _named_tables(tree, kind, problems), problems):
             found = _connected(kind, name, table, problems)
             if found is not None:
@@ -270,7 +208,7 @@ def _job(tree: Mapping[str, Any], problems: list[Problem]) -> JobTable | None:
     if "job" not in tree:
         problems.append(Problem((), "has no table [job].", 'It needs [job] with entry = "job.py:function".'))
         return None
-    found = _model(JobTable, ("job",), tree["job"], problems)
+    found = taken(JobTable, ("job",), tree["job"], problems)
     return found if isinstance(found, JobTable) else None
 
 
@@ -317,10 +255,10 @@ def _each(kind: str, tables: list[tuple[str, Any]], problems: list[Problem]) -> 
 
 def _connected(kind: str, name: str, table: Any, problems: list[Problem]) -> BaseModel | None:
     """A [source.NAME] or [sink.NAME] as its connector takes it."""
-    model = _model_of(kind, table)
+    model = model_of(kind, table)
     if model is not None or not isinstance(table, dict) or not isinstance(table.get("connector"), str):
-        return _model(model or _CONNECTORS[kind]["files"], (kind, name), table, problems)
-    known = _CONNECTORS[kind]
+        return taken(model or CONNECTORS[kind]["files"], (kind, name), table, problems)
+    known = CONNECTORS[kind]
     of_your_own = ', or a sink class of your own as "file.py:ClassName"' if kind == "sink" else ""
     required = f"It must be {one_of(known)}{of_your_own}."
     connector = table["connector"]
@@ -328,79 +266,6 @@ def _connected(kind: str, name: str, table: Any, problems: list[Problem]) -> Bas
     said = f"connector is {shown(connector)}, which {what}.{did_you_mean(connector, known)}"
     problems.append(Problem((kind, name, "connector"), said, required))
     return None
-
-
-def _model(model: type[BaseModel], path: KeyPath, table: Any, problems: list[Problem]) -> BaseModel | None:
-    if not isinstance(table, dict):
-        problems.append(Problem(path, f"is {shown(table)}.", "It must be a table."))
-        return None
-    try:
-        return model.model_validate(table)
-    except ValidationError as error:
-        details = error.errors(include_url=False)
-        misspelt = {_meant(model, detail["loc"]) for detail in details if detail["type"] == "extra_forbidden"}
-        already = {problem.path for problem in problems}
-        for detail in details:
-            problem = _problem(model, path, detail)
-            if problem.path not in already and not (detail["type"] == "missing" and detail["loc"] in misspelt):
-                problems.append(problem)
-        return None
-
-
-def _meant(model: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """The place of the key that a misspelt one stands for: it need not be reported as missing as well."""
-    parent = tuple(str(part) for part in loc[:-1])
-    return (*loc[:-1], nearest(str(loc[-1]), _keys(model, parent)) or "")
-
-
-def _problem(model: type[BaseModel], table: KeyPath, detail: Any) -> Problem:
-    inside = tuple(str(part) for part in detail["loc"] if not _is_union_member(part))
-    path, key = (*table, *inside), inside[-1] if inside else ""
-    parent = ".".join(inside[:-1])
-    lead = f"{parent} " if parent else ""
-    if detail["type"] == "extra_forbidden":
-        keys = _keys(model, inside[:-1])
-        return Problem(path, f'{lead}has no key "{key}".{did_you_mean(key, keys)}', _takes(keys))
-    if detail["type"] == "missing":
-        return Problem((*table, *inside[:-1]), f'{lead}needs the key "{key}".', _takes(_keys(model, inside[:-1])))
-    if detail["type"] == "sentence":
-        context = detail["ctx"]
-        sentence = context["sentence"]
-        return Problem(
-            path, f"{'.'.join(inside)} {sentence}{'' if sentence.endswith('?') else '.'}", context["required"], context["remedy"]
-        )
-    if detail["type"] in ("model_type", "model_attributes_type"):
-        keys = _keys(model, inside)
-        return Problem(
-            path,
-            f"{'.'.join(inside)} is {shown(detail['input'])}.",
-            f"It must be a table such as {{ {next(iter(keys))} = ... }}. {_takes(keys)}",
-        )
-    return Problem(path, f"{'.'.join(inside)} is {shown(detail['input'])}: {redact(detail['msg'])}.")
-
-
-def _is_union_member(part: object) -> bool:
-    """Whether pydantic put the name of a type, not of a key, into the place of an error."""
-    return isinstance(part, str) and ("[" in part or "(" in part)
-
-
-def _keys(model: type[BaseModel], path: KeyPath = ()) -> dict[str, bool]:
-    """The keys that the table at the path takes, with whether they are required."""
-    fields = {field.alias or name: field for name, field in model.model_fields.items()}
-    if path and path[0] in fields:
-        inner = [
-            part for part in (fields[path[0]].annotation, *getattr(fields[path[0]].annotation, "__args__", ())) if _is_model(part)
-        ]
-        return _keys(inner[0], path[1:]) if inner else {}
-    return {name: field.is_required() for name, field in fields.items() if not field.exclude}
-
-
-def _is_model(part: object) -> bool:
-    return isinstance(part, type) and issubclass(part, BaseModel)
-
-
-def _takes(keys: Mapping[str, bool]) -> str:
-    return f"It takes {', '.join(f'{name} (required)' if required else name for name, required in keys.items())}."
 
 
 def _spark(table: Any, problems: list[Problem], path: KeyPath = ("spark",)) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
@@ -48,10 +48,17 @@ class Jars:
         Their name in `artifacts.toml`.
     part_of_name
         What the name of a jar has in it that a job may bring itself in their place.
+    of_spark
+        By minor version of Spark others, where these do not fit: they call classes of Spark that a later version has moved.
     """
 
     bundle: str
     part_of_name: str
+    of_spark: Mapping[str, str] = field(default_factory=dict)
+
+    def bundle_for(self, spark: str) -> str:
+        """The bundle for a minor version of Spark, "4.1"."""
+        return self.of_spark.get(spark, self.bundle)
 
 
 class Past(Protocol):

@@ -13,8 +13,10 @@ from streamproof.core.notes import Note, NoteCode
 from streamproof.core.phases import Side
 from streamproof.core.verdict import Verdict, worst
 from streamproof.prove.judging import Outcome
+from streamproof.prove.options import Options, Selection
 from streamproof.prove.plan.planning import Mode
 from streamproof.prove.record.recording import Recording
+from streamproof.prove.services import given
 from streamproof.prove.subjects.subject import Subject
 
 QUICK = (
@@ -27,64 +29,74 @@ BRIEF = "While you edit, the job is crashed once in each phase. Before you send 
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for: the target as typed, the seed, the plan's name, and what makes a replay differ from the defaults.
+    """What was asked for, as a command says it: the options, the seed of the events that were made, and the plan's name."""
 
-    `left_out` says which faults could not be tried here, and what they take; `left_behind` what could not be removed from services.
-    """
-
-    target: str
+    options: Options
     seed: int
     plan: str
-    events: int | None
-    profile: str | None
-    end: End = End.DONE
-    cut_short: str = ""
-    only: str | None = None
-    full: bool = False
-    quick: bool = False
-    batches: int | None = None
-    brokers: int = 1
-    services: Sequence[str] = ()
-    left_out: Sequence[str] = ()
-    left_behind: Sequence[str] = ()
-    words: Sequence[str] = ()
-    brief: bool = False
-    not_kept: str = ""
 
     @property
     def command(self) -> str:
         """The command that makes this proof again."""
-        return self._command(self.only, *(["--quick"] if self.quick else []))
+        selection = self.options.selection
+        return self._command(selection.only, *(["--quick"] if selection.quick else []))
 
     def replay(self, scenario: str) -> str:
         """The command that runs exactly this scenario again; the standard plan has all those of the quick one."""
         return self._command(scenario)
 
     def _command(self, only: str | None, *plan: str) -> str:
-        words = ["streamproof", "prove", self.target]
+        options, amount, around = self.options, self.options.amount, self.options.surroundings
+        services = [f"{name}={given.service_at(name, url).shown}" for name, url in around.services.items()]
+        words = ["streamproof", "prove", options.target]
         words += ["--only", only] if only is not None else []
-        words += self.words
+        words += options.words
         words += ["--seed", str(self.seed)]
-        words += ["--full"] if self.full else plan
-        words += ["--events", str(self.events)] if self.events is not None else []
-        words += ["--batches", str(self.batches)] if self.batches is not None else []
-        words += ["--brokers", str(self.brokers)] if self.brokers != 1 else []
-        words += [word for service in self.services for word in ("--service", service)]
-        words += ["--profile", self.profile] if self.profile is not None else []
+        words += ["--full"] if options.selection.full else plan
+        words += ["--events", str(amount.events)] if amount.events is not None else []
+        words += ["--batches", str(amount.batches)] if amount.batches is not None else []
+        words += ["--brokers", str(around.brokers)] if around.brokers != 1 else []
+        words += [word for service in services for word in ("--service", service)]
+        words += ["--profile", options.profile] if options.profile is not None else []
         return shlex.join(words)
 
 
-def report(subject: Subject, request: Request, recording: Recording, outcomes: Sequence[Outcome], seconds: float) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Course:
+    """How a proof went.
+
+    Parameters
+    ----------
+    end, cut_short
+        Whether, and in words why, the plan was cut short.
+    left_out
+        The faults that could not be tried here, and what they take.
+    left_behind
+        What could not be removed from services.
+    not_kept
+        What the job was not kept from on this machine.
+    """
+
+    end: End = End.DONE
+    cut_short: str = ""
+    left_out: Sequence[str] = ()
+    left_behind: Sequence[str] = ()
+    not_kept: str = ""
+
+
+def report(
+    subject: Subject, request: Request, course: Course, recording: Recording, outcomes: Sequence[Outcome], seconds: float
+) -> dict[str, Any]:
     """Everything the reports are drawn from."""
     fault_free = next((outcome for outcome in outcomes if outcome.plan.step is None), outcomes[0])
     of_subject = subject.report(fault_free.evidence)
-    whole = request.end is End.DONE and not of_subject["not_exercised"]
+    whole = course.end is End.DONE and not of_subject["not_exercised"]
     verdict = verdict_of([outcome.verdict for outcome in outcomes], whole=whole)
     sound = fault_free.verdict is Verdict.PASS
-    notes = _notes(request, recording, outcomes, of_subject["notes"])
+    notes = _notes(request.options.selection, course, recording, outcomes, of_subject["notes"])
     return {
         "verdict": str(verdict),
-        "end": str(request.end),
+        "end": str(course.end),
         "plan": request.plan,
         "spark_batches": len(fault_free.batches),
         "counts": {str(kind): sum(outcome.verdict is kind for outcome in outcomes) for kind in Verdict},
@@ -155,13 +167,15 @@ def crash_points(recording: Recording, outcomes: Sequence[Outcome]) -> list[dict
     return found
 
 
-def _notes(request: Request, recording: Recording, outcomes: Sequence[Outcome], of_subject: Sequence[Note]) -> list[Note]:
-    notes = [Note(NoteCode.LEFT_BEHIND, said) for said in request.left_behind]
-    notes += [Note(NoteCode.FAULTS_LEFT_OUT, f"Not tried: {left_out}.") for left_out in request.left_out]
-    if request.quick:
-        notes.append(Note(NoteCode.BRIEF_PLAN, BRIEF) if request.brief else Note(NoteCode.QUICK_PLAN, QUICK))
-    if request.end is not End.DONE:
-        said = f"The plan was cut short: {request.cut_short}. What was not tried is not proved."
+def _notes(
+    selection: Selection, course: Course, recording: Recording, outcomes: Sequence[Outcome], of_subject: Sequence[Note]
+) -> list[Note]:
+    notes = [Note(NoteCode.LEFT_BEHIND, said) for said in course.left_behind]
+    notes += [Note(NoteCode.FAULTS_LEFT_OUT, f"Not tried: {left_out}.") for left_out in course.left_out]
+    if selection.quick:
+        notes.append(Note(NoteCode.BRIEF_PLAN, BRIEF) if selection.brief else Note(NoteCode.QUICK_PLAN, QUICK))
+    if course.end is not End.DONE:
+        said = f"The plan was cut short: {course.cut_short}. What was not tried is not proved."
         notes.append(Note(NoteCode.CUT_SHORT, said))
     not_fired = [outcome.plan.id for outcome in outcomes if not outcome.fired]
     if not_fired:
@@ -171,6 +185,6 @@ def _notes(request: Request, recording: Recording, outcomes: Sequence[Outcome], 
         said = f"Files that no step name knows: {', '.join(recording.steps.unknown[:5])}."
         notes.append(Note(NoteCode.UNKNOWN_FILES, said))
     notes += of_subject
-    if request.not_kept:
-        notes.append(Note(NoteCode.NOT_SEEN, f"{request.not_kept}."))
+    if course.not_kept:
+        notes.append(Note(NoteCode.NOT_SEEN, f"{course.not_kept}."))
     return notes

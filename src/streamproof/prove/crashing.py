@@ -7,7 +7,8 @@ from pathlib import Path
 from streamproof.core.phases import StepName
 from streamproof.prove.faults.armed import ArmedRuns
 from streamproof.prove.plan.planning import Mode, ScenarioPlan
-from streamproof.prove.process.children import STEPS, Children
+from streamproof.prove.process.children import Children
+from streamproof.prove.process.task import STEPS, Conditions
 from streamproof.prove.process.watched_steps import FIRED
 from streamproof.prove.process.zygote import ChildDied
 from streamproof.prove.record.binding import ScenarioBinding
@@ -61,7 +62,7 @@ class Crashes:
     def _dies_in_service(self, step: StepName, recording: Recording, binding: ScenarioBinding) -> bool:
         """Runs the job until it takes a step in a service, and kill -9 ends driver and task there."""
         identity = f"{binding.folder.name}-dies"
-        running = self._children.start(identity, binding, recording=recording, read_state=False, crash_at=str(step))
+        running = self._children.start(identity, binding, Conditions(read_state=False, crash_at=str(step)), recording=recording)
         died = False
         try:
             running.result()

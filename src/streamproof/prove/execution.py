@@ -28,9 +28,9 @@ from streamproof.prove.faults.planned import ALONE, BESIDE, Place, injected
 from streamproof.prove.judging import Outcome
 from streamproof.prove.plan.planning import Mode, ScenarioPlan
 from streamproof.prove.process import machine, own_jvm
-from streamproof.prove.process.children import STEPS, Children
+from streamproof.prove.process.children import Children
 from streamproof.prove.process.machine import MachineDid
-from streamproof.prove.process.task import ChildResult
+from streamproof.prove.process.task import STEPS, ChildResult, Conditions
 from streamproof.prove.process.watched_steps import steps_in, steps_of_tasks
 from streamproof.prove.process.zygote import ChildDied, ChildHung, Zygote
 from streamproof.prove.record import journal as journals
@@ -40,6 +40,7 @@ from streamproof.prove.record.steps import timeline
 from streamproof.prove.subjects.subject import Subject
 
 SIDE_BY_SIDE = 3
+REPLAYED = Conditions(replay_last=True)
 _LOOK_SECONDS = 0.5
 _NO_JVM = "the JVM of the proof has ended, as it does where the system kills it for want of memory: a proof takes some 6 GB"
 _REPLAYS = (RemedyAction.REPLAY_LAST, RemedyAction.MOVE_AWAY)
@@ -114,7 +115,7 @@ class Executor:
         self.subject.open_places(binding.folder.name)
         try:
             result = self._ended_by_itself(
-                self._children.start(f"recording-{name}", binding, settings=settings or {}, trace=trace), binding
+                self._children.start(f"recording-{name}", binding, Conditions(trace=trace, settings=settings or {})), binding
             )
         finally:
             self.subject.engine.close_recording(identity)
@@ -134,7 +135,7 @@ class Executor:
 
     def _run_beside(self, name: str, binding: ScenarioBinding, settings: Mapping[str, str]) -> ChildResult:
         """Runs the subject on a folder that is no scenario's; MachineDid where the machine stopped it."""
-        return self._ended_by_itself(self._children.start(name, binding, settings=settings, read_state=False), binding)
+        return self._ended_by_itself(self._children.start(name, binding, Conditions(read_state=False, settings=settings)), binding)
 
     def _ended_by_itself(self, running: "Future[ChildResult]", binding: ScenarioBinding) -> ChildResult:
         """The result of a run without any fault; StreamproofError where there is none: nothing can be proved then."""
@@ -249,9 +250,9 @@ class Executor:
                 return self._once_more(plan, binding, recordings, tries)
             result = self._children.start(name, restarted, recording=recording).result()
             if plan.fault == "machine-death" and result.action in _REPLAYS:
-                result = self._children.start(f"{name}-again", restarted, recording=recording, replay_last=True).result()
+                result = self._children.start(f"{name}-again", restarted, REPLAYED, recording=recording).result()
                 if result.action in _REPLAYS and _moved_away(plan, binding.folder):
-                    result = self._children.start(f"{name}-once-more", restarted, recording=recording, replay_last=True).result()
+                    result = self._children.start(f"{name}-once-more", restarted, REPLAYED, recording=recording).result()
             if result.code in _NOT_ANSWERED and tries == _TRIES:
                 return self._once_more(plan, binding, recordings, tries)
             if result.code and self.subject.remedy(binding.folder):

@@ -8,29 +8,15 @@ from streamproof.errors import ScenarioError
 
 
 @dataclass(frozen=True)
-class Options:
-    """What to prove and how much of it; see `streamproof.prove`."""
+class Selection:
+    """Which plan it is, and which of its scenarios: by id or glob (`only`), or these ids alone."""
 
-    target: str
-    seed: int | None = None
     only: str | None = None
+    ids: tuple[str, ...] = ()
     full: bool = False
     quick: bool = False
-    max_scenarios: int | None = None
-    time_budget: timedelta | None = None
-    stop_at_first: bool = False
-    events: int | None = None
-    batches: int | None = None
-    ids: tuple[str, ...] = ()
-    allowed_hosts: tuple[str, ...] = ()
-    brokers: int = 1
-    services: Mapping[str, str] = field(default_factory=dict)
-    child_python_path: str | None = None
-    profile: str | None = None
     brief: bool = False
     """Of a quick plan one crash in each phase."""
-    words: tuple[str, ...] = ()
-    """What a replay must say beside, such as the samples of a job that was not written for us."""
 
     def __post_init__(self) -> None:
         if self.quick and self.full:
@@ -39,3 +25,45 @@ class Options:
                 required="They exclude each other: --quick takes one crash for each kind of step, --full adds to the standard plan.",
                 remedy="Leave one of them out.",
             )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What cuts the plan short: a number of scenarios, a time, the first failure."""
+
+    scenarios: int | None = None
+    time: timedelta | None = None
+    first_failure: bool = False
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Which events are made, where they are others than the scenario says: their seed, how many, in how many batches."""
+
+    seed: int | None = None
+    events: int | None = None
+    batches: int | None = None
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the job meets beside its events: hosts that it may reach, how many brokers, by name the URLs of services that run already."""
+
+    allowed_hosts: tuple[str, ...] = ()
+    brokers: int = 1
+    services: Mapping[str, str] = field(default_factory=dict)
+    child_python_path: str | None = None
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to prove and how much of it; see `streamproof.prove`."""
+
+    target: str
+    profile: str | None = None
+    amount: Amount = field(default_factory=Amount)
+    selection: Selection = field(default_factory=Selection)
+    limits: Limits = field(default_factory=Limits)
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    words: tuple[str, ...] = ()
+    """What a replay must say beside, such as the samples of a job that was not written for us."""

@@ -13,7 +13,7 @@ from streamproof.errors import ScenarioError
 from streamproof.prove import assembling, events
 from streamproof.prove.execution import SIDE_BY_SIDE
 from streamproof.prove.judging import Outcome, agreement
-from streamproof.prove.options import Options
+from streamproof.prove.options import Limits, Options, Selection
 from streamproof.prove.plan.planning import (
     FAULT_FREE,
     LIVE_MODES,
@@ -22,7 +22,6 @@ from streamproof.prove.plan.planning import (
 )
 from streamproof.prove.process import apart
 from streamproof.prove.process.touched import not_kept
-from streamproof.prove.services import given
 from streamproof.prove.session import Prepared, counted, session
 from streamproof.prove.subjects.subject import Preparation
 
@@ -61,37 +60,21 @@ def run_proof(
     started, asked = monotonic_seconds(), end or threading.Event()
     with session(preparation, folder, options, tell, asked) as proof:
         prepared = proof.prepare()
-        plans = _wanted(prepared.plans, options)
+        plans = _wanted(prepared.plans, options.selection)
         outcomes: list[Outcome] = [prepared.fault_free]
         how, cut_short = End.DONE, ""
         if not prepared.repeatable:
             how, cut_short = End.NOT_REPEATABLE, "two runs without any fault are not alike, so no crash was tried"
-        elif prepared.fault_free.verdict is not Verdict.FAIL or not options.stop_at_first:
-            more, how, cut_short = _run(prepared, plans, options, tell, started, asked)
+        elif prepared.fault_free.verdict is not Verdict.FAIL or not options.limits.first_failure:
+            more, how, cut_short = _run(prepared, plans, options.limits, tell, started, asked)
             outcomes += more
         outcomes = _agreeing(outcomes)
-        request = assembling.Request(
-            options.target,
-            preparation.seed,
-            _plan_name(options, outcomes, prepared.plans),
-            options.events,
-            options.profile,
-            how,
-            cut_short,
-            options.only,
-            options.full,
-            options.quick,
-            options.batches,
-            options.brokers,
-            tuple(f"{name}={given.service_at(name, url).shown}" for name, url in options.services.items()),
-            prepared.left_out,
-            proof.leave(),
-            options.words,
-            options.brief,
-            not_kept(apart.state(), java_kept=prepared.java_kept),
+        request = assembling.Request(options, preparation.seed, _plan_name(options.selection, outcomes, prepared.plans))
+        course = assembling.Course(
+            how, cut_short, prepared.left_out, proof.leave(), not_kept(apart.state(), java_kept=prepared.java_kept)
         )
         seconds = monotonic_seconds() - started
-        report = assembling.report(prepared.subject, request, prepared.recordings["default"], outcomes, seconds)
+        report = assembling.report(prepared.subject, request, course, prepared.recordings["default"], outcomes, seconds)
         tell(events.Finished())
         return report
 
@@ -107,7 +90,7 @@ def preview(
     tell = listener or _silent
     with session(preparation, folder, options, tell, end or threading.Event()) as proof:
         prepared = proof.prepare()
-        plans = _wanted(prepared.plans, options)
+        plans = _wanted(prepared.plans, options.selection)
         images, live, others = counted(plans)
         steps = len(prepared.recordings["default"].steps.steps)
         return PlanPreview([plan.id for plan in plans], steps, images, live, proof.seconds_each * len(plans), others)
@@ -117,11 +100,11 @@ def _silent(_: events.Event) -> None:
     """A listener that does nothing."""
 
 
-def _wanted(plans: Sequence[ScenarioPlan], options: Options) -> list[ScenarioPlan]:
-    wanted = chosen(plans, options.only)
-    if options.ids:
-        wanted = [plan for plan in wanted if plan.id in options.ids]
-        if not wanted and tuple(options.ids) != (FAULT_FREE.id,):
+def _wanted(plans: Sequence[ScenarioPlan], selection: Selection) -> list[ScenarioPlan]:
+    wanted = chosen(plans, selection.only)
+    if selection.ids:
+        wanted = [plan for plan in wanted if plan.id in selection.ids]
+        if not wanted and tuple(selection.ids) != (FAULT_FREE.id,):
             raise ScenarioError(
                 "None of the scenarios that are asked for, or failed last time, is in this plan.",
                 remedy="Run the proof without --last-failed.",
@@ -132,25 +115,25 @@ def _wanted(plans: Sequence[ScenarioPlan], options: Options) -> list[ScenarioPla
 def _run(
     prepared: Prepared,
     plans: Sequence[ScenarioPlan],
-    options: Options,
+    limits: Limits,
     tell: Callable[[events.Event], None],
     started: float,
     asked: threading.Event,
 ) -> tuple[list[Outcome], End, str]:
     """Runs the plans within the budget; says whether, and in words why, the plan was cut short."""
-    limited = list(plans)[: options.max_scenarios] if options.max_scenarios is not None else list(plans)
+    limited = list(plans)[: limits.scenarios] if limits.scenarios is not None else list(plans)
     outcomes: list[Outcome] = []
     begun = monotonic_seconds()
 
     def out_of_time() -> bool:
-        budget = options.time_budget
+        budget = limits.time
         return budget is not None and monotonic_seconds() - started > budget.total_seconds()
 
     def stop() -> bool:
         return (
             asked.is_set()
             or out_of_time()
-            or (options.stop_at_first and any(outcome.verdict is Verdict.FAIL for outcome in outcomes))
+            or (limits.first_failure and any(outcome.verdict is Verdict.FAIL for outcome in outcomes))
         )
 
     if limited:
@@ -168,10 +151,10 @@ def _run(
         return outcomes, End.INTERRUPTED, f"it was interrupted after {len(outcomes)} of {len(plans)} scenarios"
     if len(outcomes) == len(plans):
         return outcomes, End.DONE, ""
-    if options.stop_at_first and any(outcome.verdict is Verdict.FAIL for outcome in outcomes):
+    if limits.first_failure and any(outcome.verdict is Verdict.FAIL for outcome in outcomes):
         return outcomes, End.FIRST_FAILURE, "it stopped at the first failure"
     end = End.TIME_BUDGET if out_of_time() else End.MAX_SCENARIOS
-    why = "the time budget was used up" if end is End.TIME_BUDGET else f"--max-scenarios {options.max_scenarios}"
+    why = "the time budget was used up" if end is End.TIME_BUDGET else f"--max-scenarios {limits.scenarios}"
     return outcomes, end, f"{why} after {len(outcomes)} of {len(plans)} scenarios"
 
 
@@ -188,7 +171,7 @@ def _agreeing(outcomes: Sequence[Outcome]) -> list[Outcome]:
     return found
 
 
-def _plan_name(options: Options, outcomes: Sequence[Outcome], plans: Sequence[ScenarioPlan]) -> str:
-    if options.only is not None or options.ids or len(outcomes) - 1 < len(plans):
+def _plan_name(selection: Selection, outcomes: Sequence[Outcome], plans: Sequence[ScenarioPlan]) -> str:
+    if selection.only is not None or selection.ids or len(outcomes) - 1 < len(plans):
         return "part"
-    return "brief" if options.brief else "quick" if options.quick else "full" if options.full else "standard"
+    return "brief" if selection.brief else "quick" if selection.quick else "full" if selection.full else "standard"

@@ -150,7 +150,9 @@ class Session:
         return self._services.leave() if self._services is not None else []
 
     def prepare(self) -> Prepared:
-        self._zygote = zygote = Zygote(self.folder / "children.log", self.options.child_python_path, self.preparation.modules)
+        self._zygote = zygote = Zygote(
+            self.folder / "children.log", self.options.surroundings.child_python_path, self.preparation.modules
+        )
         beside = ThreadPoolExecutor(1, thread_name_prefix="preparing")
         try:
             return self._prepared(zygote, beside)
@@ -159,19 +161,19 @@ class Session:
             raise
         finally:  # an error, or Ctrl-C, does not wait for what goes on beside it
             beside.shutdown(
-                wait=bool(self.options.services), cancel_futures=True
+                wait=bool(self.options.surroundings.services), cancel_futures=True
             )  # it would make topics where they are not removed any more
 
     def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> Prepared:
         """What needs no JVM is done while it starts, and the oracle looks at the events while the subject is recorded."""
-        wanted, options = self.preparation, self.options
-        given.required(options.services, wanted.services, tuple(wanted.stores.values()))
+        wanted, selection, around = self.preparation, self.options.selection, self.options.surroundings
+        given.required(around.services, wanted.services, tuple(wanted.stores.values()))
         self._services = services = Services(
             self.folder / "services",
             tuple(wanted.services),
             wanted.stores,
-            options.brokers,
-            options.services,
+            around.brokers,
+            around.services,
             proxied=wanted.struck,
         )
         services_started = beside.submit(services.start)
@@ -183,11 +185,11 @@ class Session:
             wanted.spark,
             local,
             wanted.jars,
-            briefly=options.quick,
+            briefly=selection.quick,
             log=self.folder / JVM_LOG,
             kind=wanted.stands_on,
         )
-        allowed = (*options.allowed_hosts, *given.hosts(options.services))
+        allowed = (*around.allowed_hosts, *given.hosts(around.services))
         self._engine = engine
         limits = guard.Limits(allowed, apart.folders(), own_network=apart.has_own_network())
         java_kept = engine.keep(limits)
@@ -221,10 +223,10 @@ class Session:
         checks = [*fault_free.checks, *compared] if repeatable else [*compared, *fault_free.checks]
         fault_free = replace(fault_free, checks=checks)
         recordings = {"default": recording}
-        if options.full and not services.names:
+        if selection.full and not services.names:
             recordings["rare"] = executor.record("rare", settings=subject.rare)
-        plans, left_out = subject.plans(recordings, full=options.full, quick=options.quick)
-        if options.brief:
+        plans, left_out = subject.plans(recordings, full=selection.full, quick=selection.quick)
+        if selection.brief:
             plans = brief(plans)
         self.tell(events.Recording(wanted.batches, wanted.batches))
         images, live, others = counted(plans)

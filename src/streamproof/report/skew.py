@@ -61,14 +61,14 @@ class Shown:
     @property
     def event_time(self) -> str:
         """What stands in the configuration for it."""
-        chosen = self.skew.chosen
+        chosen = self.skew.delays.chosen
         unit = "" if self.unit is None else f', unit = "{self.unit}"'
         # A quoted text of JSON is one of TOML too.
         return f'event_time = {{ column = {json.dumps(self.time)}{unit}, lag = "{"" if chosen is None else written(chosen.delay_us)}" }}'
 
     @property
     def headline(self) -> str:
-        of = [words.counted(self.skew.events, "event"), f"event time {self.time}"]
+        of = [words.counted(self.skew.counts.events, "event"), f"event time {self.time}"]
         of += [
             words.counted(len(self.skew.groups[name]), name) for name in ("file", "partition", "key") if name in self.skew.groups
         ]
@@ -76,7 +76,7 @@ class Shown:
 
     @property
     def asked(self) -> Loss | None:
-        return next((loss for loss in self.skew.losses if loss.delay_us == self.asked_us), None)
+        return next((loss for loss in self.skew.delays.losses if loss.delay_us == self.asked_us), None)
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,14 @@ class Bin:
 
 def bins(skew: Skew) -> list[Bin]:
     """The histogram: in order, then by how far behind, the empty bins at its end left out."""
-    found = [Bin("in order", skew.in_order, skew.in_order / skew.events)]
-    below = skew.in_order
+    found = [Bin("in order", skew.counts.in_order, skew.counts.in_order / skew.counts.events)]
+    below = skew.counts.in_order
     for edge in EDGES:
         up_to = max(below, skew.distribution.at_most(edge))
-        found.append(Bin(f"up to {short(edge)}", up_to - below, (up_to - below) / skew.events))
+        found.append(Bin(f"up to {short(edge)}", up_to - below, (up_to - below) / skew.counts.events))
         below = up_to
     rest = skew.distribution.count - below
-    found.append(Bin(f"more than {short(EDGES[-1])}", rest, rest / skew.events))
+    found.append(Bin(f"more than {short(EDGES[-1])}", rest, rest / skew.counts.events))
     there = [place for place, one in enumerate(found) if one.events and place]
     return [found[0], *found[there[0] : there[-1] + 1]] if there else found[:1]
 
@@ -105,8 +105,8 @@ def bins(skew: Skew) -> list[Bin]:
 def compared(shown: Shown) -> list[Loss]:
     """The delays worth comparing: for each of a few shares the shortest that loses no more, and those that were asked for."""
     skew = shown.skew
-    picked = [next((loss for loss in skew.losses if loss.share <= target), None) for target in _TARGETS]
-    both = [loss for loss in (*picked, skew.chosen, shown.asked) if loss is not None]
+    picked = [next((loss for loss in skew.delays.losses if loss.share <= target), None) for target in _TARGETS]
+    both = [loss for loss in (*picked, skew.delays.chosen, shown.asked) if loss is not None]
     return sorted(set(both), key=lambda loss: loss.delay_us)
 
 
@@ -136,14 +136,14 @@ def _lines(shown: Shown, console: Console) -> Iterator[tuple[str, str, str]]:
     yield "", "", ""
     yield "a delay of", f"{'loses':<26}holds in a deduplication", "dim"
     for loss in compared(shown):
-        mark = f"   {'←' if full == '█' else '<-'} {_mark(loss, shown)}" if loss in (skew.chosen, shown.asked) else ""
+        mark = f"   {'←' if full == '█' else '<-'} {_mark(loss, shown)}" if loss in (skew.delays.chosen, shown.asked) else ""
         lost = f"{percent(loss.share):>8} {words.number(loss.events):>12}"
         yield written(loss.delay_us), f"{lost:<26}{words.number(round(loss.held)):>12} events{mark}", "bold" if mark else ""
-    if skew.chosen is None:
+    if skew.delays.chosen is None:
         yield "", f"no delay up to a year loses at most {wanted(skew)}", "bold"
     yield "", "", ""
     yield from ((*line, "") for line in remarks(shown))
-    if skew.chosen is not None:
+    if skew.delays.chosen is not None:
         yield "next", shown.event_time, ""
 
 
@@ -161,19 +161,19 @@ def remarks(shown: Shown) -> Iterator[tuple[str, str]]:
             yield "", f"there are more {dimension}s than are told apart: the others count as one"
     yield "max_future", _max_future(shown)
     yield "batches", _batches(skew)
-    if skew.unreadable:
-        yield "left out", f"{words.counted(skew.unreadable, 'record')} without a time that can be read: a job rejects them"
-    if skew.before_1970:
+    if skew.counts.unreadable:
+        yield "left out", f"{words.counted(skew.counts.unreadable, 'record')} without a time that can be read: a job rejects them"
+    if skew.counts.before_1970:
         yield (
             "before 1970",
-            f"{words.counted(skew.before_1970, 'event')}, late whatever the delay: Spark's watermark begins at 1970",
+            f"{words.counted(skew.counts.before_1970, 'event')}, late whatever the delay: Spark's watermark begins at 1970",
         )
     for note in shown.notes:
         yield "note", note
 
 
 def _mark(loss: Loss, shown: Shown) -> str:
-    if loss == shown.skew.chosen:
+    if loss == shown.skew.delays.chosen:
         return f"recommended for at most {wanted(shown.skew)} late"
     return "asked for"
 
@@ -185,16 +185,20 @@ def _of_its_own(group: GroupSkew) -> str:
 def _max_future(shown: Shown) -> str:
     skew = shown.skew
     leap = f"the newest time leaps by {short(skew.leap_us)} at most"
-    if skew.max_future_us is None:
+    if skew.judging.max_future_us is None:
         return f"none: no event is too far ahead; {leap}"
-    clock = f"by {shown.arrival}, the clock at arrival" if skew.clock_known else "by the events around, since no arrival is given"
-    return f"{written(skew.max_future_us)} rejects {words.counted(skew.ahead, 'event')} ({clock}); {leap}"
+    clock = (
+        f"by {shown.arrival}, the clock at arrival"
+        if skew.judging.clock_known
+        else "by the events around, since no arrival is given"
+    )
+    return f"{written(skew.judging.max_future_us)} rejects {words.counted(skew.counts.ahead, 'event')} ({clock}); {leap}"
 
 
 def _batches(skew: Skew) -> str:
-    if skew.batch == 1:
+    if skew.judging.batch == 1:
         return "each event is judged by all before it: the worst case; --batch N judges by whole batches of N"
-    return f"of {words.counted(skew.batch, 'event')}: each is judged by the batches before its own"
+    return f"of {words.counted(skew.judging.batch, 'event')}: each is judged by the batches before its own"
 
 
 def short(micros: int) -> str:
@@ -222,7 +226,7 @@ def percent(share: float) -> str:
 
 def wanted(skew: Skew) -> str:
     """The share that may be lost, as it was written: "0.1 %"."""
-    return f"{skew.wanted * 100:g} %"
+    return f"{skew.delays.wanted * 100:g} %"
 
 
 def _has_blocks(console: Console) -> bool:

@@ -37,18 +37,18 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
     outputs = [output for query in queries for output in _outputs(bound, query)]
     of_run = list(prices(bound.outputs.main))
     notes = [*of_run, *(note for query in queries for note in query.notes)]  # each query says what was set from outside
-    leaps = [leap for query in queries if (leap := query.protocol.leaps.furthest) is not None]
+    leaps = [leap for query in queries if (leap := query.protocol.watch.leaps.furthest) is not None]
     behind = [leap.note for leap in leaps]
     for query in queries:
-        idle = query.protocol.idle
-        behind += [*query.protocol.quiet.notes(idle.now), *idle.notes()]
+        watch = query.protocol.watch
+        behind += [*watch.quiet.notes(watch.idle.now), *watch.idle.notes()]
     for output in outputs:
         place = bound.places[output.name]
         if not place.bound:
             said = f"The output {output.name} has no [sink.{output.name}]; its rows are kept at {place.where}."
             behind.append(Note(NoteCode.NOT_BOUND, said))
     read = [source for name, source in sources_of(bound.config).items() if name in bound.inputs]
-    spark = queries[0].protocol.spark
+    spark = queries[0].protocol.query.spark
     lag = lag_of(spark, read, [end.newest for end in ends if end.newest is not None], behind)
     for note in (*of_run, *behind):
         emitter.emit(events.Note("", str(note), str(note.code)))
@@ -95,16 +95,17 @@ class _End:
 
 def _end_of(query: "RunningQuery") -> _End:
     newest, protocol = _newest_committed(query), query.protocol
-    open_are = "" if protocol.root.last is None else protocol.root.last.open_are
+    last, sinks = protocol.query.root.last, protocol.query.sinks
+    open_are = "" if last is None else last.open_are
     opened = _opened(protocol, newest) if open_are and newest is not None else OpenWindows(0, 0, None)
     done, until = protocol.done, None if opened.latest_end_us is None else from_micros(opened.latest_end_us)
-    account = account_of(query.name, newest, opened, protocol.sides.get(DUPLICATE, ""))
+    account = account_of(query.name, newest, opened, sinks.sides.get(DUPLICATE, ""))
     event = QueryEnded(
         query=query.name,
         batches=done.batches,
         without_input=done.without_input,
         input=done.input,
-        rows={output: done.rows[output] for output in protocol.sinks},
+        rows={output: done.rows[output] for output in sinks.by_name},
         account=replace(account, open=opened.windows, open_until=until, open_are=open_are or "window"),
         open_windows=opened.windows if open_are == "window" else 0,
         closes_after=until if open_are == "window" else None,
@@ -114,21 +115,23 @@ def _end_of(query: "RunningQuery") -> _End:
 
 def _opened(protocol: "BatchProtocol", newest: Manifest) -> OpenWindows:
     """The windows in state; the records of those that have given a row are counted as emitted already."""
-    watermark_us, lateness_us = newest.fingerprint.watermark_ms * 1_000, micros_of(protocol.root.allowed_lateness)
-    emitted = protocol.root.emission.emitted_up_to(watermark_us, lateness_us)
-    return open_windows(protocol.spark, protocol.manifests.checkpoint, emitted)
+    query = protocol.query
+    watermark_us, lateness_us = newest.fingerprint.watermark_ms * 1_000, micros_of(query.root.allowed_lateness)
+    emitted = query.root.emission.emitted_up_to(watermark_us, lateness_us)
+    return open_windows(query.spark, query.journal.manifests.checkpoint, emitted)
 
 
 def _newest_committed(query: "RunningQuery") -> Manifest | None:
     """The manifest of the newest batch that Spark has committed: one that was interrupted is not in the state either."""
-    committed = query.protocol.logs.batches("commits")
-    numbers = [number for number in query.protocol.manifests.batches() if committed and number <= committed[-1]]
-    return query.protocol.manifests.read(numbers[-1]) if numbers else None
+    journal = query.protocol.query.journal
+    committed = journal.logs.batches("commits")
+    numbers = [number for number in journal.manifests.batches() if committed and number <= committed[-1]]
+    return journal.manifests.read(numbers[-1]) if numbers else None
 
 
 def _outputs(bound: "BoundJob", query: "RunningQuery") -> list[OutputResult]:
     found, done = [], query.protocol.done
-    for output, sink in query.protocol.sinks.items():
+    for output, sink in query.protocol.query.sinks.by_name.items():
         place = bound.places[output]
         reasons = done.reasons_of(place.side) if place.side is not None and place.side.kind == REJECTED.kind else {}
         found.append(OutputResult(output, place.where, place.shown_format, done.rows[output], sink.guarantee, reasons))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from streamproof.prove.assembling import Request, crash_points
+from streamproof.prove.options import Options, Selection
 from streamproof.prove.plan.planning import live, standard
 from streamproof.prove.record.steps import timeline
 from unit.prove.record.recorder import LAYOUT, Recorder
@@ -48,7 +49,7 @@ def test_a_crash_that_did_not_fire_proves_nothing(recording: Any) -> None:
 
 
 def test_the_command_of_a_quick_plan_names_it_and_a_replay_takes_the_standard_one() -> None:
-    request = Request("my_job", 7, "quick", None, None, quick=True)
+    request = Request(Options("my_job", selection=Selection(quick=True)), 7, "quick")
 
     assert request.command == "streamproof prove my_job --seed 7 --quick"
     assert request.replay("commit/commits@2:after") == "streamproof prove my_job --only commit/commits@2:after --seed 7"

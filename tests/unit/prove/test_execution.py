@@ -141,7 +141,7 @@ def test_after_a_service_has_died_every_scenario_is_unknown_at_once(tmp_path: Pa
     scenarios.services = Services(tmp_path, ["kafka"], running={"kafka": broker})  # type: ignore[dict-item]
     made = executor(monkeypatch, scenarios)
     recordings: Any = {"default": SimpleNamespace(name="default")}
-    struck: Any = SimpleNamespace(**{**vars(PLAN), "injected": SimpleNamespace(lane="kafka")})
+    struck: Any = SimpleNamespace(**{**vars(PLAN), "injected": SimpleNamespace(lane="kafka", line="")})
 
     before = made._run(PLAN, recordings)
     broker.dead = "Kafka broker 1 has ended: No space left on device"
@@ -428,7 +428,8 @@ def test_whatever_stops_the_preparation_ends_what_runs_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: type[BaseException], *, jvm: bool
 ) -> None:
     killed, ended = threading.Event(), []
-    options: Any = SimpleNamespace(services=("given",), child_python_path=None)  # given services are waited for
+    around = SimpleNamespace(services=("given",), child_python_path=None)
+    options: Any = SimpleNamespace(surroundings=around)  # given services are waited for
     proof = session.Session(SimpleNamespace(modules=()), tmp_path, options, lambda _: None)  # type: ignore[arg-type]
     monkeypatch.setattr(session, "Zygote", lambda *_: SimpleNamespace(end_all=killed.set))
     monkeypatch.setattr(session._jvm, "end_jvm", lambda: ended.append(True))

@@ -16,9 +16,17 @@ from streamproof.core.manifest import Fingerprint, Manifest
 from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode
 from streamproof.errors import ConfigurationError, SinkUnavailable
-from streamproof.runtime.batch.protocol import BatchProtocol, Identity, RunEnds
+from streamproof.runtime.batch.commits import Commits
+from streamproof.runtime.batch.deciding import Deciding
+from streamproof.runtime.batch.describing import Describing
+from streamproof.runtime.batch.protocol import BatchProtocol, RunEnds
 from streamproof.runtime.batch.publishing import Publisher
+from streamproof.runtime.batch.staging import Staging
+from streamproof.runtime.batch.started import Identity, StartedQuery
+from streamproof.runtime.binding.sinks import QuerySinks
+from streamproof.runtime.journal.journal import Journal
 from streamproof.runtime.journal.logs import BatchLogs
+from streamproof.runtime.rows.columns import Columns
 from streamproof.runtime.run import run_job
 from streamproof.runtime.watching import measures
 from streamproof.runtime.watching.events import (
@@ -41,6 +49,7 @@ from streamproof.runtime.watching.leaps import Leaps
 from streamproof.runtime.watching.measures import Measures
 from streamproof.runtime.watching.quiet import QuietSources
 from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
+from streamproof.runtime.watching.watch import Watch
 from streamproof.stream.node import source
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -177,28 +186,28 @@ def protocol(store, heard) -> BatchProtocol:
     manifests, events = Manifests(), QueryEvents("kept", Emitter(heard))
     publisher = Publisher(manifests, {"kept": store}, {"kept": 100}, events)
     publisher.begin(lambda _: -1)
-    return BatchProtocol(
-        spark=None,
-        storage=SimpleNamespace(exists=lambda _: False, list=lambda _: {"part-00000-a.json": 9}, delete=lambda _: None),
+    query = StartedQuery(
         identity=Identity("job", "kept", "i", "feedbeef", "job.kept.feedbeef"),
-        doors=SimpleNamespace(drain=drained),
-        manifests=manifests,
-        logs=Logs(),
-        sinks={"kept": store},
-        targets={"kept": ("kept",)},
-        publisher=publisher,
-        sides={},
-        columns={},
-        floats={},
         root=source("trades"),
-        whole_files=(),
+        spark=None,
+        sinks=QuerySinks("kept", {"kept": store}, {"kept": ("kept",)}, {}),
+        journal=Journal(
+            SimpleNamespace(exists=lambda _: False, list=lambda _: {"part-00000-a.json": 9}, delete=lambda _: None),
+            manifests,
+            Logs(),
+        ),
         events=events,
-        leaps=Leaps("kept"),
-        quiet=QuietSources("kept", ()),
-        idle=IdleSources("kept", (), {}),
-        losses=SimpleNamespace(earlier=lambda *_: None, written_down=lambda _: None),
-        noticed=SimpleNamespace(look=list),
-        measures=Measures(()),
+    )
+    losses = SimpleNamespace(earlier=lambda *_: None, written_down=lambda _: None)
+    return BatchProtocol(
+        query=query,
+        staging=Staging(query, SimpleNamespace(drain=drained), Columns({}, {})),
+        describing=Describing(query, losses),
+        deciding=Deciding(query, publisher),
+        publisher=publisher,
+        losses=losses,
+        watch=Watch(Leaps("kept"), QuietSources("kept", ()), IdleSources("kept", (), {}), SimpleNamespace(look=list)),
+        commits=Commits(query.journal.logs, events, Measures(())),
     )
 
 
@@ -235,11 +244,11 @@ def test_each_phase_has_the_time_that_passes_in_it(protocol, store, monkeypatch,
         return passes
 
     monkeypatch.setattr(measures, "monotonic_seconds", lambda: now[0])
-    protocol.logs.require_inputs = takes(1, None)
+    protocol.query.journal.logs.require_inputs = takes(1, None)
     rows = SimpleNamespace(write=takes(20, None), sums=lambda: {"input": 3}, reached=list)
-    protocol.manifests.create = takes(300, True)
+    protocol.query.journal.manifests.create = takes(300, True)
     store.publish = takes(4000, None)
-    protocol.manifests.prune = takes(50000, None)
+    protocol.query.journal.manifests.prune = takes(50000, None)
 
     protocol(rows, 0)
     protocol(Rows(), 1)
@@ -252,7 +261,7 @@ def test_the_last_batch_is_committed_once_sparks_log_says_so_and_that_is_said_on
     protocol(Rows(), 0)
     protocol.look_for_commit()
     assert heard.kinds == LIFE[:3], "its commit log is not there yet"
-    protocol.logs.done.append(0)
+    protocol.query.journal.logs.done.append(0)
 
     protocol.look_for_commit()
     protocol.look_for_commit()
@@ -263,7 +272,7 @@ def test_the_last_batch_is_committed_once_sparks_log_says_so_and_that_is_said_on
 
 def test_the_end_of_a_run_looks_for_the_commit_too(protocol, heard):
     protocol(Rows(), 0)
-    protocol.logs.done.append(0)
+    protocol.query.journal.logs.done.append(0)
 
     protocol.finish(1)
 
@@ -319,8 +328,8 @@ def test_a_try_that_fails_again_says_what_waits(protocol, store, heard):
 
 
 def test_a_watermark_that_leaps_is_said_in_its_batch_and_only_when_it_leaps_further(protocol, heard):
-    start = protocol.logs.watermarks[1]
-    protocol.logs.watermarks += [start + 2 * DAY_MS, start + 2 * DAY_MS, start + 3 * DAY_MS + 1, start + 9 * DAY_MS]
+    start = protocol.query.journal.logs.watermarks[1]
+    protocol.query.journal.logs.watermarks += [start + 2 * DAY_MS, start + 2 * DAY_MS, start + 3 * DAY_MS + 1, start + 9 * DAY_MS]
     for batch in range(6):
         protocol(Rows(), batch)
 
@@ -332,8 +341,8 @@ def test_a_watermark_that_leaps_is_said_in_its_batch_and_only_when_it_leaps_furt
 
 
 def test_a_watermark_beyond_the_years_of_python_is_none(protocol, heard):
-    protocol.logs.watermarks[0] = 10**16
-    protocol.leaps = SimpleNamespace(saw=lambda *_: None)
+    protocol.query.journal.logs.watermarks[0] = 10**16
+    protocol.watch.leaps = SimpleNamespace(saw=lambda *_: None)
 
     protocol(Rows(), 0)
 
@@ -485,7 +494,7 @@ def stream(protocol, monkeypatch) -> Stream:
 
 def test_the_event_of_a_commit_waits_until_spark_has_told_what_the_batch_took(protocol, heard, stream):
     protocol(Rows(), 0)
-    protocol.logs.done.append(0)
+    protocol.query.journal.logs.done.append(0)
     protocol.look_for_commit()
     assert heard.kinds == LIFE[:3], "Spark writes its commit log a moment before it tells"
     stream.tells_of(0)
@@ -508,7 +517,7 @@ def test_what_spark_tells_of_another_batch_is_not_said_of_this_one(protocol, hea
 
 def test_a_query_that_has_ended_without_telling_is_not_waited_for(protocol, heard, stream):
     protocol(Rows(), 0)
-    protocol.logs.done.append(0)
+    protocol.query.journal.logs.done.append(0)
     stream.isActive = False
 
     protocol.look_for_commit()
@@ -521,7 +530,7 @@ def test_spark_is_asked_nothing_where_nobody_listens(protocol, stream):
     protocol.events.emitter = Emitter()
     protocol(Rows(), 0)
     protocol(Rows(), 1)
-    protocol.logs.done.append(1)
+    protocol.query.journal.logs.done.append(1)
     protocol.look_for_commit()
 
     assert stream.asked == 0

@@ -127,7 +127,7 @@ def test_r8_batches_go_straight_to_waiting_while_an_output_is_left_alone(publish
         publisher.publish(manifest(batch))
 
     assert store.asked == 1
-    assert publisher.waiting["kept"] == list(range(50))
+    assert publisher.backlogs["kept"].waiting == list(range(50))
     clock.now += FIRST_SECONDS
     store.down = False
     publisher.publish(manifest(50))
@@ -156,7 +156,7 @@ def test_a_store_that_was_down_when_the_run_began_is_asked_what_it_has_before_it
     """A copy that lagged behind may stand in for it: of what is not staged any more the sink then says that it is gone."""
     store.down, store.newest, store.staged = True, 2, staged
     publisher.look_back(range(5))
-    assert publisher.waiting["kept"] == list(staged), "more cannot be known"
+    assert publisher.backlogs["kept"].waiting == list(staged), "more cannot be known"
     publisher.publish(manifest(5))
     assert store.asked == 0
     clock.now += FIRST_SECONDS
@@ -196,7 +196,7 @@ def test_looking_back_costs_as_much_as_there_are_batches_with_rows(store, clock,
 
     publisher.look_back(range(99_900, 100_000))
 
-    assert publisher.waiting["kept"] == [40_000, 90_000]
+    assert publisher.backlogs["kept"].waiting == [40_000, 90_000]
     assert read[:4] == [99_999, 90_000, 40_000, 3]
 
 
@@ -234,7 +234,7 @@ def test_a_store_that_has_its_newest_batch_was_not_emptied(publisher, store, mon
 
     publisher.look_back(range(900, 1_000))
 
-    assert publisher.waiting["kept"] == []
+    assert publisher.backlogs["kept"].waiting == []
 
 
 def test_a_batch_of_which_a_part_is_published_and_the_manifest_lost_is_told(publisher, store, monkeypatch):
@@ -389,10 +389,10 @@ def test_r7_rows_that_are_gone_of_a_batch_that_spark_has_left_behind_have_anothe
         raise StagedRowsGone("gone", remedy="--replay-last", batch=manifest.batch)
 
     monkeypatch.setattr(store, "publish", gone)
-    publisher.waiting["kept"] = [1]
+    publisher.backlogs["kept"].waiting = [1]
     with pytest.raises(StagedRowsGone) as older:
         publisher.catch_up()
-    publisher.waiting["kept"] = [2]
+    publisher.backlogs["kept"].waiting = [2]
     with pytest.raises(StagedRowsGone) as newest:
         publisher.catch_up()
 

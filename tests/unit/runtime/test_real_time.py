@@ -111,6 +111,16 @@ def test_what_is_not_possible_is_said_with_its_line_and_the_reason(configured, c
     assert remedy in str(raised.value.remedy)
 
 
+@pytest.mark.parametrize("version", ["4.0.5", "4.2.1"])
+def test_it_is_refused_on_a_spark_that_it_was_not_seen_on(configured, monkeypatch, version):
+    monkeypatch.setattr("importlib.metadata.version", lambda name: version)
+
+    with pytest.raises(ConfigurationError, match=f"and PySpark {version} is installed") as raised:
+        require_possible(configured(), sp.Outputs(large=ROWS))
+
+    assert raised.value.required == "It needs Spark 4.3 or later."
+
+
 def bound(config: JobConfig, **sides: OutputPlace) -> Any:
     return BoundJob(config, sp.Outputs(large=ROWS, all=PAYMENTS), sides)
 
@@ -181,8 +191,8 @@ def protocol(*, lasts: int, remembers: Sequence[int]) -> RealTimeProtocol:
     """One that has accounted for batch 0; Spark says of these batches what they have read, of `lasts` last."""
     found = RealTimeProtocol.__new__(RealTimeProtocol)
     said = [SimpleNamespace(batchId=batch) for batch in remembers]
-    found._stream, found._next = SimpleNamespace(lastProgress=SimpleNamespace(batchId=lasts), recentProgress=said), 1
-    found.identity = SimpleNamespace(query="large")
+    found.commits = SimpleNamespace(stream=SimpleNamespace(lastProgress=SimpleNamespace(batchId=lasts), recentProgress=said))
+    found._next, found.query = 1, SimpleNamespace(name="large")
     return found
 
 

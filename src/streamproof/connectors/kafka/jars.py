@@ -2,4 +2,4 @@
 
 from streamproof.connectors.source import Jars
 
-SPARK_KAFKA = Jars("spark-kafka", "spark-sql-kafka")
+SPARK_KAFKA = Jars("spark-kafka", "spark-sql-kafka", {"4.0": "spark-kafka-4.0", "4.1": "spark-kafka-4.1"})

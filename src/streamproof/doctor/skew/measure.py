@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from streamproof.doctor.skew import ahead
 from streamproof.doctor.skew.chunks import Chunk, Codes, Micros, Names, joined
 from streamproof.doctor.skew.histogram import Distribution, Histogram
-from streamproof.doctor.skew.skew import LADDER, GroupSkew, Loss, Skew, percentiles_of
+from streamproof.doctor.skew.newest import NONE_YET, NewestTimes
+from streamproof.doctor.skew.skew import LADDER, Counts, Delays, GroupSkew, Judging, Loss, Skew, percentiles_of
 from streamproof.errors import ConfigurationError
 
-_NONE_YET = -(2**62)
 _AT_ONCE = 1 << 17
 _MS = 1_000
 _DROPPED = 3
@@ -31,34 +31,19 @@ class Measure:
     ----------
     names
         By dimension, what the groups of the chunks are called.
-    batch
-        Events in a batch. With 1 each event is judged by all before it: the worst case, whatever the batches.
+    judging
+        How they are judged.
     delays
         Delays in microseconds that are counted beside those of the ladder.
-    max_future_us
-        How far ahead of the clock an event may be; None where any may.
-    clock_known
-        Whether the arrival of the chunks is a clock.
     """
 
-    def __init__(
-        self,
-        names: Mapping[str, Names],
-        *,
-        batch: int = 1,
-        delays: Sequence[int] = (),
-        max_future_us: int | None = None,
-        clock_known: bool = False,
-    ) -> None:
-        self._names, self._batch = names, batch
+    def __init__(self, names: Mapping[str, Names], judging: Judging | None = None, *, delays: Sequence[int] = ()) -> None:
+        self._names, self._judging = names, judging or Judging()
         self._delays: Micros = np.array(sorted({*LADDER, *delays}), dtype=np.int64)
-        self._max_future_us, self._clock_known = max_future_us, clock_known
         self._pending: list[Chunk] = []
         self._waiting = 0
-        self._position = 0
-        self._newest = self._before_batch = _NONE_YET
-        self._oldest: int | None = None
-        self._unreadable = self._ahead = self._before_1970 = self._in_order = self._longest = self._leap = 0
+        self._newest = NewestTimes(self._judging.batch)
+        self._counts, self._longest = Counts(), 0
         self._whole = Histogram()
         self._by_group = {name: Histogram(_DROPPED) for name in names}
         self._longest_of: dict[str, Micros] = {name: np.zeros(0, dtype=np.int64) for name in names}
@@ -67,7 +52,7 @@ class Measure:
 
     def add(self, chunk: Chunk) -> None:
         """Takes events, in the order in which they arrive."""
-        self._unreadable += chunk.unreadable
+        self._counts.unreadable += chunk.unreadable
         self._pending.append(chunk)
         self._waiting += len(chunk)
         if self._waiting >= _AT_ONCE:
@@ -83,37 +68,27 @@ class Measure:
         """
         self._work(last=True)
         distribution = self._whole.whole()
-        events = distribution.count + self._before_1970
+        events = self._counts.events = distribution.count + self._counts.before_1970
         if events < 2:
             self._require_two(events)
         losses = self._losses(events)
         chosen = next((loss for loss in losses if loss.delay_us in LADDER and loss.events <= lose * events), None)
         return Skew(
-            events=events,
-            unreadable=self._unreadable,
-            ahead=self._ahead,
-            before_1970=self._before_1970,
-            in_order=self._in_order,
+            counts=self._counts,
             distribution=distribution,
             longest=self._longest,
-            losses=losses,
-            wanted=lose,
-            chosen=chosen,
-            needed_us=self._needed(distribution, events, lose),
+            delays=Delays(losses, lose, chosen, self._needed(distribution, events, lose)),
             groups={name: self._groups(name, 0 if chosen is None else chosen.delay_us) for name in self._names},
             lumped=[name for name, found in self._names.items() if found.lumped],
-            batch=self._batch,
-            span_us=self._newest - self._oldest if self._oldest is not None else 0,
-            leap_us=self._leap,
-            max_future_us=self._max_future_us,
-            clock_known=self._clock_known,
+            leap_us=self._newest.leap,
+            judging=self._judging,
         )
 
     def _work(self, *, last: bool) -> None:
         if not self._pending:
             return
         chunk = joined(self._pending)
-        refused = ahead.rejected(chunk, self._max_future_us, clock_known=self._clock_known)
+        refused = ahead.rejected(chunk, self._judging.max_future_us, clock_known=self._judging.clock_known)
         # What lies behind the last block is told by neighbours that have not arrived yet: it waits.
         ready = len(chunk) if last else max(0, (len(chunk) - ahead.NEIGHBOURS) // ahead.NEIGHBOURS * ahead.NEIGHBOURS)
         self._take(chunk.part(slice(0, ready)), refused[:ready])
@@ -122,16 +97,16 @@ class Measure:
     def _take(self, chunk: Chunk, refused: NDArray[np.bool_]) -> None:
         if not len(chunk):
             return
-        before = self._newest_before(chunk.times, refused)
-        self._ahead += int(refused.sum())
+        before = self._newest.before(chunk.times, refused)
+        self._counts.ahead += int(refused.sum())
         # At or before 1970 an event is behind the watermark that Spark begins with.
         counted = ~refused & (chunk.times > 0)
-        self._before_1970 += int((~refused & (chunk.times <= 0)).sum())
+        self._counts.before_1970 += int((~refused & (chunk.times <= 0)).sum())
         times, before = chunk.times[counted], before[counted]
-        behind = np.where(before == _NONE_YET, -1, before // _MS * _MS - times)
+        behind = np.where(before == NONE_YET, -1, before // _MS * _MS - times)
         by = np.searchsorted(self._delays, behind, side="right")
         self._late_by += np.bincount(by, minlength=len(self._late_by))
-        self._in_order += int((before <= times).sum())
+        self._counts.in_order += int((before <= times).sum())
         behind = np.maximum(behind, 0)
         self._behind_by += np.bincount(by, weights=behind, minlength=len(self._behind_by))
         self._longest = max(self._longest, int(behind.max(initial=0)))
@@ -140,22 +115,6 @@ class Measure:
             codes = chunk.groups[name][counted]
             histogram.add(behind, codes)
             self._lengthen(name, codes, behind)
-
-    def _newest_before(self, times: Micros, refused: NDArray[np.bool_]) -> Micros:
-        """The newest event time of the batches before that of each event; `_NONE_YET` in the first batch."""
-        offered = np.where(refused, _NONE_YET, times)
-        newest = np.maximum(np.maximum.accumulate(offered), self._newest)
-        so_far = np.r_[self._newest, newest]  # so_far[i]: before event i
-        steps = np.diff(so_far[so_far > _NONE_YET])
-        self._leap = max(self._leap, int(steps.max(initial=0)))
-        if self._oldest is None and newest[-1] > _NONE_YET:
-            self._oldest = int(newest[newest > _NONE_YET][0])
-        numbers = self._position + np.arange(len(times) + 1)
-        starts = numbers // self._batch * self._batch - self._position
-        before = np.where(starts >= 0, so_far[np.maximum(starts, 0)], self._before_batch)
-        self._position += len(times)
-        self._newest, self._before_batch = int(newest[-1]), int(before[-1])
-        return np.asarray(before[:-1])
 
     def _lengthen(self, name: str, codes: Codes, behind: Micros) -> None:
         if len(codes):
@@ -168,10 +127,10 @@ class Measure:
     def _losses(self, events: int) -> list[Loss]:
         late = self._late_by[::-1].cumsum()[::-1]  # late[i]: at least i of the delays are not longer than the skew
         on_time, behind = self._late_by.cumsum(), self._behind_by.cumsum()
-        span = self._newest - self._oldest if self._oldest is not None else 0
+        span = self._newest.span
         found = []
         for place, delay in enumerate(map(int, self._delays)):
-            lost = int(late[place + 1]) + self._before_1970
+            lost = int(late[place + 1]) + self._counts.before_1970
             # Little's law: an event that is on time is within the delay while the newest time moves by the delay less its skew.
             waited = float(delay) * int(on_time[place]) - float(behind[place])
             held = min(waited / span, float(on_time[place])) if span else float(on_time[place])
@@ -203,8 +162,8 @@ class Measure:
         beside = [
             f"{count:,} {what}"
             for count, what in (
-                (self._unreadable, "without a time that can be read"),
-                (self._ahead, "that max_future rejects"),
+                (self._counts.unreadable, "without a time that can be read"),
+                (self._counts.ahead, "that max_future rejects"),
             )
             if count
         ]

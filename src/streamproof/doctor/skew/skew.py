@@ -73,19 +73,51 @@ class GroupSkew:
 
 
 @dataclass(frozen=True)
-class Skew:
-    """The measure of a sample.
+class Judging:
+    """How events are judged.
+
+    Parameters
+    ----------
+    batch
+        Events in a batch. With 1 each event is judged by all before it: the worst case, whatever the batches.
+    max_future_us
+        How far ahead of the clock an event may be; None where any may.
+    clock_known
+        Whether the order of arrival is a clock.
+    """
+
+    batch: int = 1
+    max_future_us: int | None = None
+    clock_known: bool = False
+
+
+@dataclass
+class Counts:
+    """How many records there are of each sort.
 
     Parameters
     ----------
     events
-        Records with a usable event time; those that `max_future` rejects are not among them.
+        Those with a usable event time; those that `max_future` rejects are not among them.
     unreadable, ahead, before_1970
-        Records without one, those that `max_future` rejects, and those at or before 1970, which are late whatever the delay.
+        Those without one, those that `max_future` rejects, and those at or before 1970, which are late whatever the delay.
     in_order
         Events that are not behind any before them.
-    distribution, longest
-        How far each event is behind, in microseconds; 0 for one that is in order.
+    """
+
+    events: int = 0
+    unreadable: int = 0
+    ahead: int = 0
+    before_1970: int = 0
+    in_order: int = 0
+
+
+@dataclass(frozen=True)
+class Delays:
+    """What delays lose.
+
+    Parameters
+    ----------
     losses
         For each delay that was counted, the shortest first.
     wanted
@@ -94,38 +126,40 @@ class Skew:
         The delay of `losses` that is recommended; None where none is enough.
     needed_us
         The shortest delay that would be enough, in whole milliseconds, to a thousandth of it.
-    groups
-        By dimension ("key", "partition", "file") the groups, the one that is furthest behind first.
-    lumped
-        The dimensions with more groups than are told apart.
-    batch
-        Events in a batch.
-    span_us
-        How far the newest event time moved over the sample.
-    leap_us
-        The longest step of the newest event time from one event to the next.
-    max_future_us, clock_known
-        What `max_future` was taken as, and whether the order of arrival is a clock.
     """
 
-    events: int
-    unreadable: int
-    ahead: int
-    before_1970: int
-    in_order: int
-    distribution: Distribution
-    longest: int
     losses: Sequence[Loss]
     wanted: float
     chosen: Loss | None
     needed_us: int
+
+
+@dataclass(frozen=True)
+class Skew:
+    """The measure of a sample.
+
+    Parameters
+    ----------
+    distribution, longest
+        How far each event is behind, in microseconds; 0 for one that is in order.
+    groups
+        By dimension ("key", "partition", "file") the groups, the one that is furthest behind first.
+    lumped
+        The dimensions with more groups than are told apart.
+    leap_us
+        The longest step of the newest event time from one event to the next.
+    judging
+        How the events were judged.
+    """
+
+    counts: Counts
+    distribution: Distribution
+    longest: int
+    delays: Delays
     groups: Mapping[str, Sequence[GroupSkew]]
     lumped: Sequence[str]
-    batch: int
-    span_us: int
     leap_us: int
-    max_future_us: int | None
-    clock_known: bool
+    judging: Judging
 
     @property
     def percentiles(self) -> dict[str, int]:
@@ -135,21 +169,21 @@ class Skew:
     def as_dict(self) -> dict[str, Any]:
         """For programs; durations in microseconds."""
         return {
-            "events": self.events,
-            "unreadable": self.unreadable,
-            "before_1970": self.before_1970,
-            "in_order": self.in_order,
+            "events": self.counts.events,
+            "unreadable": self.counts.unreadable,
+            "before_1970": self.counts.before_1970,
+            "in_order": self.counts.in_order,
             "percentiles_us": self.percentiles,
             "longest_us": self.longest,
-            "batch": self.batch,
-            "lose": self.wanted,
-            "recommended": None if self.chosen is None else self.chosen.as_dict(),
-            "needed_us": self.needed_us,
-            "lags": [loss.as_dict() for loss in self.losses],
+            "batch": self.judging.batch,
+            "lose": self.delays.wanted,
+            "recommended": None if self.delays.chosen is None else self.delays.chosen.as_dict(),
+            "needed_us": self.delays.needed_us,
+            "lags": [loss.as_dict() for loss in self.delays.losses],
             "max_future": {
-                "limit_us": self.max_future_us,
-                "rejected": self.ahead,
-                "clock": "arrival" if self.clock_known else "neighbours",
+                "limit_us": self.judging.max_future_us,
+                "rejected": self.counts.ahead,
+                "clock": "arrival" if self.judging.clock_known else "neighbours",
                 "longest_leap_us": self.leap_us,
             },
             "groups": {name: [group.as_dict() for group in groups] for name, groups in self.groups.items()},

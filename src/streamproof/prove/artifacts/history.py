@@ -127,8 +127,8 @@ class QueryView:
         found = list(self.left.state.operators) if self.left.state is not None else []
         nodes, paired = self.model.query.keeping[::-1], []
         for node in nodes:
-            own = next((state for state in found if state.holds == node.twin.holds), OperatorState(node.twin.holds))
-            found = [state for state in found if state is not own]
+            place = next((place for place, state in enumerate(found) if state.holds == node.twin.holds), None)
+            own = OperatorState(node.twin.holds) if place is None else found.pop(place)
             paired.append((node, self.model.held[node], own))
         for state in found:
             alike = [node for node in nodes if node.twin.holds == state.holds]

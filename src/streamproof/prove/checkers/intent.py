@@ -101,14 +101,9 @@ def _has_conditions(asked: Node) -> bool:
     return any(node.twin.leaves_out for node in asked.walk())
 
 
-def _reasons(asked: Node) -> list[str]:
-    """Every reason by which an operator rejects a row."""
-    return [reason for node in asked.walk() for reason in node.twin.reasons]
-
-
 def _admitted(history: History, reason: str) -> bool:
     """Whether a condition of some query of the job says so: they share the rejected output."""
-    said = {one for view in history.queries if view.asked is not None for one in _reasons(view.asked)}
+    said = {one for view in history.queries if view.asked is not None for one in view.asked.reasons}
     return code_of(reason, said) is Rejection.CONDITION
 
 
@@ -118,7 +113,7 @@ def _of_unreadable(event: Event, reason: str | None, asked: Node) -> Wrong | Non
     if reason is None:
         return Code.NOT_REJECTED, f"was made {made} and was not rejected", "rejected", "it went on"
     codes = _REJECTED_AS[event.kind]
-    if code_of(reason, _reasons(asked)) not in codes:
+    if code_of(reason, asked.reasons) not in codes:
         what = f"was made {made} and was rejected for something else"
         return Code.OTHER_REASON, what, " or ".join(code.replace("-", " ") for code in codes), reason
     return None
@@ -130,10 +125,10 @@ def _of_invalid(view: QueryView, event: Event, reason: str | None, asked: Node) 
         fate = view.model.fates.get(event.trace, ("",))[0]
         if fate == "filtered":
             return None
-        required = "; ".join(sorted(set(_reasons(asked)))) or "no requirement is there to reject it"
+        required = "; ".join(sorted(set(asked.reasons))) or "no requirement is there to reject it"
         return Code.NOT_REJECTED, "was made invalid and was not rejected", f"rejected by: {required}", "it went on"
-    if code_of(reason, _reasons(asked)) is not Rejection.CONDITION:
-        expected = " or ".join(sorted(set(_reasons(asked))))
+    if code_of(reason, asked.reasons) is not Rejection.CONDITION:
+        expected = " or ".join(sorted(set(asked.reasons)))
         return Code.OTHER_REASON, "was made invalid and was rejected for something else", expected, reason
     return None
 

@@ -12,7 +12,7 @@ from streamproof.errors import DiskFull
 from streamproof.prove.process.children import Children, Run
 from streamproof.prove.process.engine import Engine
 from streamproof.prove.process.machine import MachineDid
-from streamproof.prove.process.task import ChildResult
+from streamproof.prove.process.task import ChildResult, Conditions
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.record.live import Action, Arming
@@ -51,7 +51,7 @@ class ArmedRun:
     _closed: bool = False
 
     def start(self, *, read_state: bool = True, crash_at: str = "", desk: str = "", struck: bool = False) -> ChildResult:
-        """Runs the job to its end, or until it stops; what it is told is as in `Children.start`.
+        """Runs the job to its end, or until it stops; what it is told is as in `Conditions` and `Children.start`.
 
         Raises
         ------
@@ -61,10 +61,8 @@ class ArmedRun:
         running = self._children.start(
             f"{self.identity}-{next(self._starts)}",
             self.binding,
+            Conditions(read_state=read_state, crash_at=crash_at, desk=desk),
             recording=self.recording,
-            read_state=read_state,
-            crash_at=crash_at,
-            desk=desk,
             struck=struck,
         )
         try:

@@ -10,7 +10,7 @@ from streamproof.prove.faults.armed import ArmedRun, ArmedRuns
 from streamproof.prove.faults.on_files import Case, FileFault
 from streamproof.prove.faults.planned import Injected, Place, PlannedFault
 from streamproof.prove.process.children import Children, Run
-from streamproof.prove.process.task import ChildResult
+from streamproof.prove.process.task import ChildResult, Conditions
 from streamproof.prove.record.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.record.build import build
 from streamproof.prove.record.live import armed_at
@@ -73,16 +73,14 @@ class FileFaultInjector:
             replay_last: bool = False,
         ) -> ChildResult:
             starts.append(f"{binding.folder.name}-{len(starts) + 1}")
-            return self._children.start(
-                starts[-1],
-                binding.in_one_batch(),
-                recording=place.recording,
-                settings=settings,
-                from_outside=from_outside,
-                changed=changed,
+            conditions = Conditions(
                 replay_last=replay_last,
                 count_tasks=settings is not None,
-            ).result()
+                changed=changed,
+                settings=settings or {},
+                from_outside=from_outside or {},
+            )
+            return self._children.start(starts[-1], binding.in_one_batch(), conditions, recording=place.recording).result()
 
         return Case(
             batch=step.batch,

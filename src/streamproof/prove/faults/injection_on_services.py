@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,7 +14,7 @@ from streamproof.prove.faults.planned import Injected, Place, PlannedFault
 from streamproof.prove.process import own_jvm
 from streamproof.prove.process.children import Children, Run, patience
 from streamproof.prove.process.desk import Call, Desk
-from streamproof.prove.process.task import ChildResult
+from streamproof.prove.process.task import ChildResult, Conditions
 from streamproof.prove.process.zygote import ChildDied, ChildHung
 from streamproof.prove.record.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.record.live import Action, arming
@@ -108,7 +107,7 @@ class ServiceFaultInjector:
         waited = died and batch not in there and waits(binding.folder, self._site.query_of(place.step), strike.on, batch)
         struck.later(lambda: strike.fault.mend(struck))
         again = f"{binding.folder.name}-again"
-        self._children.start(again, binding, recording=place.recording, read_state=False, struck=True).result()
+        self._children.start(again, binding, Conditions(read_state=False), recording=place.recording, struck=True).result()
         return waited
 
     def _mend(self, fault: ServiceFault, struck: Struck) -> None:
@@ -130,9 +129,8 @@ class ServiceFaultInjector:
             with self._armed.armed(dies, recording, binding) as run:
                 return run.start(read_state=False, crash_at=str(step), desk=call.told, struck=True)
         if step in recording.announced:
-            return self._children.start(
-                name, binding, recording=recording, read_state=False, crash_at=str(step), desk=call.told, struck=True
-            ).result()
+            reports = Conditions(read_state=False, crash_at=str(step), desk=call.told)
+            return self._children.start(name, binding, reports, recording=recording, struck=True).result()
         calls = arming(recording.steps, step, action=Action.CALL)
         with self._armed.armed(calls, recording, binding, told=call.told) as run:
             return run.start(read_state=False, struck=True)
@@ -147,14 +145,14 @@ class ServiceFaultInjector:
             "spark.executor.memory": own_jvm.MEMORY,
             "spark.executor.extraClassPath": jars.replace(",", os.pathsep).replace("file:", ""),
         }
-        task = replace(task, read_state=False, settings={**task.settings, **own}, crash_at=str(place.step), desk=desk)
+        task = task.under(read_state=False, settings=own, crash_at=str(place.step), desk=desk)
         log = self._run.folder / f"{identity}.log"
         return own_jvm.finished(task, self._children.environment, log, 2 * patience(place.recording))
 
     def _second_driver(self, place: Place) -> None:
         """Another process runs the job on the same checkpoint to its end, or until it sees the other one; all else is a fault that failed."""
         identity = f"{place.binding.folder.name}-second"
-        task = replace(self._children.task(identity, place.binding, place.recording), read_state=False)
+        task = self._children.task(identity, place.binding, place.recording, Conditions(read_state=False))
         log = self._run.folder / f"{identity}.log"
         found = own_jvm.finished(task, self._children.environment, log, patience(place.recording))
         if found.code not in ("", TwoDrivers.code):

@@ -70,6 +70,11 @@ class Node:
             seen.add(self)
             yield self
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Every reason by which an operator rejects a row."""
+        return tuple(reason for node in self.walk() for reason in node.twin.reasons)
+
     def ways(self, steps: tuple[Twin, ...] = (), keeping: tuple[Twin, ...] = ()) -> Iterator[Way]:
         """The ways from the sources below, in the order in which Spark numbers these; `steps` and `keeping` stand behind this node."""
         if self.source:
@@ -185,11 +190,6 @@ class Query:
     def lateness_us(self) -> int:
         """How much longer than the lag of a source rows are taken, microseconds."""
         return max((node.twin.lateness_us for node in self.keeping), default=0)
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Every reason by which an operator rejects a row."""
-        return tuple(reason for node in self.nodes for reason in node.twin.reasons)
 
     @property
     def once(self) -> frozenset[str]:

@@ -16,23 +16,17 @@ if TYPE_CHECKING:
 
 def run_child(task: ChildTask) -> ChildResult:
     """Attaches to the JVM, runs the job, reads its state."""
-    guard.install(limits_of(task))
-    return run_on(attach(task.port, task.secret), task)
+    guard.install(task.limits)
+    return run_on(attach(task.door.port, task.door.secret), task)
 
 
 def run_on(spark: "SparkSession", task: ChildTask) -> ChildResult:
     """Runs the subject of a task on a session, reads its state."""
-    limits = limits_of(task)
+    limits = task.limits
     guard.allow_in_workers(spark.sparkContext, limits)
-    os.environ.update(task.environment)
+    os.environ.update(task.binding.environment)
     result = runner_of(task).run(spark, task)
     refused: StreamproofError | None = guard.refused(limits.record)  # a job that goes on after that is not proved by going on
     if refused is None and result.code == JOB_RAISED:
-        refused = guard.of_a_real_place(result.message, "", own_network=task.own_network)
+        refused = guard.of_a_real_place(result.message, "", own_network=limits.own_network)
     return result if refused is None else replace(result, code=refused.code, message=refused.message, remedy=refused.remedy)
-
-
-def limits_of(task: ChildTask) -> guard.Limits:
-    """What the processes of a task may touch."""
-    ports = guard.ports_of([*task.urls.values(), *task.environment.values()])
-    return guard.Limits(task.allowed_hosts, task.folders, ports, task.own_network, f"{task.result}.refused")

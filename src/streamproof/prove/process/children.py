@@ -10,12 +10,12 @@ from typing import Any, Protocol
 
 from streamproof.prove.process import apart
 from streamproof.prove.process.engine import Engine, Gateway
-from streamproof.prove.process.task import ChildResult, ChildTask
+from streamproof.prove.process.guard import Limits, ports_of
+from streamproof.prove.process.task import ChildResult, ChildTask, Conditions, Door
 from streamproof.prove.process.zygote import Zygote
 from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.record.recording import Recording
 
-STEPS = "steps-in-services"
 _PATIENCE_SECONDS, _RECORDINGS = 300.0, 30.0
 FIRST_SECONDS = 1_800.0
 """How long a run of the job may take where nothing tells how long it takes: a recording, or a run beside the scenarios."""
@@ -63,60 +63,45 @@ class Children:
         self,
         identity: str,
         binding: ScenarioBinding,
+        conditions: Conditions | None = None,
         *,
         recording: Recording | None = None,
-        settings: Mapping[str, str] | None = None,
-        from_outside: Mapping[str, str] | None = None,
-        changed: bool = False,
-        trace: bool = True,
-        replay_last: bool = False,
-        read_state: bool = True,
-        crash_at: str = "",
-        desk: str = "",
         struck: bool = False,
-        count_tasks: bool = False,
     ) -> "Future[ChildResult]":
+        """Runs the job in a process of its own.
+
+        Parameters
+        ----------
+        conditions
+            Those of the run; its settings come after those of the recording.
+        recording
+            The run that has shown the subject's operators; None for a recording itself.
+        struck
+            Whether a fault holds it up.
+        """
         gateway = self._subject.engine.gateway()
         binding.folder.mkdir(parents=True, exist_ok=True)
-        task = self.task(identity, binding, recording)
-        task = replace(
-            task,
-            port=gateway.port,
-            secret=gateway.secret,
-            trace=trace,
-            replay_last=replay_last,
-            read_state=read_state,
-            crash_at=crash_at,
-            desk=desk,
-            count_tasks=count_tasks,
-            from_outside=from_outside or {},
-            changed=changed,
-            settings={**task.settings, **(settings or {})},
-        )
+        task = self.task(identity, binding, recording, conditions)
+        task = replace(task, door=Door(gateway.port, gateway.secret))
         future = self._zygote.submit(task, patience(recording) * (2 if struck else 1))
         future.add_done_callback(lambda _: _close(gateway))
         return future
 
-    def task(self, identity: str, binding: ScenarioBinding, recording: Recording | None) -> ChildTask:
+    def task(
+        self, identity: str, binding: ScenarioBinding, recording: Recording | None, conditions: Conditions | None = None
+    ) -> ChildTask:
+        """What such a process is told."""
         results = self._subject.folder / "children"
         results.mkdir(exist_ok=True)
+        result, given = str(results / f"{identity}.json"), conditions or Conditions()
+        settings = {**(recording.settings if recording else {}), **given.settings}
+        ports = ports_of([*binding.urls.values(), *binding.environment.values()])
         return ChildTask(
             id=identity,
             subject=self._subject.child(),
-            base=binding.base,
-            folder=str(binding.folder),
-            data=binding.data,
-            files_per_batch=binding.files_per_batch,
-            records_per_batch=binding.records_per_batch,
-            urls=binding.urls,
-            environment=binding.environment,
-            steps=str(binding.folder / STEPS) if binding.urls else "",
-            port=0,
-            secret="",
-            result=str(results / f"{identity}.json"),
+            binding=binding,
+            result=result,
+            limits=Limits(self._hosts, apart.folders(), ports, apart.has_own_network(), f"{result}.refused"),
+            conditions=replace(given, settings=settings),
             operators=recording.operators if recording else None,
-            settings=dict(recording.settings) if recording else {},
-            allowed_hosts=self._hosts,
-            folders=apart.folders(),
-            own_network=apart.has_own_network(),
         )

@@ -80,9 +80,12 @@ class Limits:
 
     @classmethod
     def from_json(cls, text: str) -> "Limits":
-        found: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in json.loads(text).items()
-        }
+        return cls.of(json.loads(text))
+
+    @classmethod
+    def of(cls, read: Mapping[str, Any]) -> "Limits":
+        """Limits that were read from JSON."""
+        found: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in read.items()}
         return cls(**found)
 
 

@@ -48,7 +48,7 @@ def kill_at(
     task = make_task(identity, recorded, recording)
     # In this folder too: a JVM that is killed does not delete its temporary files.
     own = {**fault, **local_files(folder / "local")}
-    task = replace(task, read_state=False, settings={**task.settings, **own})
+    task = task.under(read_state=False, settings=own)
     try:
         with (folder / "child.log").open("wb") as log:
             return _killed_at_marker(started(task, environment, log), folder / MARKER)

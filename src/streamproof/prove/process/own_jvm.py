@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from streamproof.prove.process import guard
-from streamproof.prove.process.child import limits_of, run_on
+from streamproof.prove.process.child import run_on
 from streamproof.prove.process.engine import java_options, keep
 from streamproof.prove.process.machine import CODES, MachineDid
 from streamproof.prove.process.runners import runner_of
@@ -95,16 +95,16 @@ def run(task: ChildTask) -> ChildResult:
     """In the child: a Spark of its own, with the proof's settings and those of the task."""
     from streamproof.runtime.spark.session import start_session
 
-    guard.install(limits_of(task))
-    own = {key: value for key, value in task.settings.items() if key.startswith(_OF_THE_PROCESS)}
+    guard.install(task.limits)
+    own = {key: value for key, value in task.conditions.settings.items() if key.startswith(_OF_THE_PROCESS)}
     own_kind = runner_of(task)
     wanted, jars = own_kind.spark_of(task)
     settings = {**settings_of_proof(wanted, own_kind.STANDS_ON), **own, "spark.driver.memory": MEMORY}
     spark = start_session(task.id, settings, proof=True, java_options=java_options(), jars=jars, streaming={})
     spark.sparkContext.setLogLevel("OFF")
-    keep(spark, limits_of(task))
-    sql = {key: value for key, value in task.settings.items() if key not in own}
-    result = run_on(spark, replace(task, settings=sql))
+    keep(spark, task.limits)
+    sql = {key: value for key, value in task.conditions.settings.items() if key not in own}
+    result = run_on(spark, replace(task, conditions=replace(task.conditions, settings=sql)))
     spark.stop()
     return result
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streamproof.config.entry import is_plain_pyspark
+from streamproof.prove.options import Amount
 from streamproof.prove.subjects.pyspark.preparation import PysparkPreparation, Wanted
 from streamproof.prove.subjects.subject import Preparation
 from streamproof.runtime.spark.environment import find_spark, find_spark_of_plain_jobs
@@ -19,9 +20,7 @@ class Named:
     words: tuple[str, ...] = ()
 
 
-def named(
-    target: str, wanted: Wanted | None, *, profile: str | None, seed: int | None, events: int | None, batches: int | None
-) -> Named:
+def named(target: str, wanted: Wanted | None, amount: Amount, *, profile: str | None) -> Named:
     """The subject of a target.
 
     Raises
@@ -32,14 +31,14 @@ def named(
     if wanted is not None or is_plain_pyspark(target):
         find_spark_of_plain_jobs()
         asked = wanted or Wanted(target, {})
-        preparation = PysparkPreparation(asked, seed=seed, events=events, batches=batches)
+        preparation = PysparkPreparation(asked, seed=amount.seed, events=amount.events, batches=amount.batches)
         return Named(preparation, Path.cwd(), words_of(asked))
     from streamproof.config import load
     from streamproof.prove.subjects.job.preparation import JobPreparation
 
     config = load(target, profile=profile)
     find_spark()
-    return Named(JobPreparation.of(config, seed=seed, events=events, batches=batches), config.root)
+    return Named(JobPreparation.of(config, seed=amount.seed, events=amount.events, batches=amount.batches), config.root)
 
 
 def words_of(wanted: Wanted) -> tuple[str, ...]:

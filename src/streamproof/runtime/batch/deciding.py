@@ -1,10 +1,9 @@
 """Which manifest of a batch counts: that of an earlier attempt, what a ledger says of it, or this attempt's (PROTOCOL R2, R4, R7)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Digest, LedgerEntry, Manifest, Section, first_unknown
 from streamproof.errors import SinkUnavailable
 from streamproof.runtime.batch.contradictions import (
@@ -18,9 +17,8 @@ from streamproof.runtime.batch.contradictions import (
     require_same,
 )
 from streamproof.runtime.batch.publishing import Publisher
-from streamproof.runtime.journal.manifests import ManifestStore
+from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.rows.parking import Parking
-from streamproof.runtime.watching.events import QueryEvents
 
 
 @dataclass
@@ -33,14 +31,15 @@ class Deciding:
         A batch that stands as it is published, although another attempt computes other rows; None for none.
     """
 
-    manifests: ManifestStore
-    sinks: Mapping[str, Sink]
+    query: StartedQuery
     publisher: Publisher
-    events: QueryEvents
     parking: Parking | None = None
     accept_replay: int | None = None
-    _up_to_date: set[str] = field(default_factory=set)
+    _up_to_date: set[str] = field(init=False, default_factory=set)
     """The outputs whose ledger knows nothing of a batch of this start."""
+
+    def __post_init__(self) -> None:
+        self.manifests, self.sinks, self.events = self.query.journal.manifests, self.query.sinks.by_name, self.query.events
 
     def decide(self, staged: Manifest) -> Manifest:
         """The manifest that counts: the one that is there if this attempt equals it, else this attempt's (R4)."""

@@ -1,68 +1,33 @@
 """The life of one micro-batch after Spark's work phase: stage, manifest, publish (PROTOCOL R3-R8)."""
 
-import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from pyspark.sql import SparkSession
-from pyspark.sql.types import StructType
-
-from streamproof import __version__, _jvm
-from streamproof.connectors.sink import Sink
-from streamproof.core.account import COUNTED
+from streamproof import _jvm
 from streamproof.core.clock import from_micros, monotonic_seconds
-from streamproof.core.ids import new_id
-from streamproof.core.manifest import Chain, Manifest, first_unknown
-from streamproof.core.notes import Note, NoteCode
+from streamproof.core.manifest import Manifest
 from streamproof.core.phases import Phase
-from streamproof.core.places import seen_from
 from streamproof.core.sides import LATE, Side
 from streamproof.errors import StagedRowsGone
-from streamproof.runtime.batch.contradictions import (
-    taken_away,
-)
+from streamproof.runtime.batch.commits import Commits
+from streamproof.runtime.batch.contradictions import taken_away
 from streamproof.runtime.batch.deciding import Deciding
+from streamproof.runtime.batch.describing import Describing, counts_of
 from streamproof.runtime.batch.publishing import Publisher
-from streamproof.runtime.batch.staging import REASON, WRITTEN_COPIES, Staged, Staging
-from streamproof.runtime.journal.logs import BatchLogs, QueryLogs
+from streamproof.runtime.batch.staging import REASON, Staging
+from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.losses import Losses
-from streamproof.runtime.journal.manifests import ManifestStore
-from streamproof.runtime.journal.published import chain_before
 from streamproof.runtime.rows.parking import Parking
-from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, BatchStaged, QueryEvents, WatermarkLeapt
-from streamproof.runtime.watching.idle import IdleSources
-from streamproof.runtime.watching.leaps import Leaps
-from streamproof.runtime.watching.measures import Measures, Stopwatch
-from streamproof.runtime.watching.noticed import Noticed
-from streamproof.runtime.watching.quiet import QuietSources
-from streamproof.stream.identity import MadeBy
-from streamproof.stream.node import Node
+from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, BatchStaged, QueryEvents
+from streamproof.runtime.watching.measures import Stopwatch
+from streamproof.runtime.watching.watch import Watch
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
-
-    from streamproof._jvm import Doors, Storage
-
-_DIGEST_KEYS = ("input", "expanded", *COUNTED)
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Who runs: job, query, incarnation of the checkpoint, and this start of the driver; what it reads, by name the ids of topics; what its
-    state is made by.
-    """
-
-    job: str
-    query: str
-    incarnation: str
-    run: str
-    spark_name: str
-    topics: Mapping[str, str] = field(default_factory=dict)
-    made_by: MadeBy = field(default_factory=dict)
 
 
 @dataclass
@@ -104,65 +69,26 @@ class BatchProtocol:
     """What becomes of a batch that the end of a run interrupts."""
     ends_between_batches: ClassVar[bool] = True
     """Whether there is a moment between two batches that is worth waiting for."""
-    spark: SparkSession
-    storage: "Storage"
-    identity: Identity
-    doors: "Doors"
-    manifests: ManifestStore
-    logs: QueryLogs
-    sinks: Mapping[str, Sink]
-    targets: Mapping[str, Sequence[str]]
-    """By output the names of its sinks: its own, or several."""
+    query: StartedQuery
+    staging: Staging
+    describing: Describing
+    deciding: Deciding
     publisher: Publisher
-    sides: Mapping[Side, str]
-    columns: Mapping[str, StructType]
-    floats: Mapping[str, float]
-    root: Node
-    whole_files: Sequence[str]
-    events: QueryEvents
-    leaps: Leaps
-    quiet: QuietSources
-    idle: IdleSources
     losses: Losses
-    noticed: Noticed
-    measures: Measures
+    watch: Watch
+    commits: Commits
     parking: Parking | None = None
-    parked: StructType | None = None
-    """The columns of rows that wait, as Spark gives them."""
-    steps: Mapping[str, float] = field(default_factory=dict)
-    accept_replay: int | None = None
-    ending: bool = False
-    failure: Exception | None = None
-    done: Done = field(default_factory=Done)
-    _staging: Staging = field(init=False)
-    _deciding: Deciding = field(init=False)
-    _uncommitted: BatchCommitted | None = None
-    """What is said of the newest batch once Spark has committed it."""
-    _committing: threading.RLock = field(default_factory=threading.RLock)
-    _stream: "StreamingQuery | None" = None
+    ending: bool = field(init=False, default=False)
+    failure: Exception | None = field(init=False, default=None)
+    done: Done = field(init=False, default_factory=Done)
 
-    def __post_init__(self) -> None:
-        self._staging = Staging(
-            query=self.identity.query,
-            spark=self.spark,
-            storage=self.storage,
-            doors=self.doors,
-            manifests=self.manifests,
-            sinks=self.sinks,
-            targets=self.targets,
-            sides=self.sides,
-            columns=self.columns,
-            floats=self.floats,
-            root=self.root,
-            parking=self.parking,
-            parked=self.parked,
-            steps=self.steps,
-        )
-        self._deciding = Deciding(self.manifests, self.sinks, self.publisher, self.events, self.parking, self.accept_replay)
+    @property
+    def events(self) -> QueryEvents:
+        return self.query.events
 
     def follow(self, stream: "StreamingQuery") -> None:
         """Says which of Spark's queries this is, once it has started."""
-        self._stream = stream
+        self.commits.stream = stream
 
     def __call__(self, rows: _jvm.BatchRows, batch: int) -> None:
         try:
@@ -173,25 +99,26 @@ class BatchProtocol:
 
     def run(self, rows: _jvm.BatchRows, batch: int) -> None:
         """Stages the batch, decides by manifest and ledger, publishes."""
-        self._is_committed(self._uncommitted)  # Spark begins no batch before it has committed the one before
+        self.commits.another_begins()
         if self.ending:
             raise RunEnds
         planned, watch = monotonic_seconds(), Stopwatch()
         watch.enter(Phase.PLAN)
-        attempt = f"{batch:06d}-{self.identity.run}"
-        logs = self.logs.of(batch)
+        name, journal = self.query.name, self.query.journal
+        attempt = f"{batch:06d}-{self.query.identity.run}"
+        logs = journal.logs.of(batch)
         files = sum(len(read) for read in logs.fingerprint.files.values())
         watermark = instant(logs.fingerprint.watermark_ms)
-        self.events.emit(BatchPlanned(self.identity.query, batch, watermark, files))
-        self.logs.require_inputs(logs, batch, whole=self.whole_files)
-        staged = self._manifest(batch, attempt, logs, self._staging.stage(rows, batch, attempt, logs, watch))
-        manifest = self._deciding.decide(staged)
+        self.events.emit(BatchPlanned(name, batch, watermark, files))
+        journal.logs.require_inputs(logs, batch, whole=self.query.whole_files)
+        staged = self.describing.manifest(batch, attempt, logs, self.staging.stage(rows, batch, attempt, logs, watch))
+        manifest = self.deciding.decide(staged)
         watch.enter(None)
         standing = monotonic_seconds()
-        counts = self._counts(manifest)
+        counts = counts_of(manifest)
         written = {section.output: section.digest.rows for section in manifest.sections}
         replayed = manifest is not staged
-        self.events.emit(BatchStaged(self.identity.query, batch, counts, written, replayed, standing - planned))
+        self.events.emit(BatchStaged(name, batch, counts, written, replayed, standing - planned))
         watch.enter(Phase.PUBLISH)
         try:
             self.publisher.publish(manifest)
@@ -200,47 +127,23 @@ class BatchProtocol:
                 raise
             raise taken_away(gone, batch) from gone
         watch.enter(None)
-        self.losses.written_down(batch)
-        if batch:
-            self.publisher.drop_published(batch - 1)
-        self.manifests.prune(batch, self.publisher.open_batches)
+        self._is_published(batch)
         if self.parking is not None:
             self.parking.prune(batch)
         self.done.add(manifest)
-        self.events.note(*self.noticed.look())
-        self.quiet.saw(batch, logs)
-        self.idle.saw(logs, rows)
-        leap = self.leaps.saw(batch, logs, manifest.counts[LATE.kind])
-        if leap is not None:
-            self.events.emit(WatermarkLeapt(leap.query, leap.batch, leap.before, leap.after))
-        self._uncommitted = BatchCommitted(self.identity.query, batch, counts, written, watermark, watch.milliseconds)
+        self.watch.saw(batch, logs, rows, manifest.counts[LATE.kind], self.events)
+        self.commits.newest = BatchCommitted(name, batch, counts, written, watermark, watch.milliseconds)
+
+    def _is_published(self, batch: int) -> None:
+        """Removes what nobody needs any more once a batch is published, or waits for an output that is down."""
+        self.losses.written_down(batch)
+        if batch:
+            self.publisher.drop_published(batch - 1)
+        self.query.journal.manifests.prune(batch, self.publisher.open_batches)
 
     def look_for_commit(self) -> None:
-        """Emits that the newest batch is committed, as soon as Spark's commit log says so; the run asks now and then, from its own thread.
-
-        Spark tells what a batch took right after it has committed it. So a query that still runs is waited for until it has.
-        """
-        newest = self._uncommitted
-        if newest is not None and self.logs.committed(newest.batch):
-            self._is_committed(newest, measured_only=self._stream is not None and self._stream.isActive)
-
-    def _is_committed(self, event: BatchCommitted | None, *, measured_only: bool = False) -> None:
-        """Emits it, unless the other thread has; with `measured_only` not before Spark has told what it took."""
-        with self._committing:
-            if event is None or event is not self._uncommitted:
-                return
-            progress = self._progress_of(event.batch)
-            if progress is None and measured_only and self.events.emitter.heard:
-                return
-            self._uncommitted = None
-            self.events.emit(event if progress is None else self.measures.complete(event, progress))
-
-    def _progress_of(self, batch: int) -> Mapping[str, Any] | None:
-        """What Spark says of the newest batch that it has committed; None where nobody listens, or it has not said it yet."""
-        if self._stream is None or not self.events.emitter.heard:
-            return None
-        found = _jvm.newest_progress(self._stream)
-        return found if found is not None and found["batchId"] == batch else None
+        """Emits that the newest batch is committed, as soon as it is."""
+        self.commits.look()
 
     def finish(self, patience_seconds: float, asked_to_end: Callable[[], bool] = bool) -> None:
         """At the end of a run: waits for stores that are down, unless it is asked to end, and removes what is staged of batches that are done.
@@ -251,71 +154,11 @@ class BatchProtocol:
             If batches still wait when the patience is at its end; the next run publishes them.
         """
         self.look_for_commit()
-        self.events.note(*self.noticed.look())
+        self.events.note(*self.watch.noticed.look())
         if not self.publisher.finish(patience_seconds, asked_to_end):
             return
-        for number in self.logs.batches("commits")[-2:]:
+        for number in self.query.journal.logs.batches("commits")[-2:]:
             self.publisher.drop_published(number)
-
-    # -- manifest
-
-    @staticmethod
-    def _counts(manifest: Manifest) -> dict[str, int]:
-        """Where the records of a batch are, as events say it."""
-        return {key: manifest.counts.get(key, 0) for key in _DIGEST_KEYS}
-
-    def _manifest(
-        self,
-        batch: int,
-        attempt: str,
-        logs: BatchLogs,
-        staged: Staged,
-    ) -> Manifest:
-        before = self._before(batch)
-        totals = {
-            f"total.{key}": staged.counts.get(key, 0) + (before.counts.get(f"total.{key}", 0) if before else 0)
-            for key in (*_DIGEST_KEYS, WRITTEN_COPIES)
-        }
-        return Manifest(
-            id=new_id(),
-            job=self.identity.job,
-            query=self.identity.query,
-            incarnation=self.identity.incarnation,
-            batch=batch,
-            attempt=attempt,
-            fingerprint=logs.fingerprint,
-            offset_log=logs.offset_log,
-            source_logs=logs.source_logs,
-            sections=tuple(replace(section, earlier=self._earlier(section.output, before, batch)) for section in staged.sections),
-            counts={**staged.counts, **totals},
-            places={output: seen_from(self.manifests.checkpoint, sink.place.where) for output, sink in self.sinks.items()},
-            connectors={output: sink.place.connector for output, sink in self.sinks.items()},
-            topics=self.identity.topics,
-            made_by=self.identity.made_by,
-            version=__version__,
-            unknown_since=_unknown_since(before, batch),
-            parked=staged.parked,
-        )
-
-    def _earlier(self, output: str, before: Manifest | None, batch: int) -> Chain | None:
-        """The batches with rows that an output has had before this one (R26)."""
-        accepted = self.losses.earlier(output, batch)
-        return accepted if accepted is not None else chain_before(self.manifests, self.sinks[output], output, before, batch)
-
-    def _before(self, batch: int) -> Manifest | None:
-        """The manifest whose totals this batch goes on from: of the batch before, else the nearest that is left."""
-        if batch == 0:
-            return None
-        found = self.manifests.read(batch - 1)
-        if found is not None:
-            return found
-        earlier = [number for number in self.manifests.batches() if number < batch]
-        said = (
-            f"The manifest of batch {batch - 1} of {self.identity.query} is missing: the account leaves out what lies between "
-            f"batch {earlier[-1] if earlier else 'none'} and batch {batch}."
-        )
-        self.events.note(Note(NoteCode.MANIFEST_MISSING, said))
-        return self.manifests.read(earlier[-1]) if earlier else None
 
 
 def instant(milliseconds: int) -> datetime | None:
@@ -323,9 +166,3 @@ def instant(milliseconds: int) -> datetime | None:
     with suppress(OverflowError, ValueError):
         return from_micros(milliseconds * 1000) if milliseconds > 0 else None
     return None
-
-
-def _unknown_since(before: Manifest | None, batch: int) -> int | None:
-    """Since when the account is unknown of a batch that goes on from the manifest `before`: with one between them lost, it leaves that out."""
-    follows = before.batch + 1 if before is not None else 0
-    return first_unknown(before.unknown_since if before is not None else None, follows if follows < batch else None)

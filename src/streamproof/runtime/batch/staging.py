@@ -6,26 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from streamproof import _jvm
 from streamproof.connectors.files.formats import SPARK_NAME, write_options
 from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
-from streamproof.connectors.sink import Sink, SinkPlace
+from streamproof.connectors.sink import SinkPlace
 from streamproof.core.manifest import Digest, Parked, Section, StagedFile
 from streamproof.core.phases import Phase
 from streamproof.core.sides import DUPLICATE, LATE, REJECTED, Side
 from streamproof.runtime.batch.contradictions import already_staged
+from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.logs import BatchLogs
-from streamproof.runtime.journal.manifests import ManifestStore
+from streamproof.runtime.rows.columns import Columns
 from streamproof.runtime.rows.doors import EXPANDED, PARKED, require_every_copy
 from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.rows.reports import DoorSums, sums_by_output
 from streamproof.runtime.rows.tally import tallied, tally_door
 from streamproof.runtime.rows.waiting import Waiting
 from streamproof.runtime.watching.measures import Stopwatch
-from streamproof.stream.node import Node
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors, Storage
@@ -49,29 +49,32 @@ class Staged:
 
 @dataclass
 class Staging:
-    """Stages the batches of one query; what its parts mean says `BatchProtocol`."""
+    """Stages the batches of one query.
 
-    query: str
-    spark: SparkSession
-    storage: "Storage"
+    Parameters
+    ----------
+    doors
+        The JVM's side of what leaves the plan by the way.
+    columns
+        What the rows have.
+    parking
+        Where rows wait; None where none have to.
+    """
+
+    query: StartedQuery
     doors: "Doors"
-    manifests: ManifestStore
-    sinks: Mapping[str, Sink]
-    targets: Mapping[str, Sequence[str]]
-    sides: Mapping[Side, str]
-    columns: Mapping[str, StructType]
-    floats: Mapping[str, float]
-    root: Node
+    columns: Columns
     parking: Parking | None = None
-    parked: StructType | None = None
-    """The columns of rows that wait, as Spark gives them."""
-    steps: Mapping[str, float] = field(default_factory=dict)
-    _doors_checked: bool = False
+    _doors_checked: bool = field(init=False, default=False)
     _waiting: Waiting | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        if self.parking is not None and self.parked is not None:
-            self._waiting = Waiting(self.spark, self.doors, self.parking, self.parked, self._finished)
+        if self.parking is not None and self.columns.parked is not None:
+            self._waiting = Waiting(self.query.spark, self.doors, self.parking, self.columns.parked, self._finished)
+
+    @property
+    def storage(self) -> "Storage":
+        return self.query.journal.storage
 
     def stage(self, rows: _jvm.BatchRows, batch: int, attempt: str, logs: BatchLogs, watch: Stopwatch) -> Staged:
         """Computes the rows, once, and writes them; side rows have left inside the tasks.
@@ -81,8 +84,8 @@ class Staging:
         StreamproofError
             If another driver has staged this attempt, or rows went where they may not.
         """
-        output = self.query
-        place = self._place(output)
+        output = self.query.name
+        place = self.query.sinks.place(output)
         directory = f"_staging/{attempt}"
         staged = f"{place.staged_in}/{directory}"
         if self.storage.exists(staged):
@@ -96,13 +99,13 @@ class Staging:
             _jvm.check_doors(metrics)
             self._doors_checked = metrics.get("input", 0) > 0  # without input the optimiser leaves the doors out
         main = sums.get(tally_door(output), DoorSums())
-        digest, files, parked = main.digest(self.floats), self._files_of_main(staged, main), tuple[Parked, ...]()
+        digest, files, parked = main.digest(self.columns.floats), self._files_of_main(staged, main), tuple[Parked, ...]()
         if not digest.rows:
             self.storage.delete(staged)
         if self.parking is not None:
             assert self._waiting is not None, "the columns of rows that wait are known where they do"
             parked, on_time = self._park(self.parking, self._waiting, batch, attempt, logs, sums.get(PARKED, DoorSums()), staged)
-            digest, files = digest + on_time.digest(self.floats), (*files, *self._files_of_main(staged, on_time, files))
+            digest, files = digest + on_time.digest(self.columns.floats), (*files, *self._files_of_main(staged, on_time, files))
         sections = self._sections(output, "main", directory, files, digest)
         of_sides, counts = self._accounted(batch, attempt, sums, metrics, digest)
         return Staged((*sections, *of_sides), counts, parked)
@@ -113,8 +116,8 @@ class Staging:
         The section of the main output has no rows: nothing of it is to be published, by this trigger or by another one later.
         """
         sums = sums_by_output(self.doors.drain(batch))
-        digest = sums.get(tally_door(self.query), DoorSums()).digest(self.floats)
-        sections = self._sections(self.query, "main", f"_staging/{attempt}", (), Digest())
+        digest = sums.get(tally_door(self.query.name), DoorSums()).digest(self.columns.floats)
+        sections = self._sections(self.query.name, "main", f"_staging/{attempt}", (), Digest())
         of_sides, counts = self._accounted(batch, attempt, sums, {"input": records}, digest)
         return Staged((*sections, *of_sides), counts, ())
 
@@ -133,28 +136,31 @@ class Staging:
             Of the rows of the main output.
         """
         sections: list[Section] = []
+        sides = self.query.sinks.sides
         counts = {
             "input": metrics.get("input", 0),
             "expanded": sums.get(EXPANDED, DoorSums()).rows,
             "duplicate": metrics.get("duplicate", 0),
-            **self.root.counted(rows=digest.rows, records=digest.records),
+            **self.query.root.counted(rows=digest.rows, records=digest.records),
             "filtered": sum(found.rows for name, found in sums.items() if name.startswith("filtered.")),
             WRITTEN_COPIES: 0,
         }
         of_kind = Counter[str]()  # by the place of the account, where it has one of that name
-        for side in dict.fromkeys((LATE, REJECTED, *self.root.sides)):  # a manifest has these two also of a query without late rows
+        for side in dict.fromkeys(
+            (LATE, REJECTED, *self.query.root.sides)
+        ):  # a manifest has these two also of a query without late rows
             found = sums.get(str(side), DoorSums())
-            if side.if_returned and side not in self.sides:
+            if side.if_returned and side not in sides:
                 continue
             if side == DUPLICATE:
                 counts[WRITTEN_COPIES] = found.rows
-                require_every_copy(self.sides[side], batch, dropped=counts["duplicate"], written=found.rows)
+                require_every_copy(sides[side], batch, dropped=counts["duplicate"], written=found.rows)
             of_kind[side.kind] += found.rows
             counts[side.kind] = of_kind[side.kind]
             if side.name:
                 counts[str(side)] = found.rows
             counts.update({f"{REASON}.{side}.{reason}": count for reason, count in found.reasons.items()})
-            if side in self.sides:
+            if side in sides:
                 sections += self._side_sections(side, found, attempt)
         counts.update({name: found.rows for name, found in sums.items() if name.startswith("filtered.")})
         return sections, counts
@@ -163,7 +169,8 @@ class Staging:
         """The files that were just written, beside the known ones; where a sink publishes by shards, with what the rows of each sum up to."""
         names = {file.name for file in known}
         files = tuple(file for file in files_of_rows(self.storage, staged) if file.name not in names) if sums.rows else ()
-        if any(self.sinks[name].shards > 1 for name in self.targets[self.query]):
+        sinks = self.query.sinks
+        if any(sinks.by_name[name].shards > 1 for name in sinks.targets[sinks.main]):
             return tuple(replace(file, digest=self._digest_of(file, sums)) for file in files)
         return files
 
@@ -175,46 +182,45 @@ class Staging:
         waiting = (*parking.before(batch), *parking.put_aside(batch, attempt, aside))
         due = reader.due(waiting, before, now)
         if due is not None:
-            form = self._place(self.query).format
+            form = self.query.sinks.place(self.query.name).format
             _jvm.write_rows(due.rows, form, staged, {**write_options(form), **NO_MARKER})
             sums = reader.sums_of(due, batch)
         parked = (*waiting, *reader.folded(waiting, batch, attempt, now))
-        return parked, sums.get(tally_door(self.query), DoorSums())
+        return parked, sums.get(tally_door(self.query.name), DoorSums())
 
     def _finished(self, due: DataFrame) -> DataFrame:
         """Rows that have waited, summed, as the sink of the main output has them."""
-        summed, place = tallied(due, self.doors, self.query, sums=True, steps=self.steps).rows, self._place(self.query)
-        return summed if place.shared else self.sinks[place.output].encoded(summed)
+        summed = tallied(due, self.doors, self.query.name, sums=True, steps=self.columns.steps).rows
+        return self._encoded(summed, self.query.sinks.place(self.query.name))
 
     def _side_sections(self, side: Side, found: DoorSums, attempt: str) -> list[Section]:
-        output = self.sides[side]
-        place, directory = self._place(output), f"_staging/{attempt}"
+        output = self.query.sinks.sides[side]
+        place, directory = self.query.sinks.place(output), f"_staging/{attempt}"
         files = tuple(sorted(found.files, key=lambda file: file.name))
         if found.rows and place.format != "json":
-            raw = [f"{self.manifests.side_directory(output)}/{attempt}/{file.name}" for file in files]
-            rows = _jvm.rows_of_named(self.spark, "json", raw, columns=self.columns[output])
-            typed = rows if place.shared else self.sinks[place.output].encoded(rows)
-            typed.write.format(SPARK_NAME[place.format]).options(**write_options(place.format), **NO_MARKER).save(
-                f"{place.staged_in}/{directory}"
-            )
+            raw = [f"{self.query.journal.manifests.side_directory(output)}/{attempt}/{file.name}" for file in files]
+            rows = _jvm.rows_of_named(self.query.spark, "json", raw, columns=self.columns.of_outputs[output])
+            self._encoded(rows, place).write.format(SPARK_NAME[place.format]).options(
+                **write_options(place.format), **NO_MARKER
+            ).save(f"{place.staged_in}/{directory}")
             files = files_of_rows(self.storage, f"{place.staged_in}/{directory}")
         return self._sections(output, str(side), directory, files, found.digest())
 
-    def _place(self, output: str) -> SinkPlace:
-        """Where the rows of an output are staged: several sinks of one have it in common."""
-        return self.sinks[self.targets[output][0]].place
+    def _encoded(self, rows: DataFrame, place: SinkPlace) -> DataFrame:
+        """Rows as they are staged at a place: several sinks encode them once they have them."""
+        return rows if place.shared else self.query.sinks.by_name[place.output].encoded(rows)
 
     def _sections(self, output: str, kind: str, directory: str, files: tuple[StagedFile, ...], digest: Digest) -> list[Section]:
         """A section for each sink of an output, all of the same staged rows; no more shards than there are files."""
         return [
-            Section(name, kind, directory, files, digest, min(self.sinks[name].shards, len(files) or 1))
-            for name in self.targets[output]
+            Section(name, kind, directory, files, digest, min(self.query.sinks.by_name[name].shards, len(files) or 1))
+            for name in self.query.sinks.targets[output]
         ]
 
     def _digest_of(self, file: StagedFile, sums: DoorSums) -> Digest | None:
         """What the rows of a file sum up to, by the task that wrote it."""
         named = _PART.match(file.name)
-        return None if named is None else sums.by_partition.get(int(named[1]), DoorSums()).digest(self.floats)
+        return None if named is None else sums.by_partition.get(int(named[1]), DoorSums()).digest(self.columns.floats)
 
 
 def merged_schema(shapes: Sequence[StructType]) -> StructType:

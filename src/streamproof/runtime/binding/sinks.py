@@ -1,5 +1,7 @@
 """The sinks of a job: from where an output goes to what writes there."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from streamproof.connectors import services
@@ -7,6 +9,7 @@ from streamproof.connectors.files.copies import CopySink
 from streamproof.connectors.files.sink import FileSink
 from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.connectors.steps import UNWATCHED, Steps
+from streamproof.core.sides import Side
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.binding.bound import BoundQuery, OutputPlace
 from streamproof.runtime.binding.loading import load_module
@@ -18,10 +21,43 @@ if TYPE_CHECKING:
     from streamproof.config import JobConfig
 
 
-def sinks_of(query: BoundQuery, spark: "SparkSession", storage: "Storage", incarnation: str, steps: Steps) -> dict[str, Sink]:
+@dataclass(frozen=True)
+class QuerySinks:
+    """Where a query writes.
+
+    Parameters
+    ----------
+    main
+        The name of its main output.
+    by_name
+        The sinks of all its outputs.
+    targets
+        By output the names of its sinks: its own, or several.
+    sides
+        Its side outputs, kind to name.
+    """
+
+    main: str
+    by_name: Mapping[str, Sink]
+    targets: Mapping[str, Sequence[str]]
+    sides: Mapping[Side, str]
+
+    def first(self, output: str) -> Sink:
+        """The first sink of an output."""
+        return self.by_name[self.targets[output][0]]
+
+    def place(self, output: str) -> SinkPlace:
+        """Where the rows of an output are staged: several sinks of one have it in common."""
+        return self.first(output).place
+
+
+def sinks_of(query: BoundQuery, spark: "SparkSession", storage: "Storage", incarnation: str, steps: Steps) -> QuerySinks:
     """The sinks of a query's outputs, for the rows of an incarnation."""
     names = [name for names in query.targets.values() for name in names]
-    return {name: sink_of(query.config, query.places[name], spark, storage, incarnation=incarnation, steps=steps) for name in names}
+    by_name = {
+        name: sink_of(query.config, query.places[name], spark, storage, incarnation=incarnation, steps=steps) for name in names
+    }
+    return QuerySinks(query.name, by_name, query.targets, query.sides)
 
 
 def sink_of(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import CheckpointError, TornCheckpoint
+from streamproof.runtime.journal.journal import Journal
 from streamproof.runtime.journal.logs import QueryLogs, delete_log
 from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.real_time.marker import Marker
@@ -17,9 +18,7 @@ _COMMIT = 'v2\n{"nextBatchWatermarkMs":0}'
 _OTHERWISE = "Restore the checkpoint from a backup, or start over with a new one and new outputs."
 
 
-def put_in_order(
-    storage: "Storage", logs: QueryLogs, manifests: ManifestStore, *, real_time: bool, replay_last: bool
-) -> list[Note]:
+def put_in_order(journal: Journal, *, real_time: bool, replay_last: bool) -> list[Note]:
     """Before any start: takes back what a real-time run has left unaccounted; says what it did.
 
     Parameters
@@ -36,6 +35,7 @@ def put_in_order(
     TornCheckpoint
         If the newest manifest is torn.
     """
+    storage, logs, manifests = journal.storage, journal.logs, journal.manifests
     marker = Marker(storage, manifests.checkpoint)
     if not (real_time or marker.is_there):
         return []

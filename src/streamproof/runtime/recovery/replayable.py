@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from streamproof._jvm import Storage
     from streamproof.connectors.sink import Sink
+    from streamproof.runtime.journal.journal import Journal
     from streamproof.runtime.journal.logs import QueryLogs
-    from streamproof.runtime.journal.manifests import ManifestStore
 
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _LOST_STATE = re.compile(
@@ -118,10 +118,9 @@ def advise(problem: StreamproofError, look: Callable[[], Obstacle | None], *, tr
         problem.change_remedy(f"--replay-last was tried, and does not help here.\n{what_helps('what is named above')}")
 
 
-def of_query(
-    storage: "Storage", logs: "QueryLogs", manifests: "ManifestStore", sinks: "Mapping[str, Sink]", spark: "SparkSession"
-) -> Obstacle | None:
+def of_query(journal: "Journal", sinks: "Mapping[str, Sink]", spark: "SparkSession") -> Obstacle | None:
     """What stands in the way of computing the newest batch of a query again; None where nothing does, or that cannot be found out now."""
+    storage, logs, manifests = journal.storage, journal.logs, journal.manifests
     try:
         planned = logs.batches("offsets")
         if not planned:

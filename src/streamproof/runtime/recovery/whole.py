@@ -20,6 +20,7 @@ from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import SinkUnavailable, TornCheckpoint
 from streamproof.runtime.batch.contradictions import may_be_visible
+from streamproof.runtime.journal.journal import Journal
 from streamproof.runtime.journal.logs import QueryLogs, delete_log
 from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.real_time.unaccounted import require_again_possible
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _LOOK_BACK = 2
 
 
-def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink]) -> list[Note]:
+def restore_logs(journal: Journal, sinks: Mapping[str, Sink]) -> list[Note]:
     """Puts back what is gone of Spark's log files, from the manifests (R2); says what it did.
 
     Raises
@@ -42,7 +43,7 @@ def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, 
     TornCheckpoint
         If a file is torn that no manifest holds, or a manifest that an output may still wait for.
     """
-    notes: list[Note] = []
+    storage, logs, manifests, notes = journal.storage, journal.logs, journal.manifests, list[Note]()
     committed = logs.batches("commits")
     numbers = manifests.batches()
     for number in numbers[-_LOOK_BACK:]:
@@ -69,12 +70,12 @@ def restore_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, 
     return notes
 
 
-def open_manifest(logs: QueryLogs, manifests: ManifestStore) -> Manifest | None:
+def open_manifest(journal: Journal) -> Manifest | None:
     """The newest manifest, if Spark has not committed its batch: the one that a crash interrupted."""
-    numbers = manifests.batches()
-    if not numbers or numbers[-1] in logs.batches("commits"):
+    numbers = journal.manifests.batches()
+    if not numbers or numbers[-1] in journal.logs.batches("commits"):
         return None
-    return manifests.read(numbers[-1])
+    return journal.manifests.read(numbers[-1])
 
 
 def mend_publications(manifest: Manifest, sinks: Mapping[str, Sink]) -> list[Note]:
@@ -115,9 +116,7 @@ def publish_open(manifests: ManifestStore, sinks: Mapping[str, Sink], committed:
             sink.publish(manifest, section)
 
 
-def roll_back(
-    storage: "Storage", logs: QueryLogs, manifests: ManifestStore, sinks: Mapping[str, Sink], spark: "SparkSession | None" = None
-) -> list[Note]:
+def roll_back(journal: Journal, sinks: Mapping[str, Sink], spark: "SparkSession | None" = None) -> list[Note]:
     """`run --replay-last`: takes back Spark's commit of the newest batch, so that it is computed again from its recorded input.
 
     What is published whole stands, and the replay is compared with it; what is torn is published again. A batch that is planned on top of
@@ -136,6 +135,7 @@ def roll_back(
     SinkUnavailable
         If a store cannot be asked whether the batch is published there; nothing is taken back then either.
     """
+    storage, logs, manifests = journal.storage, journal.logs, journal.manifests
     planned, notes = logs.batches("offsets"), list[Note]()
     if not planned:
         return notes

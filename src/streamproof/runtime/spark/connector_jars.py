@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from streamproof import _jvm
 from streamproof.connectors import services
 from streamproof.connectors.sources import sources_of
 from streamproof.runtime.spark.artifacts import Progress, fetched
@@ -20,8 +21,11 @@ def connector_jars(config: "JobConfig", progress: Progress | None = None) -> lis
     """
     needed = [jars for source in sources_of(config).values() for jars in source.jars]
     needed += [jars for sink in config.sink.values() for jars in services.jars(sink)]
+    if not needed:
+        return []
     given = ",".join(config.spark.get(key, "") for key in ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath"))
-    bundles = dict.fromkeys(jars.bundle for jars in needed if jars.part_of_name not in given)
+    spark = _jvm.minor_version(_jvm.installed_spark())
+    bundles = dict.fromkeys(jars.bundle_for(spark) for jars in needed if jars.part_of_name not in given)
     return [jar for bundle in bundles for jar in jars_of(bundle, progress)]
 
 

@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
 from streamproof.config import output_of
+from streamproof.runtime.batch.commits import Commits
+from streamproof.runtime.batch.deciding import Deciding
+from streamproof.runtime.batch.describing import Describing
 from streamproof.runtime.batch.protocol import BatchProtocol
+from streamproof.runtime.batch.staging import Staging
+from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.query import RunningQuery
 from streamproof.runtime.real_time.marker import Marker
 from streamproof.runtime.real_time.protocol import RealTimeProtocol
@@ -21,6 +26,7 @@ from streamproof.runtime.watching.leaps import Leaps
 from streamproof.runtime.watching.measures import Measures
 from streamproof.runtime.watching.noticed import Noticed
 from streamproof.runtime.watching.quiet import QuietSources
+from streamproof.runtime.watching.watch import Watch
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -42,46 +48,51 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
     StreamproofError
         If an output that may fall behind is not ours or does not take the rows, or Spark does not start the stream.
     """
-    query, sinks, events = valid.query, valid.sinks, valid.events
+    query, sinks, journal = valid.query, valid.sinks.by_name, valid.journal
 
     def admit(output: str) -> int:
-        sinks[output].require(planned.columns[output_of(output)])
-        return ownership.check_owner([sinks[output]], valid.incarnation, query.job, valid.manifests)
+        sinks[output].require(planned.columns.of_outputs[output_of(output)])
+        return ownership.check_owner([sinks[output]], valid.incarnation, query.job, journal.manifests)
 
     recovered.publisher.begin(admit)
-    protocol = (RealTimeProtocol if query.config.trigger.real_time else BatchProtocol)(
-        spark=valid.spark,
-        storage=valid.storage,
-        identity=planned.identity,
-        doors=planned.doors,
-        manifests=valid.manifests,
-        logs=valid.logs,
-        sinks=sinks,
-        targets=query.targets,
-        publisher=recovered.publisher,
-        sides=query.sides,
-        columns=planned.columns,
-        floats=planned.floats,
-        root=query.root,
-        whole_files=[source.whole_files for source in query.inputs.values()],
-        events=events,
-        leaps=Leaps(query.name),
-        quiet=QuietSources(query.name, query.root.sources if query.root.stateful else ()),
-        idle=_idle(valid),
-        losses=recovered.losses,
-        noticed=Noticed(valid.spark, query.inputs.values()),
-        measures=_measures(valid),
-        parking=recovered.parking,
-        parked=planned.parked,
-        steps=planned.steps,
-        accept_replay=valid.start.accept_replay,
-    )
+    protocol = _protocol(valid, recovered, planned)
     outputs = {name: query.places[name].where for name in sinks}
-    first = max(valid.logs.batches("commits"), default=-1) + 1
-    events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs, first))
+    first = max(journal.logs.batches("commits"), default=-1) + 1
+    valid.events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs, first))
     stream = _started(valid, planned, protocol)
     protocol.follow(stream)
     return RunningQuery(query.name, stream, protocol, valid.advise)
+
+
+def _protocol(valid: Validated, recovered: Recovered, planned: Planned) -> BatchProtocol:
+    """The protocol of a query, made of its parts."""
+    query, publisher, parking = valid.query, recovered.publisher, recovered.parking
+    started = StartedQuery(
+        identity=planned.identity,
+        root=query.root,
+        spark=valid.spark,
+        sinks=valid.sinks,
+        journal=valid.journal,
+        events=valid.events,
+        whole_files=[source.whole_files for source in query.inputs.values()],
+    )
+    watch = Watch(
+        leaps=Leaps(query.name),
+        quiet=QuietSources(query.name, query.root.sources if query.root.stateful else ()),
+        idle=_idle(valid),
+        noticed=Noticed(valid.spark, query.inputs.values()),
+    )
+    return (RealTimeProtocol if query.config.trigger.real_time else BatchProtocol)(
+        query=started,
+        staging=Staging(started, planned.doors, planned.columns, parking),
+        describing=Describing(started, recovered.losses),
+        deciding=Deciding(started, publisher, parking, valid.start.accept_replay),
+        publisher=publisher,
+        losses=recovered.losses,
+        watch=watch,
+        commits=Commits(valid.journal.logs, valid.events, _measures(valid)),
+        parking=parking,
+    )
 
 
 def _idle(valid: Validated) -> IdleSources:
@@ -90,7 +101,7 @@ def _idle(valid: Validated) -> IdleSources:
     after = {name: time.idle_after for name, time in times.items() if time is not None and time.idle_after is not None}
     union = query.root.stateful and len(query.root.sources) > 1
     idle = IdleSources(query.name, query.root.sources, after if union else {})
-    idle.look_back(valid.logs)
+    idle.look_back(valid.journal.logs)
     return idle
 
 
@@ -102,7 +113,7 @@ def _started(valid: Validated, planned: Planned, protocol: BatchProtocol) -> "St
     query = valid.query
     if query.config.trigger.real_time:
         writer = _real_time(valid, planned)
-        Marker(valid.storage, query.checkpoint).put()
+        Marker(valid.journal.storage, query.checkpoint).put()
     else:
         writer = _micro_batches(valid, planned, protocol)
     writer = writer.queryName(planned.identity.spark_name).option("checkpointLocation", query.checkpoint)
@@ -116,7 +127,7 @@ def _started(valid: Validated, planned: Planned, protocol: BatchProtocol) -> "St
 def _micro_batches(valid: Validated, planned: Planned, protocol: BatchProtocol) -> Any:
     """The writer that calls the protocol with the rows of each batch."""
     query = valid.query
-    first = valid.sinks[query.targets[query.name][0]]
+    first = valid.sinks.first(query.name)
     rows = planned.rows if first.place.shared else first.encoded(planned.rows)
     writer = _jvm.for_each_batch(valid.spark, rows.writeStream.outputMode(query.root.emission.output_mode), protocol)
     interval = query.config.trigger.interval
@@ -127,8 +138,8 @@ def _real_time(valid: Validated, planned: Planned) -> Any:
     """The writer that sends each row to its topic at once; the protocol looks at batches that are over."""
     query = valid.query
     (name,), length = query.targets[query.name], query.config.trigger.interval
-    sink = valid.sinks[name]
-    sink.require(planned.columns[query.name])
+    sink = valid.sinks.by_name[name]
+    sink.require(planned.columns.of_outputs[query.name])
     for key, value in _OF_REAL_TIME.items():
         valid.spark.conf.set(key, value)
     assert length is not None, "a batch of this trigger has a length"

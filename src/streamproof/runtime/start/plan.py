@@ -1,6 +1,5 @@
 """Third step of a start: the streaming plan of the query, with its doors and sums, and whether the state in the checkpoint fits it (R25)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,23 +9,24 @@ from streamproof.connectors.sink import Sink
 from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
 from streamproof.core.notes import Note, NoteCode
-from streamproof.runtime.batch.protocol import Identity
 from streamproof.runtime.batch.staging import merged_schema
+from streamproof.runtime.batch.started import Identity
 from streamproof.runtime.binding.bound import BoundQuery
 from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.real_time.doors import RealTimeDoors
 from streamproof.runtime.recovery import plans
+from streamproof.runtime.rows.columns import Columns
 from streamproof.runtime.rows.doors import SideDoors
 from streamproof.runtime.rows.parking import require_writable
 from streamproof.runtime.rows.tally import tallied
-from streamproof.runtime.spark.session import weaker_state
+from streamproof.runtime.spark.session import slower_state, weaker_state
 from streamproof.runtime.start.validate import Validated
 from streamproof.stream.graph import Read, build
+from streamproof.stream.identity import SPARK
 from streamproof.stream.operators.operator import EventTimeColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
     from streamproof.config import SourceConfig
 
@@ -44,22 +44,13 @@ class Planned:
     rows
         The streaming rows of the main output, each summed on its way.
     columns
-        By output what its rows have.
-    floats
-        The columns of the main output that are summed, by the step that each may come out apart.
-    steps
-        The columns that depend on the order in which floats are added.
-    parked
-        The columns of rows that may have to wait; None where none have.
+        What the rows of its outputs have.
     """
 
     identity: Identity
     doors: _jvm.Doors
     rows: "DataFrame"
-    columns: Mapping[str, "StructType"]
-    floats: Mapping[str, float]
-    steps: Mapping[str, float]
-    parked: "StructType | None"
+    columns: Columns
 
 
 def plan(valid: Validated) -> Planned:
@@ -72,15 +63,17 @@ def plan(valid: Validated) -> Planned:
     ConfigurationError
         If the plan cannot be built, or a sink cannot take its columns.
     """
-    query, spark, manifests, sinks, notes = valid.query, valid.spark, valid.manifests, valid.sinks, list[Note]()
+    query, spark, manifests, sinks, notes = valid.query, valid.spark, valid.journal.manifests, valid.sinks, list[Note]()
     run = short(new_id())
     jvm_doors = _jvm.Doors(spark, query.checkpoint, run)
-    directories = {side: _side_directory(sinks[query.targets[name][0]], name, manifests) for side, name in query.sides.items()}
+    directories = {side: _side_directory(sinks.first(name), name, manifests) for side, name in query.sides.items()}
     doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories)
     weaker = weaker_state(query.config.spark) if query.root.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
+    slower = slower_state(real_time=query.config.trigger.real_time) if query.root.sums else None
+    notes += [Note(NoteCode.SLOWER_STATE, slower)] if slower else []
     built = build(query.root, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
-    made_by = {**_made_by_sources(query), **built.made_by}
+    made_by = {**_made_by_sources(query), **built.made_by, SPARK: spark.version}
     notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)
     identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
     given, parked = built.rows, None
@@ -100,8 +93,8 @@ def plan(valid: Validated) -> Planned:
     columns = {query.name: summed.rows.schema, **of_sides}
     for output, found in columns.items():
         for name in query.targets[output]:
-            sinks[name].settle(found)
-    return Planned(identity, jvm_doors, summed.rows, columns, summed.floats, summed.steps, parked)
+            sinks.by_name[name].settle(found)
+    return Planned(identity, jvm_doors, summed.rows, Columns(columns, summed.floats, summed.steps, parked))
 
 
 def reads(query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> dict[str, Read]:

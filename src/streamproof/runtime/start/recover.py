@@ -31,13 +31,14 @@ def recover(valid: Validated) -> Recovered:
     StreamproofError
         If the checkpoint is not whole, or an output is not.
     """
-    storage, logs, manifests, sinks, events = valid.storage, valid.logs, valid.manifests, valid.sinks, valid.events
+    journal, sinks, events = valid.journal, valid.sinks.by_name, valid.events
+    storage, logs, manifests = journal.storage, journal.logs, journal.manifests
     real_time, replay_last = valid.query.config.trigger.real_time, valid.start.replay_last
-    events.note(*unaccounted.put_in_order(storage, logs, manifests, real_time=real_time, replay_last=replay_last))
-    events.note(*recovery.restore_logs(storage, logs, manifests, sinks))
+    events.note(*unaccounted.put_in_order(journal, real_time=real_time, replay_last=replay_last))
+    events.note(*recovery.restore_logs(journal, sinks))
     if replay_last:
-        events.note(*recovery.roll_back(storage, logs, manifests, sinks, valid.spark))
-    interrupted = recovery.open_manifest(logs, manifests)
+        events.note(*recovery.roll_back(journal, sinks, valid.spark))
+    interrupted = recovery.open_manifest(journal)
     require_outputs_kept(valid.query, manifests, interrupted, sinks, storage)
     mended = recovery.mend_publications(interrupted, sinks) if interrupted is not None else []
     events.note(*mended)
@@ -60,12 +61,12 @@ def _parking(valid: Validated) -> Parking | None:
     root = valid.query.root
     if not root.emission.parks:
         return None
-    return Parking(valid.storage, valid.manifests, micros_of(root.allowed_lateness))
+    return Parking(valid.journal.storage, valid.journal.manifests, micros_of(root.allowed_lateness))
 
 
 def _require_published(valid: Validated, committed: list[int], losses: Losses) -> None:
     """Looks whether what was published is there, and whole, and publishes what is not yet; see `published.require_all`."""
-    manifests, sinks, notes = valid.manifests, valid.sinks, list[Note]()
+    manifests, sinks, notes = valid.journal.manifests, valid.sinks.by_name, list[Note]()
     if not valid.start.replay_last:  # of several that are gone only the newest comes back; the run says what the account leaves out
         published.require_account(manifests, committed)
     published.require_all(manifests, sinks, committed, notes, losses)

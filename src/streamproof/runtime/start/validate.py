@@ -6,15 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
-from streamproof.connectors.sink import Sink
 from streamproof.errors import StreamproofError
 from streamproof.runtime.binding.bound import BoundQuery
-from streamproof.runtime.binding.sinks import sinks_of
+from streamproof.runtime.binding.sinks import QuerySinks, sinks_of
+from streamproof.runtime.journal.journal import Journal
 from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.recovery import ownership
 from streamproof.runtime.recovery.replayable import advise, of_query
-from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_OF_WINDOWS, settings_of_query
+from streamproof.runtime.recovery.spark_versions import require_not_newer
+from streamproof.runtime.spark.session import settings_of_query, state_stores
 from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.watching.events import QueryEvents
@@ -34,10 +35,12 @@ class Validated:
     ----------
     spark
         A session of its own, with the settings that the guarantees stand on.
+    journal
+        What is written down in its checkpoint.
     incarnation
         The life of its checkpoint (R1).
     sinks
-        By name those of all its outputs.
+        Where it writes.
     topics
         By name the ids of the topics that it reads.
     """
@@ -45,17 +48,15 @@ class Validated:
     query: BoundQuery
     start: Start
     spark: "SparkSession"
-    storage: _jvm.Storage
-    manifests: ManifestStore
-    logs: QueryLogs
+    journal: Journal
     incarnation: str
-    sinks: Mapping[str, Sink]
+    sinks: QuerySinks
     topics: Mapping[str, str]
     events: QueryEvents
 
     def advise(self, problem: StreamproofError) -> None:
         """Takes the advice --replay-last back where that cannot help, or has not; the error says then what does."""
-        look = partial(of_query, self.storage, self.logs, self.manifests, self.sinks, self.spark)
+        look = partial(of_query, self.journal, self.sinks.by_name, self.spark)
         advise(problem, look, tried=self.start.replay_last)
 
 
@@ -69,21 +70,21 @@ def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validate
     """
     events = QueryEvents(query.name, start.emitter)
     events.note(*guard(spark, query.config.spark))
-    stores = ROCKSDB if query.config.trigger.real_time else ROCKSDB_OF_WINDOWS
+    stores = state_stores(real_time=query.config.trigger.real_time)
     for key, value in settings_of_query(query.config.spark, stores).items():
         spark.conf.set(key, value)
     storage = _jvm.Storage(spark)
     manifests = ManifestStore(storage, query.checkpoint)
     incarnation = manifests.incarnation(query.job, query.name)
     sinks = sinks_of(query, spark, storage, incarnation, start.steps)
-    topics = ownership.require_together(query, manifests, incarnation, sinks, spark, start.accept_topics)
+    logs = QueryLogs(storage, query.checkpoint, compact_interval=int(spark.conf.get(COMPACT_INTERVAL, "10") or 10))
+    events.note(*require_not_newer(manifests, logs, spark.version))
+    topics = ownership.require_together(query, manifests, incarnation, sinks.by_name, spark, start.accept_topics)
     return Validated(
         query=query,
         start=start,
         spark=spark,
-        storage=storage,
-        manifests=manifests,
-        logs=QueryLogs(storage, query.checkpoint, compact_interval=int(spark.conf.get(COMPACT_INTERVAL, "10") or 10)),
+        journal=Journal(storage, manifests, logs),
         incarnation=incarnation,
         sinks=sinks,
         topics=topics,

@@ -8,7 +8,7 @@ import pytest
 from streamproof.doctor.skew import measure as module
 from streamproof.doctor.skew.chunks import OTHERS, Chunk, Names, by_arrival
 from streamproof.doctor.skew.measure import Measure
-from streamproof.doctor.skew.skew import LADDER
+from streamproof.doctor.skew.skew import LADDER, Judging
 from streamproof.errors import ConfigurationError
 from streamproof.prove.oracle.watermark import Watermark
 
@@ -27,8 +27,8 @@ def chunk(times, *, groups=None, arrival=None, unreadable=0) -> Chunk:
     return Chunk(np.array(times, dtype=np.int64), codes, None if arrival is None else np.array(arrival, dtype=np.int64), unreadable)
 
 
-def measured(times, *, pieces=1, lose=0.001, names=None, groups=None, **options):
-    measure = Measure(names or {}, **options)
+def measured(times, *, pieces=1, lose=0.001, names=None, groups=None, delays=(), **judging):
+    measure = Measure(names or {}, Judging(**judging), delays=delays)
     for part in np.array_split(np.arange(len(times)), pieces):
         measure.add(
             chunk(
@@ -56,7 +56,9 @@ def test_what_a_lag_loses_is_what_the_watermark_of_the_batches_before_makes_late
 
     skew = measured(times, pieces=4, batch=batch, delays=[1_500_000])
 
-    checked = [loss for loss in skew.losses if loss.delay_us in (1_000, 50_000, 1_500_000, 10 * SECOND, 60 * SECOND, 120 * SECOND)]
+    checked = [
+        loss for loss in skew.delays.losses if loss.delay_us in (1_000, 50_000, 1_500_000, 10 * SECOND, 60 * SECOND, 120 * SECOND)
+    ]
     assert [loss.events for loss in checked] == [late_by_spark(times, loss.delay_us, batch) for loss in checked]
     assert batch == 5_000 or checked[0].events > 0
     assert all(loss.share == loss.events / len(times) for loss in checked)
@@ -76,7 +78,9 @@ def test_the_percentiles_are_those_of_how_far_each_event_is_behind_all_before_it
         exact = behind[int(np.ceil(share * len(behind))) - 1]
         assert exact <= skew.percentiles[name] <= exact * 1.001, name
     assert skew.longest == behind[-1]
-    assert skew.in_order == sum(time >= newest for time, newest in zip(times, np.maximum.accumulate([0, *times[:-1]]), strict=True))
+    assert skew.counts.in_order == sum(
+        time >= newest for time, newest in zip(times, np.maximum.accumulate([0, *times[:-1]]), strict=True)
+    )
 
 
 @pytest.mark.parametrize("lose", [0.0, 0.0005, 0.01, 0.1])
@@ -86,24 +90,24 @@ def test_the_recommended_lag_is_the_shortest_of_the_ladder_that_loses_no_more_th
     skew = measured(times, lose=lose)
 
     enough = [lag for lag in LADDER if late_by_spark(times, lag, 1) <= lose * len(times)]
-    assert skew.chosen.delay_us == enough[0]
-    assert late_by_spark(times, skew.needed_us + skew.needed_us // 900 + 1_000, 1) <= lose * len(times)
-    assert late_by_spark(times, skew.needed_us * 998 // 1_000 - 1_000, 1) > lose * len(times)
+    assert skew.delays.chosen.delay_us == enough[0]
+    assert late_by_spark(times, skew.delays.needed_us + skew.delays.needed_us // 900 + 1_000, 1) <= lose * len(times)
+    assert late_by_spark(times, skew.delays.needed_us * 998 // 1_000 - 1_000, 1) > lose * len(times)
 
 
 def test_an_event_at_the_watermark_is_late_and_one_a_microsecond_later_is_not():
     at = measured([NINE, NINE - 5 * SECOND], delays=[5 * SECOND])
     above = measured([NINE, NINE - 5 * SECOND + 1], delays=[5 * SECOND])
 
-    assert [loss.events for loss in at.losses if loss.delay_us == 5 * SECOND] == [1]
-    assert [loss.events for loss in above.losses if loss.delay_us == 5 * SECOND] == [0]
+    assert [loss.events for loss in at.delays.losses if loss.delay_us == 5 * SECOND] == [1]
+    assert [loss.events for loss in above.delays.losses if loss.delay_us == 5 * SECOND] == [0]
 
 
 def test_events_in_order_need_the_shortest_lag_and_lose_nothing():
     skew = measured([NINE + place * SECOND for place in range(100)], lose=0.0)
 
-    assert (skew.longest, skew.in_order, skew.chosen.delay_us, skew.chosen.events) == (0, 100, 1_000, 0)
-    assert skew.needed_us == 0
+    assert (skew.longest, skew.counts.in_order, skew.delays.chosen.delay_us, skew.delays.chosen.events) == (0, 100, 1_000, 0)
+    assert skew.delays.needed_us == 0
 
 
 def test_groups_are_measured_against_all_events_and_the_slowest_comes_first():
@@ -116,7 +120,7 @@ def test_groups_are_measured_against_all_events_and_the_slowest_comes_first():
     slow, quick = skew.groups["key"]
     assert (slow.name, slow.events, quick.name, quick.longest, quick.late) == ("slow", 500, "quick", 0, 0)
     assert slow.longest == 3_599 * SECOND
-    assert slow.late == skew.chosen.events == 500
+    assert slow.late == skew.delays.chosen.events == 500
 
 
 def test_more_names_than_are_told_apart_count_as_one():
@@ -133,18 +137,18 @@ def test_an_event_far_ahead_is_left_out_by_the_clock_of_its_neighbours_and_a_gap
 
     kept, all_of_them = measured(times, max_future_us=86_400 * SECOND), measured(times, max_future_us=None)
 
-    assert (kept.ahead, kept.events, kept.longest) == (1, 1_999, 0)
+    assert (kept.counts.ahead, kept.counts.events, kept.longest) == (1, 1_999, 0)
     assert kept.leap_us == 5 * 86_400 * SECOND + SECOND
-    assert (all_of_them.ahead, all_of_them.longest > 300 * 86_400 * SECOND) == (0, True)
+    assert (all_of_them.counts.ahead, all_of_them.longest > 300 * 86_400 * SECOND) == (0, True)
 
 
 def test_where_the_arrival_is_a_clock_max_future_goes_by_it():
-    measure = Measure({}, max_future_us=60 * SECOND, clock_known=True)
+    measure = Measure({}, Judging(max_future_us=60 * SECOND, clock_known=True))
     measure.add(chunk([NINE, NINE + 61 * SECOND, NINE + 60 * SECOND, NINE], arrival=[NINE] * 4))
 
     skew = measure.finished(lose=0.5)
 
-    assert (skew.ahead, skew.events, skew.longest) == (1, 3, 60 * SECOND)
+    assert (skew.counts.ahead, skew.counts.events, skew.longest) == (1, 3, 60 * SECOND)
 
 
 def test_events_are_put_in_the_order_of_arrival_and_equal_ones_stay():
@@ -160,13 +164,13 @@ def test_events_are_put_in_the_order_of_arrival_and_equal_ones_stay():
 def test_times_before_1970_are_late_whatever_the_lag():
     skew = measured([-5 * SECOND, 0, SECOND, 2 * SECOND], lose=0.1)
 
-    assert (skew.before_1970, skew.events, skew.chosen) == (2, 4, None)
-    assert {loss.events for loss in skew.losses} == {late_by_spark([-5 * SECOND, 0, SECOND, 2 * SECOND], 10**12, 1)} == {2}
+    assert (skew.counts.before_1970, skew.counts.events, skew.delays.chosen) == (2, 4, None)
+    assert {loss.events for loss in skew.delays.losses} == {late_by_spark([-5 * SECOND, 0, SECOND, 2 * SECOND], 10**12, 1)} == {2}
 
 
 @pytest.mark.parametrize(("times", "said"), [([], "no event"), ([NINE], "one event")])
 def test_what_is_no_sample_is_refused(times, said):
-    measure = Measure({}, max_future_us=None)
+    measure = Measure({})
     measure.add(chunk(times, unreadable=3))
 
     with pytest.raises(ConfigurationError, match=f"{said} with a usable time and 3 without"):
@@ -177,7 +181,7 @@ def test_what_is_held_is_how_many_events_are_within_the_lag():
     """In order and a second apart, a lag of 10 seconds holds the last 10 events."""
     skew = measured([NINE + place * SECOND for place in range(1_001)])
 
-    assert [round(loss.held) for loss in skew.losses if loss.delay_us == 10 * SECOND] == [10]
+    assert [round(loss.held) for loss in skew.delays.losses if loss.delay_us == 10 * SECOND] == [10]
 
 
 def test_memory_does_not_grow_with_the_events():

@@ -6,7 +6,7 @@ import pytest
 
 from streamproof.core.phases import StepName
 from streamproof.errors import ScenarioError
-from streamproof.prove.options import Options
+from streamproof.prove.options import Selection
 from streamproof.prove.plan.planning import Mode, ScenarioPlan, chosen, in_order, in_words, live, quick, standard
 from streamproof.prove.record.images import Image
 from streamproof.prove.record.steps import Timeline, timeline
@@ -137,4 +137,4 @@ def test_on_services_a_quick_plan_has_one_live_crash_for_each_kind_of_step(three
 
 def test_a_quick_and_a_full_plan_exclude_each_other() -> None:
     with pytest.raises(ScenarioError, match="exclude each other"):
-        Options("my_job", quick=True, full=True)
+        Selection(quick=True, full=True)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.prove.process.task import ChildResult, ChildTask
+from streamproof.prove.process.task import ChildResult, ChildTask, Door
 from streamproof.prove.process.zygote import ChildDied, ChildHung, Zygote
+from streamproof.prove.record.binding import ScenarioBinding
 
 FORKS = """
 import os
@@ -42,18 +43,9 @@ def test_r17_two_forks_draw_different_numbers(fork: str, draw: str) -> None:
 
 def _task(folder: Path, port: int) -> ChildTask:
     """A job whose JVM is said to be behind a port."""
-    data: dict[str, str] = {}
-    return ChildTask(
-        folder.name,
-        {"runner": "streamproof.prove.subjects.job.child"},
-        str(folder),
-        str(folder),
-        data,
-        None,
-        port,
-        "secret",
-        str(folder),
-    )
+    runner = {"runner": "streamproof.prove.subjects.job.child"}
+    binding = ScenarioBinding(str(folder), folder, {}, None)
+    return ChildTask(folder.name, runner, binding, str(folder), Door(port, "secret"))
 
 
 def test_a_process_that_does_not_end_is_killed_and_one_that_dies_says_why(tmp_path: Path) -> None:

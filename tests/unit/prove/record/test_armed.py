@@ -15,7 +15,7 @@ from streamproof.prove.faults.injection_on_files import FileFaultInjector
 from streamproof.prove.faults.on_files import Case, FileFault
 from streamproof.prove.faults.planned import Injected, Place
 from streamproof.prove.process.machine import MACHINE, MachineDid
-from streamproof.prove.process.task import ChildResult
+from streamproof.prove.process.task import ChildResult, Conditions
 from streamproof.prove.process.zygote import _settle
 from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.record.live import Action, armed_at
@@ -44,8 +44,9 @@ class Jvm:
         folder.mkdir()
         self.calls.append(("open_recording", identity))
 
-    def start(self, identity: str, binding: ScenarioBinding, **how: Any) -> "Future[ChildResult]":
-        self.calls.append(("start", binding.base, {name: value for name, value in how.items() if value and name != "recording"}))
+    def start(self, identity: str, binding: ScenarioBinding, conditions: Conditions, **how: Any) -> "Future[ChildResult]":
+        beside = {name: value for name, value in how.items() if value and name != "recording"}
+        self.calls.append(("start", binding.base, conditions, beside))
         places = binding.folder / METADATA
         places.parent.mkdir(parents=True, exist_ok=True)
         places.write_text(f"{binding.base}/checkpoint" if "://" in binding.base else f"{places.read_text()} read")
@@ -88,11 +89,11 @@ def test_a_fault_on_storage_has_a_place_the_job_meets_it_at_its_step_and_goes_on
     assert wanted is not None
     assert armed == ("arm", identity, *wanted.arguments())
     assert armed[-1] == "enospc"
-    assert recorded == ("start", f"sp-record://{identity}{place.binding.folder}", {"read_state": True})
+    assert recorded == ("start", f"sp-record://{identity}{place.binding.folder}", Conditions(read_state=True), {})
     assert rest == [
         ("close_recording", identity),
         ("wait_until_ended", str(place.binding.folder)),
-        ("start", str(place.binding.folder), {}),
+        ("start", str(place.binding.folder), Conditions(), {}),
     ]
     assert not (tmp_path / identity).exists()
     assert (place.binding.folder / METADATA).read_text() == f"file:{place.binding.folder}/checkpoint read", (

@@ -11,7 +11,7 @@ from streamproof.core.notes import Note
 from streamproof.prove.process import machine
 from streamproof.prove.process.spark_settings import OURS
 from streamproof.prove.process.task import JOB_RAISED, OWN_FAULT, ChildResult, ChildTask
-from streamproof.prove.record.binding import CHECKPOINT, TYPES, ScenarioBinding
+from streamproof.prove.record.binding import CHECKPOINT, TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,11 +56,9 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     from streamproof.runtime.start.query import start_query
 
     config = _config(task)
-    config = config.model_copy(update={"spark": {**config.spark, **task.settings}})
-    config = _with_another_lag(config) if task.changed else config
-    binding = ScenarioBinding(
-        task.base, Path(task.folder), task.data, task.files_per_batch, task.records_per_batch, task.urls, task.environment
-    )
+    config = config.model_copy(update={"spark": {**config.spark, **task.conditions.settings}})
+    config = _with_another_lag(config) if task.conditions.changed else config
+    binding, conditions = task.binding, task.conditions
     notes: list[Note] = []
     operators: dict[str, dict[str, str]] = {}
     types: dict[str, dict[str, str]] = {}
@@ -68,24 +66,24 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     widest = 0
     try:
         bound = bind_job(binding, config)
-        steps = WatchedSteps(task.steps, task.crash_at, os.getpid(), task.desk) if task.steps else UNWATCHED
-        start = Start(trace=task.trace, replay_last=task.replay_last, steps=steps)
+        steps = WatchedSteps(task.steps, conditions.crash_at, os.getpid(), conditions.desk) if task.steps else UNWATCHED
+        start = Start(trace=conditions.trace, replay_last=conditions.replay_last, steps=steps)
         for query in bound.outputs.main:
             session = spark.newSession()
-            for key, value in task.from_outside.items():
+            for key, value in conditions.from_outside.items():
                 session.conf.set(key, value)
             running = start_query(bound, query, session, start)
-            for output, columns in running.protocol.columns.items():
+            for output, columns in running.protocol.staging.columns.of_outputs.items():
                 types[output] = {column.name: column.dataType.simpleString() for column in columns.fields}
             (binding.folder / TYPES).write_text(json.dumps(types))
             running.wait()
             running.protocol.finish(_PATIENCE_SECONDS)
             notes.extend(running.notes)
             attempts[query] = running.protocol.done.batches
-            widest = max(widest, _widest_stage(spark, str(running.stream.runId))) if task.count_tasks else 0
-            if task.read_state:
+            widest = max(widest, _widest_stage(spark, str(running.stream.runId))) if conditions.count_tasks else 0
+            if conditions.read_state:
                 known = (task.operators or {}).get(query)
-                target = Path(task.folder) / f"state-{query}.json"
+                target = task.folder / f"state-{query}.json"
                 try:
                     with reachable(f"{task.folder}/{CHECKPOINT}/{query}") as checkpoint:
                         operators[query] = write_state(spark, checkpoint, known, target)

@@ -55,18 +55,20 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
 
     told = Told.of(task.subject)
     left_out = as_in_production(spark, told.conf)
-    for key, value in task.settings.items():
+    for key, value in task.conditions.settings.items():
         if key.startswith("spark.sql."):
             spark.conf.set(key, value)
-    elsewhere = Path(task.folder) / ELSEWHERE
+    elsewhere = task.folder / ELSEWHERE
     elsewhere.mkdir(parents=True, exist_ok=True)
-    os.environ.update(placed(told.environment, elsewhere, task.urls))
-    inputs = Inputs(spark, told.inputs, task.data, task.files_per_batch, json.loads(task.settings.get(CUT, "{}")))
-    started = Started(task.base, Path(task.folder), delta=_jvm.has_class(spark, DELTA_CLASS), roles=told.roles)
-    started.looking = before_state.SETTING in task.settings
+    os.environ.update(placed(told.environment, elsewhere, task.binding.urls))
+    inputs = Inputs(
+        spark, told.inputs, task.binding.data, task.binding.files_per_batch, json.loads(task.conditions.settings.get(CUT, "{}"))
+    )
+    started = Started(task.binding.base, task.folder, delta=_jvm.has_class(spark, DELTA_CLASS), roles=told.roles)
+    started.looking = before_state.SETTING in task.conditions.settings
     if _is_recorded(task):
         spark.conf.set(stateful.COUNTS, "true")
-    notes = redirect(spark, inputs, started, task.settings)
+    notes = redirect(spark, inputs, started, task.conditions.settings)
     notes.extend(left_out)
     ended = _Ended()
     thread = threading.Thread(target=_call, args=(spark, told, task, inputs, started, ended), name=JOB_THREAD, daemon=True)
@@ -78,17 +80,17 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
             raise ended.problem
         _require_sound(told, inputs, started)
         if _is_recorded(task):
-            stateful.note([(query.name, running) for query, running in started.queries], Path(task.folder))
+            stateful.note([(query.name, running) for query, running in started.queries], task.folder)
         if not told.roles:  # the first run of the proof
-            (Path(task.folder) / ROWS_IN).write_text(json.dumps(inputs.counted()))
+            (task.folder / ROWS_IN).write_text(json.dumps(inputs.counted()))
     except Exception as problem:  # noqa: BLE001 -- it is the user's job: anything can happen in it
-        return _stopped(started.raised[0] if started.raised else problem, notes, told, own_network=task.own_network)
+        return _stopped(started.raised[0] if started.raised else problem, notes, told, own_network=task.limits.own_network)
     return ChildResult(notes=tuple(notes))
 
 
 def _is_recorded(task: ChildTask) -> bool:
     """Whether a run without a fault is recorded: it alone is asked what keeps state."""
-    return task.base != task.folder
+    return task.binding.base != str(task.folder)
 
 
 def _stopped(problem: Exception, notes: "list[Note]", told: Told | None = None, *, own_network: bool = False) -> ChildResult:
@@ -183,15 +185,15 @@ def _call(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs", 
 def _called(spark: "SparkSession", told: Told, task: ChildTask, inputs: "Inputs") -> Any:
     from streamproof.runtime.binding.loading import load_module
 
-    elsewhere = Path(task.folder) / ELSEWHERE
+    elsewhere = task.folder / ELSEWHERE
     file = Path(told.file)
     if not told.function:
-        sys.argv = [told.file, *(placed_text(word, elsewhere, task.urls) for word in told.words)]
+        sys.argv = [told.file, *(placed_text(word, elsewhere, task.binding.urls) for word in told.words)]
         load_module(file, name="__main__")
         return None
     function = _function(load_module(file), told)
     arguments: dict[str, Any] = {
-        **placed(told.arguments, elsewhere, task.urls),
+        **placed(told.arguments, elsewhere, task.binding.urls),
         **{name: _table(spark, path) for name, path in told.tables.items()},
     }
     return function(**_bound(function, spark, told, inputs, arguments))

@@ -48,6 +48,28 @@ class Offered:
     records: Mapping[str, Mapping[str, object]]
 
 
+@dataclass(frozen=True)
+class Given:
+    """The events that the inputs of a job are bound to.
+
+    Parameters
+    ----------
+    data
+        By input the folder of its files.
+    offered
+        By input its events, and the files they lie in.
+    files_per_batch
+        How many of them are one batch.
+    seed
+        What disorder, late events and copies were made by.
+    """
+
+    data: Mapping[str, str]
+    offered: Mapping[str, Offered]
+    files_per_batch: int
+    seed: int
+
+
 def write_events(sample: Sample, events: Sequence[SampleEvent], folder: Path, files: int) -> Offered:
     """Writes the events of an input to `folder/NAME`, and as Kafka's records to `folder/NAME.kafka`."""
     at = folder / sample.name

@@ -18,11 +18,12 @@ from streamproof.prove.scenario.sample import Sample, read_sample
 from streamproof.prove.services import Services
 from streamproof.prove.services.own_places import OwnPlaces
 from streamproof.prove.subjects.pyspark import asked_services
-from streamproof.prove.subjects.pyspark.events import Offered, write_events
+from streamproof.prove.subjects.pyspark.events import Given, Offered, write_events
 from streamproof.prove.subjects.pyspark.expected import Expected
 from streamproof.prove.subjects.pyspark.ignored import Ignored
 from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.subject import PysparkSubject
+from streamproof.prove.subjects.pyspark.terms import Terms
 from streamproof.prove.subjects.pyspark.told import Told, ToldInput
 from streamproof.prove.subjects.subject import Preparation
 
@@ -136,9 +137,9 @@ class PysparkPreparation(Preparation):
         self.services = tuple(dict.fromkeys(wanted.services))
         self._texts = [*wanted.arguments.values(), *wanted.words, *wanted.environment.values()]
         asked_services.required(self.services, self._texts, wanted.conf)
-        self._ignored = Ignored.parse(wanted.ignore)
+        ignored = Ignored.parse(wanted.ignore)
         self.settings = changed_for_a_plain_job(wanted.conf)
-        self._expected = Expected.parse(wanted.expect)
+        self._terms = Terms(not wanted.show_values, ignored, Expected.parse(wanted.expect))
         self._readers = [ReadBack.parse(text, self._file.parent) for text in wanted.readers]
         _require_inputs_of(wanted)
         self._samples = {name: self._sample(name, place) for name, place in wanted.inputs.items()}
@@ -193,15 +194,10 @@ class PysparkPreparation(Preparation):
             told,
             folder,
             engine,
-            data,
-            offered,
-            FILES_PER_BATCH,
-            self.seed,
+            Given(data, offered, FILES_PER_BATCH, self.seed),
+            self._terms,
             self._readers,
-            not self.wanted.show_values,
             OwnPlaces(services, asked_services.topics_in(self._texts)) if self.services else None,
-            self._ignored,
-            expected=self._expected,
         )
 
 

@@ -1,14 +1,14 @@
 """What a report says of a PySpark job: what it was judged by, what was not checked and why, its outputs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from streamproof.core.notes import Note, NoteCode
-from streamproof.prove.subjects.pyspark.events import Offered
+from streamproof.prove.subjects.pyspark.events import Given
 from streamproof.prove.subjects.pyspark.fault_free import FaultFree
-from streamproof.prove.subjects.pyspark.ignored import Ignored
 from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.reading import Left
+from streamproof.prove.subjects.pyspark.terms import Terms
 from streamproof.prove.subjects.pyspark.told import Query, Told
 from streamproof.prove.subjects.pyspark.unread import not_looked_at
 
@@ -29,10 +29,9 @@ class Reported(Protocol):
 
     name: str
     told: Told
-    seed: int
-    offered: Mapping[str, Offered]
+    given: Given
+    terms: Terms
     readers: Sequence[ReadBack]
-    ignored: Ignored
     notes: tuple[Note, ...]
     fault_free: FaultFree
 
@@ -42,11 +41,11 @@ class Reported(Protocol):
 
 def report_of(subject: Reported, left: Left | None) -> dict[str, Any]:
     """The subject's part of the report; `left` is what the fault-free run has left, None where it could not be read."""
-    events = sum(len(its) for one in subject.offered.values() for its in one.files.values())
+    events = sum(len(its) for one in subject.given.offered.values() for its in one.files.values())
     return {
         "job": subject.name,
-        "title": f"{events:,} events of {', '.join(subject.offered)}, seed {subject.seed}",
-        "seed": subject.seed,
+        "title": f"{events:,} events of {', '.join(subject.given.offered)}, seed {subject.given.seed}",
+        "seed": subject.given.seed,
         "events": events,
         "noun": "event",
         "judged_by": [JUDGED_BY],
@@ -59,7 +58,7 @@ def report_of(subject: Reported, left: Left | None) -> dict[str, Any]:
         "notes": [
             *subject.fault_free.notes(),
             *subject.notes,
-            *(Note(NoteCode.SAMPLE, said) for one in subject.offered.values() for said in one.sample.notes),
+            *(Note(NoteCode.SAMPLE, said) for one in subject.given.offered.values() for said in one.sample.notes),
         ],
         "event_time": NO_PICTURE,
         "outputs": _outputs(left),
@@ -68,7 +67,7 @@ def report_of(subject: Reported, left: Left | None) -> dict[str, Any]:
 
 def _not_checked(subject: Reported, left: Left | None) -> Iterator[tuple[str, str]]:
     shown = subject.fault_free
-    for name in subject.ignored.names:
+    for name in subject.terms.ignored.names:
         yield f"column {name}", "left out by --ignore: it may have another value in each run"
     yield "late rows", shown.about_late_rows()
     yield "account", "the account place by place takes a job that is written with streamproof"

@@ -22,11 +22,9 @@ from streamproof.prove.services.own_places import OwnPlaces
 from streamproof.prove.subjects.pyspark import before_state
 from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
 from streamproof.prove.subjects.pyspark.differences import Code, differs_without_fault, published_rows
-from streamproof.prove.subjects.pyspark.events import Offered
-from streamproof.prove.subjects.pyspark.expected import Expected
+from streamproof.prove.subjects.pyspark.events import Given
 from streamproof.prove.subjects.pyspark.fault_free import FaultFree, look
 from streamproof.prove.subjects.pyspark.identity import PLACES
-from streamproof.prove.subjects.pyspark.ignored import Ignored
 from streamproof.prove.subjects.pyspark.leftovers import SAYS, emptied
 from streamproof.prove.subjects.pyspark.memory import kept_in_memory
 from streamproof.prove.subjects.pyspark.places import WRITTEN
@@ -34,6 +32,7 @@ from streamproof.prove.subjects.pyspark.readback import ReadBack
 from streamproof.prove.subjects.pyspark.reading import Left, Output, input_of, queries_of, read_left
 from streamproof.prove.subjects.pyspark.reference import References
 from streamproof.prove.subjects.pyspark.reporting import report_of
+from streamproof.prove.subjects.pyspark.terms import Terms
 from streamproof.prove.subjects.pyspark.told import ELSEWHERE, Query, Told
 from streamproof.prove.subjects.pyspark.unread import unread
 from streamproof.prove.subjects.subject import REPEATABLE, Judged, Run, Subject
@@ -50,43 +49,33 @@ class PysparkSubject(Subject):
 
     Parameters
     ----------
-    data
-        By input the folder of its files.
-    files_per_batch
-        How many of them are one batch.
+    given
+        The events that its inputs are bound to.
+    terms
+        How its runs are compared.
     readers
         What reads back what the job writes by itself, by the name of the output.
     places
         Where its scenarios are in services, if it has any.
-    ignored
-        The columns that are left out of every comparison.
-    expected
-        What the user lets be.
-    fault_free
-        What the run without a fault has shown, once it was compared.
     """
 
     name: str
     told: Told
     folder: Path
     engine: "Engine"
-    data: Mapping[str, str]
-    offered: Mapping[str, Offered]
-    files_per_batch: int
-    seed: int
+    given: Given
+    terms: Terms = field(default_factory=Terms)
     readers: Sequence[ReadBack] = ()
-    masked: bool = True
     places: OwnPlaces | None = None
-    ignored: Ignored = field(default_factory=Ignored)
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = field(init=False, default=())
     rare = RARE_AS_IT_IS
-    expected: Expected = field(default_factory=Expected)
-    fault_free: FaultFree = field(default_factory=FaultFree)
-    _queries: tuple[Query, ...] = ()
+    fault_free: FaultFree = field(init=False, default_factory=FaultFree)
+    """What the run without a fault has shown, once it was compared."""
+    _queries: tuple[Query, ...] = field(init=False, default=())
     _references: References = field(init=False)
 
     def __post_init__(self) -> None:
-        self.noun = next(iter(self.offered), "event")
+        self.noun = next(iter(self.given.offered), "event")
         self._references = References(self, self._read)
 
     # -- where it runs
@@ -104,7 +93,7 @@ class PysparkSubject(Subject):
     def binding(self, name: str, *, recording: str | None = None, trace: bool = True, by_line: str = "") -> ScenarioBinding:
         folder = self.folder / "disks" / name
         base = str(folder) if recording is None else f"sp-record://{recording}{folder}"
-        return ScenarioBinding(base, folder, self.data, self.files_per_batch, urls=self._words(name))
+        return ScenarioBinding(base, folder, self.given.data, self.given.files_per_batch, urls=self._words(name))
 
     def _words(self, scenario: str) -> Mapping[str, str]:
         """What stands for the words of a scenario's places in services."""
@@ -134,8 +123,8 @@ class PysparkSubject(Subject):
         self.notes = tuple(notes)
         self._queries = queries_of(folder)
         self._references.run = run
-        if self.ignored.names:
-            self.ignored.require_there(self._whole(folder))
+        if self.terms.ignored.names:
+            self.terms.ignored.require_there(self._whole(folder))
 
     @property
     def leaves_the_disk(self) -> bool:
@@ -169,12 +158,12 @@ class PysparkSubject(Subject):
 
     def judge(self, folder: Path, *, power_failure: bool, rerun: Sequence[int], keep_rows: bool) -> Judged:
         left = self._read(folder)
-        files = {name: tuple(one.files) for name, one in self.offered.items()}
+        files = {name: tuple(one.files) for name, one in self.given.offered.items()}
         evidence = Evidence(
             left,
             self._references.over,
             files,
-            masked=self.masked,
+            masked=self.terms.masked,
             kept=self._kept,
             unread=self.unread,
             events=self._events,
@@ -191,7 +180,7 @@ class PysparkSubject(Subject):
     @cached_property
     def _events(self) -> dict[str, tuple[int, int]]:
         """By input how many events there are, and how many of them are spoilt on purpose."""
-        all_of = {name: [event for its in one.files.values() for event in its] for name, one in self.offered.items()}
+        all_of = {name: [event for its in one.files.values() for event in its] for name, one in self.given.offered.items()}
         return {name: (len(its), sum(event.kind == "malformed" for event in its)) for name, its in all_of.items()}
 
     @cached_property
@@ -202,7 +191,7 @@ class PysparkSubject(Subject):
 
     def _read(self, folder: Path) -> Left:
         """The rows that a run has left, those that the user's functions read back included, without the columns that are ignored."""
-        return self.ignored.without(self._whole(folder))
+        return self.terms.ignored.without(self._whole(folder))
 
     def _whole(self, folder: Path) -> Left:
         """The same with all columns."""
@@ -220,7 +209,7 @@ class PysparkSubject(Subject):
         batch of the first such a step falls is chance.
         """
         left, again = self._read(one.binding.folder), self._read(other.binding.folder)
-        findings = list(differs_without_fault(left, again, self.told, masked=self.masked))
+        findings = list(differs_without_fault(left, again, self.told, masked=self.terms.masked))
         by_chance = f"publish/{WRITTEN}" if len(left.queries) > 1 else None
         differing = one.steps.comparable ^ other.steps.comparable
         steps = sorted(step for step in differing if by_chance is None or by_chance not in step)
@@ -230,7 +219,7 @@ class PysparkSubject(Subject):
                 Finding(Code.OTHER_STEPS, None, what, None, "the same steps", f"only in one of them: {', '.join(steps[:5])}")
             )
         repeatable = CheckResult(REPEATABLE, Verdict.FAIL if findings else Verdict.PASS, tuple(findings), len(findings))
-        self.fault_free = look(one.binding.folder, left.batches, self.offered, self.expected, self._look_before_state)
+        self.fault_free = look(one.binding.folder, left.batches, self.given.offered, self.terms.expected, self._look_before_state)
         return [repeatable, *self.fault_free.checks()]
 
     def _look_before_state(self) -> tuple[Path, str]:
@@ -250,7 +239,9 @@ class PysparkSubject(Subject):
                 "batch": batch.number,
                 "watermark": from_micros(batch.watermark_ms * 1_000).isoformat() if batch.watermark_ms else None,
                 "rows": sum(
-                    len(self.offered[input_of(name)].files.get(file, ())) for name, files in batch.files.items() for file in files
+                    len(self.given.offered[input_of(name)].files.get(file, ()))
+                    for name, files in batch.files.items()
+                    for file in files
                 ),
                 "files": sum(map(len, batch.files.values())),
                 "attempts": 2 if batch.number in rerun else 1,

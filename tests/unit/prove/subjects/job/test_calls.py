@@ -68,7 +68,7 @@ def test_the_calls_are_written_down_as_they_were_given(tmp_path):
     query = query_asked("totals", totals, AskedTime("ts", "10 seconds"))
     (way,) = query.ways
     assert [type(twin).__name__ for twin in way.steps] == ["Require", "Filter", "Transform"]
-    assert query.reasons == ("amount > 0",)
+    assert query.root.reasons == ("amount > 0",)
     assert query.delay_us == 100_000_000
     assert query.grouped.window == PlainTumbling(60_000_000)
     assert query.decides().once == ("id", "client")
@@ -175,4 +175,4 @@ def test_r28_the_gap_of_a_column_is_read_as_it_was_written(tmp_path, monkeypatch
 
     query = query_asked("totals", totals, AskedTime("ts"))
     assert query.grouped.window == PlainSession(60_000_000, None, PlainGap("idle", 60_000_000))
-    assert query.reasons[1:] == PlainGap("idle", 60_000_000).refusals
+    assert query.root.reasons[1:] == PlainGap("idle", 60_000_000).refusals

@@ -10,6 +10,7 @@ import pytest
 from streamproof.errors import ScenarioError
 from streamproof.proof import prove
 from streamproof.prove.process.task import ChildTask
+from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.services import Services
 from streamproof.prove.services.own_places import OwnPlaces
 from streamproof.prove.subjects.named import words_of
@@ -87,7 +88,7 @@ def test_the_job_and_what_reads_it_back_find_the_scenarios_place(tmp_path: Path,
         str(tmp_path / "job.py"), "job", (), {"broker": "{kafka}"}, (), {"DSN": "{postgres}"}, services=("postgres", "kafka")
     )
     words = {"postgres": "postgresql://here/s1", "kafka": "here:1"}
-    task = ChildTask("a", told.as_dict(), "", str(tmp_path), {}, None, 0, "", "", urls=words)
+    task = ChildTask("a", told.as_dict(), ScenarioBinding("", tmp_path, {}, None, urls=words), "")
     monkeypatch.setenv("DSN", words["postgres"])  # as the child has it by then
 
     assert child._called(None, told, task, None) == ("here:1", "postgresql://here/s1")  # type: ignore[arg-type]

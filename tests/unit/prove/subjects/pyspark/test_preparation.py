@@ -12,6 +12,7 @@ import streamproof as sp
 from streamproof.config.entry import is_plain_pyspark
 from streamproof.errors import ScenarioError
 from streamproof.prove.process.task import ChildTask
+from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.subjects.named import words_of
 from streamproof.prove.subjects.pyspark.child import spark_of
 from streamproof.prove.subjects.pyspark.preparation import PysparkPreparation, Wanted
@@ -181,7 +182,7 @@ def test_settings_of_the_user_reach_the_jvm_the_child_and_the_command_of_a_repla
 
     told = Told(job, conf=PysparkPreparation(wanted).spark).as_dict()
 
-    assert spark_of(ChildTask("a", told, "", "", {}, None, 0, "", "")) == (settings, ())
+    assert spark_of(ChildTask("a", told, ScenarioBinding("", tmp_path, {}, None), "")) == (settings, ())
     assert words_of(wanted)[-2:] == ("--conf", "spark.jars.packages=io.delta:delta-spark_2.13:4.0.1")
 
 
