@@ -141,7 +141,7 @@ def test_after_a_service_has_died_every_scenario_is_unknown_at_once(tmp_path: Pa
     scenarios.services = Services(tmp_path, ["kafka"], running={"kafka": broker})  # type: ignore[dict-item]
     made = executor(monkeypatch, scenarios)
     recordings: Any = {"default": SimpleNamespace(name="default")}
-    struck: Any = SimpleNamespace(**{**vars(PLAN), "injected": SimpleNamespace(lane="kafka")})
+    struck: Any = SimpleNamespace(**{**vars(PLAN), "injected": SimpleNamespace(lane="kafka", line="")})
 
     before = made._run(PLAN, recordings)
     broker.dead = "Kafka broker 1 has ended: No space left on device"
