@@ -91,9 +91,7 @@ def module_of(path: Path) -> str:
     return ".".join(("streamproof", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
 
 
-@pytest.mark.parametrize(
-    "package", ["core", "config", "checkpoint", "connectors", "runtime", "replay", "doctor", "lab", "prove", "report", "cli"]
-)
+@pytest.mark.parametrize("package", sorted({package_of(path) for path in MODULES} - {"__init__"}))
 def test_no_modules_import_each_other_in_a_circle_not_even_for_their_types(package):
     modules = {module_of(path): path for path in MODULES if package_of(path) == package}
     graph = {
@@ -102,7 +100,7 @@ def test_no_modules_import_each_other_in_a_circle_not_even_for_their_types(packa
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
             for imported in _imported(node)
             for found in (imported, imported.rpartition(".")[0])
-            if found in modules
+            if found in modules and found != name
         }
         for name, path in modules.items()
     }
@@ -172,6 +170,63 @@ def test_nobody_asks_which_kind_of_operator_a_node_has(path):
     kinds = {name for name in named if name.startswith("streamproof.stream.operators")}
 
     assert not {name for name in kinds if not any(name == known or name.startswith(f"{known}.") for known in OF_EVERY_OPERATOR)}
+
+
+OF_EVERY_TWIN = {f"streamproof.prove.oracle.operators.{name}" for name in ("twin", "leaf", "twin_of")}
+"""What others may know of twins: what each of them answers, and how a call becomes one."""
+METHODS = {
+    node.name
+    for kind in ast.parse((SOURCE / "stream" / "stream.py").read_text(encoding="utf-8")).body
+    if isinstance(kind, ast.ClassDef) and kind.name in ("Stream", "WindowedStream")
+    for node in kind.body
+    if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and not node.decorator_list
+}
+MEAN_SOMETHING_ELSE = {
+    "report/svg.py": "an attribute of SVG",
+    "checkpoint/state.py": "what a state holds",
+    "runtime/summary.py": "what is open at the end of a run",
+}
+"""Modules in which a word is compared that is the name of a method too."""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nobody_asks_which_kind_of_operator_a_twin_is_of(path):
+    if name_of(path).startswith("prove/oracle/operators/"):
+        return
+    named = {name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for name in (*_imported(node), *_named(node))}
+    kinds = {name for name in named if name.startswith("streamproof.prove.oracle.operators.")}
+
+    assert not {name for name in kinds if not any(name == known or name.startswith(f"{known}.") for known in OF_EVERY_TWIN)}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nobody_decides_by_the_name_of_a_method_of_the_stream(path):
+    place = name_of(path)
+    if place.startswith(("stream/operators/", "prove/oracle/operators/")) or place in (*NAMES_KINDS, *MEAN_SOMETHING_ELSE):
+        return
+
+    assert not set(_compared(path.read_text(encoding="utf-8"))) & METHODS
+
+
+def test_a_comparison_with_a_name_is_seen_in_every_form():
+    forms = (
+        'call.method == "window"',
+        'call.method not in ("x", "window")',
+        "match call:\n    case 'window': pass",
+        'named["window"]',
+    )
+
+    assert [sorted({"window"} & set(_compared(text))) for text in forms] == [["window"], ["window"], ["window"], []]
+    assert {"window", "deduplicate", "union", "require", "aggregate"} <= METHODS
+
+
+def _compared(text: str) -> Iterator[str]:
+    """The texts that something is compared with, or matched against."""
+    for node in ast.walk(ast.parse(text)):
+        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+        sides += [node.value] if isinstance(node, ast.MatchValue) else []
+        for side in sides:
+            yield from (one.value for one in ast.walk(side) if isinstance(one, ast.Constant) and isinstance(one.value, str))
 
 
 def test_the_screen_of_a_run_knows_its_events_and_its_result_and_nothing_else_of_the_runtime():

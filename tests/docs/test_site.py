@@ -97,7 +97,7 @@ def test_the_watermark_of_the_picture_is_the_model_s(drawing):
     module = drawing("explanations")
     model, found = Watermark(module.LAG * 1_000_000), []
     for events in module.BATCHES:
-        model.saw(max(events) * 1_000_000)
+        model.saw({"": max(events) * 1_000_000})
         found.append(model.predicted_ms // 1_000)
 
     assert [batch.watermark for batch in module.batches()] == found

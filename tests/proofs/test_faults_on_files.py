@@ -33,7 +33,7 @@ FURTHER = (
 
 
 @pytest.mark.parametrize("faults", [FAULTS, pytest.param(FURTHER, marks=pytest.mark.full)], ids=["always", "further"])
-def test_the_job_comes_through_each_of_them(faults: tuple[str, ...], tmp_path: Path) -> None:
+def test_the_job_comes_through_each_of_them(faults: tuple[str, ...], tmp_path: Path, imported: set[str]) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
 
     proof = prove(job, only=",".join(f"*+{fault}*" for fault in faults))
@@ -43,6 +43,7 @@ def test_the_job_comes_through_each_of_them(faults: tuple[str, ...], tmp_path: P
     assert sorted(scenario["fault"] for scenario in tried) == sorted((*twice, *faults))
     assert all(scenario["fired"] for scenario in tried)
     assert proof, repr(proof)
+    assert not imported
 
 
 def on_a_full_disk(case: Case) -> ChildResult:

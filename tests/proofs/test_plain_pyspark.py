@@ -56,7 +56,7 @@ def proved(job: Plain, folder: Path, monkeypatch: pytest.MonkeyPatch, below: str
 
 
 @pytest.mark.parametrize("job", ALL, ids=lambda job: job.target)
-def test_a_job_that_was_not_written_for_us_passes_without_a_change(job, tmp_path, monkeypatch):
+def test_a_job_that_was_not_written_for_us_passes_without_a_change(job, tmp_path, monkeypatch, imported):
     proof = proved(job, tmp_path, monkeypatch, only=AROUND_A_COMMIT)
 
     assert proof.verdict == "pass", proof
@@ -64,6 +64,7 @@ def test_a_job_that_was_not_written_for_us_passes_without_a_change(job, tmp_path
     assert proof.report["judged_by"] == ["its own run without a fault over the same batches"]
     assert {one["name"] for one in proof.report["not_checked"]} >= {"late rows", "account", "state"}
     assert all(output["rows"] for output in proof.report["outputs"])
+    assert not imported
 
 
 SKIPPED = "publish/minutes.log@2:after"

@@ -9,14 +9,12 @@ from random_jobs.jobs import RandomJob
 from random_jobs.running import Left as Remains
 from streamproof.core.account import Account
 from streamproof.prove.artifacts.reading import OutputRow
-from streamproof.prove.oracle.arrived import Arrived, RowFate
-from streamproof.prove.oracle.asked import shape_asked
-from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, WindowContents, WindowKey
-from streamproof.prove.oracle.model import simulate
-from streamproof.prove.oracle.operators.ordered import OrderedDeduplication
-from streamproof.prove.oracle.operators.window import Windows
-from streamproof.prove.oracle.shape import QueryShape
-from streamproof.prove.oracle.windows import PlainGap
+from streamproof.prove.oracle.arrived import Arrived, BatchRead, RowFate
+from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
+from streamproof.prove.oracle.model import Tree, simulate
+from streamproof.prove.oracle.query import Query, query_asked
+from streamproof.prove.oracle.rows import WindowContents, WindowKey
+from streamproof.prove.oracle.trace import event_id
 from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
 from streamproof.prove.subjects.job.calls import calls_of
 
@@ -37,21 +35,20 @@ def differences(job: RandomJob, left: Remains) -> list[str]:
     for query, chain in job.chains.items():
         asked = calls[query]
         times = event_times_asked(left.config, asked.sources)
-        shape = shape_asked(query, asked, event_time_asked(left.config, asked.source), times)
-        twin = _Twin(job, chain, shape, asked.gap)
-        model = simulate(shape, twin.arrived, left.queries[query].batches, twin.traces_of_file)
+        tree = query_asked(query, asked, event_time_asked(left.config, asked.sources[0]), times)
+        twin = _Twin(job, chain, tree)
+        model = simulate(tree, twin.arrived, left.queries[query].batches, twin.traces_of_file)
         found += [f"{query}: {said}" for said in _of_query(twin, model, left, query)]
         if left.batch is not None:
-            found += [f"{query}, as a batch: {said}" for said in _of_batch(twin, shape, left, query)]
+            found += [f"{query}, as a batch: {said}" for said in _of_batch(twin, tree, left, query)]
     return found
 
 
 class _Twin:
     """The rows of a chain, in plain Python."""
 
-    def __init__(self, job: RandomJob, chain: Chain, shape: QueryShape, gap: PlainGap | None) -> None:
-        by, key, order_by = shape.by, shape.deduplicate or (), shape.order_by
-        self.job, self.chain, self.by = job, chain, by
+    def __init__(self, job: RandomJob, chain: Chain, query: Query) -> None:
+        self.job, self.chain, self.by = job, chain, query.grouped.by if query.grouped is not None else ()
         self.rows: dict[str, Row] = {}
         self.reasons: dict[str, str | None] = {}
         self.arrived: dict[str, Arrived] = {}
@@ -66,12 +63,10 @@ class _Twin:
                 self.arrived[trace] = Arrived(trace, RowFate(found.fate), found.reason, source=source)
             else:
                 self.rows[trace] = found
-                of_key = tuple(found[name] for name in key) if key else None
-                order = found[order_by] if order_by is not None else None
-                own = gap.judged(found[gap.column]) if gap is not None else None
-                assert not isinstance(own, str), f"the chain lets a row through: {own}"
-                of_window = tuple(found[name] for name in by)
-                self.arrived[trace] = Arrived(trace, RowFate.PASSED, None, found["ts"], of_window, of_key, source, order, own)
+                values = {name: found[name] for name in query.columns}
+                refused = query.way_of(read_from).refuses(values)
+                assert refused is None, f"the chain lets a row through: {refused}"
+                self.arrived[trace] = Arrived(trace, RowFate.PASSED, None, found["ts"], values, source)
 
     def _behind(self, read: Row | None, source: str) -> Row | Left:
         """A record after what the source and the row-wise calls do; what the source says of a torn line is its own affair."""
@@ -96,13 +91,11 @@ class _Twin:
             rows.append(self.chain.row_of_window(by, key[1], contents.end_us, held, (revisions or {}).get(key, 0)))
         return rows
 
-    def late(self, outcome: BatchOutcome, size_us: int | None) -> list[Row]:
+    def late(self, outcome: BatchOutcome) -> list[Row]:
         """The late rows of a batch; where windows overlap, with the window that each is late for."""
-        rows = [{**self.rows[trace], "reason": LATE} for trace in outcome.late]
-        if not outcome.late_ends or size_us is None:
-            return rows
-        ends = zip(rows, outcome.late_ends, strict=True)
-        return [{**row, "window_start": end - size_us, "window_end": end} for row, end in ends]
+        late = [(trace, row.values) for row in outcome.side("late") for trace in row.traces]
+        bounds = [{name: values[name] for name in ("window_start", "window_end") if name in values} for _, values in late]
+        return [{**self.rows[trace], "reason": LATE, **of} for (trace, _), of in zip(late, bounds, strict=True)]
 
     def rejected(self, outcome: BatchOutcome) -> list[Row]:
         """The rejected lines of a batch with their reasons, where these are ours to know."""
@@ -113,16 +106,15 @@ def _of_query(twin: _Twin, model: Expectation, left: Remains, query: str) -> Ite
     history, sides = left.queries[query], left.sides[query]
     if model.ambiguous:
         yield f"the generator made keys that are ambiguous, {model.ambiguous[:_SHOWN]}"
-    size_us = model.shape.window.at_least_us if model.shape.window is not None else None
     for outcome in model.batches:
         number = outcome.batch
         if outcome.read.effective and outcome.predicted_ms != outcome.read.watermark_ms:
             yield f"batch {number}: the watermark is {outcome.read.watermark_ms}, the twin says {outcome.predicted_ms}"
         wanted = {query: twin.emitted(outcome)}
         if "late" in sides:
-            wanted[sides["late"]] = twin.late(outcome, size_us)
+            wanted[sides["late"]] = twin.late(outcome)
         if "duplicate" in sides:
-            wanted[sides["duplicate"]] = [{**twin.rows[event], "reason": AGAIN} for event in outcome.duplicates]
+            wanted[sides["duplicate"]] = [{**twin.rows[event_id(trace)], "reason": AGAIN} for trace in outcome.left_by("duplicate")]
         if "rejected" in sides:
             wanted[sides["rejected"]] = twin.rejected(outcome)
         for output, rows in wanted.items():
@@ -135,7 +127,7 @@ def _of_query(twin: _Twin, model: Expectation, left: Remains, query: str) -> Ite
             yield f"batch {number}: there is no manifest"
             continue
         counts = {name: manifest.counts.get(name, 0) for name in COUNTS}
-        expected = _counts(outcome, windowed=model.shape.window is not None)
+        expected = _counts(outcome)
         yield from (
             f"batch {number}: {name} is {counts[name]}, the twin says {expected[name]}"
             for name in COUNTS
@@ -150,26 +142,16 @@ def _of_query(twin: _Twin, model: Expectation, left: Remains, query: str) -> Ite
     yield from damaged
 
 
-def _of_batch(twin: _Twin, shape: QueryShape, left: Remains, query: str) -> Iterator[str]:
+def _of_batch(twin: _Twin, tree: Query, left: Remains, query: str) -> Iterator[str]:
     """The same job as a batch: nothing is late, every window has ended, copies are dropped however late they come."""
     assert left.batch is not None
     passed = [record for record in twin.arrived.values() if record.fate is RowFate.PASSED]
-    kept = list({record.dedup: record for record in reversed(passed)}.values()) if shape.deduplicate else passed
-    if shape.order_by is not None:
-        ordered = OrderedDeduplication(shape.horizon_us, shape.keep == "last")
-        ordered.add(passed)
-        kept, _ = ordered.due(_END_OF_TIME)
-        if ordered.ambiguous:
-            return
+    states = Tree(tree)
+    outcome = BatchOutcome(BatchRead(0, 0), 0, 0, output=tree.output, steps=states.walk(passed, -_END_OF_TIME, _END_OF_TIME))
+    if any(node.twin.order is not None and states.states[node].held().ambiguous for node in tree.keeping):
+        return
     fates = Counter(record.fate for record in twin.arrived.values())
-    emitted, expanded = len(kept), 0
-    wanted: list[Row] = [twin.rows[record.trace] for record in kept]
-    if shape.window is not None:
-        windows = Windows(shape.window)
-        pairs = windows.pairs(kept)
-        windows.add(pairs)
-        emitted, expanded = len(pairs), len(pairs) - len(kept)
-        wanted = twin.of_windows(windows.frozen())
+    wanted, taken_before = twin.emitted(outcome), len(outcome.left_by("duplicate"))
     yield from _unlike(wanted, [row.values for row in left.batch_rows[query]])
     late = left.sides[query].get("late")
     yield from _unlike([], [row.values for row in left.batch_rows[late]] if late else [])
@@ -177,27 +159,27 @@ def _of_batch(twin: _Twin, shape: QueryShape, left: Remains, query: str) -> Iter
     if again:
         # Which of them stays is another one here than in the stream, and where different events share a key that can be seen.
         dropped = len(left.batch_rows[again])
-        if dropped != len(passed) - len(kept):
-            yield f"{dropped} rows are in {again}, the twin has dropped {len(passed) - len(kept)}"
+        if dropped != taken_before:
+            yield f"{dropped} rows are in {again}, the twin has dropped {taken_before}"
     expected = Account(
-        emitted=emitted,
+        emitted=outcome.out.emitted,
         rejected=fates[RowFate.REJECTED],
         filtered=fates[RowFate.FILTERED],
-        duplicate=len(passed) - len(kept),
+        duplicate=taken_before,
     )
-    account = next(each for each in left.batch.accounts if each.query == query)
+    account, expanded = next(each for each in left.batch.accounts if each.query == query), len(outcome.expanded)
     if (account.account, account.expanded) != (expected, expanded):
         yield f"the account is {account.account} and {account.expanded} further windows, the twin says {expected} and {expanded}"
 
 
-def _counts(outcome: BatchOutcome, *, windowed: bool) -> Mapping[str, int]:
+def _counts(outcome: BatchOutcome) -> Mapping[str, int]:
     return {
         "input": len(outcome.traces),
         "expanded": len(outcome.expanded),
-        "emitted": outcome.newly_emitted if windowed else len(outcome.kept),
-        "late": len(outcome.late),
+        "emitted": outcome.out.emitted,
+        "late": len(outcome.left_by("late")),
         "rejected": len(outcome.rejected),
-        "duplicate": len(outcome.duplicates),
+        "duplicate": len(outcome.left_by("duplicate")),
         "filtered": len(outcome.filtered),
     }
 

@@ -9,8 +9,9 @@ from pyspark.sql import functions as F
 
 from streamproof.config import FilesSource
 from streamproof.prove.oracle.arrived import BatchRead
-from streamproof.prove.oracle.asked import Asked, AskedTime, shape_asked
+from streamproof.prove.oracle.asked import Asked, AskedTime
 from streamproof.prove.oracle.model import simulate
+from streamproof.prove.oracle.query import query_asked
 from streamproof.prove.scenario.generate import Event, Kind, record_of
 from streamproof.prove.subjects.job.arrivals import Arrivals
 from streamproof.prove.subjects.job.plain_rows import plain_rows
@@ -41,14 +42,16 @@ def doubled(rows: DataFrame) -> DataFrame:
     return rows.withColumn("amount", 2 * F.col("amount"))
 
 
+WINDOW: Any = {"window": tumbling("30 seconds"), "by": "client", "allowed_lateness": "0 seconds", "emit": "final"}
+
+
 def asked() -> Asked:
     return (
         Asked("s")
         .then("require", conditions={"positive": F.col("amount") > 0, "big": "amount < 1000"})
         .then("filter", condition="client IS NULL OR client <> 'skip'", name="no skip")
         .then("transform", function=doubled)
-        .then("window", window=tumbling("30 seconds"), by="client", allowed_lateness="0 seconds", emit="final")
-        .then("aggregate", aggregates={"total": F.sum("amount")})
+        .then("window", **WINDOW, aggregates={"total": F.sum("amount")})
     )
 
 
@@ -59,8 +62,8 @@ def event(trace: str, texts: tuple[str, ...]) -> Event:
 @pytest.fixture
 def arrivals(spark: SparkSession, tmp_path: Path) -> Arrivals:
     rows = plain_rows(spark.newSession(), [event(*row) for row in ROWS.items()], SOURCE, "ts", tmp_path / "offered.json")
-    shape = shape_asked("totals", asked(), AskedTime("ts", "0 seconds"))
-    return Arrivals(asked(), shape, {asked().source: rows}, [event("e-7", ROWS["e-1"])])
+    query = query_asked("totals", asked(), AskedTime("ts", "0 seconds"))
+    return Arrivals(query, {"s": rows}, [event("e-7", ROWS["e-1"])])
 
 
 def test_each_event_goes_where_the_user_s_conditions_send_it(arrivals: Arrivals) -> None:
@@ -75,7 +78,7 @@ def test_each_event_goes_where_the_user_s_conditions_send_it(arrivals: Arrivals)
         "e-6": ("filtered", "no skip"),
         "e-7": ("rejected", None),
     }
-    assert (arrivals.arrived["e-3"].by, arrivals.arrived["e-3"].time_us) == ((None,), 40 * SECOND)
+    assert (tuple(arrivals.arrived["e-3"].values.values()), arrivals.arrived["e-3"].time_us) == ((None,), 40 * SECOND)
 
 
 def test_rows_have_the_values_behind_the_transform_nested_ones_too(arrivals: Arrivals) -> None:
@@ -87,7 +90,7 @@ def test_rows_have_the_values_behind_the_transform_nested_ones_too(arrivals: Arr
 
 def test_windows_are_aggregated_over_the_events_that_the_model_has_in_them(arrivals: Arrivals) -> None:
     reads = [BatchRead(0, 0, files=("f",)), BatchRead(1, 90_000)]
-    model = simulate(arrivals.shape, arrivals.arrived, reads, {"f": list(ROWS)})
+    model = simulate(arrivals.query, arrivals.arrived, reads, {"f": list(ROWS)})
 
     assert {key: row["total"] for (key, _), row in arrivals.batch_result(model).items()} == {
         (("a",), 0): 60.0,

@@ -10,13 +10,13 @@ from full_tables import full
 from spark.small_job import WINDOWED, Binding
 from streamproof import _jvm
 from streamproof.config import load
+from streamproof.core.sides import DUPLICATE, LATE, REJECTED
 from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.rows.doors import SideDoors
 from streamproof.runtime.rows.tally import tallied
 from streamproof.runtime.start.plan import reads
 from streamproof.stream.graph import build
 from streamproof.stream.names import DUE
-from streamproof.stream.outputs import SideKind
 
 COMPILED = 8_000
 """Bytes of a method above which HotSpot interprets it for ever (its DontCompileHugeMethods)."""
@@ -64,7 +64,7 @@ def methods(job, query: str, *, trace: bool) -> list[int]:
     bound = bind(load(job.folder))
     root = bound.outputs.main[query]
     jvm_doors = _jvm.Doors(spark, str(job.folder / "checkpoint"), "run")
-    doors = SideDoors(jvm_doors, {kind: str(job.folder / kind) for kind in SideKind})
+    doors = SideDoors(jvm_doors, {side: str(job.folder / str(side)) for side in (LATE, REJECTED, DUPLICATE)})
     built = build(root, reads(bound.query(query), spark, doors, stream=False, trace=trace), doors).rows
     planned = tallied(built, jvm_doors, query, sums=root.stateful).rows
     stages = stages_of(planned)

@@ -17,10 +17,10 @@ from streamproof.config import load
 from streamproof.core.account import Account
 from streamproof.core.clock import to_micros
 from streamproof.errors import JobDefinitionError, PlanChanged
-from streamproof.prove.oracle.arrived import Arrived
-from streamproof.prove.oracle.asked import plain_window
-from streamproof.prove.oracle.operators.window import Windows
+from streamproof.prove.oracle.open_windows import Windows
+from streamproof.prove.oracle.rows import Row
 from streamproof.prove.oracle.windows import PlainGap
+from streamproof.prove.oracle.windows.written import plain_window
 from streamproof.replay.bounded.run import run_bounded
 from streamproof.stream.windows import Window
 from streamproof.stream.windows.gap import Gap
@@ -65,9 +65,9 @@ def test_spark_and_the_twin_merge_alike_whatever_comes_first(spark: SparkSession
     grouped = window.grouped(window.placed(rows, "ts"), "ts", ("id",)).agg(F.count("*").alias("n"))
     found = {tuple(row) for row in grouped.select("id", F.unix_micros(window.start), F.unix_micros(window.end), "n").collect()}
 
-    twin = Windows(plain_window(window))
+    twin = Windows(plain_window(window), ("id",))
     for number, (key, at, own) in enumerate(events):
-        twin.add(twin.pairs([Arrived(f"e-{number}", time_us=at, by=(key,), gap_us=own * SECOND)]))
+        twin.add(twin.pairs([Row((f"e-{number}",), at, {"id": key, "own": own})]))
 
     expected = {(key[0][0], key[1], contents.end_us, contents.count) for key, contents in twin.frozen().items()}
     assert found == expected

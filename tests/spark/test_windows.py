@@ -12,8 +12,8 @@ import streamproof as sp
 from streamproof.core.clock import to_micros
 from streamproof.core.randomness import Seeded
 from streamproof.errors import JobDefinitionError
-from streamproof.prove.oracle.asked import plain_window
 from streamproof.prove.oracle.windows import PlainWindow
+from streamproof.prove.oracle.windows.written import plain_window
 from streamproof.stream.windows import Window
 
 ZONES = (

@@ -66,7 +66,7 @@ def check(
     from streamproof.connectors.extras import library
 
     library("httpx", "registry", "The check of schemas")
-    from streamproof._jvm import PRODUCTION_JAR, jars
+    from streamproof._jvm import jars, production_jar
     from streamproof.connectors.registry.client import RegisteredSchema, Registry
     from streamproof.connectors.registry.compatibility import class_path, compared
     from streamproof.runtime.spark.environment import find_java, spark_jars
@@ -79,7 +79,7 @@ def check(
         return 0
     java = find_java().command if type_ == "AVRO" else ""
     found = compared(
-        asked, subject, RegisteredSchema(type_, fresh), level, java=java, jars=class_path(spark_jars(), str(PRODUCTION_JAR))
+        asked, subject, RegisteredSchema(type_, fresh), level, java=java, jars=class_path(spark_jars(), str(production_jar()))
     )
     _print(found, new)
     return 0 if found.compatible else 1
@@ -96,12 +96,12 @@ def _read(new: Path) -> tuple[str, str]:
 
 def _level(written: str) -> str:
     from streamproof.config.problems import did_you_mean, one_of
+    from streamproof.connectors.registry.compatibility import LEVELS
 
-    levels = ("none", *(f"{way}{more}" for way in ("backward", "forward", "full") for more in ("", "_transitive")))
     level = written.lower().replace("-", "_")
-    if level not in levels:
+    if level not in LEVELS:
         raise ConfigurationError(
-            f'--compatibility is "{written}".{did_you_mean(level, levels)}', required=f"It must be {one_of(levels)}."
+            f'--compatibility is "{written}".{did_you_mean(level, LEVELS)}', required=f"It must be {one_of(LEVELS)}."
         )
     return level
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streamproof.core.paths import display
+from streamproof.core.sides import BY_METHOD
 from streamproof.errors import ConfigurationError
-
-_SIDES = ("late", "rejected", "duplicates")
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def _function(node: ast.FunctionDef) -> JobFunction:
         parameters=tuple(argument.arg for argument in arguments),
         is_job=any(_last_name(decorator) == "job" for decorator in node.decorator_list),
         outputs=None if returned is None else tuple(returned),
-        main_outputs=tuple(name for name, value in (returned or {}).items() if _last_name(value) not in _SIDES),
+        main_outputs=tuple(name for name, value in (returned or {}).items() if _last_name(value) not in BY_METHOD),
     )
 
 

@@ -11,7 +11,7 @@ from streamproof.core import rejections
 from streamproof.core.clock import LAST_MICROS
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import ConfigurationError
-from streamproof.stream.doors import Doors
+from streamproof.stream.doors import SourceDoors
 from streamproof.stream.names import CORRUPT, INSTANT, ORIGINAL, PROBLEM
 from streamproof.stream.problems import column_error
 
@@ -29,7 +29,7 @@ _IN_QUOTES = "decimal(38,9)"
 _TICKS = {"seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
 
 
-def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: Doors) -> DataFrame:
+def accepted(rows: DataFrame, name: str, source: "SourceConfig", doors: SourceDoors) -> DataFrame:
     """The rows that parse and have a usable event time, the event-time column as TIMESTAMP; the others leave by the door.
 
     Raises

@@ -17,8 +17,6 @@ from streamproof.lab.answering import by_http
 from streamproof.lab.process import Process
 from streamproof.lab.service import SingleProcess
 
-MODES = ("well", "429", "500", "403", "401", "hangs-after-work", "hangs-before-work")
-
 
 @dataclass
 class PaymentsApi(SingleProcess):
@@ -41,7 +39,9 @@ class PaymentsApi(SingleProcess):
         self._run(Process("payments API", command, self.folder / "api.log"))
 
     def behave(self, mode: str, times: int, *, key: str | None = None) -> None:
-        """So many of the next calls, of one key or of any, meet it in a mode of `MODES`."""
+        """So many of the next calls, of one key or of any, meet it so: "well", answered with a status such as "429", "hangs-before-work" or
+        "hangs-after-work".
+        """
         told = json.dumps({"mode": mode, "times": times, "key": key}).encode()
         with urlopen(Request(f"{self.url}/_behave", data=told, method="POST")):  # noqa: S310
             pass

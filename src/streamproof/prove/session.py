@@ -193,7 +193,6 @@ class Session:
         self._engine = engine
         limits = guard.Limits(allowed, apart.folders(), own_network=apart.has_own_network())
         java_kept = engine.keep(limits)
-        guard.allow_in_workers(engine.spark.sparkContext, limits)
         made.result()
         self.tell(
             events.Started(

@@ -11,13 +11,13 @@ from streamproof.core.durations import micros_of
 from streamproof.core.ends import End
 from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
+from streamproof.core.sides import DUPLICATE, REJECTED
 from streamproof.runtime.batch.staging import WRITTEN_COPIES
 from streamproof.runtime.binding.several_queries import prices
 from streamproof.runtime.watching import events
 from streamproof.runtime.watching.events import Emitter, QueryEnded
 from streamproof.runtime.watching.lag import lag_of
 from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
-from streamproof.stream.outputs import SideKind
 
 if TYPE_CHECKING:
     from streamproof.runtime.batch.protocol import BatchProtocol
@@ -100,7 +100,7 @@ def _end_of(query: "RunningQuery") -> _End:
     open_are = "" if last is None else last.open_are
     opened = _opened(protocol, newest) if open_are and newest is not None else OpenWindows(0, 0, None)
     done, until = protocol.done, None if opened.latest_end_us is None else from_micros(opened.latest_end_us)
-    account = account_of(query.name, newest, opened, sinks.sides.get(SideKind.DUPLICATE, ""))
+    account = account_of(query.name, newest, opened, sinks.sides.get(DUPLICATE, ""))
     event = QueryEnded(
         query=query.name,
         batches=done.batches,
@@ -134,7 +134,7 @@ def _outputs(bound: "BoundJob", query: "RunningQuery") -> list[OutputResult]:
     found, done = [], query.protocol.done
     for output, sink in query.protocol.query.sinks.by_name.items():
         place = bound.places[output]
-        reasons = dict(done.reasons) if place.kind == "rejected" else {}
+        reasons = done.reasons_of(place.side) if place.side is not None and place.side.kind == REJECTED.kind else {}
         found.append(OutputResult(output, place.where, place.shown_format, done.rows[output], sink.guarantee, reasons))
     return found
 

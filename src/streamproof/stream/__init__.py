@@ -1,7 +1,8 @@
 """The stream vocabulary: jobs as plain functions from named streams to named outputs."""
 
 from streamproof.stream.job import Job, job
-from streamproof.stream.outputs import Outputs, SideKind, SideOutput
+from streamproof.stream.outputs import Outputs
+from streamproof.stream.side_output import SideOutput
 from streamproof.stream.stream import Stream, WindowedStream
 from streamproof.stream.windows import (
     Calendar,
@@ -27,7 +28,6 @@ __all__ = [
     "Outputs",
     "Session",
     "Shifts",
-    "SideKind",
     "SideOutput",
     "Stream",
     "Tumbling",

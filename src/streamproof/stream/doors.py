@@ -5,12 +5,21 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+    from streamproof.core.sides import Side
 
-class Doors(Protocol):
-    """In production records go to side files; in an oracle they are collected."""
+
+class SourceDoors(Protocol):
+    """What the reading of a source asks for."""
 
     def clock(self) -> "Column":
         """The batch's own timestamp (bigint, microseconds)."""
+
+    def reject(self, rows: "DataFrame", reason: "Column") -> "DataFrame":
+        """Lets rows pass whose reason is null."""
+
+
+class Doors(SourceDoors, Protocol):
+    """In production records go to side files; in an oracle they are collected."""
 
     def batch(self) -> "Column":
         """The number of the running batch (bigint)."""
@@ -18,8 +27,16 @@ class Doors(Protocol):
     def bound(self) -> "Column":
         """The first instant above the late bound (bigint, microseconds)."""
 
-    def reject(self, rows: "DataFrame", reason: "Column") -> "DataFrame":
-        """Lets rows pass whose reason is null."""
+    def divert(self, rows: "DataFrame", side: "Side", leaves: "Column", payload: "Column", reason: "Column") -> "DataFrame":
+        """Lets rows pass for which `leaves` is false; the others leave by a side output.
+
+        Parameters
+        ----------
+        payload
+            What is written of a row (struct); all that leave by one side output become rows of one table.
+        reason
+            Why a row leaves (string), by which the account counts them.
+        """
 
     def drop(self, rows: "DataFrame", keep: "Column", name: str) -> "DataFrame":
         """Lets rows pass for which `keep` is true; counts the others under the name."""

@@ -2,10 +2,16 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from streamproof.stream.operators.operator import Mention
+
+@dataclass(frozen=True)
+class Mention:
+    """What an operator says of columns: names of them (`exact`), or conditions and aggregates that have them in them."""
+
+    where: str
+    columns: Sequence[Any]
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class Known:
 class Look(Protocol):
     """Looks at what operators name, where there is no Spark; what is wrong, and what could not be looked at, it keeps."""
 
-    def mentions(self, mentions: "Sequence[Mention]", known: Known) -> None:
+    def mentions(self, mentions: Sequence[Mention], known: Known) -> None:
         """Holds what an operator mentions against the columns."""
 
     def text(self, where: str, text: str, known: Known, *, besides: Iterable[str] = ()) -> None:

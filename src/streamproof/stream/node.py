@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from streamproof.core.account import PLACES
+from streamproof.core.sides import Side
 from streamproof.stream.operators.operator import Operator, RowWise, Stateful
 
 if TYPE_CHECKING:
@@ -68,6 +70,13 @@ class Node:
     def sources(self) -> tuple[str, ...]:
         """The names of all sources, in the order in which Spark numbers them."""
         return tuple(node.source for node in self.walk() if node.source)
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The side outputs of all operators, in the order in which the account shows their places."""
+        found = dict.fromkeys(side for operator in self.operators for side in operator.sides)
+        places = list(PLACES)
+        return tuple(sorted(found, key=lambda side: places.index(side.kind) if side.kind in PLACES else len(places)))
 
     @property
     def keeping(self) -> tuple[Stateful, ...]:

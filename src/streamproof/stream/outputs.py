@@ -1,31 +1,12 @@
 """What a job returns: main outputs and the side outputs it names."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING
 
+from streamproof.core.sides import REJECTED, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.node import Node
-
-if TYPE_CHECKING:
-    from streamproof.stream.stream import Stream
-
-
-class SideKind(StrEnum):
-    """Why a record left the main path."""
-
-    LATE = "late"
-    REJECTED = "rejected"
-    DUPLICATE = "duplicate"
-
-
-@dataclass(frozen=True)
-class SideOutput:
-    """The records that leave a stream by its side: `stream.late`, `stream.rejected`, `stream.duplicates`."""
-
-    kind: SideKind
-    node: Node
+from streamproof.stream.side_output import SideOutput
+from streamproof.stream.stream import Stream, WindowedStream
 
 
 class Outputs:
@@ -38,9 +19,7 @@ class Outputs:
         main outputs.
     """
 
-    def __init__(self, **outputs: "Stream | SideOutput") -> None:
-        from streamproof.stream.stream import Stream, WindowedStream
-
+    def __init__(self, **outputs: Stream | SideOutput) -> None:
         self.main: Mapping[str, Node] = {name: value.node for name, value in outputs.items() if isinstance(value, Stream)}
         self.side: Mapping[str, SideOutput] = {name: value for name, value in outputs.items() if isinstance(value, SideOutput)}
         for name, value in outputs.items():
@@ -60,29 +39,28 @@ class Outputs:
         for name, side in self.side.items():
             if not any(_belongs(side, root) for root in self.main.values()):
                 raise JobDefinitionError(
-                    f"Outputs({name}=...) is the {side.kind} output of a stream that no main output is made from.",
+                    f"Outputs({name}=...) is the {side.side.said} output of a stream that no main output is made from.",
                     remedy="Return the stream as a main output too, or take the side output from one that is returned.",
                 )
 
-    def sides_of(self, query: str) -> dict[SideKind, str]:
-        """The side outputs that the query of a main output delivers: kind to name.
+    def sides_of(self, query: str) -> dict[Side, str]:
+        """The side outputs that the query of a main output delivers, with the name of each.
 
         Late and duplicate rows belong to one query; rejected ones, which are the same for all queries with the same steps, are delivered
         by the first query they belong to (R14).
         """
         root = self.main[query]
-        found: dict[SideKind, str] = {}
-        for name, side in self.side.items():
-            owner = next(main for main, candidate in self.main.items() if _belongs(side, candidate))
-            if owner == query and _belongs(side, root):
-                if side.kind in found:
-                    raise JobDefinitionError(
-                        f"The outputs {found[side.kind]} and {name} are both the {side.kind} output of {query}."
-                    )
-                found[side.kind] = name
+        found: dict[Side, str] = {}
+        for name, taken in self.side.items():
+            owner = next(main for main, candidate in self.main.items() if _belongs(taken, candidate))
+            if owner == query and _belongs(taken, root):
+                side = taken.side
+                if side in found:
+                    raise JobDefinitionError(f"The outputs {found[side]} and {name} are both the {side.said} output of {query}.")
+                found[side] = name
         return found
 
 
 def _belongs(side: SideOutput, root: Node) -> bool:
     """Whether the stream that a side output is taken from leads to an output; of rejected ones any stream on the way, of others the last."""
-    return side.node is root or (side.kind is SideKind.REJECTED and any(side.node is node for node in root.walk()))
+    return side.node is root or (side.side == REJECTED and any(side.node is node for node in root.walk()))

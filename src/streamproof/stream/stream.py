@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.durations import parse_duration
+from streamproof.core.sides import DUPLICATE, LATE, REJECTED
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates import Declared
 from streamproof.stream.emissions import Emission
@@ -16,7 +17,7 @@ from streamproof.stream.operators.operator import Stateful
 from streamproof.stream.operators.ordered import OrderedDeduplicate, require_ordered
 from streamproof.stream.operators.union import require_possible
 from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind, require_plain
-from streamproof.stream.outputs import SideKind, SideOutput
+from streamproof.stream.side_output import SideOutput
 from streamproof.stream.windows import Window
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ class Stream:
     @property
     def rejected(self) -> SideOutput:
         """The rows that could not be parsed, had no usable event time or gap, or failed a requirement, with `reason` and `original`."""
-        return SideOutput(SideKind.REJECTED, self.node)
+        return SideOutput(REJECTED, self.node)
 
     @property
     def late(self) -> SideOutput:
@@ -217,7 +218,7 @@ class Stream:
                 "A stream without a window or deduplication has no late rows: nothing is dropped by time.",
                 remedy="Leave it out. Where a window or deduplicate() follows, take .late from the stream after that, the one that the job returns.",
             )
-        return SideOutput(SideKind.LATE, self.node)
+        return SideOutput(LATE, self.node)
 
     @property
     def duplicates(self) -> SideOutput:
@@ -237,7 +238,7 @@ class Stream:
                 "A stream without deduplicate() has no duplicates: no row is dropped for its key.",
                 remedy="Leave it out. Where deduplicate() follows, take .duplicates from the stream after that, the one that the job returns.",
             )
-        return SideOutput(SideKind.DUPLICATE, self.node)
+        return SideOutput(DUPLICATE, self.node)
 
     def _has(self, kind: type[Stateful]) -> bool:
         return any(isinstance(operator, kind) for operator in self.node.keeping)

@@ -76,6 +76,22 @@ def test_a_column_of_a_line_of_text_that_no_folder_names(streamproof, my_job, ja
     assert "no folder of the path names the column" in result.out
 
 
+def test_a_side_output_that_the_job_does_not_return_can_be_bound_by_its_default_name(streamproof, my_job, java):
+    edit(
+        my_job / "job.py",
+        "Outputs(exposure=exposure, late=exposure.late, rejected=checked.rejected)",
+        "Outputs(raw=trades, exposure=exposure)",
+    )
+    edit(my_job / "streamproof.toml", "[sink.late]", "[sink.exposure_late]")
+    with (my_job / "streamproof.toml").open("a") as file:
+        for name in ("raw", "exposure_rejected"):
+            file.write(f'[sink.{name}]\nconnector = "files"\npath = "more/{name}"\nformat = "json"\n')
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 0, result.out
+
+
 SEVERAL = """[sink.exposure.folder]
 connector = "files"
 path = "out/exposure"
@@ -160,14 +176,14 @@ def test_a_java_home_without_java(streamproof, my_job, java):
     assert "No Java found (JAVA_HOME=" in streamproof("check", "my_job").out
 
 
-@pytest.mark.parametrize("version", ["4.2.1", "5.0.0"])
+@pytest.mark.parametrize("version", ["3.5.9", "4.4.0"])
 def test_another_spark(streamproof, my_job, java, monkeypatch, version):
     monkeypatch.setattr("importlib.metadata.version", lambda name: version)
 
     result = streamproof("check", "my_job")
 
     assert result.code == 2
-    assert f"PySpark {version} found; a job written with Streamproof needs 4.3" in result.out
+    assert f"PySpark {version} found; a job written with Streamproof needs 4.0, 4.1, 4.2 or 4.3." in result.out
     assert "\n1 of " in result.out, "the job is not called on it, and not complained of"
 
 

@@ -2,39 +2,118 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 from streamproof.core.verdict import Verdict
-from streamproof.prove.artifacts.history import History, OutputHistory, OutputRow, QueryHistory, QueryView, StateContents
+from streamproof.prove.artifacts.history import (
+    History,
+    OperatorState,
+    OutputHistory,
+    OutputRow,
+    QueryHistory,
+    QueryView,
+    StateContents,
+)
 from streamproof.prove.artifacts.reading import readings
 from streamproof.prove.checkers import CheckResult, Finding, registry, run_checker
 from streamproof.prove.oracle.arrived import Arrived, BatchRead
 from streamproof.prove.oracle.asked import Asked, AskedTime
-from streamproof.prove.oracle.expectation import Expectation
+from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.model import simulate
-from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.query import Clock, Query, twins_of
 from streamproof.prove.oracle.trace import event_id
 from streamproof.prove.oracle.watermark import Watermark
-from streamproof.prove.oracle.windows import PlainTumbling
+from streamproof.prove.oracle.windows import PlainTumbling, PlainWindow
 from streamproof.prove.scenario.generate import Event, Kind
 from streamproof.prove.scenario.offered import Offered
 from streamproof.prove.scenario.scenario import Expect
 
 SECOND = 1_000_000
-WINDOW = QueryShape("totals", "ts", 10 * SECOND, PlainTumbling(30 * SECOND), ("client",), ("total",))
+
+
+@dataclass(frozen=True)
+class Level:
+    """A window before another one."""
+
+    window: PlainWindow
+    by: tuple[str, ...] = ()
+    aggregates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A query in few words: what tests ask for, in microseconds. Rows go through a requirement and a filter, then a deduplication, then windows."""
+
+    name: str
+    event_time_column: str | None = None
+    delay_us: int = 0
+    window: PlainWindow | None = None
+    by: tuple[str, ...] = ()
+    aggregates: tuple[str, ...] = ()
+    deduplicate: tuple[str, ...] | None = None
+    within_us: int | None = None
+    max_future_us: int | None = None
+    emit: str = "final"
+    lateness_us: int = 0
+    clocks: Mapping[str, Clock] = field(default_factory=dict)
+    before: Level | None = None
+    order_by: str | None = None
+    keep: str | None = None
+
+    @property
+    def stateful(self) -> bool:
+        return self.window is not None or self.deduplicate is not None
+
+    @property
+    def revised(self) -> bool:
+        return self.emit != "final"
+
+    @property
+    def asked(self) -> Asked:
+        """The calls that it is asked for by."""
+        first, *others = self.clocks or ("s",)
+        asked = Asked(first)
+        for source in others:
+            asked = asked.then("union", Asked(source))
+        asked = asked.then("require", conditions={"positive": "total > 0"}).then("filter", condition="true", name="small")
+        if self.deduplicate is not None:
+            within = None if self.within_us is None else timedelta(microseconds=self.within_us)
+            asked = asked.then("deduplicate", key=self.deduplicate, within=within, order_by=self.order_by, keep=self.keep)
+        if self.before is not None:
+            asked = self._cut(asked, self.before, "final")
+        return asked if self.window is None else self._cut(asked, Level(self.window, self.by, self.aggregates), self.emit)
+
+    def _cut(self, asked: Asked, level: Level, emit: str) -> Asked:
+        lateness = timedelta(microseconds=self.lateness_us)
+        aggregates = dict.fromkeys(level.aggregates, 1)
+        return asked.then("window", window=level.window, by=level.by, allowed_lateness=lateness, emit=emit, aggregates=aggregates)
+
+    @property
+    def query(self) -> Query:
+        clocks = self.clocks or {"": Clock(self.delay_us, self.max_future_us)}
+        return Query(self.name, twins_of(self.asked), clocks, self.event_time_column)
+
+
+WINDOW = Shape("totals", "ts", 10 * SECOND, PlainTumbling(30 * SECOND), ("client",), ("total",))
 ONCE = replace(WINDOW, deduplicate=("id",))
 DEDUPLICATED = replace(ONCE, window=None, by=(), aggregates=())
 EARLY = replace(WINDOW, emit="early")
 CORRECTED = replace(WINDOW, emit="corrections", delay_us=80 * SECOND, lateness_us=70 * SECOND)
-PLAIN = QueryShape("rows", "ts")
+PLAIN = Shape("rows", "ts")
 FILE = "batch=000003/part-00000-bbbb.parquet"
 
 
 def at(trace: str, second: float, client: str = "a", *, fate: str = "passed", key: str | None = None) -> Arrived:
     """A record with its event time in seconds after 1970; its deduplication key is its event id unless another is given."""
     reason = {"rejected": "total > 0", "filtered": "small"}.get(fate)
-    return Arrived(trace, fate, reason, int(second * SECOND), (client,), (key or event_id(trace),))
+    return Arrived(trace, fate, reason, int(second * SECOND), {"client": client, "id": key or event_id(trace)})
+
+
+def having(record: Arrived, **values: Any) -> Arrived:
+    """The record with other values."""
+    return replace(record, values={**record.values, **values})
 
 
 RECORDS = [
@@ -44,7 +123,7 @@ RECORDS = [
 ]
 
 
-def batches_of(shape: QueryShape, batches: Sequence[Sequence[Arrived]], *, no_data: int = 0) -> list[BatchRead]:
+def batches_of(shape: Shape, batches: Sequence[Sequence[Arrived]], *, no_data: int = 0) -> list[BatchRead]:
     """The batches as Spark would log them: one file a batch, `no_data` empty ones after."""
     watermark = Watermark(shape.delay_us if shape.stateful else None)
     reads = []
@@ -52,7 +131,7 @@ def batches_of(shape: QueryShape, batches: Sequence[Sequence[Arrived]], *, no_da
         files = (f"part-{number}-0.json",) if number < len(batches) else ()
         reads.append(BatchRead(number, watermark.predicted_ms, 0, files))
         passed = [record.time_us for record in records if record.fate == "passed" and record.time_us is not None]
-        watermark.saw(max(passed, default=None))
+        watermark.saw({"": max(passed)} if passed else {})
     return reads
 
 
@@ -61,22 +140,22 @@ def files_of(batches: Sequence[Sequence[Arrived]]) -> dict[str, list[str]]:
 
 
 def model_of(
-    shape: QueryShape, batches: Sequence[Sequence[Arrived]], *, no_data: int = 0, reads: Sequence[BatchRead] | None = None
+    shape: Shape, batches: Sequence[Sequence[Arrived]], *, no_data: int = 0, reads: Sequence[BatchRead] | None = None
 ) -> Expectation:
     arrived = {record.trace: record for records in batches for record in records}
-    return simulate(shape, arrived, reads or batches_of(shape, batches, no_data=no_data), files_of(batches))
+    return simulate(shape.query, arrived, reads or batches_of(shape, batches, no_data=no_data), files_of(batches))
 
 
 def event_of(record: Arrived, arrival: int, batch: int) -> Event:
     """The generated event after a record; its total is 1 for each."""
     kind = Kind.OK if record.fate != "rejected" else Kind.INVALID
-    values = {"id": event_id(record.trace), "client": record.by[0], "total": 1.5, "ts": record.time_us}
+    values = {"id": event_id(record.trace), "client": record.values["client"], "total": 1.5, "ts": record.time_us}
     line = json.dumps({"_trace": record.trace, **values}).encode()
     return Event(record.trace, kind, values, record.time_us, line, arrival, batch, 0)
 
 
 def faultless(
-    shape: QueryShape,
+    shape: Shape,
     batches: Sequence[Sequence[Arrived]],
     *,
     no_data: int = 0,
@@ -96,22 +175,34 @@ def faultless(
         values if shape.window else None,
         values if shape.window else None,
         {trace: {"total": 1.5} for trace in arrived},
-        asked=asked_of(shape),
+        asked=model.query.root,
         asked_time=AskedTime("ts", max_future="1 day"),
         equivalence_of_rows={key: {"total": 1.5 * contents.count} for key, contents in model.rows.items()},
     )
     return History([view], Offered(events, files_of(batches)), expect or Expect())
 
 
-def asked_of(shape: QueryShape) -> Asked:
-    """The calls that a query of this shape is asked for by."""
-    asked = Asked("s").then("require", conditions={"positive": "total > 0"}).then("filter", condition="true", name="small")
-    if shape.deduplicate is not None:
-        asked = asked.then("deduplicate", key=shape.deduplicate)
-    return asked if shape.window is None else asked.then("window", by=shape.by).then("aggregate", aggregates={"total": 1})
+def open_in(model: Expectation, number: int = 0) -> Mapping[Any, Any]:
+    """The windows that are open in an operator with state, from the last one on."""
+    return model.held[model.query.keeping[-1 - number]].groups
 
 
-def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) -> QueryHistory:
+def remembered_in(model: Expectation) -> Mapping[Any, int]:
+    """All keys that are remembered, with their expiry."""
+    return {key: expiry for held in model.held.values() for key, expiry in held.keys.items()}
+
+
+def taken_by(model: Expectation, batch: int) -> tuple[str, ...]:
+    """The records of a batch that stay: in a row, or in state."""
+    return tuple(trace for trace in model.by_batch[batch].traces if model.fates[trace][0] in ("emitted", "open_state"))
+
+
+def copies_in(outcome: BatchOutcome) -> tuple[str, ...]:
+    """The event ids of the copies that a batch drops."""
+    return tuple(event_id(trace) for trace in outcome.left_by("duplicate"))
+
+
+def _left(shape: Shape, model: Expectation, events: Mapping[str, Event]) -> QueryHistory:
     main: list[OutputRow] = []
     late: list[OutputRow] = []
     rejected: list[OutputRow] = []
@@ -126,25 +217,30 @@ def _left(shape: QueryShape, model: Expectation, events: Mapping[str, Event]) ->
             main.append(OutputRow(outcome.batch, file, {**keys, **window, "total": 1.5 * contents.count, **hidden}))
         if shape.window is None:
             main += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5}) for trace in outcome.kept]
-        late += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5, "reason": "late"}) for trace in outcome.late]
-        elsewhere = {*outcome.kept, *outcome.late, *outcome.rejected, *outcome.filtered, *outcome.unknown}
-        copies = [trace for trace in outcome.traces if trace not in elsewhere] if shape.deduplicate is not None else []
+        late += [
+            OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5, "reason": "late"}) for trace in outcome.left_by("late")
+        ]
+        copies = outcome.left_by("duplicate")
         dropped += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5, "reason": "a copy"}) for trace in copies]
         for trace in outcome.rejected:
             original = {"reason": "total > 0", "original": events[trace].record.decode("utf-8", "replace")}
             rejected.append(OutputRow(outcome.batch, file, original))
-    outputs = [OutputHistory(shape.query, "main", tuple(main)), OutputHistory("rejected", "rejected", tuple(rejected))]
+    outputs = [OutputHistory(shape.name, "main", tuple(main)), OutputHistory("rejected", "rejected", tuple(rejected))]
     outputs += [OutputHistory("late", "late", tuple(late))] if shape.stateful else []
     outputs += (
         [OutputHistory("again", "duplicate", tuple(dropped))] if shape.deduplicate is not None and shape.order_by is None else []
     )
-    state = StateContents(
-        {(by, contents.end_us): contents.vector for (by, _), contents in model.open.items()},
-        dict(model.remembered),
-        windows_before={(by, contents.end_us): contents.vector for (by, _), contents in model.open_before.items()},
+    operators = tuple(
+        OperatorState(
+            node.twin.holds,
+            {(by, contents.end_us): contents.vector for (by, _), contents in model.held[node].groups.items()},
+            dict(model.held[node].keys),
+        )
+        for node in reversed(model.query.keeping)
     )
+    state = StateContents(operators)
     reads = tuple(outcome.read for outcome in model.batches)
-    return QueryHistory(shape.query, reads, {output.name: output for output in outputs}, {}, state if shape.stateful else None)
+    return QueryHistory(shape.name, reads, {output.name: output for output in outputs}, {}, state if shape.stateful else None)
 
 
 def with_rows(history: History, output: str, rows: Iterable[OutputRow]) -> History:
@@ -169,6 +265,17 @@ def with_two_sinks(history: History, output: str, second: Iterable[OutputRow]) -
 
 def with_left(history: History, left: QueryHistory) -> History:
     return replace(history, queries=[replace(history.queries[0], left=left), *history.queries[1:]])
+
+
+def held_by(state: StateContents, number: int = 0) -> OperatorState:
+    """What was found in the state of an operator, from the last one on."""
+    return state.operators[number]
+
+
+def with_held(state: StateContents, number: int = 0, **changes: Any) -> StateContents:
+    """The same with other contents of one of its operators."""
+    operators = [replace(one, **changes) if at == number else one for at, one in enumerate(state.operators)]
+    return replace(state, operators=tuple(operators))
 
 
 def rows_of(history: History, output: str) -> list[OutputRow]:

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from streamproof.errors import JobDefinitionError
-from streamproof.runtime.checks.rehearse_main import require_possible_of_sources
+from streamproof.runtime.checks.recorded_rows import Reader
+from streamproof.runtime.checks.rehearse_main import look_along
 from streamproof.runtime.rows.reports import sums_by_output
 from streamproof.stream.node import source as leaf
 from streamproof.stream.stream import Stream
@@ -18,7 +19,13 @@ def source(schema, column="ts"):
 def checked(orders, refunds, change=None):
     one, other = Stream(leaf("orders")), Stream(leaf("refunds"))
     root = one.union(other if change is None else other.transform(change)).deduplicate("id").node
-    require_possible_of_sources(root, {"orders": orders, "refunds": refunds})
+    reader = Reader()
+    try:
+        look_along(root, {"orders": orders, "refunds": refunds}, reader)
+    except JobDefinitionError as problem:
+        reader.wrong(problem)
+    if reader.problems:
+        raise reader.problems[0]
 
 
 def test_sources_with_the_same_columns_in_any_order_pass():

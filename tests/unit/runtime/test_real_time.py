@@ -13,6 +13,7 @@ from streamproof import _jvm
 from streamproof.config import JobConfig, load
 from streamproof.connectors.kafka import source as kafka
 from streamproof.core.manifest import Digest, Fingerprint, Manifest, Section
+from streamproof.core.sides import REJECTED
 from streamproof.errors import CheckpointError, ConfigurationError, EnvironmentProblem
 from streamproof.runtime.binding.bound import OutputPlace
 from streamproof.runtime.binding.real_time import require_possible
@@ -110,6 +111,16 @@ def test_what_is_not_possible_is_said_with_its_line_and_the_reason(configured, c
     assert remedy in str(raised.value.remedy)
 
 
+@pytest.mark.parametrize("version", ["4.0.5", "4.2.1"])
+def test_it_is_refused_on_a_spark_that_it_was_not_seen_on(configured, monkeypatch, version):
+    monkeypatch.setattr("importlib.metadata.version", lambda name: version)
+
+    with pytest.raises(ConfigurationError, match=f"and PySpark {version} is installed") as raised:
+        require_possible(configured(), sp.Outputs(large=ROWS))
+
+    assert raised.value.required == "It needs Spark 4.3 or later."
+
+
 def bound(config: JobConfig, **sides: OutputPlace) -> Any:
     return SimpleNamespace(config=config, outputs=sp.Outputs(large=ROWS, all=PAYMENTS), places=sides)
 
@@ -145,8 +156,8 @@ def test_each_partition_of_each_output_takes_a_core(configured, monkeypatch, num
 )
 def test_a_side_output_that_a_spark_job_publishes_takes_one_more(configured, monkeypatch, staged, connector, published, free):
     cores(monkeypatch, 4)
-    rejected = OutputPlace("rejected", "rejected", "out", staged, connector, bound=True, published=published)
-    of_job = bound(configured(), large=OutputPlace("large", "main", "out", "parquet", "kafka", bound=True), rejected=rejected)
+    rejected = OutputPlace("rejected", REJECTED, "out", staged, connector, bound=True, published=published)
+    of_job = bound(configured(), large=OutputPlace("large", None, "out", "parquet", "kafka", bound=True), rejected=rejected)
     if free:
         require_slots(of_job, SPARK)
         return

@@ -4,8 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from streamproof.core.sides import DUPLICATE
 from streamproof.errors import JobDefinitionError
-from streamproof.stream import Outputs, SideKind, Stream, tumbling
+from streamproof.stream import Outputs, Stream, tumbling
 from streamproof.stream.node import source
 
 
@@ -58,11 +59,11 @@ def test_r14_duplicates_are_those_of_the_stream_that_is_returned():
     once = EVENTS.deduplicate("id")
     counted = once.window(tumbling("1 minute")).aggregate(n=Aggregate())
 
-    assert Outputs(kept=once, again=once.duplicates).sides_of("kept") == {SideKind.DUPLICATE: "again"}
+    assert Outputs(kept=once, again=once.duplicates).sides_of("kept") == {DUPLICATE: "again"}
     both = Outputs(kept=once, counted=counted, again=once.duplicates, counted_again=counted.duplicates)
     assert [both.sides_of(query) for query in ("kept", "counted")] == [
-        {SideKind.DUPLICATE: "again"},
-        {SideKind.DUPLICATE: "counted_again"},
+        {DUPLICATE: "again"},
+        {DUPLICATE: "counted_again"},
     ]
     with pytest.raises(JobDefinitionError, match="duplicate output of a stream that no main output is made from"):
         Outputs(counted=counted, again=once.duplicates)

@@ -3,9 +3,9 @@
 import pytest
 
 import streamproof as sp
+from streamproof.core.sides import REJECTED
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.node import source
-from streamproof.stream.outputs import SideKind
 from streamproof.stream.stream import Stream
 from streamproof.stream.together import require_alike, require_one_event_time
 
@@ -70,6 +70,6 @@ def test_rejected_rows_of_all_sources_leave_by_one_output_whichever_stream_it_is
     a, b = stream("a").require(one="x > 1"), stream("b").require(one="x > 2")
     both = a.union(b)
     for taken in (a, b, both):
-        assert sp.Outputs(rows=both, bad=taken.rejected).sides_of("rows") == {SideKind.REJECTED: "bad"}
+        assert sp.Outputs(rows=both, bad=taken.rejected).sides_of("rows") == {REJECTED: "bad"}
     with pytest.raises(JobDefinitionError, match="no main output"):
         sp.Outputs(rows=both, bad=stream("c").rejected)

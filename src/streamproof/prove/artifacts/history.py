@@ -8,6 +8,7 @@ from typing import Any
 from streamproof.prove.artifacts.float_order import Steps
 from streamproof.prove.scenario.generate import Event
 from streamproof.prove.artifacts.reading import (
+    OperatorState,
     OutputHistory,
     OutputLayout,
     OutputRow,
@@ -18,14 +19,18 @@ from streamproof.prove.artifacts.reading import (
 )
 from streamproof.prove.scenario.offered import Mistakes, Offered, mistakes
 from streamproof.prove.oracle.arrived import Arrived, plain
-from streamproof.prove.oracle.asked import Asked, AskedTime
-from streamproof.prove.oracle.expectation import BatchOutcome, Expectation, RowKey, WindowKey
+from streamproof.prove.oracle.asked import AskedTime
+from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
+from streamproof.prove.oracle.rows import RowKey, WindowKey
 from streamproof.prove.oracle.facts import Facts, Key
+from streamproof.prove.oracle.operators.twin import Grouped, Held
+from streamproof.prove.oracle.query import Node
 from streamproof.prove.oracle.trace import Vector, event_id
 from streamproof.prove.scenario.scenario import Expect
 
 __all__ = [
     "History",
+    "OperatorState",
     "OutputHistory",
     "OutputLayout",
     "OutputRow",
@@ -62,7 +67,7 @@ class QueryView:
     intended
         What the user's hand-written model says of each event by itself, by trace: "kept", "rejected" or "filtered"; None without one.
     asked, asked_time
-        The calls of the user's function that made this output, and the event time of its source as the user's file says it.
+        The twins of the calls of the user's function that made this output, and the event time of its source as the user's file says it.
     files
         The names of the files of its sources; None where the job has one source only.
     asked_times
@@ -84,7 +89,7 @@ class QueryView:
     mistakes: Mistakes | None = None
     steps: Steps = field(default_factory=dict)
     intended: Mapping[str, str] | None = None
-    asked: Asked | None = None
+    asked: Node | None = None
     asked_time: AskedTime | None = None
     files: frozenset[str] | None = None
     asked_times: Mapping[str, AskedTime | None] = field(default_factory=dict)
@@ -103,7 +108,32 @@ class QueryView:
 
     @property
     def windowed(self) -> bool:
-        return self.model.shape.window is not None
+        """Whether the rows of the main output are of windows."""
+        return self.model.query.grouped is not None
+
+    @property
+    def grouped(self) -> Grouped:
+        """Of which windows they are; asked only where they are of some."""
+        grouped = self.model.query.grouped
+        assert grouped is not None, f"the rows of {self.name} are of no window"
+        return grouped
+
+    @cached_property
+    def states(self) -> Sequence[tuple[Node, Held, OperatorState]]:
+        """Each operator that keeps state, the last one first, with what must be in its state and what was found there.
+
+        State that no operator should have is held against the first operator that holds such a thing, which then must hold nothing of it.
+        """
+        found = list(self.left.state.operators) if self.left.state is not None else []
+        nodes, paired = self.model.query.keeping[::-1], []
+        for node in nodes:
+            place = next((place for place, state in enumerate(found) if state.holds == node.twin.holds), None)
+            own = OperatorState(node.twin.holds) if place is None else found.pop(place)
+            paired.append((node, self.model.held[node], own))
+        for state in found:
+            alike = [node for node in nodes if node.twin.holds == state.holds]
+            paired += [(node, Held(), state) for node in alike[-1:]]
+        return paired
 
     @property
     def batches(self) -> Sequence[BatchOutcome]:
@@ -121,11 +151,11 @@ class QueryView:
 
     def key_of(self, row: OutputRow) -> WindowKey:
         """The window that a published row is of."""
-        return tuple(plain(row.values.get(column)) for column in self.model.shape.by), int(row.values["window_start"])
+        return tuple(plain(row.values.get(column)) for column in self.grouped.by), int(row.values["window_start"])
 
     def revision_of(self, row: OutputRow) -> int:
         """Which of the rows of its window a published row is."""
-        return int(row.values["revision"]) if self.model.shape.revised else 0
+        return int(row.values["revision"]) if self.grouped.revised else 0
 
     @cached_property
     def rows_of_windows(self) -> Mapping[RowKey, tuple[OutputRow, ...]]:
@@ -149,9 +179,8 @@ class QueryView:
         return {key: total(rows) for key, rows in self.windows.items()}
 
     def identity(self, trace: str) -> str:
-        """What a row is known by: its trace, or after a deduplication, which does not promise which copy stays, its event."""
-        shape = self.model.shape
-        return event_id(trace) if shape.deduplicate is not None and shape.order_by is None else trace
+        """What a row is known by: its trace, or where it is not promised which copy stays, its event."""
+        return event_id(trace) if self.model.query.any_stays else trace
 
     @cached_property
     def given_facts(self) -> Mapping[str, tuple[str, int]]:
@@ -248,7 +277,7 @@ class History:
         for view in self.queries:
             if view.name == kind:
                 others = [other for other in self.queries if other.name != view.name]
-                fitting = [other for other in others if other.model.shape.stateful] or others
+                fitting = [other for other in others if other.model.query.stateful] or others
                 yield from ((view, other) for other in fitting[:1])
 
 

@@ -27,7 +27,7 @@ from streamproof.checkpoint.logs import (
 from streamproof.config import output_of
 from streamproof.core.manifest import LedgerEntry, Manifest
 from streamproof.prove.oracle.arrived import BatchRead, plain
-from streamproof.prove.oracle.expectation import WindowKey
+from streamproof.prove.oracle.rows import WindowKey
 from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.artifacts.row_files import rows_of
 
@@ -47,7 +47,7 @@ class OutputLayout:
     name
         Of the output, or of one of several sinks: "exposure.postgres".
     kind
-        "main", or the kind of side output.
+        "main", or which side output it is: "late", "unmatched:left".
     path
         The folder of its files, local.
     time_columns
@@ -57,7 +57,7 @@ class OutputLayout:
     """
 
     name: str
-    kind: Literal["main", "late", "rejected", "duplicate"]
+    kind: str
     path: Path
     time_columns: tuple[str, ...] = ()
     home: Path | None = None
@@ -129,27 +129,44 @@ class OutputHistory:
 
 
 @dataclass(frozen=True)
-class StateContents:
-    """What Spark's state reader found: open windows and remembered keys.
+class OperatorState:
+    """What Spark's state reader found of one operator.
 
     Parameters
     ----------
+    holds
+        What it holds: "window" or "key".
+    groups
+        Windows, by the values of the key and the end, with the records in them.
+    keys
+        Remembered keys with their expiry, microseconds UTC.
+    """
+
+    holds: str
+    groups: Mapping[WindowKey, Vector] = field(default_factory=dict)
+    keys: Mapping[tuple[Any, ...], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StateContents:
+    """What Spark's state reader found.
+
+    Parameters
+    ----------
+    operators
+        By their numbers: Spark counts from the last one of a query.
     repeated
         Keys that it found twice.
     untimed
         How many records are in windows without a time.
     unread
         Why the state could not be read; empty where it was.
-    windows_before
-        Of two windows, one after the other, the open ones of the first.
     """
 
-    windows: Mapping[WindowKey, Vector] = field(default_factory=dict)
-    remembered: Mapping[tuple[Any, ...], int] = field(default_factory=dict)
+    operators: tuple[OperatorState, ...] = ()
     repeated: tuple[str, ...] = ()
     untimed: int = 0
     unread: str = ""
-    windows_before: Mapping[WindowKey, Vector] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -198,29 +215,27 @@ def readings(left: QueryHistory) -> list[QueryHistory]:
 
 
 def read_state(path: Path) -> StateContents:
-    """The contents of a `state.json`; its operators are told apart by their kind, and two windows by their number: Spark counts from the last."""
-    windows: dict[WindowKey, Vector] = {}
-    before: dict[WindowKey, Vector] = {}
-    remembered: dict[tuple[Any, ...], int] = {}
+    """The contents of a `state.json`."""
+    found = json.loads(path.read_text())
+    operators: list[OperatorState] = []
     repeated: list[str] = []
     untimed = 0
-    found = json.loads(path.read_text())
-    operators = sorted(found.get("operators", ()), key=lambda operator: operator["operator"])
-    last = next((operator["operator"] for operator in operators if operator["holds"] == "window"), None)
-    for operator in operators:
-        held = windows if operator["operator"] == last else before
+    for operator in sorted(found.get("operators", ()), key=lambda operator: operator["operator"]):
+        groups: dict[WindowKey, Vector] = {}
+        keys: dict[tuple[Any, ...], int] = {}
         for row in operator["rows"]:
-            if operator["holds"] == "window" and row["end_us"] is None:
-                untimed += int(row["records"])
-            elif operator["holds"] == "window":
-                window = (_key(row["by"]), int(row["end_us"]))
-                repeated += [f"window {window}"] if window in held else []
-                held[window] = Vector(int(row["records"]), int(row["hash"]))
-            else:
+            if "key" in row:
                 key = _key(row["key"])
-                repeated += [f"key {key}"] if key in remembered else []
-                remembered[key] = int(row["expires_us"])
-    return StateContents(windows, remembered, tuple(repeated), untimed, found.get("unread", ""), before)
+                repeated += [f"key {key}"] if key in keys else []
+                keys[key] = int(row["expires_us"])
+            elif row["end_us"] is None:
+                untimed += int(row["records"])
+            else:
+                window = (_key(row["by"]), int(row["end_us"]))
+                repeated += [f"window {window}"] if window in groups else []
+                groups[window] = Vector(int(row["records"]), int(row["hash"]))
+        operators.append(OperatorState(operator["holds"], groups, keys))
+    return StateContents(tuple(operators), tuple(repeated), untimed, found.get("unread", ""))
 
 
 def _key(values: list[Any]) -> tuple[Any, ...]:
@@ -319,6 +334,7 @@ def _staged(path: Path) -> tuple[str, ...]:
 
 
 __all__ = [
+    "OperatorState",
     "OutputHistory",
     "OutputLayout",
     "OutputRow",

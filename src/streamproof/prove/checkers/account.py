@@ -92,10 +92,10 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
     Raises
     ------
     CannotTell
-        If the state of a query with windows, or with a deduplication by an order, was not read.
+        If the state of a query in which records wait was not read.
     """
     model = view.model.places
-    if view.windowed or view.model.shape.order_by is not None:
+    if any(node.twin.waits is not None for node in view.model.query.keeping):
         require_read(view)
     emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main).plus(Vector.of(view.replaced_facts))
     late, rejected, duplicate = view.side("late"), view.side("rejected"), view.side("duplicate")
@@ -111,13 +111,11 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
 
 def _held(view: QueryView) -> Iterator[Vector]:
     """What windows in state hold; where a window gives several rows, without those that have given one: its last row holds the same."""
-    state = view.left.state
-    if state is None or (not view.windowed and view.model.shape.order_by is None):
-        return
-    emitted = view.model.emitted.items() if view.model.shape.revised else ()
-    given = {(key[0], contents.end_us) for key, contents in emitted if key in view.windows}
-    yield from (held for window, held in state.windows.items() if window not in given)
-    yield from state.windows_before.values()
+    for node, _, state in view.states:
+        revised = node.twin.grouped is not None and node.twin.grouped.revised
+        given = view.model.given_by(node).items() if revised else ()
+        shown = {(key[0], contents.end_us) for key, contents in given if key in view.windows}
+        yield from (held for window, held in state.groups.items() if window not in shown)
 
 
 def _finding(history: History, view: QueryView, off: Vector, expected: str, found: str) -> Finding:

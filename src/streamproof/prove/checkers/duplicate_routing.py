@@ -57,8 +57,8 @@ def _copies(history: History, view: QueryView, output: OutputHistory) -> Iterato
     """By event how many copies each batch has dropped and delivered, each copy counted once."""
     dropped, delivered = defaultdict[str, Counter[int]](Counter), defaultdict[str, Counter[int]](Counter)
     for outcome in view.batches:
-        for event in outcome.duplicates:
-            dropped[event][outcome.batch] += 1
+        for trace in outcome.left_by("duplicate"):
+            dropped[event_id(trace)][outcome.batch] += 1
     for trace, batch in {(row.trace, row.batch) for row in output.rows if row.trace is not None}:
         delivered[event_id(trace)][-1 if batch is None else batch] += 1
     for event in sorted({*dropped, *delivered}):

@@ -8,7 +8,7 @@ from streamproof.prove.artifacts.history import History, OutputRow, QueryView, t
 from streamproof.prove.checkers import Finding, checker, require_decided
 from streamproof.prove.checkers.naming import Difference, difference
 from streamproof.prove.checkers.wording import events, others, published, published_again, values, window
-from streamproof.prove.oracle.expectation import WindowContents, WindowKey
+from streamproof.prove.oracle.rows import WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector, event_id
 
 
@@ -65,14 +65,14 @@ def _lost_window(history: History, view: QueryView, key: WindowKey, contents: Wi
         found="no row of this window",
         how=f"batch {batch} was to emit the window and {f'published {len(rows):,} rows without it' if rows else 'has no published rows'}; "
         f"the event {history.came_in(view, contents.traces[0])}",
-        key=window(view.model.shape, key),
+        key=window(view.grouped, key),
     )
 
 
 def _off(
     history: History, view: QueryView, key: WindowKey, contents: WindowContents, rows: Sequence[OutputRow], off: Vector
 ) -> Iterator[Finding]:
-    batch, shape = rows[-1].batch, view.model.shape
+    batch, grouped = rows[-1].batch, view.grouped
     expected, found = _expected(view, key, contents), "  and  ".join(_found(view, key, row) for row in rows)
     times = len(rows)
     if times > 1 and all(total([row]) == contents.vector for row in rows):
@@ -80,7 +80,7 @@ def _off(
         how = f"{published(rows)}; the event {history.came_in(view, contents.traces[0])}"
         event = event_id(contents.traces[0])
         code, what = _doubled(rows, Code.COUNTED_AGAIN), f"is counted {word}{others(contents.count - 1)}"
-        yield Finding(code, event, what, batch, expected, found, how, window(shape, key))
+        yield Finding(code, event, what, batch, expected, found, how, window(grouped, key))
         return
     why = difference(off, contents.traces, history.offered.by_hash, history.groups(view, contents.traces))
     if why is None:
@@ -90,7 +90,7 @@ def _off(
             else "a window holds other events"
         )
         code, what = _doubled(rows, Code.OTHER_EVENTS), f"{what}; which ones, its sum does not tell"
-        yield Finding(code, None, what, batch, expected, found, published(rows), window(shape, key))
+        yield Finding(code, None, what, batch, expected, found, published(rows), window(grouped, key))
         return
     yield from _named(history, view, key, contents, why, batch, (expected, found))
 
@@ -104,7 +104,7 @@ def _named(
     batch: int | None,
     sides: tuple[str, str],
 ) -> Iterator[Finding]:
-    members, named = Counter(event_id(trace) for trace in contents.traces), window(view.model.shape, key)
+    members, named = Counter(event_id(trace) for trace in contents.traces), window(view.grouped, key)
     for group, gone in ((why.lost, True), (why.added, False)):
         if not group:
             continue
@@ -122,13 +122,13 @@ def _named(
 
 
 def _not_due(history: History, view: QueryView, key: WindowKey, rows: Sequence[OutputRow]) -> Iterator[Finding]:
-    shape, vector, batch = view.model.shape, total(rows), rows[0].batch
+    grouped, vector, batch = view.grouped, total(rows), rows[0].batch
     waiting = view.model.open.get(key)
     found = "  and  ".join(_found(view, key, row) for row in rows)
     if waiting is not None:
         event = event_id(waiting.traces[0])
         code, what = _doubled(rows, Code.NOT_DUE), f"is in a final row{others(waiting.count - 1)} though its window is still open"
-        yield Finding(code, event, what, batch, "the window in state", found, published(rows), window(shape, key))
+        yield Finding(code, event, what, batch, "the window in state", found, published(rows), window(grouped, key))
         return
     why = difference(vector, (), history.offered.by_hash)
     event_named = why.added[0] if why and why.added else None
@@ -138,7 +138,7 @@ def _not_due(history: History, view: QueryView, key: WindowKey, rows: Sequence[O
         else "a window was emitted that no event is in"
     )
     code = _doubled(rows, Code.COUNTED_WRONGLY if event_named else Code.NO_EVENT)
-    yield Finding(code, event_named, what, batch, "no row of this window", found, published(rows), window(shape, key))
+    yield Finding(code, event_named, what, batch, "no row of this window", found, published(rows), window(grouped, key))
 
 
 def _rows(history: History, view: QueryView) -> Iterator[Finding]:
@@ -182,12 +182,12 @@ def _doubled(rows: Sequence[OutputRow], otherwise: Code) -> Code:
 
 def _expected(view: QueryView, key: WindowKey, contents: WindowContents) -> str:
     known = (view.equivalence or view.handwritten or {}).get(key, {})
-    said = values(known, view.model.shape.aggregates) or events(contents.vector)
-    return f"{window(view.model.shape, key)}  {said}"
+    said = values(known, view.grouped.aggregates) or events(contents.vector)
+    return f"{window(view.grouped, key)}  {said}"
 
 
 def _found(view: QueryView, key: WindowKey, row: OutputRow) -> str:
-    return f"{window(view.model.shape, key)}  {values(row.values, view.model.shape.aggregates) or events(total([row]))}"
+    return f"{window(view.grouped, key)}  {values(row.values, view.grouped.aggregates) or events(total([row]))}"
 
 
 def _trace(history: History, view: QueryView, event: str) -> str:

@@ -52,7 +52,7 @@ def _edges(history: History, view: QueryView, place: str) -> int:
 
 
 def _event_times(history: History, view: QueryView) -> Iterator[Finding]:
-    if view.model.shape.event_time_column is None:
+    if view.model.query.event_time_column is None:
         return
     misplaced = history.mistakes(view).misplaced
     for outcome in view.batches if misplaced else ():
@@ -63,5 +63,5 @@ def _event_times(history: History, view: QueryView) -> Iterator[Finding]:
             time_us = view.arrived[trace].time_us
             expected = full_instant(event.time_us) if event.time_us is not None else "none"
             found = full_instant(time_us) if time_us is not None else "none"
-            how = f"the event time of {view.name} is {view.model.shape.event_time_column}"
+            how = f"the event time of {view.name} is {view.model.query.event_time_column}"
             yield Finding(Code.OTHER_TIME, trace, "is placed by another time than it happened", outcome.batch, expected, found, how)

@@ -11,7 +11,7 @@ from streamproof.core.account import PLACES
 from streamproof.core.rejections import Rejection, code_of
 from streamproof.prove.artifacts.history import History, OutputRow, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker
-from streamproof.prove.oracle.asked import Asked
+from streamproof.prove.oracle.query import Node
 from streamproof.prove.scenario.generate import Event, Kind
 from streamproof.prove.scenario.intents import refused
 
@@ -68,7 +68,7 @@ def _batch(view: QueryView, trace: str) -> int | None:
 
 
 def _rejections(
-    history: History, view: QueryView, asked: Asked, rejected: Mapping[str, OutputRow], future: Collection[str]
+    history: History, view: QueryView, asked: Node, rejected: Mapping[str, OutputRow], future: Collection[str]
 ) -> Iterator[Finding]:
     judges = _has_conditions(asked) or not any(_has_conditions(other.asked) for other in history.queries if other.asked)
     for event, reason in _faulty_or_rejected(history, rejected):
@@ -97,46 +97,46 @@ def _faulty_or_rejected(history: History, rejected: Mapping[str, OutputRow]) -> 
         yield event, None if row is None else str(row.values.get("reason"))
 
 
-def _has_conditions(asked: Asked) -> bool:
-    return asked.gap is not None or any(call.method in ("require", "filter") for branch in asked.branches for call in branch.calls)
+def _has_conditions(asked: Node) -> bool:
+    return any(node.twin.leaves_out for node in asked.walk())
 
 
 def _admitted(history: History, reason: str) -> bool:
     """Whether a condition of some query of the job says so: they share the rejected output."""
-    said = {one for view in history.queries if view.asked is not None for one in view.asked.requirements}
+    said = {one for view in history.queries if view.asked is not None for one in view.asked.reasons}
     return code_of(reason, said) is Rejection.CONDITION
 
 
-def _of_unreadable(event: Event, reason: str | None, asked: Asked) -> Wrong | None:
+def _of_unreadable(event: Event, reason: str | None, asked: Node) -> Wrong | None:
     """What is wrong with the fate of an event that no source may let through."""
     made = event.kind.replace("_", " ")
     if reason is None:
         return Code.NOT_REJECTED, f"was made {made} and was not rejected", "rejected", "it went on"
     codes = _REJECTED_AS[event.kind]
-    if code_of(reason, asked.requirements) not in codes:
+    if code_of(reason, asked.reasons) not in codes:
         what = f"was made {made} and was rejected for something else"
         return Code.OTHER_REASON, what, " or ".join(code.replace("-", " ") for code in codes), reason
     return None
 
 
-def _of_invalid(view: QueryView, event: Event, reason: str | None, asked: Asked) -> Wrong | None:
+def _of_invalid(view: QueryView, event: Event, reason: str | None, asked: Node) -> Wrong | None:
     """What is wrong with the fate of an event with values that break a requirement, as the scenario says."""
     if reason is None:
         fate = view.model.fates.get(event.trace, ("",))[0]
         if fate == "filtered":
             return None
-        required = "; ".join(sorted(set(asked.requirements))) or "no requirement is there to reject it"
+        required = "; ".join(sorted(set(asked.reasons))) or "no requirement is there to reject it"
         return Code.NOT_REJECTED, "was made invalid and was not rejected", f"rejected by: {required}", "it went on"
-    if code_of(reason, asked.requirements) is not Rejection.CONDITION:
-        expected = " or ".join(sorted(set(asked.requirements)))
+    if code_of(reason, asked.reasons) is not Rejection.CONDITION:
+        expected = " or ".join(sorted(set(asked.reasons)))
         return Code.OTHER_REASON, "was made invalid and was rejected for something else", expected, reason
     return None
 
 
-def _copies(history: History, view: QueryView, asked: Asked) -> Iterator[Finding]:
+def _copies(history: History, view: QueryView, asked: Node) -> Iterator[Finding]:
     """Of an event and its copies one goes on at most, where the job deduplicates; where it does not, none is a duplicate."""
     fates = view.model.fates
-    if asked.first("deduplicate") is None:
+    if not any(node.twin.once for node in asked.walk()):
         if view.model.places["duplicate"].count:
             for trace, (fate, batch) in fates.items():
                 if fate == "duplicate":
@@ -144,7 +144,7 @@ def _copies(history: History, view: QueryView, asked: Asked) -> Iterator[Finding
                     yield Finding(Code.WRONGLY_DUPLICATE, trace, what, batch, "it counts", fate)
         return
     # By an order it is not decided yet which of those stays that wait together.
-    count = _KEPT if view.model.shape.order_by is None else ("emitted",)
+    count = ("emitted",) if any(node.twin.order is not None for node in view.model.query.keeping) else _KEPT
     for copies in history.offered.copies.values():
         if len(copies) < 2:
             continue

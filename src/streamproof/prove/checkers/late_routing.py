@@ -32,18 +32,18 @@ def late_routing(history: History) -> Iterator[Finding]:
 
 
 def _compare(history: History, view: QueryView, output: OutputHistory, *, by_batch: bool) -> Iterator[Finding]:
-    expected = {trace: outcome.batch for outcome in view.batches for trace in outcome.late}
-    times = Counter(trace for outcome in view.batches for trace in outcome.late)
+    expected = {trace: outcome.batch for outcome in view.batches for trace in outcome.left_by("late")}
+    times = Counter(trace for outcome in view.batches for trace in outcome.left_by("late"))
     yield from compare(history, view, output, expected, "late", lambda trace: _why(view, trace), by_batch=by_batch, times=times)
-    shape = view.model.shape
-    kind = shape.entered.window
-    if by_batch and kind is not None and kind.several and shape.deduplicate is None:
+    query = view.model.query
+    if by_batch and any(twin is not None and twin.late_by_window for twin in map(query.decides, query.sources)):
         yield from _for_other_windows(view, output)
 
 
 def _for_other_windows(view: QueryView, output: OutputHistory) -> Iterator[Finding]:
-    """Where windows overlap a late row names the window that it is late for; behind a deduplication an event is late as a whole."""
-    pairs = [pair for outcome in view.batches for pair in zip(outcome.late, outcome.late_ends, strict=True)]
+    """Where windows overlap a late row names the window that it is late for, unless it is late as a whole."""
+    late = [row for outcome in view.batches for row in outcome.side("late")]
+    pairs = [(trace, int(row.values["window_end"])) for row in late for trace in row.traces]
     wanted, found = Counter(pairs), Counter(_window_of(row) for row in output.rows if row.trace is not None)
     for trace, end in sorted(found - wanted, key=repr):
         what = f"was delivered in {output.name} for a window that it is not late for, or twice for one"
@@ -70,9 +70,10 @@ def _why(view: QueryView, trace: str) -> str:
         return "no batch has read it"
     if record.time_us is None:
         return "it has no event time"
-    shape, bound_us = view.model.shape, view.model.by_batch[fate[1]].bound_us
+    bound_us = view.model.by_batch[fate[1]].bound_us
     happened = f"its event time is {full_instant(record.time_us)}"
-    kind = shape.decides
+    twin = view.model.query.decides(record.source)
+    kind = twin.decides if twin is not None else None
     if kind is not None and kind.late_by_time:
         return f"{happened}, the bound of batch {fate[1]} is {full_instant(bound_us)}"
     if kind is not None:

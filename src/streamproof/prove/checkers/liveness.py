@@ -28,14 +28,12 @@ def liveness(history: History) -> Iterator[Finding]:
 
 
 def _windows(view: QueryView) -> Iterator[Finding]:
-    shape = view.model.shape
     for outcome in view.batches:
         for key in outcome.emitted:
             if key not in view.windows:
                 watermark = full_instant(outcome.read.watermark_ms * 1_000)
-                found = (
-                    "in state" if view.left.state is not None and key in view.left.state.windows else "neither emitted nor in state"
-                )
+                held = any(key in state.groups for node, _, state in view.states if node is view.model.query.output)
+                found = "in state" if held else "neither emitted nor in state"
                 expected = f"emitted by batch {outcome.batch}, whose watermark is {watermark}"
                 what = "a window that was due has not come"
-                yield Finding(Code.NOT_EMITTED, None, what, outcome.batch, expected, found, None, window(shape, key))
+                yield Finding(Code.NOT_EMITTED, None, what, outcome.batch, expected, found, None, window(view.grouped, key))

@@ -48,7 +48,7 @@ def _why(history: History, view: QueryView, trace: str) -> str:
 def _let_through(history: History, view: QueryView) -> Iterator[Finding]:
     """Records that cannot be read, or have no event time to go by, and were not rejected."""
     let_through = history.mistakes(view).let_through
-    timed = view.model.shape.event_time_column is not None
+    timed = view.model.query.event_time_column is not None
     for outcome in view.batches if let_through else ():
         for trace in outcome.traces:
             event = let_through.get(trace)

@@ -8,7 +8,7 @@ from streamproof.prove.artifacts.history import History, OutputRow, QueryView, t
 from streamproof.prove.checkers import Finding, checker, require_decided
 from streamproof.prove.checkers.window_contents import equal
 from streamproof.prove.checkers.wording import events, full_instant, published, values, window
-from streamproof.prove.oracle.expectation import RowKey
+from streamproof.prove.oracle.rows import RowKey
 from streamproof.prove.oracle.sketches import Exact
 from streamproof.prove.scenario.scenario import Expect
 
@@ -28,7 +28,7 @@ class Code(StrEnum):
 def revisions(history: History) -> Iterator[Finding]:
     """Compare every row of a window, not only its last one, with what the model says of the batch that gave it."""
     for view in history.queries:
-        if view.windowed and view.model.shape.revised:
+        if view.windowed and view.grouped.revised:
             require_decided(view)
             yield from _missing(view)
             for key, rows in view.rows_of_windows.items():
@@ -71,7 +71,7 @@ def _wrong(view: QueryView, key: RowKey, rows: Sequence[OutputRow], expect: Expe
 
 def _values(view: QueryView, key: RowKey, row: OutputRow, expect: Expect) -> Iterator[Finding]:
     wanted = (view.equivalence_of_rows or {}).get(key, {})
-    for column in view.model.shape.aggregates:
+    for column in view.grouped.aggregates:
         if column not in wanted or expect.compare.get(column) == "ignore":
             continue
         exact, found = wanted[column], row.values.get(column)
@@ -85,11 +85,11 @@ def _values(view: QueryView, key: RowKey, row: OutputRow, expect: Expect) -> Ite
 
 
 def _named(view: QueryView, key: RowKey) -> str:
-    return f"{window(view.model.shape, key[0])}  revision {key[1]}"
+    return f"{window(view.grouped, key[0])}  revision {key[1]}"
 
 
 def _row(view: QueryView, row: OutputRow) -> str:
-    return values(row.values, view.model.shape.aggregates) or events(total([row]))
+    return values(row.values, view.grouped.aggregates) or events(total([row]))
 
 
 def _others(view: QueryView, key: RowKey) -> str:

@@ -1,15 +1,14 @@
 """Spark's state holds the open windows with their events, and each key that deduplication remembers, with its expiry."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from enum import StrEnum
 
-from streamproof.prove.artifacts.history import History, QueryView, StateContents
-from streamproof.prove.checkers import Finding, checker, require_decided, require_read
+from streamproof.prove.artifacts.history import History, OperatorState, QueryView
+from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
 from streamproof.prove.checkers.wording import events, full_instant, others, window, window_to
-from streamproof.prove.oracle.expectation import WindowContents, WindowKey
-from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.operators.twin import Grouped, Held
+from streamproof.prove.oracle.rows import WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector, event_id
 
 
@@ -32,7 +31,7 @@ class Code(StrEnum):
 def state_contents(history: History) -> Iterator[Finding]:
     """Compare what Spark's state reader finds after recovery with the model's state."""
     for view in history.queries:
-        if not view.model.shape.stateful:
+        if not view.model.query.stateful:
             continue
         require_read(view)
         assert view.left.state is not None
@@ -42,27 +41,19 @@ def state_contents(history: History) -> Iterator[Finding]:
         for repeated in view.left.state.repeated:
             yield Finding(Code.HELD_TWICE, None, f"the state of {view.name} holds the {repeated} twice")
         require_decided(view)
-        held = view.model.shape
-        if held.order_by is not None:  # the rows of a key wait in a session
-            held = replace(held, window=held.copies, by=held.deduplicate or ())
-        yield from _windows(history, view, held, (view.model.open, view.left.state.windows), view.model.emitted)
-        entered, before = view.model.shape.entered, view.left.state.windows_before
-        if before or view.model.open_before:
-            shape = replace(view.model.shape, window=entered.window, by=entered.by, before=None)
-            gone_on = {key: inner for outer in (view.model.emitted, view.model.open) for key, inner in _parts(outer)}
-            yield from _windows(history, view, shape, (view.model.open_before, before), gone_on)
-        yield from _remembered(view, view.left.state)
-
-
-def _parts(windows: Mapping[WindowKey, WindowContents]) -> Iterator[tuple[WindowKey, WindowContents]]:
-    for contents in windows.values():
-        yield from contents.parts
+        unknown = {state.holds for state in view.left.state.operators} - {node.twin.holds for node in view.model.query.keeping}
+        if unknown:
+            raise CannotTell(f"The state of {view.name} has an operator that the job does not ask for: it holds a {min(unknown)}.")
+        for node, held, found in view.states:
+            if node.twin.waits is not None:
+                yield from _windows(history, view, node.twin.waits, (held.groups, found.groups), view.model.given_by(node))
+            yield from _remembered(view, held, found)
 
 
 def _windows(
     history: History,
     view: QueryView,
-    shape: QueryShape,
+    grouped: Grouped,
     held: tuple[Mapping[WindowKey, WindowContents], Mapping[WindowKey, Vector]],
     gone: Mapping[WindowKey, WindowContents],
 ) -> Iterator[Finding]:
@@ -73,25 +64,25 @@ def _windows(
     for key, contents in wanted.items():
         found = there.get((key[0], contents.end_us))
         if found != contents.vector:
-            yield _window(history, view, shape, (key, contents), found, last)
+            yield _window(history, view, grouped, (key, contents), found, last)
     due_ends = {(by, contents.end_us) for (by, _), contents in gone.items()}
     for key in sorted(there.keys() - expected, key=repr):
         due = key in due_ends
         what = "a window is still in state though it was due" if due else "a window is in state that no event is in"
         code = Code.STILL_IN_STATE if due else Code.NO_EVENT
-        yield Finding(code, None, what, last, "not in state", events(there[key]), None, window_to(shape, *key))
+        yield Finding(code, None, what, last, "not in state", events(there[key]), None, window_to(grouped, *key))
 
 
 def _window(
     history: History,
     view: QueryView,
-    shape: QueryShape,
+    grouped: Grouped,
     wanted: tuple[WindowKey, WindowContents],
     found: Vector | None,
     last: int | None,
 ) -> Finding:
     key, contents = wanted
-    named = window(shape, key)
+    named = window(grouped, key)
     expected = f"{named}  {events(contents.vector)}"
     if found is None:
         event = event_id(contents.traces[0])
@@ -110,12 +101,10 @@ def _window(
     return Finding(Code.OTHER_EVENTS, None, what, last, expected, said, None, named)
 
 
-def _remembered(view: QueryView, state: StateContents) -> Iterator[Finding]:
-    if view.model.shape.deduplicate is None or view.model.shape.order_by is not None:
-        return
-    expected, last = view.model.remembered, view.batches[-1].batch if view.batches else None
+def _remembered(view: QueryView, held: Held, state: OperatorState) -> Iterator[Finding]:
+    expected, last = held.keys, view.batches[-1].batch if view.batches else None
     for key, expiry in expected.items():
-        found = state.remembered.get(key)
+        found = state.keys.get(key)
         name = ", ".join(str(part) for part in key)
         if found is None:
             what = f"the deduplication of {view.name} has forgotten {name} too early"
@@ -125,8 +114,8 @@ def _remembered(view: QueryView, state: StateContents) -> Iterator[Finding]:
             what = f"the deduplication of {view.name} remembers {name} for another time"
             wanted, there = f"until {full_instant(expiry)}", f"until {full_instant(found)}"
             yield Finding(Code.OTHER_EXPIRY, None, what, last, wanted, there, None, name)
-    for key in sorted(state.remembered.keys() - expected.keys(), key=repr):
+    for key in sorted(state.keys.keys() - expected.keys(), key=repr):
         name = ", ".join(str(part) for part in key)
         what = f"the deduplication of {view.name} remembers {name}, which it should not"
-        there = f"until {full_instant(state.remembered[key])}"
+        there = f"until {full_instant(state.keys[key])}"
         yield Finding(Code.WRONGLY_REMEMBERED, None, what, last, "not in state", there, None, name)

@@ -13,7 +13,7 @@ from streamproof.prove.artifacts.row_files import instant_of
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided
 from streamproof.prove.checkers.wording import events, published, values, window
 from streamproof.prove.oracle.arrived import plain
-from streamproof.prove.oracle.expectation import WindowKey
+from streamproof.prove.oracle.rows import WindowKey
 from streamproof.prove.oracle.sketches import Exact
 from streamproof.prove.scenario.scenario import Expect
 
@@ -57,7 +57,7 @@ def _membership(view: QueryView) -> Iterator[Finding]:
         wrong = _wrong(view, key, rows, due.get(key))
         if wrong is not None:
             code, what, expected, found = wrong
-            yield Finding(code, None, what, rows[-1].batch, expected, found, published(rows), window(view.model.shape, key))
+            yield Finding(code, None, what, rows[-1].batch, expected, found, published(rows), window(view.grouped, key))
 
 
 def _wrong(view: QueryView, key: WindowKey, rows: Sequence[OutputRow], due: int | None) -> tuple[Code, str, str, str] | None:
@@ -70,40 +70,40 @@ def _wrong(view: QueryView, key: WindowKey, rows: Sequence[OutputRow], due: int 
         return Code.WRONG_BATCH, "a window was emitted by the wrong batch", f"by batch {due}", f"by batch {rows[0].batch}"
     wanted = view.model.emitted[key].vector
     if view.sums[key] != wanted:
-        what, expected = "a window holds other events than it must", f"{window(view.model.shape, key)}  {events(wanted)}"
+        what, expected = "a window holds other events than it must", f"{window(view.grouped, key)}  {events(wanted)}"
         return Code.OTHER_EVENTS, what, expected, _row(view, key)
     return None
 
 
 def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], source: str, expect: Expect) -> Iterator[Finding]:
-    shape, keys = view.model.shape, (*view.model.shape.by, "window_start")
+    grouped, keys = view.grouped, (*view.grouped.by, "window_start")
     for key, rows in view.windows.items():
         if key not in view.model.emitted or len(rows) != 1:
             continue
         wanted, row = expected.get(key), rows[0]
         if wanted is None:
             what = f"{source} has no such window"
-            yield Finding(Code.NO_SUCH_WINDOW, None, what, row.batch, "no row", _row(view, key), None, window(shape, key))
+            yield Finding(Code.NO_SUCH_WINDOW, None, what, row.batch, "no row", _row(view, key), None, window(grouped, key))
             continue
-        compared = [name for name in wanted if name in shape.aggregates or (name not in keys and _is_plain(wanted[name]))]
+        compared = [name for name in wanted if name in grouped.aggregates or (name not in keys and _is_plain(wanted[name]))]
         for column in compared:
             exact = (view.equivalence or {}).get(key, {}).get(column)
             if isinstance(exact, Exact):
                 if expect.compare.get(column) == "ignore" or _within(exact, wanted[column], row.values.get(column)):
                     continue
-                said = f"{window(shape, key)}  {column} {exact}"
+                said = f"{window(grouped, key)}  {column} {exact}"
                 what = f"{column} lies beyond its stated error of what {source} gives"
-                yield Finding(Code.BEYOND_ERROR, None, what, row.batch, said, _row(view, key), row.file, window(shape, key))
+                yield Finding(Code.BEYOND_ERROR, None, what, row.batch, said, _row(view, key), row.file, window(grouped, key))
                 break
             if not equal(wanted[column], row.values.get(column), column, expect, view.steps):
-                said = f"{window(shape, key)}  {values(wanted, compared)}"
+                said = f"{window(grouped, key)}  {values(wanted, compared)}"
                 whole = view.sums[key] == view.model.emitted[key].vector
                 how = f"{row.file}; each of its events is in it once, and the value is another" if whole else row.file
                 what = f"{column} is not what {source} gives"
                 code = Code.OTHER_VALUE if whole else Code.OTHER_VALUE_OF_OTHER_EVENTS
                 plain = [name for name in compared if not isinstance(wanted[name], Exact)]
                 near = only_rounded(differing(wanted, row.values, plain, expect, view.steps))
-                yield Finding(code, None, what, row.batch, said, _row(view, key), how, window(shape, key), rounded=near)
+                yield Finding(code, None, what, row.batch, said, _row(view, key), how, window(grouped, key), rounded=near)
                 break
     for key in sorted(expected.keys() - view.model.emitted.keys(), key=repr):
         yield Finding(
@@ -111,10 +111,10 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
             None,
             f"{source} has a window that the model does not have",
             None,
-            window(shape, key),
+            window(grouped, key),
             "no row",
             None,
-            window(shape, key),
+            window(grouped, key),
         )
 
 
@@ -170,4 +170,4 @@ def _as_written(wanted: Any, text: str) -> Any:
 
 def _row(view: QueryView, key: WindowKey) -> str:
     row = view.windows[key][0]
-    return f"{window(view.model.shape, key)}  {values(row.values, view.model.shape.aggregates) or events(total([row]))}"
+    return f"{window(view.grouped, key)}  {values(row.values, view.grouped.aggregates) or events(total([row]))}"

@@ -1,14 +1,14 @@
 """How findings speak of windows, rows, batches and accounts."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
 from streamproof.core.clock import from_micros
 from streamproof.prove.artifacts.history import OutputRow
-from streamproof.prove.oracle.expectation import WindowKey
-from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.operators.twin import Grouped
+from streamproof.prove.oracle.rows import WindowKey
 from streamproof.prove.oracle.trace import Vector
 
 _DAY_US = 86_400_000_000
@@ -26,21 +26,19 @@ def full_instant(micros: int) -> str:
     return f"{from_micros(micros).strftime('%Y-%m-%d')} {instant(micros)}Z"
 
 
-def window(shape: QueryShape, key: WindowKey) -> str:
+def window(grouped: Grouped, key: WindowKey) -> str:
     """ "client c17  09:01:00-09:01:30"; of a session its beginning only: its end is a matter of what is in it."""
     by, start = key
-    named = [f"{column} {value}" for column, value in zip(shape.by, by, strict=True)]
-    kind = shape.window
-    if kind is None:
-        return "  ".join(named)
+    named = [f"{column} {value}" for column, value in zip(grouped.by, by, strict=True)]
+    kind = grouped.window
     word = instant if kind.at_least_us < _DAY_US else full_instant
     end = next((end for begins, end in kind.assign(start) if begins == start), start)
     return "  ".join([*named, f"session from {word(start)}" if kind.merges else f"{word(start)}-{word(end)}"])
 
 
-def window_to(shape: QueryShape, by: tuple[Any, ...], end: int) -> str:
+def window_to(grouped: Grouped, by: tuple[Any, ...], end: int) -> str:
     """A window in state, of which only the end is known: "client c17  to 09:01:30"."""
-    named = [f"{column} {value}" for column, value in zip(shape.by, by, strict=True)]
+    named = [f"{column} {value}" for column, value in zip(grouped.by, by, strict=True)]
     return "  ".join([*named, f"to {full_instant(end)}"])
 
 
@@ -57,7 +55,7 @@ def value(found: Any) -> str:
     return str(found)
 
 
-def values(columns: Mapping[str, Any], names: Sequence[str]) -> str:
+def values(columns: Mapping[str, Any], names: Iterable[str]) -> str:
     """ "exposure 48,210.50  trades 31" for the named columns that are there."""
     return "  ".join(f"{name} {value(columns[name])}" for name in names if name in columns)
 

@@ -1,11 +1,14 @@
 """The input of the model: the records behind the row-wise steps of the job, and the batches a run really had."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from streamproof.core.clock import to_micros
+from streamproof.prove.oracle.rows import Row
 
 
 class RowFate(StrEnum):
@@ -16,7 +19,7 @@ class RowFate(StrEnum):
     FILTERED = "filtered"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Arrived:
     """One record behind parsing, requirements, filters and transforms.
 
@@ -26,25 +29,23 @@ class Arrived:
         Why it was rejected, or the name of the filter.
     time_us
         Its event time as the job sees it, microseconds UTC; None if it has none.
-    by, dedup
-        Its values of the window's key and of the deduplication's key, made plain by `plain`.
+    values
+        Its values of the columns that the operators of its query look at, made plain by `plain`.
     source
         The source that it is of, where its query has several.
-    order
-        Its value of the column that a deduplication goes by.
-    gap_us
-        The gap that it brings to its session, microseconds, where events bring one.
     """
 
     trace: str
     fate: RowFate | str = RowFate.PASSED
     reason: str | None = None
     time_us: int | None = None
-    by: tuple[Any, ...] = ()
-    dedup: tuple[Any, ...] | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
-    order: Any = None
-    gap_us: int | None = None
+
+    @cached_property
+    def row(self) -> Row:
+        """The record as operators see it."""
+        return Row((self.trace,), self.time_us, self.values)
 
 
 @dataclass(frozen=True, slots=True)

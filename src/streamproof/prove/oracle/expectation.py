@@ -5,37 +5,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from streamproof.core.account import Account
+from streamproof.core.account import PLACES, Account
 from streamproof.prove.oracle.arrived import BatchRead
-from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.operators.twin import Held, Step
+from streamproof.prove.oracle.query import Node, Query
+from streamproof.prove.oracle.rows import Row, RowKey, WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector
 
-WindowKey = tuple[tuple[Any, ...], int]
-"""The values of the key columns, and the window's start in microseconds UTC."""
-
-RowKey = tuple[WindowKey, int]
-"""A window, and the number of one of its rows: 0 where it gives one only."""
+_NOTHING = Step()
 
 
-@dataclass(frozen=True, slots=True)
-class WindowContents:
-    """The events in a window: how many, the sum of their hashes, and their traces in the order they came; and its end, microseconds UTC.
-
-    Of a window behind another `parts` are the windows of that one that went into it.
-    """
-
-    count: int
-    hash: int
-    traces: tuple[str, ...]
-    end_us: int
-    parts: "tuple[tuple[WindowKey, WindowContents], ...]" = ()
-
-    @property
-    def vector(self) -> Vector:
-        return Vector(self.count, self.hash)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BatchOutcome:
     """What one batch does.
 
@@ -47,47 +27,73 @@ class BatchOutcome:
         The late bound (R10): the watermark of the batch before.
     predicted_ms
         The watermark that the model predicts for this batch.
-    traces, late, rejected, filtered, unknown
-        The records it read, and those of them that leave by each way; `unknown` are lost by a plain transform. Where windows overlap a
-        record is late once for each window that it comes too late for.
-    late_ends
-        Of the late ones where windows overlap the end of the window, microseconds UTC.
-    expanded
-        Where windows overlap, a trace for each further window that a record lies in.
+    traces, rejected, filtered, unknown
+        The records it read, and those of them that leave in front of all state; `unknown` are lost by a plain transform.
     future
         Of the rejected those that only the clock of the batch takes for future ones.
-    duplicates
-        Event ids, once for each copy that is dropped: which copy stays is not promised.
-    kept
-        Traces behind lateness and deduplication; with a deduplication the copy that the model keeps.
-    emitted
-        Windows that this batch emits, with what they hold then.
-    revisions
-        Of each of them the number of its row, from 0 on.
-    newly_emitted
-        How many (record, window) pairs no row had before this batch.
+    output
+        The node whose rows come out.
+    steps
+        What each operator makes of the batch.
     """
 
     read: BatchRead
     bound_us: int
     predicted_ms: int
     traces: tuple[str, ...] = ()
-    late: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
     filtered: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
-    duplicates: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
     future: tuple[str, ...] = ()
-    late_ends: tuple[int, ...] = ()
-    expanded: tuple[str, ...] = ()
-    emitted: Mapping[WindowKey, WindowContents] = field(default_factory=dict)
-    revisions: Mapping[WindowKey, int] = field(default_factory=dict)
-    newly_emitted: int = 0
+    output: Node | None = None
+    steps: Mapping[Node, Step] = field(default_factory=dict)
 
     @property
     def batch(self) -> int:
         return self.read.batch
+
+    def of(self, node: Node) -> Step:
+        """What an operator makes of the batch."""
+        return self.steps.get(node, _NOTHING)
+
+    @property
+    def out(self) -> Step:
+        """What comes out of the query, and how many records have come out by it."""
+        return _NOTHING if self.output is None else self.of(self.output)
+
+    @cached_property
+    def emitted(self) -> Mapping[WindowKey, WindowContents]:
+        """Windows that give a row, with what they hold then; none where rows come out as they came."""
+        return {row.group.key: row.group.contents for row in self.out.rows if row.group is not None}
+
+    @cached_property
+    def revisions(self) -> Mapping[WindowKey, int]:
+        """Of each of them the number of its row, from 0 on."""
+        return {row.group.key: row.group.revision for row in self.out.rows if row.group is not None}
+
+    @cached_property
+    def kept(self) -> tuple[str, ...]:
+        """The traces of the rows that come out as they came."""
+        return tuple(trace for row in self.out.rows if row.group is None for trace in row.traces)
+
+    @cached_property
+    def expanded(self) -> tuple[str, ...]:
+        """Where a record can lie in several windows, its trace for each further one."""
+        return tuple(trace for step in self.steps.values() for trace in step.expanded)
+
+    def side(self, kind: str) -> list[Row]:
+        """The rows that leave by side outputs of a kind."""
+        return [row for step in self.steps.values() for (found, _), rows in step.sides.items() if found == kind for row in rows]
+
+    def left_by(self, kind: str) -> tuple[str, ...]:
+        """The traces of those rows: where windows overlap a record is late once for each that it comes too late for."""
+        return tuple(trace for row in self.side(kind) for trace in row.traces)
+
+    @property
+    def sides(self) -> Mapping[str, tuple[str, ...]]:
+        """By kind the traces of all rows that leave by side outputs."""
+        kinds = dict.fromkeys(kind for step in self.steps.values() for kind, _ in step.sides)
+        return {kind: self.left_by(kind) for kind in kinds}
 
 
 @dataclass(frozen=True)
@@ -98,30 +104,37 @@ class Expectation:
     ----------
     batches
         One outcome per batch in order; a batch without effects has an empty one.
-    open, open_before
-        Windows still in state after the last batch, emitted or not; and those that the former are made of, where they stand behind others.
-    remembered
-        Keys of the deduplication with their expiry, microseconds UTC.
-    ambiguous
-        Keys of the deduplication that different events share within one batch: which of them stays is not promised, and the
-        model cannot tell.
+    held
+        What is in the state of each operator that keeps one, after the last batch.
     """
 
-    shape: QueryShape
+    query: Query
     batches: tuple[BatchOutcome, ...]
-    open: Mapping[WindowKey, WindowContents]
-    remembered: Mapping[tuple[Any, ...], int]
-    ambiguous: tuple[tuple[Any, ...], ...] = ()
-    open_before: Mapping[WindowKey, WindowContents] = field(default_factory=dict)
+    held: Mapping[Node, Held]
 
     @cached_property
     def by_batch(self) -> Mapping[int, BatchOutcome]:
         return {outcome.batch: outcome for outcome in self.batches}
 
+    def given_by(self, node: Node) -> Mapping[WindowKey, WindowContents]:
+        """All windows of an operator that have given a row, over all batches, with what they held in the last one."""
+        rows = (row for outcome in self.batches for row in outcome.of(node).rows)
+        return {row.group.key: row.group.contents for row in rows if row.group is not None}
+
     @cached_property
     def emitted(self) -> Mapping[WindowKey, WindowContents]:
-        """All windows that have given a row, over all batches, with what they held in the last one."""
+        """All windows that have given a row of the output, with what they held in the last one."""
         return {key: contents for outcome in self.batches for key, contents in outcome.emitted.items()}
+
+    @property
+    def open(self) -> Mapping[WindowKey, WindowContents]:
+        """Windows whose rows come out and that are still in state, whether they have given one or not."""
+        return self.held.get(self.query.output, Held()).groups
+
+    @property
+    def ambiguous(self) -> tuple[tuple[Any, ...], ...]:
+        """Keys of which the model cannot tell which row stays."""
+        return tuple(key for held in self.held.values() for key in held.ambiguous)
 
     @cached_property
     def rows(self) -> Mapping[RowKey, WindowContents]:
@@ -136,30 +149,29 @@ class Expectation:
     @cached_property
     def survivors(self) -> tuple[str, ...]:
         """Traces in emitted rows: what the batch query and the hand-written model are given."""
-        if self.shape.window is None:
+        if self.query.grouped is None:
             return tuple(trace for outcome in self.batches for trace in outcome.kept)
         return tuple(trace for contents in self.emitted.values() for trace in contents.traces)
 
     @cached_property
     def places(self) -> Mapping[str, Vector]:
-        """The account as vectors: emitted, open_state, late, rejected, duplicate, filtered, and input, expanded and unknown besides."""
+        """The account as vectors, place by place, and input, expanded and unknown besides."""
+        aside = {place: Vector.of(trace for outcome in self.batches for trace in outcome.left_by(place)) for place in PLACES}
         return {
+            **aside,
             "input": Vector.of(trace for outcome in self.batches for trace in outcome.traces),
             "expanded": Vector.of(trace for outcome in self.batches for trace in outcome.expanded),
             "emitted": Vector.of(self.survivors),
-            "open_state": Vector.of(self._held),
-            "late": Vector.of(trace for outcome in self.batches for trace in outcome.late),
+            "open_state": Vector.of(self._waiting),
             "rejected": Vector.of(trace for outcome in self.batches for trace in outcome.rejected),
-            "duplicate": Vector.of(trace for outcome in self.batches for trace in outcome.duplicates),
             "filtered": Vector.of(trace for outcome in self.batches for trace in outcome.filtered),
             "unknown": Vector.of(trace for outcome in self.batches for trace in outcome.unknown),
         }
 
     @property
-    def _held(self) -> Iterator[str]:
-        """The traces in windows that are in state, and have given no row yet."""
-        waiting = [contents for key, contents in self.open.items() if key not in self.emitted]
-        return (trace for contents in (*waiting, *self.open_before.values()) for trace in contents.traces)
+    def _waiting(self) -> Iterator[str]:
+        """The traces of what is in state, and in no row yet."""
+        return (trace for held in self.held.values() for trace in held.waiting)
 
     @cached_property
     def account(self) -> Account:
@@ -168,15 +180,11 @@ class Expectation:
     @cached_property
     def fates(self) -> Mapping[str, tuple[str, int]]:
         """Where each record is, and the batch that read it; the dropped copies of an event are named as the model drops them."""
-        found: dict[str, tuple[str, int]] = {}
-        inside_open = set(self._held)
+        waiting, found = set(self._waiting), dict[str, tuple[str, int]]()
         for outcome in self.batches:
-            found |= dict.fromkeys(outcome.traces, ("duplicate", outcome.batch))
-            found |= {trace: ("open_state", outcome.batch) for trace in outcome.traces if trace in inside_open}
-            read = {
-                trace: found.get(trace, ("", outcome.batch))[1] for trace in outcome.kept
-            }  # by an order a row is kept in a later batch
-            found |= {trace: ("open_state" if trace in inside_open else "emitted", batch) for trace, batch in read.items()}
-            for place in ("late", "rejected", "filtered", "unknown"):
-                found |= dict.fromkeys(getattr(outcome, place), (place, outcome.batch))
+            found |= {trace: ("open_state" if trace in waiting else "emitted", outcome.batch) for trace in outcome.traces}
+        for outcome in self.batches:
+            aside = {**outcome.sides, "rejected": outcome.rejected, "filtered": outcome.filtered, "unknown": outcome.unknown}
+            for place, traces in aside.items():  # a row may leave in a later batch than the one that has read it
+                found |= {trace: (place, found[trace][1]) for trace in traces}
         return found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from streamproof._jvm import PROOF_JAR
 from streamproof.core.clock import monotonic_seconds
 from streamproof.errors import EnvironmentProblem, StreamproofError
-from streamproof.prove.process import apart
+from streamproof.prove.process import apart, guard
 from streamproof.prove.process.spark_settings import OURS, settings_of_proof
 from streamproof.runtime.spark.session import start_session
 
@@ -60,6 +60,7 @@ class Engine:
         _end_jvm_without(jars)
         own = {**local_files(local), **settings_of_proof(settings, kind)}
         options = f"{java_options()} {FIRST_COMPILER_ALONE}" if briefly else java_options()
+        self._found = _settings_of_running_session()
         self.spark: SparkSession = start_session(name, own, proof=True, java_options=options, jars=jars, streaming={}, log=log)
         running = self.spark.sparkContext.getConf().get("spark.jars", "") or ""
         if any(Path(jar).name not in running for jar in (str(PROOF_JAR), *jars)):
@@ -113,11 +114,15 @@ class Engine:
         self._jvm.io.streamproof.proof.Faults.armCall(identity, operation, path, side, occurrence, since, call)
 
     def keep(self, limits: "Limits") -> bool:
-        """Holds the JVM to the limits of a proof; whether Java's own connections are held to them as well."""
+        """Holds the JVM and its Python workers to the limits of a proof; whether Java's own connections are held to them as well."""
+        guard.allow_in_workers(self.spark.sparkContext, limits)
         return keep(self.spark, limits)
 
     def release(self) -> None:
-        """Ends what `keep` has begun: not every JVM of a proof does nothing else."""
+        """Ends what `keep` has begun, and gives a session that was there before the settings that it had: it may serve others now."""
+        guard.release_workers(self.spark.sparkContext)
+        if self._found is not None:
+            _take_back(self.spark, self._found)
         getattr(self._jvm, "io.streamproof.proof.Kept").release()
         getattr(self._jvm, "io.streamproof.proof.GuardedFileSystem").guard(_java_list(self._jvm, ()))
 
@@ -163,6 +168,28 @@ class Engine:
         """
         stores = getattr(self._jvm.org.apache.spark.sql.execution.streaming.state, "StateStore$")
         getattr(stores, "MODULE$").stopMaintenanceTask()
+
+
+def _settings_of_running_session() -> dict[str, str] | None:
+    """The SQL settings of the session that runs in this process; None where there is none, and its JVM is started with what is wanted."""
+    from pyspark.sql import SparkSession
+
+    running: Any = SparkSession._instantiatedSession
+    return None if running is None or running.sparkContext._jsc is None else _settings_of(running)
+
+
+def _settings_of(spark: "SparkSession") -> dict[str, str]:
+    return dict(spark._jsparkSession.sessionState().conf().settings())
+
+
+def _take_back(spark: "SparkSession", found: Mapping[str, str]) -> None:
+    """Gives a session the settings that it had when they were `found`."""
+    here, settings = _settings_of(spark), spark._jsparkSession.sessionState().conf()
+    for key in here.keys() - found.keys():
+        settings.unsetConf(key)
+    for key, value in found.items():
+        if here.get(key) != value:
+            settings.setConfString(key, value)
 
 
 def _end_jvm_without(jars: Sequence[str]) -> None:

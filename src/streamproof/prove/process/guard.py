@@ -124,6 +124,12 @@ def allow_in_workers(context: "SparkContext", limits: Limits) -> None:
     context.environment.update({name: os.environ[name] for name in _PLACES if name in os.environ})
 
 
+def release_workers(context: "SparkContext") -> None:
+    """Ends what `allow_in_workers` has begun, for the functions that come after it."""
+    for name in (_LIMITS, *_PLACES):
+        context.environment.pop(name, None)
+
+
 def install_in_worker() -> None:
     """Guards a Python worker with the limits of `allow_in_workers`; without any it reaches this machine alone."""
     told = os.environ.get(_LIMITS)

@@ -120,7 +120,8 @@ class ChildTask:
 @dataclass(frozen=True)
 class ChildResult:
     """How it ended: `code` is that of the error that stopped the job (empty if none), `message` what it said, `action` what it asks for
-    where a program can do it; `widest` how many tasks a stage had at most, where that was asked.
+    where a program can do it; `widest` how many tasks a stage had at most, where that was asked; `imported` the modules that were not there
+    before: those of the job, and none of a library that each scenario has (`imported_once`).
     """
 
     code: str = ""
@@ -131,6 +132,7 @@ class ChildResult:
     operators: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     attempts: Mapping[str, int] = field(default_factory=dict)
     widest: int = 0
+    imported: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         return json.dumps({**asdict(self), "notes": [(note.code, note, note.about) for note in self.notes]})
@@ -138,4 +140,10 @@ class ChildResult:
     @classmethod
     def from_json(cls, text: str) -> "ChildResult":
         found = json.loads(text)
-        return cls(**{**found, "notes": tuple(Note(NoteCode(code), *rest) for code, *rest in found["notes"])})
+        return cls(
+            **{
+                **found,
+                "imported": tuple(found["imported"]),
+                "notes": tuple(Note(NoteCode(code), *rest) for code, *rest in found["notes"]),
+            }
+        )

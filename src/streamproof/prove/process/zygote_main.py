@@ -11,6 +11,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from streamproof.prove.process.imported_once import draw_anew, import_all
@@ -85,7 +86,9 @@ def _run(task_file: str) -> None:
         from streamproof.prove.process.task import ChildTask
 
         task = ChildTask.from_json(Path(task_file).read_text())
+        there = frozenset(sys.modules)
         result = run_child(task)
+        result = replace(result, imported=tuple(sorted(sys.modules.keys() - there)))
         partial = Path(task.result + ".part")
         partial.write_text(result.to_json())
         partial.replace(task.result)

@@ -23,14 +23,13 @@ class BlobChanged(StreamproofError):
 class Built:
     """An image on the disk, ready for recovery.
 
-    `hashes` is what lies on the disk, path to SHA-256. `query_ids` tells the one thing that is not as recorded: the id in each
-    query's `metadata`, since Spark refuses two queries with one id in one JVM.
+    `hashes` is what lies on the disk, path to SHA-256. One thing is not as recorded: the id in each query's `metadata`, since Spark
+    refuses two queries with one id in one JVM.
     """
 
     image: Image
     folder: Path
     hashes: dict[str, str]
-    query_ids: dict[str, str]
 
     def fired(self) -> bool:
         """True if the folder still holds exactly the image; ask when recovery starts."""
@@ -55,13 +54,10 @@ def build(image: Image, folder: Path, blobs: Path, layout: Layout, recorded: Pat
     folder.mkdir(parents=True, exist_ok=True)
     metadata = {f"{checkpoint.strip('/')}/metadata": query for query, checkpoint in layout.checkpoints.items()}
     hashes: dict[str, str] = {}
-    query_ids: dict[str, str] = {}
     for path, file in image.files.items():
         content = _content(blobs, file)
-        query = metadata.get(path)
-        renamed = _with_own_id(content, image, folder, query) if query is not None else None
-        if query is not None and renamed is not None:
-            content, query_ids[query] = renamed
+        if path in metadata:
+            content = _with_own_id(content, image, folder, metadata[path])
         if recorded is not None:
             content = rebased(path, content, recorded, folder)
         target = folder / path
@@ -70,7 +66,7 @@ def build(image: Image, folder: Path, blobs: Path, layout: Layout, recorded: Pat
         if file.modified_ms is not None:
             os.utime(target, ns=(file.modified_ms * 1_000_000,) * 2)
         hashes[path] = hashlib.sha256(content).hexdigest()
-    return Built(image=image, folder=folder, hashes=hashes, query_ids=query_ids)
+    return Built(image=image, folder=folder, hashes=hashes)
 
 
 def _content(blobs: Path, file: File) -> bytes:
@@ -90,17 +86,17 @@ def _content(blobs: Path, file: File) -> bytes:
     return content if file.length is None else content[: file.length]
 
 
-def _with_own_id(content: bytes, image: Image, folder: Path, query: str) -> tuple[bytes, str] | None:
-    """Spark's metadata file with an id of this image's own; None where the crash left it empty or cut short."""
+def _with_own_id(content: bytes, image: Image, folder: Path, query: str) -> bytes:
+    """Spark's metadata file with an id of this image's own; as it is where the crash left it empty or cut short."""
     try:
         found = json.loads(content)
     except ValueError:
-        return None
+        return content
     if not isinstance(found, dict) or "id" not in found:
-        return None
+        return content
     own = hashlib.sha256(f"{image.id}\0{query}\0{folder}".encode()).hexdigest()
     found["id"] = f"{own[:8]}-{own[8:12]}-{own[12:16]}-{own[16:20]}-{own[20:32]}"
-    return json.dumps(found, separators=(",", ":")).encode(), str(found["id"])
+    return json.dumps(found, separators=(",", ":")).encode()
 
 
 def _sha256(path: Path) -> str:

@@ -9,10 +9,10 @@ from pyspark.sql.types import StructType
 
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.core.clock import now_utc, to_micros
+from streamproof.core.sides import DUPLICATE, LATE, REJECTED, Side
 from streamproof.runtime.batch.staging import merged_schema
 from streamproof.runtime.rows.doors import duplicate_row, late_row, rejected_row
 from streamproof.stream.names import NUMBER, ORIGINAL, REASON, quoted
-from streamproof.stream.outputs import SideKind
 
 _BEFORE_ALL = -(2**63)
 ONCE = "once"
@@ -31,7 +31,7 @@ class BatchDoors:
     asked_at_us: int = field(default_factory=lambda: to_micros(now_utc()))
     at_source: bool = True
     copies_asked: bool = False
-    _left: dict[SideKind, list[DataFrame]] = field(default_factory=dict)
+    _left: dict[Side, list[DataFrame]] = field(default_factory=dict)
     _observed: list[tuple[str, Observation]] = field(default_factory=list)
 
     def clock(self) -> Column:
@@ -45,13 +45,16 @@ class BatchDoors:
         """Nothing is late, and no window has been on time before."""
         return F.lit(_BEFORE_ALL)
 
+    def divert(self, rows: DataFrame, side: Side, leaves: Column, payload: Column, reason: Column) -> DataFrame:
+        self._leave(side, rows.filter(leaves), payload)
+        return self._observing(rows, str(side), F.count_if(leaves)).filter(~leaves)
+
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
         if self.at_source:
             rows = self.counted(rows, "input")
         rows = rows.withColumn(REASON, reason)
-        self._leave(SideKind.REJECTED, rows.filter(F.col(REASON).isNotNull()), rejected_row(rows, F.col(REASON)))
-        seen = self._observing(rows, "rejected", F.count_if(F.col(REASON).isNotNull()))
-        return seen.filter(F.col(REASON).isNull()).drop(REASON)
+        found = F.col(REASON)
+        return self.divert(rows, REJECTED, found.isNotNull(), rejected_row(rows, found), found).drop(REASON)
 
     def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
         return self._observing(rows, "filtered", F.count_if(~keep)).filter(keep)
@@ -60,7 +63,7 @@ class BatchDoors:
         self, rows: DataFrame, decides: Column, window_us: int = 0, *, window: tuple[Column, Column] | None = None
     ) -> DataFrame:
         """All rows pass; the late output has the columns that it has in the stream, and no row."""
-        self._leave(SideKind.LATE, rows.filter(F.lit(False)), late_row(rows, window))
+        self._leave(LATE, rows.filter(F.lit(False)), late_row(rows, window))
         return self.counted(rows.drop(ORIGINAL), "reached")
 
     def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
@@ -75,16 +78,16 @@ class BatchDoors:
         order = Window.partitionBy(*map(quoted, key)).orderBy(F.to_json(F.struct(*map(quoted, rows.columns))))
         numbered = rows.withColumn(NUMBER, F.row_number().over(order))
         others = numbered.filter(F.col(NUMBER) > 1).drop(NUMBER)
-        self._leave(SideKind.DUPLICATE, others, duplicate_row(others))
+        self._leave(DUPLICATE, others, duplicate_row(others))
         return self.counted(numbered.filter(F.col(NUMBER) == 1).drop(NUMBER), ONCE)
 
     def counted(self, rows: DataFrame, name: str, counts: Column | None = None) -> DataFrame:
         """The rows as they are; how many pass, or what they sum up to, is counted under the name."""
         return self._observing(rows, name, F.count(F.lit(1)) if counts is None else F.coalesce(counts, F.lit(0)))
 
-    def side(self, kind: SideKind) -> DataFrame | None:
-        """The rows that leave by doors of a kind, as the stream has them: where two doors know a column by other types, it is a text."""
-        left = self._left.get(kind, [])
+    def side(self, side: Side) -> DataFrame | None:
+        """The rows that leave by one side output, as the stream has them: where two doors know a column by other types, it is a text."""
+        left = self._left.get(side, [])
         if not left:
             return None
         columns = merged_schema([_struct(rows) for rows in left])
@@ -100,8 +103,8 @@ class BatchDoors:
         found["duplicate"] = found.get("copies", 0) - found.get(ONCE, 0)
         return found
 
-    def _leave(self, kind: SideKind, rows: DataFrame, payload: Column) -> None:
-        self._left.setdefault(kind, []).append(rows.select(payload.alias("row")))
+    def _leave(self, side: Side, rows: DataFrame, payload: Column) -> None:
+        self._left.setdefault(side, []).append(rows.select(payload.alias("row")))
 
     def _observing(self, rows: DataFrame, name: str, counted: Column) -> DataFrame:
         observed = Observation()

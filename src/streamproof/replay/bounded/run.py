@@ -14,6 +14,7 @@ from streamproof.core.account import Account
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.paths import display
+from streamproof.core.sides import DUPLICATE
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.replay.bounded.doors import BatchDoors
 from streamproof.replay.bounded.places import folder_of, mark, require_own
@@ -30,7 +31,6 @@ from streamproof.runtime.watching.folders import FolderNotes
 from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
 from streamproof.stream.graph import build
 from streamproof.stream.names import RECORDS, quoted, visible
-from streamproof.stream.outputs import SideKind
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -138,7 +138,7 @@ class _Computing:
     def query(self, name: str) -> None:
         """Computes one main output, and the side outputs that its query delivers."""
         query = self.bound.query(name)
-        doors = BatchDoors(copies_asked=SideKind.DUPLICATE in query.sides)
+        doors = BatchDoors(copies_asked=DUPLICATE in query.sides)
         read = reads(query, self.spark, doors, stream=False, trace=False)
         doors.at_source = False
         made = build(query.root, read, doors).rows
@@ -147,9 +147,11 @@ class _Computing:
             made = doors.counted(made, "records", F.sum(RECORDS))
         self._write(made.select(*map(quoted, visible(made.columns))), name)
         counts = doors.counts
-        found = {place: counts.get(place, 0) for place in ("rejected", "duplicate", "filtered")}
+        found = {place: counts.get(place, 0) for place in ("duplicate", "filtered")}
+        for side in query.root.sides:
+            found[side.kind] = counts.get(str(side), 0) + (found.get(side.kind, 0) if side.name else 0)
         found |= query.root.counted(rows=counts["rows"], records=counts.get("records", 0))
-        asked = query.sides.get(SideKind.DUPLICATE, "")
+        asked = query.sides.get(DUPLICATE, "")
         account = QueryAccount(
             name,
             counts["input"],
@@ -160,11 +162,11 @@ class _Computing:
         )
         self._accounts.append(account)
         self._add(name, counts["rows"])
-        for kind, output in query.sides.items():
-            side = doors.side(kind)
-            if side is not None:
-                self._write(side, output)
-                self._add(output, 0 if kind is SideKind.LATE else counts.get(str(kind), 0))
+        for side, output in query.sides.items():
+            left = doors.side(side)
+            if left is not None:
+                self._write(left, output)
+                self._add(output, counts.get(str(side), 0))
 
     def result(self, seconds: float) -> RunResult:
         """What was computed, as a run has it: one batch, nothing open."""

@@ -11,20 +11,20 @@ from streamproof import _jvm
 from streamproof.core.clock import from_micros, monotonic_seconds
 from streamproof.core.manifest import Manifest
 from streamproof.core.phases import Phase
+from streamproof.core.sides import LATE, Side
 from streamproof.errors import StagedRowsGone
 from streamproof.runtime.batch.commits import Commits
 from streamproof.runtime.batch.contradictions import taken_away
 from streamproof.runtime.batch.deciding import Deciding
 from streamproof.runtime.batch.describing import Describing, counts_of
 from streamproof.runtime.batch.publishing import Publisher
-from streamproof.runtime.batch.staging import Staging
+from streamproof.runtime.batch.staging import REASON, Staging
 from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.losses import Losses
 from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, BatchStaged, QueryEvents
 from streamproof.runtime.watching.measures import Stopwatch
 from streamproof.runtime.watching.watch import Watch
-from streamproof.stream.outputs import SideKind
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -33,22 +33,28 @@ if TYPE_CHECKING:
 @dataclass
 class Done:
     """What this start of the driver has worked through, as sums: batches, of them without input, input records, rows of each output,
-    reasons of rejection.
+    reasons why rows have left, by the side.
     """
 
     batches: int = 0
     without_input: int = 0
     input: int = 0
     rows: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, manifest: Manifest) -> None:
         self.batches += 1
         self.without_input += not manifest.counts["input"]
         self.input += manifest.counts["input"]
         self.rows.update({section.output: section.digest.rows for section in manifest.sections})
-        begins = "reason.rejected."
-        self.reasons.update({key.removeprefix(begins): n for key, n in manifest.counts.items() if key.startswith(begins)})
+        for key, rows in manifest.counts.items():
+            if key.startswith(f"{REASON}."):
+                _, side, reason = key.split(".", 2)
+                self.reasons[side, reason] += rows
+
+    def reasons_of(self, side: Side) -> dict[str, int]:
+        """Why rows have left by a side output, and how many."""
+        return {reason: rows for (of, reason), rows in self.reasons.items() if of == str(side)}
 
 
 class RunEnds(Exception):
@@ -125,7 +131,7 @@ class BatchProtocol:
         if self.parking is not None:
             self.parking.prune(batch)
         self.done.add(manifest)
-        self.watch.saw(batch, logs, rows, manifest.counts[SideKind.LATE], self.events)
+        self.watch.saw(batch, logs, rows, manifest.counts[LATE.kind], self.events)
         self.commits.newest = BatchCommitted(name, batch, counts, written, watermark, watch.milliseconds)
 
     def _is_published(self, batch: int) -> None:

@@ -1,6 +1,7 @@
 """The rows of a batch, staged where no reader sees them, with what they add up to (PROTOCOL R3, R5)."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.sink import SinkPlace
 from streamproof.core.manifest import Digest, Parked, Section, StagedFile
 from streamproof.core.phases import Phase
+from streamproof.core.sides import DUPLICATE, LATE, REJECTED, Side
 from streamproof.runtime.batch.contradictions import already_staged
 from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.logs import BatchLogs
@@ -24,7 +26,6 @@ from streamproof.runtime.rows.reports import DoorSums, sums_by_output
 from streamproof.runtime.rows.tally import tallied, tally_door
 from streamproof.runtime.rows.waiting import Waiting
 from streamproof.runtime.watching.measures import Stopwatch
-from streamproof.stream.outputs import SideKind
 
 if TYPE_CHECKING:
     from streamproof._jvm import Doors, Storage
@@ -33,6 +34,8 @@ _PART = re.compile(r"part-(\d+)-")
 """How Spark names the file that a task writes, by its partition."""
 WRITTEN_COPIES = "duplicate.written"
 """Under what a manifest counts the duplicates that are rows of an output."""
+REASON = "reason"
+"""Under what it counts why rows have left: "reason.SIDE.WHY"."""
 
 
 @dataclass(frozen=True)
@@ -142,17 +145,23 @@ class Staging:
             "filtered": sum(found.rows for name, found in sums.items() if name.startswith("filtered.")),
             WRITTEN_COPIES: 0,
         }
-        for kind in SideKind:
-            found = sums.get(str(kind), DoorSums())
-            if kind is SideKind.DUPLICATE and kind not in sides:
+        of_kind = Counter[str]()  # by the place of the account, where it has one of that name
+        for side in dict.fromkeys(
+            (LATE, REJECTED, *self.query.root.sides)
+        ):  # a manifest has these two also of a query without late rows
+            found = sums.get(str(side), DoorSums())
+            if side.if_returned and side not in sides:
                 continue
-            if kind is SideKind.DUPLICATE:
+            if side == DUPLICATE:
                 counts[WRITTEN_COPIES] = found.rows
-                require_every_copy(sides[kind], batch, dropped=counts["duplicate"], written=found.rows)
-            counts[str(kind)] = found.rows
-            counts.update({f"reason.{kind}.{reason}": count for reason, count in found.reasons.items()})
-            if kind in sides:
-                sections += self._side_sections(kind, found, attempt)
+                require_every_copy(sides[side], batch, dropped=counts["duplicate"], written=found.rows)
+            of_kind[side.kind] += found.rows
+            counts[side.kind] = of_kind[side.kind]
+            if side.name:
+                counts[str(side)] = found.rows
+            counts.update({f"{REASON}.{side}.{reason}": count for reason, count in found.reasons.items()})
+            if side in sides:
+                sections += self._side_sections(side, found, attempt)
         counts.update({name: found.rows for name, found in sums.items() if name.startswith("filtered.")})
         return sections, counts
 
@@ -184,8 +193,8 @@ class Staging:
         summed = tallied(due, self.doors, self.query.name, sums=True, steps=self.columns.steps).rows
         return self._encoded(summed, self.query.sinks.place(self.query.name))
 
-    def _side_sections(self, kind: SideKind, found: DoorSums, attempt: str) -> list[Section]:
-        output = self.query.sinks.sides[kind]
+    def _side_sections(self, side: Side, found: DoorSums, attempt: str) -> list[Section]:
+        output = self.query.sinks.sides[side]
         place, directory = self.query.sinks.place(output), f"_staging/{attempt}"
         files = tuple(sorted(found.files, key=lambda file: file.name))
         if found.rows and place.format != "json":
@@ -195,7 +204,7 @@ class Staging:
                 **write_options(place.format), **NO_MARKER
             ).save(f"{place.staged_in}/{directory}")
             files = files_of_rows(self.storage, f"{place.staged_in}/{directory}")
-        return self._sections(output, str(kind), directory, files, found.digest())
+        return self._sections(output, str(side), directory, files, found.digest())
 
     def _encoded(self, rows: DataFrame, place: SinkPlace) -> DataFrame:
         """Rows as they are staged at a place: several sinks encode them once they have them."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.config import FilesSink, HttpSink, ServiceSink, output_of
 from streamproof.connectors import services
+from streamproof.core.sides import Side
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.binding.bound import BoundJob, OutputPlace
 from streamproof.runtime.binding.loading import load_job
@@ -39,12 +40,12 @@ def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
     job = load_job(config)
     outputs = job.outputs(config.source)
     bound = BoundJob(config, outputs, {})
-    kinds: dict[str, str] = dict.fromkeys(outputs.main, "main")
+    sides: dict[str, Side | None] = dict.fromkeys(outputs.main)
     for query in outputs.main:
-        kinds.update({name: str(kind) for kind, name in bound.sides_of(query).items()})
+        sides.update({name: side for side, name in bound.sides_of(query).items()})
     for name in config.sink:
-        if output_of(name) not in kinds:
-            raise _unknown_output(config, name, list(kinds))
+        if output_of(name) not in sides:
+            raise _unknown_output(config, name, list(sides))
     if config.trigger.real_time:
         require_possible(config, outputs)
     _require_union_for_idle(config, list(bound.outputs.main.values()))
@@ -54,8 +55,8 @@ def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
     for name, sink in config.sink.items():
         if isinstance(sink, ServiceSink) and not services.keeps_claim(sink):
             raise cannot_keep(config, name, sink.connector, services.guarantee(sink))
-    for output, kind in kinds.items():
-        bound.places.update({name: _place(config, name, kind) for name in config.sinks_of(output) or (output,)})
+    for output, side in sides.items():
+        bound.places.update({name: _place(config, name, side) for name in config.sinks_of(output) or (output,)})
     _require_places_apart(config, bound.places)
     return bound if new_output is None else _with_new_output(bound, new_output)
 
@@ -112,26 +113,26 @@ def _require_places_apart(config: "JobConfig", places: dict[str, OutputPlace]) -
             )
 
 
-def _place(config: "JobConfig", name: str, kind: str) -> OutputPlace:
+def _place(config: "JobConfig", name: str, side: Side | None) -> OutputPlace:
     sink = config.sink.get(name)
     beside = f"{config.resolve(config.checkpoint).rstrip('/')}-"
     home = f"{beside}{output_of(name)}" if output_of(name) != name else ""
     if isinstance(sink, FilesSink):
         staged = "parquet" if home else sink.format
         return OutputPlace(
-            name, kind, config.resolve(sink.path), staged, sink.connector, bound=True, home=home, published=sink.format
+            name, side, config.resolve(sink.path), staged, sink.connector, bound=True, home=home, published=sink.format
         )
     if isinstance(sink, ServiceSink):
         if isinstance(sink, HttpSink) and sink.ledger is not None:
             sink = sink.model_copy(update={"ledger": config.resolve(sink.ledger)})
-        return OutputPlace(name, kind, f"{beside}{name}", "parquet", sink.connector, bound=True, service=sink, home=home)
-    if kind == "main":
+        return OutputPlace(name, side, f"{beside}{name}", "parquet", sink.connector, bound=True, service=sink, home=home)
+    if side is None:
         raise ConfigurationError(
             f"{config.file}: the job's output {name} has no sink.",
             remedy=f'Add:\n[sink.{name}]\nconnector = "files"\npath = "out/{name}"\nformat = "parquet"',
         )
     # Beside the checkpoint, and named by it: jobs whose checkpoints are in one folder stay apart.
-    return OutputPlace(name, kind, f"{config.resolve(config.checkpoint).rstrip('/')}-{name}", "json", "files", bound=False)
+    return OutputPlace(name, side, f"{config.resolve(config.checkpoint).rstrip('/')}-{name}", "json", "files", bound=False)
 
 
 def _unknown_output(config: "JobConfig", name: str, known: list[str]) -> ConfigurationError:

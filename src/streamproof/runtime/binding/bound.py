@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from streamproof.config import ServiceSink, output_of
 from streamproof.connectors import services
+from streamproof.core.sides import REJECTED, Side
+from streamproof.errors import JobDefinitionError
 from streamproof.stream.node import Branch, Node
-from streamproof.stream.outputs import Outputs, SideKind
+from streamproof.stream.outputs import Outputs
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig, SourceConfig
@@ -19,8 +21,8 @@ class OutputPlace:
 
     Parameters
     ----------
-    kind
-        "main", "late", "rejected" or "duplicate".
+    side
+        Which side output it is; None of a main output.
     path
         Where its rows are staged; for files where they are published too.
     format
@@ -38,7 +40,7 @@ class OutputPlace:
     """
 
     name: str
-    kind: str
+    side: Side | None
     path: str
     format: str
     connector: str
@@ -65,7 +67,7 @@ class BoundQuery:
     Parameters
     ----------
     sides
-        Its side outputs, kind to name.
+        Its side outputs, with the name of each.
     targets
         By output the names of its sinks: its own, or several such as "exposure.postgres".
     places
@@ -76,7 +78,7 @@ class BoundQuery:
     name: str
     root: Node
     checkpoint: str
-    sides: Mapping[SideKind, str]
+    sides: Mapping[Side, str]
     targets: Mapping[str, Sequence[str]]
     places: Mapping[str, OutputPlace]
 
@@ -131,18 +133,28 @@ class BoundJob:
         """The names of an output's sinks: its own, or several such as "exposure.postgres"."""
         return tuple(name for name in self.places if output_of(name) == output)
 
-    def sides_of(self, query: str) -> dict[SideKind, str]:
-        """The side outputs of a query, kind to name; those the job does not return go to a default place."""
+    def sides_of(self, query: str) -> dict[Side, str]:
+        """The side outputs of a query, with the name of each; those the job does not return go to a default place."""
         sides = self.outputs.sides_of(query)
-        root = self.outputs.main[query]
-        only = len(self.outputs.main) == 1
-        if SideKind.LATE not in sides and root.stateful:
-            sides[SideKind.LATE] = "late" if only and "late" not in self.outputs.main else f"{query}_late"
-        if SideKind.REJECTED not in sides and not self._rejected_before(query):
-            taken = {*self.outputs.main, *self.outputs.side}
-            first = query == next(iter(self.outputs.main))
-            sides[SideKind.REJECTED] = "rejected" if first and "rejected" not in taken else f"{query}_rejected"
+        for side in self.outputs.main[query].sides:
+            if side in sides or side.if_returned or (side == REJECTED and self._rejected_before(query)):
+                continue
+            sides[side] = self._default_name(query, side)
         return sides
+
+    def _default_name(self, query: str, side: Side) -> str:
+        """What a side output is called that the job does not return: by its side alone where no other query could have it too."""
+        taken = {*self.outputs.main, *self.outputs.side}
+        first, *others = self.outputs.main
+        alone = query == first if side == REJECTED else not others  # what several reject alike, the first one delivers
+        name = side.output if alone and side.output not in taken else f"{query}_{side.output}"
+        if name in taken:
+            raise JobDefinitionError(
+                f"The job has an output {name}, and the {side.said} rows of {query} would go to an output of that name.",
+                required="Each output has a name of its own.",
+                remedy=f"Rename it, or return the {side.said} output of {query} too, under a name of your own.",
+            )
+        return name
 
     def _rejected_before(self, query: str) -> bool:
         """Whether an earlier query delivers everything that this one rejects: the same source, and the same requirements (R14)."""

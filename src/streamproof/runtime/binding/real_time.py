@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from streamproof import _jvm
 from streamproof.config import KafkaSink, KafkaSource
 from streamproof.errors import ConfigurationError
 
@@ -18,8 +19,16 @@ def require_possible(config: "JobConfig", outputs: "Outputs") -> None:
     Raises
     ------
     ConfigurationError
-        If it has state, reads anything but topics, or writes a main output to anything but one topic, at least once.
+        If the installed Spark has no such trigger, or the job has state, reads anything but topics, or writes a main output to anything but
+        one topic, at least once.
     """
+    if not _jvm.knows_real_time():
+        raise _refused(
+            config,
+            f"and PySpark {_jvm.installed_spark()} is installed",
+            f"It needs Spark {_jvm.FIRST_IN_REAL_TIME} or later.",
+            _REMEDY,
+        )
     for name in dict.fromkeys(source for root in outputs.main.values() for source in root.sources):
         _require_source(config, name)
     for output, root in outputs.main.items():

@@ -9,10 +9,10 @@ from streamproof.connectors.files.copies import CopySink
 from streamproof.connectors.files.sink import FileSink
 from streamproof.connectors.sink import Sink, SinkPlace
 from streamproof.connectors.steps import UNWATCHED, Steps
+from streamproof.core.sides import Side
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.binding.bound import BoundQuery, OutputPlace
 from streamproof.runtime.binding.loading import load_module
-from streamproof.stream.outputs import SideKind
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,7 +40,7 @@ class QuerySinks:
     main: str
     by_name: Mapping[str, Sink]
     targets: Mapping[str, Sequence[str]]
-    sides: Mapping[SideKind, str]
+    sides: Mapping[Side, str]
 
     def first(self, output: str) -> Sink:
         """The first sink of an output."""

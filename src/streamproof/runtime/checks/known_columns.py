@@ -2,16 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from streamproof.core.users_code import place_of, said
 from streamproof.errors import JobDefinitionError, StreamproofError
 from streamproof.runtime.checks.recorded_rows import Reader, RecordedRows
-from streamproof.stream.known import Known, Look
+from streamproof.stream.known import Known, Look, Mention
 from streamproof.stream.operators import Operator
-
-if TYPE_CHECKING:
-    from streamproof.stream.operators.operator import Mention
 
 
 def along(operators: Sequence[Operator], known: Known, reader: Reader) -> Known:

@@ -26,13 +26,13 @@ from streamproof.config.sinks import CUSTOM_SINK
 from streamproof.connectors import services
 from streamproof.core.folders import left_out, listing
 from streamproof.core.paths import display
+from streamproof.core.sides import BY_METHOD
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.runtime.checks.rehearsal import Rehearsed, rehearsing
 from streamproof.runtime.spark.environment import find_java, find_spark
 from streamproof.runtime.spark.settings import refuse_settings
 
 _LOCAL = re.compile(r"^file:/+")
-SIDE_OUTPUTS = ("late", "rejected")
 _UNSEEN_SHOWN = 5
 
 
@@ -151,7 +151,8 @@ def _job(config: JobConfig, rehearsed: Callable[[], Rehearsed]) -> str:
 def _require_sinks(config: JobConfig, function: JobFunction) -> None:
     if function.outputs is None:  # built in a way that the text does not show: `run` looks again
         return
-    unreturned = (*SIDE_OUTPUTS, *(f"{main}_late" for main in function.main_outputs))
+    sides = [side.output for side in BY_METHOD.values() if not side.if_returned]
+    unreturned = (*sides, *(f"{main}_{side}" for main in function.main_outputs for side in sides))
     known = (*function.outputs, *(side for side in unreturned if side not in function.outputs))
     config.require_sinks(known, needed=function.main_outputs)
 

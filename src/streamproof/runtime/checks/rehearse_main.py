@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof.core.users_code import place_of
-from streamproof.errors import JobDefinitionError, StreamproofError
+from streamproof.errors import StreamproofError
 from streamproof.runtime.binding.several_queries import prices
 from streamproof.runtime.checks.known_columns import along
 from streamproof.runtime.checks.recorded_rows import Reader
@@ -56,17 +56,6 @@ def called(target: str, profile: str | None) -> Rehearsed:
     sides = [name for query in bound.outputs.main for name in bound.outputs.sides_of(query).values()]
     outputs = (*bound.outputs.main, *sides)
     return Rehearsed(outputs, notes=tuple(prices(bound.outputs.main)), unseen=tuple(reader.unseen))
-
-
-def require_possible_of_sources(root: "Node", sources: "Mapping[str, SourceConfig]") -> None:
-    """JobDefinitionError for the first thing that `look_along` finds."""
-    reader = Reader()
-    try:
-        look_along(root, sources, reader)
-    except JobDefinitionError as problem:
-        reader.wrong(problem)
-    if reader.problems:
-        raise reader.problems[0]
 
 
 def look_along(root: "Node", sources: "Mapping[str, SourceConfig]", reader: Reader) -> None:

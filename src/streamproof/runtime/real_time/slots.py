@@ -37,7 +37,7 @@ def require_slots(bound: "BoundJob", spark: "SparkSession") -> None:
             source = bound.config.source[name]
             assert isinstance(source, KafkaSource), "binding has refused every other one"
             asked[name] = asked.get(name, 0) + kafka.partitions(spark, name, source)
-    beside = next((place.name for place in bound.places.values() if place.kind != "main" and not _is_moved(place)), None)
+    beside = next((place.name for place in bound.places.values() if place.side is not None and not _is_moved(place)), None)
     cores, needed = _jvm.task_slots(spark), sum(asked.values()) + (beside is not None)
     if cores >= needed:
         return

@@ -9,6 +9,7 @@ from pyspark.sql.types import BinaryType, StructType
 
 from streamproof import _jvm
 from streamproof.connectors.json_records import WRITTEN
+from streamproof.core.sides import DUPLICATE, LATE, REJECTED, Side
 from streamproof.errors import DivertError
 from streamproof.stream.names import (
     ADDED,
@@ -25,7 +26,6 @@ from streamproof.stream.names import (
     WINDOW,
     quoted,
 )
-from streamproof.stream.outputs import SideKind
 
 _INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM, WINDOW)
 AGAIN = "\t"
@@ -42,12 +42,12 @@ EXPANDED = "expanded"
 class SideDoors:
     """Takes rejected, filtered and late rows out of the plan of one query; duplicates too, if the job asks for them.
 
-    `directories` has the staging directory of each kind. Rows of a kind without a directory are only counted.
+    `directories` has the staging directory of each side output. Rows of one without a directory are only counted.
     """
 
     jvm: _jvm.Doors
-    directories: dict[SideKind, str]
-    shapes: dict[SideKind, list[StructType]] = field(default_factory=dict)
+    directories: dict[Side, str]
+    shapes: dict[Side, list[StructType]] = field(default_factory=dict)
     _number: int = 0
     _uses: Counter[str] = field(default_factory=Counter)
 
@@ -64,7 +64,7 @@ class SideDoors:
         rows = rows.withColumn(REASON, reason)
         found = F.col(REASON)
         payload = rejected_row(rows, found)
-        return self._divert(rows, SideKind.REJECTED, found.isNotNull(), payload, found).drop(REASON)
+        return self.divert(rows, REJECTED, found.isNotNull(), payload, found).drop(REASON)
 
     def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
         trace = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
@@ -75,7 +75,7 @@ class SideDoors:
         self, rows: DataFrame, decides: Column, window_us: int = 0, *, window: tuple[Column, Column] | None = None
     ) -> DataFrame:
         payload = late_row(rows, window)
-        return self._divert(rows.drop(ORIGINAL), SideKind.LATE, decides < self.jvm.late_before(window_us), payload, F.lit(_LATE))
+        return self.divert(rows.drop(ORIGINAL), LATE, decides < self.jvm.late_before(window_us), payload, F.lit(_LATE))
 
     def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
         nothing = F.lit(0).cast("bigint")
@@ -98,32 +98,32 @@ class SideDoors:
 
     def once(self, rows: DataFrame, key: list[str]) -> DataFrame:
         """Spark counts what it drops, see `BatchRows.sums`; which rows these are it does not say, see `Dropped`."""
-        directory, once = self.directories.get(SideKind.DUPLICATE), rows.dropDuplicatesWithinWatermark(key)
+        directory, once = self.directories.get(DUPLICATE), rows.dropDuplicatesWithinWatermark(key)
         if directory is None:
             return once
         payload = duplicate_row(rows)
-        shape = self._shaped(rows, SideKind.DUPLICATE, payload)
+        shape = self._shaped(rows, DUPLICATE, payload)
         zone = rows.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
-        both = self.jvm.dropped(f"{SideKind.DUPLICATE}.0", directory, shape, _DUPLICATE, WRITTEN, zone)
+        both = self.jvm.dropped(f"{DUPLICATE}.0", directory, shape, _DUPLICATE, WRITTEN, zone)
         # The exchange that the operator asks for, right below its first side: with one between, that side would be in other tasks.
         together = rows.repartition(*map(quoted, _jvm.key_of_deduplication(once)))
         return together.filter(both.before(payload)).dropDuplicatesWithinWatermark(key).filter(both.behind())
 
-    def _divert(self, rows: DataFrame, kind: SideKind, leaves: Column, payload: Column, reason: Column) -> DataFrame:
-        door = f"{kind}.{self._number}"
+    def divert(self, rows: DataFrame, side: Side, leaves: Column, payload: Column, reason: Column) -> DataFrame:
+        door = f"{side}.{self._number}"
         self._number += 1
-        self._shaped(rows, kind, payload)
-        directory = self.directories.get(kind)
+        self._shaped(rows, side, payload)
+        directory = self.directories.get(side)
         # Rows that are only counted name no column, so that a columnar source need not read what the job does not use.
         row = F.lit(None).cast("string") if directory is None else F.to_json(payload, WRITTEN)
         out = self.jvm.divert(door, directory, row, reason)
         return rows_that_pass(rows, F.when(leaves, out).otherwise(F.lit(True)))
 
-    def _shaped(self, rows: DataFrame, kind: SideKind, payload: Column) -> StructType:
-        """What a door writes of a row, which is remembered by the kind."""
+    def _shaped(self, rows: DataFrame, side: Side, payload: Column) -> StructType:
+        """What a door writes of a row, which is remembered by the side."""
         shape = rows.select(payload.alias("row")).schema["row"].dataType
         assert isinstance(shape, StructType), "a payload is a struct of the row's columns"
-        self.shapes.setdefault(kind, []).append(shape)
+        self.shapes.setdefault(side, []).append(shape)
         return shape
 
 

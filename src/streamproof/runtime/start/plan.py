@@ -23,9 +23,10 @@ from streamproof.runtime.rows.columns import Columns
 from streamproof.runtime.rows.doors import SideDoors
 from streamproof.runtime.rows.parking import require_writable
 from streamproof.runtime.rows.tally import tallied
-from streamproof.runtime.spark.session import weaker_state
+from streamproof.runtime.spark.session import slower_state, weaker_state
 from streamproof.runtime.start.validate import Validated
 from streamproof.stream.graph import Read, build
+from streamproof.stream.identity import SPARK
 from streamproof.stream.operators.operator import EventTimeColumn
 
 if TYPE_CHECKING:
@@ -69,12 +70,14 @@ def plan(valid: Validated) -> Planned:
     query, spark, manifests, sinks, notes = valid.query, valid.spark, valid.journal.manifests, valid.sinks, list[Note]()
     run = short(new_id())
     jvm_doors = _jvm.Doors(spark, query.checkpoint, run)
-    directories = {kind: _side_directory(sinks.first(name), name, manifests) for kind, name in query.sides.items()}
+    directories = {side: _side_directory(sinks.first(name), name, manifests) for side, name in query.sides.items()}
     doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories)
     weaker = weaker_state(query.config.spark) if query.root.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
+    slower = slower_state(real_time=query.config.trigger.real_time) if query.root.sums else None
+    notes += [Note(NoteCode.SLOWER_STATE, slower)] if slower else []
     built = build(query.root, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
-    made_by = {**_made_by_sources(query), **built.made_by}
+    made_by = {**_made_by_sources(query), **built.made_by, SPARK: spark.version}
     notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)
     identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
     given, parked = built.rows, None
@@ -89,8 +92,8 @@ def plan(valid: Validated) -> Planned:
         )
         notes.append(Note(NoteCode.FLOAT_ORDER, said))
     valid.events.note(*notes)
-    side_schemas = {kind: merged_schema(shapes) for kind, shapes in doors.shapes.items()}
-    of_sides = {query.sides[kind]: schema for kind, schema in side_schemas.items() if kind in query.sides}
+    side_schemas = {side: merged_schema(shapes) for side, shapes in doors.shapes.items()}
+    of_sides = {query.sides[side]: schema for side, schema in side_schemas.items() if side in query.sides}
     columns = {query.name: summed.rows.schema, **of_sides}
     for output, found in columns.items():
         for name in query.targets[output]:

@@ -6,9 +6,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.core.durations import format_duration, micros_of
+from streamproof.core.sides import DUPLICATE, LATE, Side
 from streamproof.errors import JobDefinitionError
-from streamproof.stream.operators.operator import Exercise, Kept, Mention, Stateful, typed
-from streamproof.stream.windows.window import DELAY, duration_of
+from streamproof.stream.known import Mention
+from streamproof.stream.operators.operator import Exercise, Kept, Stateful, typed
+from streamproof.stream.windows.durations import duration_of
+from streamproof.stream.windows.window import DELAY
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -31,6 +34,10 @@ class Deduplicate(Stateful):
 
     key: tuple[str, ...]
     within: timedelta | None = None
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        return (LATE, DUPLICATE)
 
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """By the event time itself: a late copy of an event that is forgotten would pass for a new one (R10)."""

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from streamproof.stream.operators.operator import Exercise, Mention, RowWise
+from streamproof.stream.known import Mention
+from streamproof.stream.operators.operator import Exercise, RowWise
 from streamproof.stream.operators.require import Condition, column_of
 
 if TYPE_CHECKING:

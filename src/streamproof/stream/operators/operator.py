@@ -4,11 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from streamproof.core.sides import LATE, REJECTED, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.emissions import Emission, Final
-from streamproof.stream.known import Known, Look
+from streamproof.stream.known import Known, Look, Mention
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,15 +23,6 @@ class EventTimeColumn:
 
     column: str
     lag: "timedelta"
-
-
-@dataclass(frozen=True)
-class Mention:
-    """What an operator says of columns: names of them (`exact`), or conditions and aggregates that have them in them."""
-
-    where: str
-    columns: Sequence[Any]
-    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +57,11 @@ class Operator(ABC):  # noqa: B024 -- what a kind does not say is as it stands h
     def users_code(self) -> str:
         """How errors call the function of the user's that it runs; empty where it runs none."""
         return ""
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        """The side outputs by which records leave here."""
+        return (REJECTED,) if self.rejects else ()
 
     def exercises(self) -> Sequence[Exercise]:
         """What records must do here in a proof."""
@@ -117,6 +114,10 @@ class Stateful(Operator):
     """What did not come where no row came out, "no window came to its end"; empty where rows pass at once."""
     open_are: ClassVar[str] = ""
     """What is open in its state, as the end of a run calls one of it; empty where the state holds no record that has not come out."""
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        return (LATE,)
 
     @property
     def emission(self) -> Emission:

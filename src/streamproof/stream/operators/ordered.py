@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.core.durations import format_duration
 from streamproof.errors import JobDefinitionError
+from streamproof.stream.known import Mention
 from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH, WHOLE_TEXT, quoted, visible
 from streamproof.stream.operators.deduplicate import COPIES
-from streamproof.stream.operators.operator import Exercise, Kept, Mention, Stateful, typed
+from streamproof.stream.operators.operator import Exercise, Kept, Stateful, typed
 from streamproof.stream.operators.window import trace_hash
 from streamproof.stream.windows import Session
 

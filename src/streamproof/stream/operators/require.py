@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from streamproof.stream.operators.operator import Mention, RowWise
+from streamproof.stream.known import Mention
+from streamproof.stream.operators.operator import RowWise
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from streamproof.stream.operators.operator import Mention, Operator, RowWise
+from streamproof.stream.known import Mention
+from streamproof.stream.operators.operator import Operator, RowWise
 from streamproof.stream.windows.gap import Gap
 
 if TYPE_CHECKING:

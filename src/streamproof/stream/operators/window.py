@@ -9,9 +9,9 @@ from streamproof.core.durations import format_duration
 from streamproof.stream.aggregates.declared import Declared, columns_of, said_of
 from streamproof.stream.emissions import Emission, Final, revisions
 from streamproof.stream.emissions.emission import REVISION
-from streamproof.stream.known import Known, Look
+from streamproof.stream.known import Known, Look, Mention
 from streamproof.stream.names import INSTANT, RECORDS, TRACE, TRACE_HASH, hidden_in
-from streamproof.stream.operators.operator import Exercise, Kept, Mention, RowWise, Stateful, typed
+from streamproof.stream.operators.operator import Exercise, Kept, RowWise, Stateful, typed
 from streamproof.stream.operators.require_gap import RequireGap
 from streamproof.stream.windows import Window
 from streamproof.stream.windows.window import delay_of
@@ -68,11 +68,9 @@ class WindowAggregate(Stateful):
         """Groups by window and key, with a hidden record count (and in proofs the sum of trace hashes); for an operator behind it with the
         instant of each row.
         """
-        from streamproof.stream.operators.window_behind import instant_of
-
         if not followed:
             return Kept(self._aggregated(rows, event_time, doors), event_time)
-        return Kept(self._aggregated(rows, event_time, doors, instant_of(self, delay_of(rows, event_time))), INSTANT)
+        return Kept(self._aggregated(rows, event_time, doors, _instant_of(self.window, delay_of(rows, event_time))), INSTANT)
 
     def _aggregated(self, rows: "DataFrame", event_time: str, doors: "Doors", *instant: "Column") -> "DataFrame":
         from pyspark.sql import functions as F
@@ -137,7 +135,7 @@ class WindowAggregate(Stateful):
             "window key": typed(rows, self.by),
             "allowed lateness": format_duration(self.allowed_lateness),
         }
-        if self.emission.revised:  # what versions before 0.2 wrote names none
+        if self.emission.revised:  # of others it says nothing: what a checkpoint has once is not said in another way (R25)
             parts["emission"] = self.emission.name
         made = rows.groupBy(*self.by).agg(*[column.alias(name) for name, column in columns_of(self.aggregates, rows).items()])
         types = {field.name: field.dataType.simpleString() for field in made.schema.fields}
@@ -151,3 +149,13 @@ def trace_hash(trace: "Column") -> "Column":
 
     event = F.substring_index(trace, "+", 1)
     return F.conv(F.substring(F.md5(event.cast("binary")), 1, 10), 16, 10).cast("bigint")
+
+
+def _instant_of(window: Window, delay: dict[str, object]) -> "Column":
+    """When a row of a window happened, for the window behind it: a microsecond before its end, which lies in no later window.
+
+    It bears the delay of the watermark, as the end of the window did.
+    """
+    from pyspark.sql import functions as F
+
+    return F.timestamp_micros(F.unix_micros(window.end) - 1).alias(INSTANT, metadata=delay)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates.declared import Declared
-from streamproof.stream.names import INSTANT
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -93,13 +92,3 @@ def deduplicated_windows(key: tuple[str, ...]) -> JobDefinitionError:
         "account could not say which are duplicates.",
         remedy="Deduplicate before the window; of its rows take one for each key by a second window, with F.min or F.max.",
     )
-
-
-def instant_of(window: "WindowAggregate", delay: dict[str, object]) -> "Column":
-    """When a row of a window happened, for the window behind it: a microsecond before its end, which lies in no later window.
-
-    It bears the delay of the watermark, as the end of the window did.
-    """
-    from pyspark.sql import functions as F
-
-    return F.timestamp_micros(F.unix_micros(window.window.end) - 1).alias(INSTANT, metadata=delay)

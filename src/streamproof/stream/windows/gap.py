@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.names import quoted
-from streamproof.stream.windows.window import positive_duration
+from streamproof.stream.windows.durations import positive_duration
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.names import WINDOW
-from streamproof.stream.windows.window import Window, delay_of, duration_of, positive_duration
+from streamproof.stream.windows.durations import duration_of, positive_duration
+from streamproof.stream.windows.window import Window, delay_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

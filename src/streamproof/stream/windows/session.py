@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.names import PIECE, WINDOW
+from streamproof.stream.windows.durations import positive_duration
 from streamproof.stream.windows.gap import Gap
-from streamproof.stream.windows.window import Window, positive_duration
+from streamproof.stream.windows.window import Window
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, GroupedData

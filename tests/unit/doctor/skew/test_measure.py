@@ -45,7 +45,7 @@ def late_by_spark(times, delay_us: int, batch: int) -> int:
     for start in range(0, len(times), batch):
         some = times[start : start + batch]
         late += sum(time <= watermark.predicted_ms * 1_000 for time in some)
-        watermark.saw(max(some))
+        watermark.saw({"": max(some)})
     return late
 
 

@@ -27,10 +27,10 @@ from streamproof.prove.artifacts.state_file import _windows, write_unread
 from streamproof.prove.oracle.arrived import Arrived
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.expectation import WindowContents
-from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.oracle.windows import PlainTumbling
 from streamproof.prove.scenario.scenario import Expect, load_scenario
+from unit.prove.small import Shape, held_by
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "risk_exposure"
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -141,8 +141,8 @@ def test_state_is_read_and_what_it_holds_twice_is_named(layout):
 
     state = read_history(layout).state
 
-    assert state.windows == {(("a",), 2): Vector(3, 4)}
-    assert state.remembered == {("t-1",): 9}
+    assert held_by(state, 1).groups == {(("a",), 2): Vector(3, 4)}
+    assert held_by(state).keys == {("t-1",): 9}
     assert len(state.repeated) == 1
 
 
@@ -152,7 +152,7 @@ def test_a_state_that_could_not_be_read_says_why_and_records_without_a_time_are_
 
     state = read_state(layout.state)
 
-    assert (state.untimed, dict(state.windows)) == (3, {(("b",), 30): Vector(1, 5)})
+    assert (state.untimed, dict(held_by(state).groups)) == (3, {(("b",), 30): Vector(1, 5)})
     write_unread("KeyError: 'end_us'", layout.state)
     assert read_state(layout.state) == StateContents(unread="KeyError: 'end_us'")
 
@@ -173,11 +173,11 @@ def test_the_example_s_hand_written_model_gives_rows_by_window():
     events = {event.trace: event for event in generate(scenario, "trades", SourceShape("json", "ts", "milliseconds"))}
     survivors = [trace for trace, event in events.items() if event.kind == "ok"]
     arrived = {trace: Arrived(trace, time_us=event.time_us) for trace, event in events.items()}
-    shape = QueryShape("exposure", "ts", 70_000_000, PlainTumbling(30_000_000), ("client",), ("exposure", "trades"))
+    shape = Shape("exposure", "ts", 70_000_000, PlainTumbling(30_000_000), ("client",), ("exposure", "trades"))
 
     emitted = {(("all",), 0): WindowContents(len(survivors), 0, tuple(survivors), 0)}
 
-    rows = handwritten_rows(scenario, shape, emitted, events, arrived)
+    rows = handwritten_rows(scenario, shape.query, emitted, events, arrived)
 
     assert sum(row["trades"] for row in rows.values()) == len(survivors)
     assert all(start % 30_000_000 == 0 for _, start in rows)
@@ -189,7 +189,7 @@ def test_a_hand_written_model_with_a_column_of_its_own_is_a_mistake_of_the_scena
     scenario = load_scenario(EXAMPLE, events=200).model_copy(update=own)
 
     with pytest.raises(ScenarioError, match='gives a column "totl"'):
-        handwritten_rows(scenario, QueryShape("totals", "ts", 0, PlainTumbling(30_000_000), ("client",), ("total",)), {}, {}, {})
+        handwritten_rows(scenario, Shape("totals", "ts", 0, PlainTumbling(30_000_000), ("client",), ("total",)).query, {}, {}, {})
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_what_a_hand_written_model_raises_is_said_with_its_line(tmp_path, text, 
     scenario = load_scenario(EXAMPLE, events=200).model_copy(update=own)
 
     with pytest.raises(ScenarioError) as raised:
-        handwritten_rows(scenario, QueryShape("totals", "ts", 0, PlainTumbling(30_000_000), ("client",), ("total",)), {}, {}, {})
+        handwritten_rows(scenario, Shape("totals", "ts", 0, PlainTumbling(30_000_000), ("client",), ("total",)).query, {}, {}, {})
 
     assert raised.value.message.endswith(said)
     assert "hand-written model" in raised.value.required

@@ -7,7 +7,7 @@ import pytest
 from streamproof.core.manifest import Fingerprint, LedgerEntry, Manifest
 from streamproof.core.verdict import Verdict
 from streamproof.prove.artifacts.history import History, OutputRow, StateContents
-from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_left, with_rows
+from unit.prove.small import FILE, changed, check, held_by, only_finding, rows_of, with_held, with_left, with_rows
 
 
 def test_r15_an_event_in_no_place_is_named(once):
@@ -28,8 +28,8 @@ def test_r15_a_final_window_that_is_still_in_state_counts_in_both_places(once):
     """Only where a window gives several rows is it in state after the first one."""
     view = once.queries[0]
     (by, _), contents = next(iter(view.model.emitted.items()))
-    windows = {**view.left.state.windows, (by, contents.end_us): contents.vector}
-    left = replace(view.left, state=replace(view.left.state, windows=windows))
+    windows = {**held_by(view.left.state).groups, (by, contents.end_us): contents.vector}
+    left = replace(view.left, state=with_held(view.left.state, groups=windows))
 
     finding = only_finding("account", with_left(once, left))
     assert finding.what == "the account of totals has 3 records too many"

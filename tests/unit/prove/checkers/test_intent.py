@@ -7,8 +7,9 @@ import pytest
 from streamproof.core.verdict import Verdict
 from streamproof.prove.artifacts.history import OutputRow
 from streamproof.prove.oracle.asked import Asked, AskedTime
+from streamproof.prove.oracle.query import twins_of
 from streamproof.prove.scenario.generate import Edge, Kind
-from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_rows
+from unit.prove.small import FILE, PLAIN, changed, check, only_finding, rows_of, with_rows
 
 
 def made(history, trace, kind, **changes):
@@ -52,7 +53,7 @@ def test_an_invalid_event_must_name_a_requirement_of_the_user_s(once):
 
 
 def test_an_invalid_event_that_no_requirement_knows_is_found(once):
-    finding = only_finding("intent", with_rows(asking(once, Asked("s").then("deduplicate", key=("id",))), "rejected", []))
+    finding = only_finding("intent", with_rows(asking(once, twins_of(Asked("s").then("deduplicate", key=("id",)))), "rejected", []))
 
     assert finding.expected == "rejected by: no requirement is there to reject it"
 
@@ -96,7 +97,7 @@ def test_an_ordinary_event_is_rejected_by_the_user_s_conditions_alone(once):
 
 
 def test_a_copy_that_counts_beside_its_event_is_found(plain):
-    deduplicated = plain.queries[0].asked.then("deduplicate", key=("id",))
+    deduplicated = twins_of(PLAIN.asked.then("deduplicate", key=("id",)))
 
     finding = only_finding("intent", asking(plain, deduplicated))
 
@@ -106,7 +107,7 @@ def test_a_copy_that_counts_beside_its_event_is_found(plain):
 def test_a_duplicate_where_nothing_deduplicates_is_found(once):
     assert (
         "does not deduplicate"
-        in only_finding("intent", asking(once, Asked("s").then("require", conditions={"p": "total > 0"}))).what
+        in only_finding("intent", asking(once, twins_of(Asked("s").then("require", conditions={"p": "total > 0"})))).what
     )
 
 

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from streamproof.core.verdict import Verdict
 from streamproof.prove.artifacts.history import OutputHistory, OutputRow, QueryView
-from streamproof.prove.oracle.shape import QueryShape
 from streamproof.prove.oracle.windows import PlainHopping
-from unit.prove.small import DEDUPLICATED, FILE, PLAIN, RECORDS, SECOND, check, faultless, only_finding, rows_of, with_rows
+from unit.prove.small import DEDUPLICATED, FILE, PLAIN, RECORDS, SECOND, Shape, check, faultless, only_finding, rows_of, with_rows
 
 
 def test_r10_a_late_row_that_was_not_delivered_is_found_with_its_bound(once):
@@ -35,7 +34,7 @@ def test_r5_a_late_row_that_was_delivered_twice_or_by_another_batch_is_found(onc
 
 
 def test_a_home_made_late_output_is_held_to_its_name(once):
-    other = faultless(replace(PLAIN, query="late"), RECORDS).queries[0]
+    other = faultless(replace(PLAIN, name="late"), RECORDS).queries[0]
     file = "batch=000000/part-00000-cccc.parquet"
 
     def making(*traces):
@@ -51,7 +50,7 @@ def test_a_home_made_late_output_is_held_to_its_name(once):
 
 def test_k7_a_home_made_late_output_is_not_held_against_another_reading_of_itself(once):
     """Its own query, for which nothing is late, does not say what such an output holds; the other one does."""
-    other = faultless(replace(DEDUPLICATED, query="late", delay_us=1_000 * SECOND), RECORDS).queries[0]
+    other = faultless(replace(DEDUPLICATED, name="late", delay_us=1_000 * SECOND), RECORDS).queries[0]
     rows = tuple(OutputRow(0, FILE, {"_trace": trace}) for trace in ("e-9", "e-10"))
     views = [
         QueryView(replace(other.left, outputs={"late": OutputHistory(name, "main", rows)}), other.model, other.arrived)
@@ -63,7 +62,7 @@ def test_k7_a_home_made_late_output_is_not_held_against_another_reading_of_itsel
     assert held == ["totals", "totals"]
 
 
-HOPS = QueryShape("totals", "ts", 10 * SECOND, PlainHopping(30 * SECOND, 15 * SECOND), ("client",), ("total",))
+HOPS = Shape("totals", "ts", 10 * SECOND, PlainHopping(30 * SECOND, 15 * SECOND), ("client",), ("total",))
 
 
 def late_for(history, *, ends):
@@ -75,7 +74,9 @@ def late_for(history, *, ends):
 
 def test_r11_a_late_row_names_the_window_that_it_missed_each_of_them_once():
     history = faultless(HOPS, RECORDS)
-    ends = [end for outcome in history.queries[0].model.batches for end in outcome.late_ends]
+    ends = [
+        end for outcome in history.queries[0].model.batches for end in (row.values["window_end"] for row in outcome.side("late"))
+    ]
     assert len(ends) > 2
     assert ends[0] != ends[1]
 

@@ -55,7 +55,7 @@ def test_the_model_of_early_rows_gives_what_a_batch_has_changed():
         (2, "a", 120, 0, 1),
         (3, "a", 120, 1, 2),
     ]
-    assert [outcome.newly_emitted for outcome in model.batches] == [3, 1, 2, 1]
+    assert [outcome.out.emitted for outcome in model.batches] == [3, 1, 2, 1]
     assert (model.account.emitted, model.account.open_state, model.account.late) == (7, 0, 2)
 
 
@@ -63,7 +63,7 @@ def test_the_model_of_corrections_gives_a_window_on_time_and_once_for_each_batch
     model = model_of(CORRECTED, RECORDS)
 
     assert given(model) == [(2, "a", 60, 0, 3), (2, "b", 60, 0, 1), (3, "a", 60, 1, 5), (3, "a", 90, 0, 1)]
-    assert [outcome.newly_emitted for outcome in model.batches] == [0, 0, 4, 3]
+    assert [outcome.out.emitted for outcome in model.batches] == [0, 0, 4, 3]
     assert (model.account.emitted, model.account.open_state, model.account.late) == (7, 2, 0)
     assert {key: last for key, last in model.last_rows.items() if last} == {(("a",), 60 * SECOND): 1}
 

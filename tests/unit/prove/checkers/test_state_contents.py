@@ -4,7 +4,10 @@ from dataclasses import replace
 
 from streamproof.core.verdict import Verdict
 from streamproof.prove.oracle.trace import Vector, hash_of
-from unit.prove.small import SECOND, check, only_finding, with_left
+from unit.prove.small import SECOND, check, held_by, only_finding, with_held, with_left
+
+WINDOWS, KEYS = 0, 1
+"""The operators of the state, the last one first."""
 
 
 def with_state(history, **changes):
@@ -12,12 +15,17 @@ def with_state(history, **changes):
     return with_left(history, replace(left, state=replace(left.state, **changes)))
 
 
+def holding(history, number, **changes):
+    left = history.queries[0].left
+    return with_left(history, replace(left, state=with_held(left.state, number, **changes)))
+
+
 def test_an_event_that_state_has_lost_is_named(once):
-    windows = dict(once.queries[0].left.state.windows)
+    windows = dict(held_by(once.queries[0].left.state).groups)
     key = (("a",), 150 * SECOND)
     windows[key] = windows[key].minus(Vector(1, hash_of("e-8")))
 
-    finding = only_finding("state-contents", with_state(once, windows=windows))
+    finding = only_finding("state-contents", holding(once, WINDOWS, groups=windows))
 
     assert (finding.event, finding.what) == ("e-8", "is missing in state")
 
@@ -35,23 +43,40 @@ def test_a_state_that_could_not_be_read_is_unknown(once):
 def test_a_window_that_is_missing_in_state_or_should_have_gone_is_found(once):
     state = once.queries[0].left.state
 
-    assert only_finding("state-contents", with_state(once, windows={})).what == "is missing in state and 1 more"
-    left_over = with_state(once, windows={**state.windows, (("a",), 90 * SECOND): Vector(1, 1)})
+    assert only_finding("state-contents", holding(once, WINDOWS, groups={})).what == "is missing in state and 1 more"
+    left_over = holding(once, WINDOWS, groups={**held_by(state).groups, (("a",), 90 * SECOND): Vector(1, 1)})
     assert only_finding("state-contents", left_over).what == "a window is still in state though it was due"
 
 
 def test_r12_a_key_that_is_forgotten_too_early_kept_too_long_or_for_another_time_is_found(once):
-    remembered = dict(once.queries[0].left.state.remembered)
+    remembered = dict(held_by(once.queries[0].left.state, KEYS).keys)
     assert remembered == {("e-5",): 140 * SECOND, ("e-8",): 141 * SECOND}
 
-    def finding(**changes):
-        return only_finding("state-contents", with_state(once, **changes)).what
+    def finding(keys):
+        return only_finding("state-contents", holding(once, KEYS, keys=keys)).what
 
-    assert "has forgotten e-8 too early" in finding(remembered={("e-5",): 140 * SECOND})
-    assert "remembers e-1, which it should not" in finding(remembered={**remembered, ("e-1",): 71 * SECOND})
-    assert "remembers e-8 for another time" in finding(remembered={**remembered, ("e-8",): 1})
-    assert "holds the key e-8 twice" in finding(repeated=("key e-8",))
+    assert "has forgotten e-8 too early" in finding({("e-5",): 140 * SECOND})
+    assert "remembers e-1, which it should not" in finding({**remembered, ("e-1",): 71 * SECOND})
+    assert "remembers e-8 for another time" in finding({**remembered, ("e-8",): 1})
+    assert "holds the key e-8 twice" in only_finding("state-contents", with_state(once, repeated=("key e-8",))).what
 
 
 def test_state_that_was_not_read_is_unknown(once):
     assert check("state-contents", with_left(once, replace(once.queries[0].left, state=None))).verdict is Verdict.UNKNOWN
+
+
+def test_an_operator_that_nobody_asked_for_is_no_state_to_pass_by(once):
+    state = once.queries[0].left.state
+    unknown = replace(
+        once.queries[0].left, state=replace(state, operators=(*state.operators, replace(held_by(state), holds="row")))
+    )
+
+    assert check("state-contents", with_left(once, unknown)).verdict is Verdict.UNKNOWN
+
+
+def test_state_of_a_kind_that_is_there_once_too_often_is_found(once):
+    state = once.queries[0].left.state
+    twice = replace(once.queries[0].left, state=replace(state, operators=(*state.operators, held_by(state))))
+
+    found = check("state-contents", with_left(once, twice)).findings
+    assert {finding.what for finding in found} == {"a window is in state that no event is in"}

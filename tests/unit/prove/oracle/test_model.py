@@ -8,11 +8,25 @@ from streamproof.core.account import Account
 from streamproof.prove.oracle.arrived import BatchRead
 from streamproof.prove.oracle.model import HistoryGap, Model, simulate
 from streamproof.prove.oracle.trace import hash_of
-from unit.prove.small import DEDUPLICATED, ONCE, PLAIN, SECOND, WINDOW, at, batches_of, files_of, model_of
+from unit.prove.small import (
+    DEDUPLICATED,
+    ONCE,
+    PLAIN,
+    SECOND,
+    WINDOW,
+    at,
+    batches_of,
+    copies_in,
+    files_of,
+    model_of,
+    open_in,
+    remembered_in,
+    taken_by,
+)
 
 
 def late_of(model, batch):
-    return list(model.by_batch[batch].late)
+    return list(model.by_batch[batch].left_by("late"))
 
 
 def emitted_of(model, batch):
@@ -25,14 +39,14 @@ def test_r10_without_deduplication_a_row_is_late_when_its_window_has_ended_at_th
 
     assert late_of(model, 2) == ["e-3"]
     assert emitted_of(model, 2) == []
-    assert model.by_batch[2].kept == ("e-4", "e-5")
+    assert taken_by(model, 2) == ("e-4", "e-5")
 
 
 def test_r10_with_deduplication_a_row_at_or_behind_the_bound_is_late_though_its_window_is_open():
     model = model_of(ONCE, [[at("e-1", 60)], [at("e-2", 61)], [at("e-3", 49.999), at("e-4", 50), at("e-5", 50.001)]])
 
     assert late_of(model, 2) == ["e-3", "e-4"]
-    assert model.by_batch[2].kept == ("e-5",)
+    assert taken_by(model, 2) == ("e-5",)
 
 
 def test_r10_a_copy_of_a_late_event_is_late_itself_and_not_a_duplicate():
@@ -94,22 +108,22 @@ def test_r12_a_key_is_remembered_for_lag_and_allowed_lateness_and_then_forgotten
     # the key of second 60 expires at 70; batch 2 has the watermark 69.999, batch 3 the watermark 70
     batches = [[at("e-1", 60)], [at("e-2", 79.999)], [at("e-3", 80)]]
 
-    assert (("e-1",), 70 * SECOND) in model_of(DEDUPLICATED, batches).remembered.items()
-    assert ("e-1",) not in model_of(DEDUPLICATED, batches, no_data=1).remembered
+    assert (("e-1",), 70 * SECOND) in remembered_in(model_of(DEDUPLICATED, batches)).items()
+    assert ("e-1",) not in remembered_in(model_of(DEDUPLICATED, batches, no_data=1))
 
 
 def test_r12_a_copy_is_a_duplicate_within_one_batch_and_in_the_next():
     model = model_of(ONCE, [[at("e-1", 60), at("e-1+1", 60)], [at("e-1+2", 60)]])
 
-    assert model.by_batch[0].duplicates == ("e-1",)
-    assert model.by_batch[1].duplicates == ("e-1",)
+    assert copies_in(model.by_batch[0]) == ("e-1",)
+    assert copies_in(model.by_batch[1]) == ("e-1",)
     assert model.account == Account(open_state=1, duplicate=2)
 
 
 def test_r12_a_forgotten_key_lets_no_copy_through_because_the_copy_is_late():
     model = model_of(DEDUPLICATED, [[at("e-1", 60)], [at("e-2", 200)], [at("e-3", 201)], [at("e-1+1", 60)]])
 
-    assert ("e-1",) not in model.remembered
+    assert ("e-1",) not in remembered_in(model)
     assert model.account == Account(emitted=3, late=1)
 
 
@@ -133,7 +147,7 @@ def test_r12_a_horizon_of_its_own_moves_no_watermark_and_closes_no_window():
 
     assert [outcome.emitted for outcome in longer.batches] == [outcome.emitted for outcome in plain.batches]
     assert [outcome.predicted_ms for outcome in longer.batches] == [outcome.predicted_ms for outcome in plain.batches]
-    assert (("e-1",) in longer.remembered, ("e-1",) in plain.remembered) == (True, False)
+    assert (("e-1",) in remembered_in(longer), ("e-1",) in remembered_in(plain)) == (True, False)
 
 
 def test_different_events_with_one_key_in_one_batch_are_ambiguous():
@@ -170,15 +184,15 @@ def test_a_batch_that_was_planned_and_neither_committed_nor_published_has_no_eff
 def test_windows_are_kept_apart_by_key_and_hold_count_and_hash_of_event_ids():
     model = model_of(WINDOW, [[at("e-1", 1, "a"), at("e-2", 2, "b"), at("e-1+1", 3, "a")]])
 
-    contents = model.open[("a",), 0]
+    contents = open_in(model)[("a",), 0]
     assert (contents.count, contents.hash) == (2, 2 * hash_of("e-1"))
-    assert model.open[("b",), 0].traces == ("e-2",)
+    assert open_in(model)[("b",), 0].traces == ("e-2",)
 
 
 def test_a_record_that_a_transform_has_lost_is_unknown():
     batches = [[at("e-1", 60), at("e-2", 61)]]
 
-    model = simulate(WINDOW, {"e-1": batches[0][0]}, batches_of(WINDOW, batches), files_of(batches))
+    model = simulate(WINDOW.query, {"e-1": batches[0][0]}, batches_of(WINDOW, batches), files_of(batches))
 
     assert model.by_batch[0].unknown == ("e-2",)
     assert model.fates["e-2"] == ("unknown", 0)
@@ -198,13 +212,13 @@ def test_r23_the_six_places_sum_to_the_input():
 
 def test_missing_batches_are_a_gap_that_the_model_does_not_guess_over():
     with pytest.raises(HistoryGap, match="the batches 0, 2"):
-        simulate(WINDOW, {}, [BatchRead(0, 0), BatchRead(2, 0)], {})
+        simulate(WINDOW.query, {}, [BatchRead(0, 0), BatchRead(2, 0)], {})
 
 
 def test_the_same_boundaries_are_computed_once():
     batches = [[at("e-1", 60)], [at("e-2", 61)]]
     arrived = {record.trace: record for records in batches for record in records}
-    model = Model(WINDOW, arrived, files_of(batches))
+    model = Model(WINDOW.query, arrived, files_of(batches))
     reads = batches_of(WINDOW, batches)
 
     assert model.expect(reads) is model.expect([replace(read, timestamp_ms=5) for read in reads])
@@ -214,7 +228,7 @@ def test_the_same_boundaries_are_computed_once():
 def test_r13_what_is_in_the_future_by_the_clock_of_its_batch_is_rejected_and_moves_no_watermark():
     shape = replace(WINDOW, max_future_us=60 * SECOND)
     events = {record.trace: record for record in (at("e-1", 30), at("e-2", 161), at("e-3", 160))}
-    model = Model(shape, events, {"part-0": ["e-1", "e-2", "e-3"]})
+    model = Model(shape.query, events, {"part-0": ["e-1", "e-2", "e-3"]})
 
     by_that_clock = model.expect([BatchRead(0, 0, 100_000, ("part-0",)), BatchRead(1, 150_000, 9_999_000)])
     by_a_later_one = model.expect([BatchRead(0, 0, 101_000, ("part-0",)), BatchRead(1, 150_000, 9_999_000)])

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from streamproof.core.verdict import Verdict
-from streamproof.prove.artifacts.history import StateContents
 from streamproof.prove.checkers import run_checkers
 from streamproof.prove.oracle.trace import Vector
 from unit.prove.small import (
@@ -15,9 +14,13 @@ from unit.prove.small import (
     changed,
     check,
     faultless,
+    having,
+    held_by,
     model_of,
     only_finding,
+    open_in,
     rows_of,
+    with_held,
     with_left,
     with_rows,
 )
@@ -27,7 +30,7 @@ FIRST = replace(LAST, keep="first")
 
 
 def versioned(trace, second, version):
-    return replace(at(trace, second), order=version)
+    return having(at(trace, second), version=version)
 
 
 VERSIONS = [
@@ -61,7 +64,7 @@ def test_the_account_has_those_that_wait_and_the_others_once_it_is_decided():
     assert model.fates["e-1+1"] == ("emitted", 0)
     assert model.fates["e-1"] == ("duplicate", 0)
     assert model.fates["e-4"] == ("open_state", 2)
-    assert [contents.traces for contents in model.open.values()] == [("e-4", "e-4+1")]
+    assert [contents.traces for contents in open_in(model).values()] == [("e-4", "e-4+1")]
 
 
 @pytest.mark.parametrize(("apart", "stay"), [(20, ("e-1+1",)), (20.001, ("e-1", "e-1+1"))])
@@ -76,7 +79,7 @@ def test_of_equal_orders_the_time_decides_and_of_other_events_with_one_time_noth
     assert kept(LAST, equal, no_data=1)[1:] == [(), ("e-1",)]
     assert kept(FIRST, equal, no_data=1)[1:] == [(), ("e-1+1",)]
 
-    rivals = [[versioned("e-1", 100, 1), replace(versioned("e-2", 100, 1), dedup=("e-1",))], [versioned("e-9", 300, 1)]]
+    rivals = [[versioned("e-1", 100, 1), having(versioned("e-2", 100, 1), id="e-1")], [versioned("e-9", 300, 1)]]
     assert model_of(LAST, rivals, no_data=1).ambiguous == (("e-1",),)
     assert model_of(LAST, equal, no_data=1).ambiguous == ()
 
@@ -106,8 +109,9 @@ def test_another_copy_than_the_one_that_must_stay_is_found():
 def test_a_state_that_holds_another_number_of_rows_is_found():
     history = faultless(LAST, VERSIONS)
     left = history.queries[0].left
-    (key,) = left.state.windows
-    held = StateContents({key: Vector(1, left.state.windows[key].hash // 2)}, {})
+    windows = held_by(left.state).groups
+    (key,) = windows
+    held = with_held(left.state, groups={key: Vector(1, windows[key].hash // 2)})
 
     finding = only_finding("state-contents", with_left(history, replace(left, state=held)))
 

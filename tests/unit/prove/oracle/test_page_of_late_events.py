@@ -27,7 +27,7 @@ def late_by_model(shape, delay, batches):
         replace(shape, delay_us=delay * SECOND),
         [[at(f"b{number}-{event}", event) for event in events] for number, events in enumerate(batches)],
     )
-    return [int(trace.split("-")[1]) for outcome in model.batches for trace in outcome.late]
+    return [int(trace.split("-")[1]) for outcome in model.batches for trace in outcome.left_by("late")]
 
 
 def late_by_picture(drawn, **how):

@@ -6,8 +6,8 @@ import pytest
 
 from streamproof.prove.oracle.arrived import BatchRead
 from streamproof.prove.oracle.model import simulate
-from streamproof.prove.oracle.operators.union import AlignedWatermark
-from streamproof.prove.oracle.shape import Clock
+from streamproof.prove.oracle.query import Clock
+from streamproof.prove.oracle.watermark import AlignedWatermark
 from unit.prove.small import SECOND, WINDOW, at
 
 DELAYS = {"a": 10 * SECOND, "b": 20 * SECOND}
@@ -126,8 +126,8 @@ def test_the_model_takes_late_by_the_least_watermark_and_the_future_by_the_limit
     reads = [BatchRead(number, watermark, 0, (str(number),), run="r") for number, watermark in enumerate(watermarks)]
     reads[0] = replace(reads[0], timestamp_ms=1_000_000)
 
-    model = simulate(shape, arrived, reads, {file: [record.trace for record in batch] for file, batch in records.items()})
+    model = simulate(shape.query, arrived, reads, {file: [record.trace for record in batch] for file, batch in records.items()})
 
     assert [outcome.predicted_ms for outcome in model.batches] == [0, 40_000, 81_000]
     assert model.by_batch[1].future == ("a.e-2",)
-    assert model.by_batch[2].late == ("a.e-3",)
+    assert model.by_batch[2].left_by("late") == ("a.e-3",)

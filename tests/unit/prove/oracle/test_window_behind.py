@@ -6,11 +6,26 @@ from dataclasses import replace
 from streamproof.core.account import Account
 from streamproof.core.verdict import Verdict
 from streamproof.prove.artifacts.reading import read_state
-from streamproof.prove.oracle.asked import Asked, AskedTime, shape_asked
-from streamproof.prove.oracle.shape import Level
+from streamproof.prove.oracle.asked import Asked, AskedTime
+from streamproof.prove.oracle.operators.twin import Grouped
+from streamproof.prove.oracle.query import query_asked
 from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.oracle.windows import PlainHopping, PlainTumbling
-from unit.prove.small import SECOND, WINDOW, at, check, faultless, model_of, only_finding, with_left
+from unit.prove.small import (
+    SECOND,
+    WINDOW,
+    Level,
+    at,
+    check,
+    faultless,
+    having,
+    held_by,
+    model_of,
+    only_finding,
+    open_in,
+    with_held,
+    with_left,
+)
 
 HALVES = Level(PlainTumbling(30 * SECOND), ("client",), ("total",))
 MINUTES = replace(WINDOW, window=PlainTumbling(60 * SECOND), before=HALVES, aggregates=("most",))
@@ -39,14 +54,14 @@ def test_a_row_of_the_first_goes_into_the_second_in_the_batch_in_which_it_is_due
 def test_r10_late_is_decided_by_the_first_alone():
     model = model_of(MINUTES, BATCHES, no_data=1)
 
-    assert [outcome.late for outcome in model.batches] == [(), (), ("e-6",), ()]
+    assert [outcome.left_by("late") for outcome in model.batches] == [(), (), ("e-6",), ()]
 
 
 def test_what_is_open_in_either_is_open_state_and_the_account_adds_up():
     model = model_of(MINUTES, [[at("e-1", 1), at("e-2", 31)], [at("e-3", 45)], [at("e-4", 46)]])
 
-    assert {key: contents.traces for key, contents in model.open.items()} == {(("a",), 0): ("e-1",)}
-    assert {key: contents.traces for key, contents in model.open_before.items()} == {(("a",), 30 * SECOND): ("e-2", "e-3", "e-4")}
+    assert {key: contents.traces for key, contents in open_in(model).items()} == {(("a",), 0): ("e-1",)}
+    assert {key: contents.traces for key, contents in open_in(model, 1).items()} == {(("a",), 30 * SECOND): ("e-2", "e-3", "e-4")}
     assert model.account == Account(open_state=4)
     assert model.fates["e-1"][0] == "open_state"
     assert model.places["open_state"] == Vector.of(["e-1", "e-2", "e-3", "e-4"])
@@ -68,33 +83,32 @@ def test_a_first_window_that_overlaps_counts_a_record_once_for_each_and_the_seco
 def test_the_second_key_is_found_in_the_first():
     by_two = replace(HALVES, by=("venue", "client"))
     shape = replace(MINUTES, before=by_two, by=("client",))
-    records = [replace(at("e-1", 1), by=("x", "a")), replace(at("e-2", 2), by=("y", "a"))]
+    records = [having(at("e-1", 1), venue="x"), having(at("e-2", 2), venue="y")]
 
-    model = model_of(shape, [records, [at("e-3", 100, "a")]], no_data=1)
+    model = model_of(shape, [records, [having(at("e-3", 100, "a"), venue="a")]], no_data=1)
 
     assert [(key, contents.count) for key, contents in model.emitted.items()] == [((("a",), 0), 2)]
 
 
 def test_the_shape_is_that_of_the_calls():
-    asked = Asked("trades").then("window", window=PlainKind("1 minute"), by=("client", "venue"), allowed_lateness="5 s")
-    asked = asked.then("aggregate", aggregates={"n": 1}).then(
-        "window", window=PlainKind("1 hour"), by="client", allowed_lateness="0 s"
-    )
-    shape = shape_asked("hours", asked.then("aggregate", aggregates={"most": 1}), AskedTime("ts", "10 s"))
+    minutes = {"window": PlainKind("1 minute"), "by": ("client", "venue"), "allowed_lateness": "5 s", "emit": "final"}
+    hours = {"window": PlainKind("1 hour"), "by": "client", "allowed_lateness": "0 s", "emit": "final"}
+    asked = Asked("trades").then("window", **minutes, aggregates={"n": 1}).then("window", **hours, aggregates={"most": 1})
+    query = query_asked("hours", asked, AskedTime("ts", "10 s"))
 
-    assert (shape.before, shape.window) == (
-        Level(PlainTumbling(60 * SECOND), ("client", "venue"), ("n",)),
-        PlainTumbling(3_600 * SECOND),
+    assert query.groupings == (
+        Grouped(PlainTumbling(60 * SECOND), ("client", "venue"), {"n": 1}),
+        Grouped(PlainTumbling(3_600 * SECOND), ("client",), {"most": 1}),
     )
-    assert (shape.by, shape.aggregates, shape.delay_us) == (("client",), ("most",), 15 * SECOND)
-    assert shape.entered == shape.before
+    assert (query.grouped, query.delay_us) == (query.groupings[1], 15 * SECOND)
+    assert query.decides().grouped == query.groupings[0]
 
 
 class PlainKind:
     """A window as it was written."""
 
     def __init__(self, size):
-        from streamproof.prove.oracle.asked import WrittenWindow
+        from streamproof.prove.oracle.windows.written import WrittenWindow
 
         self.written = WrittenWindow("tumbling", {"size": size})
 
@@ -103,14 +117,15 @@ def test_the_state_of_each_window_is_held_against_its_own():
     history = faultless(MINUTES, BATCHES, no_data=1)
     assert check("state-contents", history).verdict is Verdict.PASS
     state = history.queries[0].left.state
-    ((key, vector), *_) = state.windows_before.items()
+    before = held_by(state, 1).groups
+    ((key, vector), *_) = before.items()
 
-    changed = replace(state, windows_before={**state.windows_before, key: vector.plus(Vector(1, 1))})
+    changed = with_held(state, 1, groups={**before, key: vector.plus(Vector(1, 1))})
     finding = only_finding("state-contents", with_left(history, replace(history.queries[0].left, state=changed)))
     assert finding.code == "other-events"
     assert check("account", with_left(history, replace(history.queries[0].left, state=changed))).verdict is Verdict.FAIL
 
-    stays = replace(state, windows_before={**state.windows_before, (("a",), 30 * SECOND): Vector(1, 1)})
+    stays = with_held(state, 1, groups={**before, (("a",), 30 * SECOND): Vector(1, 1)})
     finding = only_finding("state-contents", with_left(history, replace(history.queries[0].left, state=stays)))
     assert finding.code == "still-in-state"
 
@@ -125,5 +140,5 @@ def test_two_windows_in_a_state_file_are_told_apart_by_their_numbers(tmp_path):
 
     state = read_state(tmp_path / "state.json")
 
-    assert (state.windows, state.windows_before) == ({(("a",), 60): Vector(3, 5)}, {(("a",), 60): Vector(2, 5)})
+    assert (held_by(state).groups, held_by(state, 1).groups) == ({(("a",), 60): Vector(3, 5)}, {(("a",), 60): Vector(2, 5)})
     assert not state.repeated

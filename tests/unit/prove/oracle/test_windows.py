@@ -7,8 +7,8 @@ from itertools import permutations
 import pytest
 
 from streamproof.core.clock import to_micros
-from streamproof.prove.oracle.arrived import Arrived
-from streamproof.prove.oracle.operators.window import Windows
+from streamproof.prove.oracle.open_windows import Windows
+from streamproof.prove.oracle.rows import Row
 from streamproof.prove.oracle.windows import PlainCalendar, PlainGap, PlainHopping, PlainSession, PlainShifts, PlainTumbling
 
 SECOND = 1_000_000
@@ -123,9 +123,9 @@ def test_the_last_late_instant_is_late_for_all_its_windows_and_a_tick_later_for_
 
 def added(*seconds: int, gap: int = 30) -> dict[tuple[int, int], int]:
     """The sessions that events at these seconds make, in the order in which they come."""
-    windows = Windows(PlainSession(gap * SECOND))
+    windows = Windows(PlainSession(gap * SECOND), ("client",))
     for number, at in enumerate(seconds):
-        windows.add(windows.pairs([Arrived(f"e-{number}", time_us=at * SECOND, by=("a",))]))
+        windows.add(windows.pairs([Row((f"e-{number}",), at * SECOND, {"client": "a"})]))
     return {(key[1] // SECOND, contents.end_us // SECOND): contents.count for key, contents in windows.frozen().items()}
 
 
@@ -139,16 +139,16 @@ def test_sessions_merge_whatever_comes_first():
 
 def test_sessions_with_a_longest_length_are_cut_at_its_multiples_and_nowhere_else():
     for order in ((40, 59, 60, 70), (70, 60, 59, 40), (59, 70, 40, 60)):
-        windows = Windows(PlainSession(30 * SECOND, 60 * SECOND))
+        windows = Windows(PlainSession(30 * SECOND, 60 * SECOND), ("client",))
         for at in order:
-            windows.add(windows.pairs([Arrived(f"e-{at}", time_us=at * SECOND, by=("a",))]))
+            windows.add(windows.pairs([Row((f"e-{at}",), at * SECOND, {"client": "a"})]))
         found = {(key[1] // SECOND, contents.end_us // SECOND): contents.count for key, contents in windows.frozen().items()}
         assert found == {(40, 89): 2, (60, 100): 2}
 
 
 def test_sessions_of_other_keys_stay_apart_and_due_ones_go():
-    windows = Windows(PlainSession(30 * SECOND))
-    windows.add(windows.pairs([Arrived("e-1", time_us=0, by=("a",)), Arrived("e-2", time_us=SECOND, by=("b",))]))
+    windows = Windows(PlainSession(30 * SECOND), ("client",))
+    windows.add(windows.pairs([Row(("e-1",), 0, {"client": "a"}), Row(("e-2",), SECOND, {"client": "b"})]))
 
     due = windows.due(30 * SECOND)
 
@@ -183,9 +183,9 @@ def test_a_value_is_a_gap_or_says_why_it_is_none(value, gap):
 
 def own_sessions(*events, longest=None):
     """The sessions of events, each (second, gap)."""
-    windows = Windows(PlainSession(60 * SECOND, longest, OWN))
+    windows = Windows(PlainSession(60 * SECOND, longest, OWN), ("client",))
     for number, (at, gap) in enumerate(events):
-        windows.add(windows.pairs([Arrived(f"e-{number}", time_us=at * SECOND, by=("a",), gap_us=gap * SECOND)]))
+        windows.add(windows.pairs([Row((f"e-{number}",), at * SECOND, {"client": "a", "idle": gap})]))
     return {(key[1] // SECOND, contents.end_us // SECOND): contents.count for key, contents in windows.frozen().items()}
 
 
@@ -200,9 +200,7 @@ def test_a_session_ends_when_the_last_of_its_own_gaps_is_over_whatever_comes_fir
 
 def test_an_event_with_a_gap_of_its_own_is_late_by_its_own_time():
     windows = Windows(PlainSession(60 * SECOND, None, OWN))
-    at, above = windows.pairs(
-        [Arrived(trace, time_us=us, gap_us=60 * SECOND) for trace, us in (("e-1", SECOND), ("e-2", SECOND + 1))]
-    )
+    at, above = windows.pairs([Row((trace,), us, {"idle": 60}) for trace, us in (("e-1", SECOND), ("e-2", SECOND + 1))])
 
     assert (windows.is_late(at, SECOND), windows.is_late(above, SECOND)) == (True, False)
     assert windows.kind.last_late(SECOND + 1_500, 1_000) == SECOND + 1_000

@@ -6,18 +6,19 @@ from dataclasses import replace
 import pytest
 
 from streamproof.prove.oracle.asked import AskedTime
-from streamproof.prove.oracle.shape import Clock, Level, QueryShape
+from streamproof.prove.oracle.query import Clock
 from streamproof.prove.oracle.windows import PlainGap, PlainSession, PlainTumbling
 from streamproof.prove.scenario.edges import Around, late_bounds, never_sent, newest_of, with_edges
 from streamproof.prove.scenario.generate import Kind, generate, without_trace
 from streamproof.prove.scenario.scenario import Scenario
 from streamproof.prove.scenario.written_time import SourceShape
+from unit.prove.small import Level, Shape
 
 SECOND = 1_000_000
 MILLISECONDS = SourceShape("json", "ts", "milliseconds")
 TIME = AskedTime("ts", "10 seconds", "5 minutes")
-WINDOW = QueryShape("totals", "ts", 70 * SECOND, PlainTumbling(30 * SECOND), ("client",), ("total",))
-ONCE = QueryShape("totals", "ts", 70 * SECOND, PlainTumbling(30 * SECOND), ("client",), ("total",), ("id",))
+WINDOW = Shape("totals", "ts", 70 * SECOND, PlainTumbling(30 * SECOND), ("client",), ("total",))
+ONCE = Shape("totals", "ts", 70 * SECOND, PlainTumbling(30 * SECOND), ("client",), ("total",), ("id",))
 COLUMNS = {
     "id": {"kind": "id"},
     "client": {"kind": "key", "count": 3},
@@ -37,7 +38,8 @@ def scenario(**changes):
 
 def around(*shapes, source=MILLISECONDS, ddl="", batches=4):
     newest = newest_of(generate(scenario(batches=batches), "s", source), TIME)
-    queries = [(shape, late_bounds(shape, {"s": newest})) for shape in shapes or (ONCE,)]
+    asked = [shape.query for shape in shapes or (ONCE,)]
+    queries = [(query, late_bounds(query, {"s": newest})) for query in asked]
     return Around(scenario().source["s"], source, ddl, TIME, queries)
 
 
@@ -194,7 +196,7 @@ def test_what_is_aborted_is_no_event_of_the_scenario():
 
 
 def test_sessions_whose_gap_is_a_column_have_events_at_their_own_gap_and_gaps_that_are_none():
-    shape = QueryShape("visits", "ts", 10 * SECOND, PlainSession(40 * SECOND, None, PlainGap("amount", 40 * SECOND)), ("client",))
+    shape = Shape("visits", "ts", 10 * SECOND, PlainSession(40 * SECOND, None, PlainGap("amount", 40 * SECOND)), ("client",))
 
     edges = named(made(around(shape, ddl="id string, client string, amount double, ts long"))[1])
 
@@ -211,13 +213,13 @@ def test_sessions_whose_gap_is_a_column_have_events_at_their_own_gap_and_gaps_th
 
 def test_a_column_that_a_transform_makes_or_that_is_too_narrow_has_no_gaps_at_edges():
     for column, ddl in (("made", "amount double"), ("amount", "amount tinyint")):
-        shape = QueryShape("visits", "ts", 10 * SECOND, PlainSession(40 * SECOND, None, PlainGap(column, 40 * SECOND)), ("client",))
+        shape = Shape("visits", "ts", 10 * SECOND, PlainSession(40 * SECOND, None, PlainGap(column, 40 * SECOND)), ("client",))
 
         assert not [words for words in named(made(around(shape, ddl=ddl))[1]) if "gap" in words]
 
 
 def test_every_query_of_a_source_has_edges_of_its_own():
-    visits = QueryShape("visits", "ts", 20 * SECOND, PlainSession(10 * SECOND), ("client",))
+    visits = Shape("visits", "ts", 20 * SECOND, PlainSession(10 * SECOND), ("client",))
 
     late = [event.edge for event in made(around(ONCE, visits))[1] if event.edge is not None and event.edge.late is not None]
 
@@ -228,7 +230,7 @@ def test_every_query_of_a_source_has_edges_of_its_own():
 
 
 def test_queries_that_decide_alike_share_the_events_at_their_bound():
-    other = QueryShape("counts", "ts", 70 * SECOND, PlainTumbling(30 * SECOND), (), ("trades",))
+    other = Shape("counts", "ts", 70 * SECOND, PlainTumbling(30 * SECOND), (), ("trades",))
 
     edges = [event.edge for event in made(around(WINDOW, other))[1] if event.edge is not None and event.edge.late is not None]
 
@@ -237,12 +239,12 @@ def test_queries_that_decide_alike_share_the_events_at_their_bound():
 
 def test_the_bound_of_a_union_stands_on_all_its_sources():
     clocks = {"s": Clock(10 * SECOND), "r": Clock(30 * SECOND)}
-    shape = QueryShape("both", "ts", 30 * SECOND, deduplicate=("id",), clocks=clocks)
+    shape = Shape("both", "ts", 30 * SECOND, deduplicate=("id",), clocks=clocks)
     newest = newest_of(generate(scenario(), "s", MILLISECONDS), TIME)
     slower = {batch: at - 60 * SECOND for batch, at in newest.items()}
 
-    assert late_bounds(shape, {"s": newest, "r": slower}) == [0, 0, *(slower[batch] - 30 * SECOND for batch in (0, 1))]
-    assert late_bounds(shape, {"r": slower, "s": newest}) == late_bounds(shape, {"s": newest, "r": slower})
+    assert late_bounds(shape.query, {"s": newest, "r": slower}) == [0, 0, *(slower[batch] - 30 * SECOND for batch in (0, 1))]
+    assert late_bounds(shape.query, {"r": slower, "s": newest}) == late_bounds(shape.query, {"s": newest, "r": slower})
 
 
 def test_the_bound_of_a_union_is_not_known_before_where_a_source_is_quiet_for_a_while():
@@ -251,7 +253,7 @@ def test_the_bound_of_a_union_is_not_known_before_where_a_source_is_quiet_for_a_
 
     def bounds(idle_after_us, of_r):
         clocks = {"s": Clock(10 * SECOND), "r": Clock(30 * SECOND, None, idle_after_us)}
-        return late_bounds(QueryShape("both", "ts", deduplicate=("id",), clocks=clocks), {"s": newest, "r": of_r})
+        return late_bounds(Shape("both", "ts", deduplicate=("id",), clocks=clocks).query, {"s": newest, "r": of_r})
 
     assert bounds(SECOND, quiet) == [0, 0, 0, 0]
     assert bounds(SECOND, {batch: at - 60 * SECOND for batch, at in newest.items()})[3] == newest[1] - 90 * SECOND
@@ -259,7 +261,7 @@ def test_the_bound_of_a_union_is_not_known_before_where_a_source_is_quiet_for_a_
 
 
 def test_rivals_of_a_key_are_ordered_by_a_null_and_by_their_times():
-    shape = QueryShape("newest", "ts", 10 * SECOND, deduplicate=("id",), within_us=30 * SECOND, order_by="amount", keep="last")
+    shape = Shape("newest", "ts", 10 * SECOND, deduplicate=("id",), within_us=30 * SECOND, order_by="amount", keep="last")
 
     edges = named(made(around(shape))[1])
 
@@ -277,7 +279,7 @@ def test_rivals_of_a_key_are_ordered_by_a_null_and_by_their_times():
 
 def test_where_no_order_is_promised_no_two_events_share_a_key():
     """After a crash the rest comes in one batch."""
-    ordered = QueryShape("newest", "ts", 10 * SECOND, deduplicate=("id",), within_us=30 * SECOND, order_by="amount", keep="last")
+    ordered = Shape("newest", "ts", 10 * SECOND, deduplicate=("id",), within_us=30 * SECOND, order_by="amount", keep="last")
 
     events = made(around(ordered, ONCE))[1]
 
@@ -286,7 +288,7 @@ def test_where_no_order_is_promised_no_two_events_share_a_key():
 
 
 def test_a_window_that_is_corrected_has_events_on_both_sides_of_its_first_row():
-    shape = QueryShape("totals", "ts", 70 * SECOND, PlainTumbling(30 * SECOND), (), emit="corrections", lateness_us=60 * SECOND)
+    shape = Shape("totals", "ts", 70 * SECOND, PlainTumbling(30 * SECOND), (), emit="corrections", lateness_us=60 * SECOND)
 
     edges = named(made(around(shape))[1])
 
@@ -298,7 +300,7 @@ def test_a_window_that_is_corrected_has_events_on_both_sides_of_its_first_row():
 
 
 def test_a_window_of_windows_has_events_at_its_start():
-    shape = QueryShape("hours", "ts", SECOND, PlainTumbling(120 * SECOND), before=Level(PlainTumbling(30 * SECOND)))
+    shape = Shape("hours", "ts", SECOND, PlainTumbling(120 * SECOND), before=Level(PlainTumbling(30 * SECOND)))
 
     start = named(made(around(shape))[1])["at the start of a window of windows"].time_us
 

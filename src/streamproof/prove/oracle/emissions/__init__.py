@@ -4,19 +4,24 @@ from streamproof.prove.oracle.emissions.corrections import PlainCorrections
 from streamproof.prove.oracle.emissions.early import PlainEarly
 from streamproof.prove.oracle.emissions.emission import Given, PlainEmission
 from streamproof.prove.oracle.emissions.final import PlainFinal
-from streamproof.prove.oracle.shape import QueryShape
 
 
-def emission_of(shape: QueryShape) -> PlainEmission:
-    """The twin of what a query asked for, for one run."""
-    match shape.emit:
+def emission_of(name: str, lateness_us: int) -> PlainEmission:
+    """The twin of what was asked for, for one run.
+
+    Parameters
+    ----------
+    lateness_us
+        The allowed lateness of its windows, microseconds.
+    """
+    match name:
         case "final":
             return PlainFinal()
         case "early":
             return PlainEarly()
         case "corrections":
-            return PlainCorrections(shape.lateness_us)
-    raise ValueError(f"no twin of the emission {shape.emit}")
+            return PlainCorrections(lateness_us)
+    raise ValueError(f"no twin of the emission {name}")
 
 
 __all__ = ["Given", "PlainCorrections", "PlainEarly", "PlainEmission", "PlainFinal", "emission_of"]

@@ -4,8 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from streamproof.prove.oracle.emissions.emission import Given, PlainEmission, Revisions
-from streamproof.prove.oracle.expectation import WindowKey
-from streamproof.prove.oracle.operators.window import Windows
+from streamproof.prove.oracle.open_windows import Windows
+from streamproof.prove.oracle.rows import WindowKey
 
 
 @dataclass

@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from streamproof.prove.oracle.expectation import WindowContents, WindowKey
-from streamproof.prove.oracle.operators.window import Windows
+from streamproof.prove.oracle.open_windows import Windows
+from streamproof.prove.oracle.rows import WindowContents, WindowKey
 
 
 @dataclass(frozen=True)

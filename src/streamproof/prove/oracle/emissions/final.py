@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 from streamproof.prove.oracle.emissions.emission import Given, PlainEmission
-from streamproof.prove.oracle.expectation import WindowKey
-from streamproof.prove.oracle.operators.window import Windows
+from streamproof.prove.oracle.open_windows import Windows
+from streamproof.prove.oracle.rows import WindowKey
 
 
 class PlainFinal(PlainEmission):

@@ -1,46 +1,98 @@
 """The twin of deduplication: keys are remembered for as long as the watermark is behind their event time + horizon (R12)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from streamproof.prove.oracle.arrived import Arrived
+from streamproof.prove.oracle.durations import micros
+from streamproof.prove.oracle.operators.twin import Arriving, Held, State, Step, Twin
+from streamproof.prove.oracle.rows import DUPLICATE, LATE, Row
 from streamproof.prove.oracle.trace import event_id
 
 Key = tuple[Any, ...]
 
 
+@dataclass(frozen=True)
+class Deduplicate(Twin):
+    """One row of each key, whichever comes first; `within_us` is how long a key is remembered behind its event time, microseconds, None for
+    the delay of the watermark.
+    """
+
+    keeps: ClassVar[bool] = True
+    holds: ClassVar[str] = "key"
+
+    key: tuple[str, ...]
+    within_us: int | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Deduplicate":
+        within = given.get("within")
+        return cls(tuple(given["key"]), None if within is None else micros(within))
+
+    def horizon_us(self, delay_us: int) -> int:
+        """How long a key is remembered behind its event time, microseconds."""
+        return delay_us if self.within_us is None else self.within_us
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.key
+
+    @property
+    def once(self) -> tuple[str, ...]:
+        return self.key
+
+    def begin(self, delay_us: int) -> State:
+        return Remembered(self.key, self.horizon_us(delay_us))
+
+
 @dataclass
-class Deduplication:
+class Remembered(State):
     """What is remembered: each key with its expiry, microseconds UTC.
 
     `horizon_us` is how long that is behind its event time. `ambiguous` are keys that different events share within one batch: which of them
     stays is not promised.
     """
 
+    key: tuple[str, ...]
     horizon_us: int
     remembered: dict[Key, int] = field(default_factory=dict)
     ambiguous: list[Key] = field(default_factory=list)
 
-    def once(self, records: list[Arrived]) -> tuple[list[Arrived], tuple[str, ...]]:
-        """The records of a batch whose key is not remembered, and the event ids of the others."""
-        kept: list[Arrived] = []
-        duplicates: list[str] = []
-        first: dict[Key, Arrived] = {}
-        for record in records:
-            key = record.dedup or ()
+    def step(self, *coming: Arriving) -> Step:
+        (arriving,) = coming
+        late = [row for row in arriving.rows if arriving.first and _is_late(row, arriving.bound_us)]
+        kept, dropped = self._once([row for row in arriving.rows if not (arriving.first and _is_late(row, arriving.bound_us))])
+        self.remembered = {key: expiry for key, expiry in self.remembered.items() if expiry > arriving.watermark_us}
+        return Step(kept, {LATE: late, DUPLICATE: dropped})
+
+    def held(self) -> Held:
+        return Held(keys=dict(self.remembered), ambiguous=tuple(self.ambiguous))
+
+    def _once(self, rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+        """The rows of a batch whose key is not remembered, and the others."""
+        kept: list[Row] = []
+        dropped: list[Row] = []
+        first: dict[Key, Row] = {}
+        for row in rows:
+            key = tuple(row.values[name] for name in self.key)
             if key in self.remembered:
-                duplicates.append(event_id(record.trace))
-                if key in first and not _interchangeable(first[key], record):
+                dropped.append(row)
+                if key in first and not _interchangeable(first[key], row):
                     self.ambiguous.append(key)
                 continue
-            self.remembered[key] = (record.time_us or 0) + self.horizon_us
-            first[key] = record
-            kept.append(record)
-        return kept, tuple(duplicates)
-
-    def forget(self, watermark_us: int) -> None:
-        self.remembered = {key: expiry for key, expiry in self.remembered.items() if expiry > watermark_us}
+            self.remembered[key] = (row.time_us or 0) + self.horizon_us
+            first[key] = row
+            kept.append(row)
+        return kept, dropped
 
 
-def _interchangeable(one: Arrived, other: Arrived) -> bool:
-    return (event_id(one.trace), one.time_us, one.by) == (event_id(other.trace), other.time_us, other.by)
+def _is_late(row: Row, bound_us: int) -> bool:
+    return row.time_us is not None and row.time_us <= bound_us
+
+
+def _interchangeable(one: Row, other: Row) -> bool:
+    return (_events(one), one.time_us, one.values) == (_events(other), other.time_us, other.values)
+
+
+def _events(row: Row) -> list[str]:
+    return [event_id(trace) for trace in row.traces]

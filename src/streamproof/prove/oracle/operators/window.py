@@ -1,126 +1,128 @@
-"""The twin of windows: what each holds, which are due, and which records come too late for them."""
+"""The twin of windows: rows for each window and key, when its emission says so."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from streamproof.prove.oracle.arrived import Arrived
-from streamproof.prove.oracle.expectation import WindowContents, WindowKey
-from streamproof.prove.oracle.trace import hash_of
+from streamproof.prove.oracle.durations import micros
+from streamproof.prove.oracle.emissions import Given, emission_of
+from streamproof.prove.oracle.open_windows import Pair, Windows
+from streamproof.prove.oracle.operators.twin import Arriving, Grouped, Held, State, Step, Twin
+from streamproof.prove.oracle.rows import LATE, Group, Row, WindowKey
 from streamproof.prove.oracle.windows import PlainWindow
+from streamproof.prove.oracle.windows.written import plain_window
 
-By = tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A record in one of its windows."""
-
-    record: Arrived
-    start_us: int
-    end_us: int
-
-    @property
-    def by(self) -> By:
-        return self.record.by
-
-    @property
-    def contents(self) -> WindowContents:
-        return WindowContents(1, hash_of(self.record.trace), (self.record.trace,), self.end_us)
+_FINAL = "final"
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
-    """A window that is over, in one of the windows behind it; it came at the last microsecond before its end."""
+@dataclass(frozen=True)
+class Window(Twin):
+    """Windows of a kind, the columns of their key, their aggregates, how late rows may be, and which emission gives their rows."""
 
-    key: WindowKey
-    by: By
-    contents: WindowContents
-    start_us: int
-    end_us: int
-
-
-def closed(due: Mapping[WindowKey, WindowContents], kind: PlainWindow, places: Sequence[int]) -> list[Closed]:
-    """Windows that are due, one for each of the windows behind them; `places` are those of the second key in the first."""
-    return [
-        Closed(key, tuple(key[0][place] for place in places), contents, start, end)
-        for key, contents in due.items()
-        for start, end in kind.assign(contents.end_us - 1)
-    ]
-
-
-@dataclass
-class _Open:
-    """A window that is open."""
-
-    end_us: int
-    hash: int = 0
-    traces: list[str] = field(default_factory=list)
-    parts: list[tuple[WindowKey, WindowContents]] = field(default_factory=list)
-
-    def frozen(self) -> WindowContents:
-        return WindowContents(len(self.traces), self.hash, tuple(self.traces), self.end_us, tuple(self.parts))
-
-
-@dataclass
-class Windows:
-    """The open windows of a query, by key and start."""
+    keeps: ClassVar[bool] = True
+    holds: ClassVar[str] = "window"
 
     kind: PlainWindow
-    open: dict[WindowKey, _Open] = field(default_factory=dict)
-    _starts: dict[By, set[int]] = field(default_factory=dict)
+    by: tuple[str, ...]
+    aggregates: Mapping[str, Any]
+    lateness: int
+    emit: str = _FINAL
 
-    def pairs(self, records: Iterable[Arrived]) -> list[Pair]:
-        """The records, one for each of their windows; a record without an event time is in none."""
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Window":
+        by = given["by"]
+        return cls(
+            plain_window(given["window"]),
+            (by,) if isinstance(by, str) else tuple(by),
+            given["aggregates"],
+            micros(given["allowed_lateness"]),
+            given["emit"],
+        )
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return self.kind.refusals
+
+    def refuses(self, values: Mapping[str, Any]) -> str | None:
+        return self.kind.refuses(values)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.by, *self.kind.columns)
+
+    @property
+    def lateness_us(self) -> int:
+        return self.lateness
+
+    @property
+    def decides(self) -> PlainWindow:
+        return self.kind
+
+    @property
+    def late_by_window(self) -> bool:
+        return self.kind.several
+
+    @property
+    def grouped(self) -> Grouped:
+        return Grouped(self.kind, self.by, self.aggregates, self.emit != _FINAL)
+
+    @property
+    def waits(self) -> Grouped:
+        return self.grouped
+
+    def begin(self, delay_us: int) -> State:
+        return Open(self)
+
+
+class Open(State):
+    """The windows that are open."""
+
+    def __init__(self, twin: Window) -> None:
+        self._several, self._by = twin.kind.several, twin.by
+        self._windows = Windows(twin.kind, twin.by)
+        self._emission = emission_of(twin.emit, twin.lateness)
+        self._given: set[WindowKey] = set()
+
+    def step(self, *coming: Arriving) -> Step:
+        (arriving,) = coming
+        pairs = self._windows.pairs(arriving.rows)
+        late = [pair for pair in pairs if arriving.first and self._windows.is_late(pair, arriving.bound_us)]
+        taken = [pair for pair in pairs if not (arriving.first and self._windows.is_late(pair, arriving.bound_us))]
+        given = self._emission.give(self._windows, self._windows.add(taken), arriving.watermark_us)
+        self._given.update(given.windows)
+        return Step(self._rows(given), {LATE: [self._for(pair) for pair in late]}, _further(pairs), given.new)
+
+    def held(self) -> Held:
+        groups = self._windows.frozen()
+        waiting = [trace for key, contents in groups.items() if key not in self._given for trace in contents.traces]
+        return Held(groups, waiting=waiting)
+
+    def _rows(self, given: Given) -> list[Row]:
+        """A row of a window happened a microsecond before its end, which lies in no later window."""
         return [
-            Pair(record, start, end)
-            for record in records
-            if record.time_us is not None
-            for start, end in self.kind.of_event(record.time_us, record.gap_us)
+            Row(
+                contents.traces,
+                contents.end_us - 1,
+                dict(zip(self._by, key[0], strict=True)),
+                Group(key, contents, given.revisions[key]),
+            )
+            for key, contents in given.windows.items()
         ]
 
-    def is_late(self, pair: Pair, bound_us: int) -> bool:
-        """Whether a record comes too late for one of its windows."""
-        return (pair.record.time_us or 0 if self.kind.late_by_time else pair.end_us) <= bound_us
+    def _for(self, pair: Pair) -> Row:
+        """A late row; where windows overlap it says for which of them it is."""
+        if not self._several:
+            return pair.row
+        values = {**pair.row.values, "window_start": pair.start_us, "window_end": pair.end_us}
+        return Row(pair.row.traces, pair.row.time_us, values, pair.row.group)
 
-    def add(self, pairs: Iterable[Pair | Closed]) -> set[WindowKey]:
-        """Puts the records of a batch into their windows, and gives these; of a kind that merges, windows of a key that meet become one."""
-        changed: set[WindowKey] = set()
-        for pair in pairs:
-            key, window = self._met(pair) if self.kind.merges else self._of(pair)
-            window.hash += pair.contents.hash
-            window.traces += pair.contents.traces
-            window.parts += [(pair.key, pair.contents)] if isinstance(pair, Closed) else []
-            self.open[key] = window
-            self._starts.setdefault(key[0], set()).add(key[1])
-            changed.add(key)
-        return changed
 
-    def due(self, watermark_us: int) -> dict[WindowKey, WindowContents]:
-        """Takes out the windows whose end the watermark has reached."""
-        due = [key for key, window in self.open.items() if window.end_us <= watermark_us]
-        return {key: self._taken(key).frozen() for key in due}
-
-    def frozen(self) -> dict[WindowKey, WindowContents]:
-        return {key: window.frozen() for key, window in self.open.items()}
-
-    def _taken(self, key: WindowKey) -> _Open:
-        self._starts[key[0]].discard(key[1])
-        return self.open.pop(key)
-
-    def _of(self, pair: Pair | Closed) -> tuple[WindowKey, _Open]:
-        key = (pair.by, pair.start_us)
-        return key, self.open.get(key) or _Open(pair.end_us)
-
-    def _met(self, pair: Pair | Closed) -> tuple[WindowKey, _Open]:
-        by, start, merged = pair.by, pair.start_us, _Open(pair.end_us)
-        keys = [(by, begun) for begun in sorted(self._starts.get(by, ()))]
-        touched = [key for key in keys if key[1] <= pair.end_us and pair.start_us <= self.open[key].end_us]
-        met = [key for key in touched if self.kind.may_merge(key[1], start)]
-        for key in reversed(met):
-            window = self._taken(key)
-            start, merged.end_us = min(start, key[1]), max(merged.end_us, window.end_us)
-            merged.hash += window.hash
-            merged.traces = window.traces + merged.traces
-            merged.parts = window.parts + merged.parts
-        return (by, start), merged
+def _further(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """The traces of the second and further windows of rows."""
+    seen: set[int] = set()  # rows themselves: windows that overlap may hold the same records
+    further: list[str] = []
+    for pair in pairs:
+        if id(pair.row) in seen:
+            further += pair.row.traces
+        seen.add(id(pair.row))
+    return tuple(further)

@@ -1,5 +1,6 @@
 """The twin of session windows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from math import isinf, isnan
@@ -59,6 +60,25 @@ class PlainSession(PlainWindow):
             return self.assign(instant_us)
         assert gap_us is not None, "an event without a gap is rejected before"
         return [(instant_us, instant_us + gap_us)]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return () if self.own is None else (self.own.column,)
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        return () if self.own is None else self.own.refusals
+
+    def refuses(self, values: Mapping[str, Any]) -> str | None:
+        judged = self._judged(values)
+        return judged if isinstance(judged, str) else None
+
+    def gap_in(self, values: Mapping[str, Any]) -> int | None:
+        judged = self._judged(values)
+        return None if isinstance(judged, str) else judged
+
+    def _judged(self, values: Mapping[str, Any]) -> int | str | None:
+        return None if self.own is None else self.own.judged(values[self.own.column])
 
     @property
     def late_by_time(self) -> bool:

@@ -1,7 +1,8 @@
 """What the oracle has to know of a kind of window."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 
 class PlainWindow(ABC):
@@ -19,6 +20,24 @@ class PlainWindow(ABC):
     def of_event(self, instant_us: int, gap_us: int | None) -> list[tuple[int, int]]:
         """The windows of an event; `gap_us` is the gap that it brings, where it brings one."""
         return self.assign(instant_us)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of an event that say in which windows it is, beside its time."""
+        return ()
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """Every reason for which an event may be in none of them."""
+        return ()
+
+    def refuses(self, values: Mapping[str, Any]) -> str | None:
+        """Why an event with these values may be in none of them; None where it may."""
+        return None
+
+    def gap_in(self, values: Mapping[str, Any]) -> int | None:
+        """The gap that an event with these values brings, microseconds, where events bring one."""
+        return None
 
     @property
     def late_by_time(self) -> bool:

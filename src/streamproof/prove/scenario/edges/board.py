@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from streamproof.prove.oracle.asked import AskedTime
-from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.query import Query
 from streamproof.prove.scenario.generate import Edge, Event, Kind, record_of
 from streamproof.prove.scenario.intents import refused
 from streamproof.prove.scenario.scenario import SourceScenario
@@ -32,14 +32,17 @@ class Around:
     never_null
         Columns that have no null beside those that cannot: keys of a union that another of its sources already has a null in. Of two events
         with a null in the key, in one batch, either could stay.
+    name
+        The name of the source, which queries with several have among theirs.
     """
 
     plan: SourceScenario
     source: SourceShape
     ddl: str = ""
     time: AskedTime | None = None
-    queries: Sequence[tuple[QueryShape, Sequence[int]]] = ()
+    queries: Sequence[tuple[Query, Sequence[int]]] = ()
     never_null: Collection[str] = ()
+    name: str = ""
 
 
 def newest_of(events: Sequence[Event], time: AskedTime | None) -> dict[int, int]:
@@ -78,21 +81,21 @@ class Board:
     @property
     def promises_no_order(self) -> bool:
         """Whether a query of the source deduplicates without an order: of different events of a key in one batch, any may stay there."""
-        return any(shape.deduplicate is not None and shape.order_by is None for shape, _ in self.around.queries)
+        return any(query.any_stays for query, _ in self.around.queries)
 
     @property
     def tick_us(self) -> int:
         """The shortest time between two events of the source, microseconds."""
         return self.around.source.tick_us
 
-    def moved(self) -> Iterator[tuple[QueryShape, int, int]]:
+    def moved(self) -> Iterator[tuple[Query, int, int]]:
         """Each query with the last batch, if its late bound has moved there, and the bound: only then can an event be late."""
         batch = self.batches - 1
         if batch < 2 or self.around.plan.time_column is None or self.around.time is None:
             return
-        for shape, bounds in self.around.queries:
+        for query, bounds in self.around.queries:
             if bounds[batch] > bounds[batch - 1]:
-                yield shape, batch, bounds[batch]
+                yield query, batch, bounds[batch]
 
     def place(self, batch: int) -> int | None:
         """The last ordinary event of a batch that is not taken yet."""

@@ -2,7 +2,8 @@
 
 import re
 
-from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.operators.twin import Grouped
+from streamproof.prove.oracle.query import Query
 from streamproof.prove.oracle.windows import PlainGap, PlainSession, PlainWindow
 from streamproof.prove.scenario.edges.board import Board
 from streamproof.prove.scenario.generate import Edge
@@ -13,10 +14,9 @@ def window_edges(board: Board) -> None:
     if board.around.plan.time_column is None:
         return
     kinds = {
-        (kind, words): None
-        for shape, _ in board.around.queries
-        for kind, words in ((shape.entered.window, "a window"), (_made_of_others(shape), "a window of windows"))
-        if kind is not None
+        (grouped.window, "a window of windows" if number else "a window"): None
+        for query, _ in board.around.queries
+        for number, grouped in enumerate(query.groupings)
     }
     for kind, window in kinds:
         start, _ = kind.assign(board.newest.get(0, 0))[-1]
@@ -28,22 +28,19 @@ def gaps(board: Board) -> None:
     """Two events of one key a gap apart, a tick less and a tick more: in one session, in one, in two."""
     if board.around.plan.time_column is None:
         return
-    shapes = [shape for shape, _ in board.around.queries if shape.order_by is None or not board.promises_no_order]
-    waiting = {_waits_in(shape): None for shape in shapes}
-    sessions = [(kind, by) for kind, by in waiting if kind is not None and kind.merges]
+    waiting = {(waits.window, waits.by): None for query, _ in board.around.queries for waits in _waits(board, query)}
+    sessions = [(kind, by) for kind, by in waiting if kind.merges]
     for number, (kind, by) in enumerate(sessions):
         _apart(board, kind, by, number)
 
 
-def _made_of_others(shape: QueryShape) -> PlainWindow | None:
-    return shape.window if shape.before is not None else None
-
-
-def _waits_in(shape: QueryShape) -> tuple[PlainWindow | None, tuple[str, ...]]:
-    """The windows in which rows of a key wait for each other, and the key's columns; a deduplication by an order has such ones."""
-    if shape.order_by is not None:
-        return shape.copies, shape.deduplicate or ()
-    return shape.entered.window, shape.entered.by
+def _waits(board: Board, query: Query) -> list[Grouped]:
+    """The windows in which rows of a key wait for each other: those of the first operator that has any."""
+    waiting = ((node.twin, node.twin.waits) for node in query.keeping)
+    twin, waits = next(((twin, waits) for twin, waits in waiting if waits is not None), (None, None))
+    if waits is None or (twin is not None and twin.order is not None and board.promises_no_order):
+        return []
+    return [waits]
 
 
 def _apart(board: Board, kind: PlainWindow, by: tuple[str, ...], before: int) -> None:

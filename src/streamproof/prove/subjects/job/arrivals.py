@@ -4,7 +4,8 @@ Conditions and transforms are the user's, in the order of the calls; neither the
 decide about each record alone, so they give the same answer in a batch query as in a stream.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any
 
@@ -17,9 +18,10 @@ from streamproof._jvm import float_steps
 from streamproof.core.clock import LAST_MICROS
 from streamproof.prove.artifacts.float_order import Steps
 from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
-from streamproof.prove.oracle.asked import Asked, Call, reason_of
-from streamproof.prove.oracle.expectation import Expectation, RowKey
-from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.expectation import Expectation
+from streamproof.prove.oracle.operators.twin import Grouped, Twin
+from streamproof.prove.oracle.query import Query
+from streamproof.prove.oracle.rows import RowKey
 from streamproof.prove.scenario.generate import TRACE, Event
 from streamproof.prove.subjects.job.aggregated import BESIDE, Aggregated, stated
 from streamproof.stream.aggregates import Accumulator
@@ -40,6 +42,39 @@ Rows = tuple[tuple[RowKey, tuple[str, ...]], ...]
 """The rows of windows, with the events that each is of."""
 
 
+@dataclass(frozen=True)
+class _OneByOne:
+    """Rows that operators look at one by one (`Rows` of the oracle), and what they have left out so far, by trace."""
+
+    rows: DataFrame
+    left: list[DataFrame] = field(default_factory=list)
+
+    def through(self, twins: Sequence[Twin]) -> "_OneByOne":
+        return reduce(lambda rows, twin: twin.applied(rows), twins, self)
+
+    def required(self, conditions: Iterable[tuple[str, Any]]) -> "_OneByOne":
+        """Every condition must be true; the first that is not is the reason."""
+        reasons, all_hold = [], F.lit(True)
+        for said, condition in conditions:
+            holds = _column(condition)
+            reasons.append(F.when(holds.isNull(), F.lit(f"{said} (is null)")).when(~holds, F.lit(said)))
+            all_hold = all_hold & F.coalesce(holds, F.lit(False))
+        return self._parted(all_hold, RowFate.REJECTED, F.coalesce(*reasons))
+
+    def kept(self, condition: Any, name: str) -> "_OneByOne":
+        return self._parted(_column(condition), RowFate.FILTERED, F.lit(name))
+
+    def made(self, function: Callable[[Any], Any]) -> "_OneByOne":
+        return _OneByOne(function(self.rows), self.left)
+
+    def _parted(self, keep: Column, fate: RowFate, reason: Column) -> "_OneByOne":
+        keep, left = F.coalesce(keep, F.lit(False)), self.left
+        if TRACE in self.rows.columns:
+            out = self.rows.filter(~keep).select(TRACE, F.lit(str(fate)).alias("fate"), reason.alias("reason"))
+            left = [*left, out]
+        return _OneByOne(self.rows.filter(keep), left)
+
+
 class Arrivals:
     """The events of one query behind its row-wise calls.
 
@@ -56,47 +91,17 @@ class Arrivals:
     """
 
     def __init__(
-        self,
-        asked: Asked,
-        shape: QueryShape,
-        rows: Mapping[str, DataFrame],
-        refused: Sequence[Event],
-        source_of: Mapping[str, str] | None = None,
+        self, query: Query, rows: Mapping[str, DataFrame], refused: Sequence[Event], source_of: Mapping[str, str] | None = None
     ) -> None:
-        self.asked, self.shape = asked, shape
-        self._spark: SparkSession = rows[asked.source].sparkSession
-        self._left: list[DataFrame] = []
+        self.query = query
+        self._spark: SparkSession = rows[query.sources[0]].sparkSession
         self._source_of = source_of or {}
-        parts = [self._row_wise(branch, rows[branch.source]) for branch in asked.branches]
-        self._passed = reduce(DataFrame.unionByName, parts).cache()
+        parts = [_OneByOne(rows[way.source]).through(way.steps) for way in query.ways]
+        self._left = [left for part in parts for left in part.left]
+        self._passed = reduce(DataFrame.unionByName, [part.rows for part in parts]).cache()
         self.traced = TRACE in self._passed.columns
         self.arrived: Mapping[str, Arrived] = self._collected(refused)
         self._kept: dict[Rows, dict[RowKey, dict[str, Any]]] = {}
-
-    def _row_wise(self, asked: Asked, rows: DataFrame) -> DataFrame:
-        for call in asked.calls:
-            if call.method == "require":
-                rows = self._required(rows, call)
-            elif call.method == "filter":
-                rows = self._parted(rows, _column(call.given["condition"]), RowFate.FILTERED, F.lit(call.given["name"]))
-            else:
-                rows = call.given["function"](rows)
-        return rows
-
-    def _required(self, rows: DataFrame, call: Call) -> DataFrame:
-        """Every condition must be true; the first that is not is the reason."""
-        reasons, all_hold = [], F.lit(True)
-        for name, condition in call.given["conditions"].items():
-            holds, said = _column(condition), reason_of(name, condition)
-            reasons.append(F.when(holds.isNull(), F.lit(f"{said} (is null)")).when(~holds, F.lit(said)))
-            all_hold = all_hold & F.coalesce(holds, F.lit(False))
-        return self._parted(rows, all_hold, RowFate.REJECTED, F.coalesce(*reasons))
-
-    def _parted(self, rows: DataFrame, keep: Column, fate: RowFate, reason: Column) -> DataFrame:
-        keep = F.coalesce(keep, F.lit(False))
-        if TRACE in rows.columns:
-            self._left.append(rows.filter(~keep).select(TRACE, F.lit(str(fate)).alias("fate"), reason.alias("reason")))
-        return rows.filter(keep)
 
     def _collected(self, refused: Sequence[Event]) -> dict[str, Arrived]:
         found = {event.trace: self._left_by(event.trace, RowFate.REJECTED) for event in refused}
@@ -105,33 +110,30 @@ class Arrivals:
                 found[row[TRACE]] = self._left_by(row[TRACE], RowFate(row["fate"]), row["reason"])
         if not self.traced:
             return found
-        columns = [F.col(TRACE)]
-        time = self.shape.event_time_column
+        time, names = self.query.event_time_column, self.query.columns
         instant = F.unix_micros(F.col(time)) if time is not None and time in self._passed.columns else F.lit(None)
-        columns.append(instant.alias("_us"))
-        keys = (*self.shape.entered.by, *(self.shape.deduplicate or ()))
-        columns += [F.col(name).alias(f"_k{number}") for number, name in enumerate(keys)]
-        order, gap = self.shape.order_by, self.asked.gap
-        columns.append((F.lit(None) if order is None else F.col(quoted(order))).alias("_order"))
-        columns.append((F.lit(None) if gap is None else F.col(quoted(gap.column))).alias("_gap"))
-        made = self.shape.stateful and any(call.method == "transform" for branch in self.asked.branches for call in branch.calls)
-        cut, without = 2 + len(self.shape.entered.by), []
+        columns = [F.col(TRACE), instant.alias("_us")]
+        columns += [F.col(self._named(name)).alias(f"_k{number}") for number, name in enumerate(names)]
+        made = self.query.stateful and any(twin.remakes for way in self.query.ways for twin in way.steps)
+        without = []
         for row in _in_micros(self._passed.select(*columns)).collect():
-            own = gap.judged(row["_gap"]) if gap is not None else None
-            if isinstance(own, str):
-                found[row[0]] = self._left_by(row[0], RowFate.REJECTED, own)
-                without.append(row[0])
+            trace, values = row[0], {name: plain(value) for name, value in zip(names, row[2:], strict=True)}
+            source = self._source_of.get(trace, "")
+            refused_for = self.query.way_of(source).refuses(values)
+            if refused_for is None and made and not _usable(row[1]):
+                refused_for = f"no event time in {time}"
+            if refused_for is not None:
+                found[trace] = self._left_by(trace, RowFate.REJECTED, refused_for)
+                without.append(trace)
                 continue
-            if made and not _usable(row[1]):
-                found[row[0]] = self._left_by(row[0], RowFate.REJECTED, f"no event time in {time}")
-                without.append(row[0])
-                continue
-            dedup = tuple(plain(value) for value in row[cut : 2 + len(keys)]) if self.shape.deduplicate else None
-            by, source = tuple(plain(value) for value in row[2:cut]), self._source_of.get(row[0], "")
-            found[row[0]] = Arrived(row[0], RowFate.PASSED, None, row[1], by, dedup, source, plain(row["_order"]), own)
+            found[trace] = Arrived(trace, RowFate.PASSED, None, row[1], values, source)
         if without:
             self._passed = self._passed.filter(~F.col(TRACE).isin(without))
         return found
+
+    def _named(self, name: str) -> str:
+        """A column by its whole name; a name that is none may be of a field inside one."""
+        return quoted(name) if name in self._passed.columns else name
 
     def _left_by(self, trace: str, fate: RowFate, reason: str | None = None) -> Arrived:
         return Arrived(trace, fate, reason, source=self._source_of.get(trace, ""))
@@ -146,17 +148,17 @@ class Arrivals:
     @cached_property
     def steps(self) -> Steps:
         """How far the aggregates of two right runs may be apart, since the order in which floats are added is not fixed; of types alone."""
-        if self.shape.window is None:
+        if self.query.grouped is None:
             return {}
         rows = self._rows_of_first(self._passed.withColumns({name: F.lit(0).cast("bigint") for name in _BOUNDS}))
-        asked = self._asked_aggregates
+        asked = self._grouped.aggregates
         made = [column.alias(name) for name, column in columns_of(asked, rows).items()]
         return float_steps(self._windows(rows, [*made, F.count(F.lit(1)).alias(BESIDE)], [F.col(quoted(name)) for name in asked]))
 
-    @cached_property
-    def _asked_aggregates(self) -> Mapping[str, Any]:
-        aggregates: Mapping[str, Any] = self.asked.every("aggregate")[-1]["aggregates"]
-        return aggregates
+    @property
+    def _grouped(self) -> Grouped:
+        assert self.query.grouped is not None, "only rows of windows have aggregates"
+        return self.query.grouped
 
     @property
     def passed(self) -> DataFrame:
@@ -166,7 +168,7 @@ class Arrivals:
     @property
     def accumulators(self) -> Mapping[str, Accumulator]:
         """The declared accumulators by name."""
-        asked = self._asked_aggregates if self.shape.window is not None else {}
+        asked = self.query.grouped.aggregates if self.query.grouped is not None else {}
         return {name: one for name, one in asked.items() if isinstance(one, Accumulator)}
 
     @property
@@ -196,35 +198,33 @@ class Arrivals:
         # From a list of rows PySpark would start Python workers.
         chosen = self._spark.createDataFrame(pa.table({TRACE: pa.array(traces, pa.string()), **columns}))
         rows = self._rows_of_first(self._passed.join(F.broadcast(chosen), TRACE))
-        aggregated = Aggregated(self._asked_aggregates, rows)
+        aggregated = Aggregated(self._grouped.aggregates, rows)
         shown = self._windows(rows, aggregated.grouped(), aggregated.shown())
         found: dict[RowKey, dict[str, Any]] = {}
         for row in _in_micros(shown).collect():
             values = {name: plain(row[name]) for name in shown.columns if name not in _HIDDEN}
-            key = (tuple(values[name] for name in self.shape.by), values["window_start"])
-            found[key, values.get("revision", 0) if self.shape.revised else 0] = aggregated.judged(values, row[_HIDDEN[1]])
+            key = (tuple(values[name] for name in self._grouped.by), values["window_start"])
+            found[key, values.get("revision", 0) if self._grouped.revised else 0] = aggregated.judged(values, row[_HIDDEN[1]])
         return found
 
     def _rows_of_first(self, rows: DataFrame) -> DataFrame:
         """What the window whose row comes out is of: the rows as they are, or those of the window before it."""
-        if self.shape.before is None:
+        first, *others = self.query.groupings
+        if not others:
             return rows
-        made = self.asked.every("aggregate")[0]["aggregates"]
-        aggregates = [F.count(F.lit(1)).alias(_HIDDEN[0]), *(column.alias(name) for name, column in made.items())]
+        aggregates = [F.count(F.lit(1)).alias(_HIDDEN[0]), *(column.alias(name) for name, column in first.aggregates.items())]
         shown = {name: F.timestamp_micros(bound) for name, bound in zip(_SHOWN, (_START, _END), strict=True)}
-        return rows.groupBy(*_BOUNDS, *self.shape.entered.by).agg(*aggregates).withColumns(shown)
+        return rows.groupBy(*_BOUNDS, *first.by).agg(*aggregates).withColumns(shown)
 
     def _windows(self, rows: DataFrame, grouped: Sequence[Column], aggregates: Sequence[Column]) -> DataFrame:
         """The aggregates that were asked for, and what is done behind them, by the bounds of each window."""
-        records = F.sum(_HIDDEN[0]) if self.shape.before is not None else F.count(F.lit(1))
-        groups = rows.groupBy(*_OUTER, _REVISION, *self.shape.by).agg(records.alias(_HIDDEN[0]), *grouped)
+        records = F.sum(_HIDDEN[0]) if len(self.query.groupings) > 1 else F.count(F.lit(1))
+        groups = rows.groupBy(*_OUTER, _REVISION, *self._grouped.by).agg(records.alias(_HIDDEN[0]), *grouped)
         start, end = (F.timestamp_micros(name).alias(shown) for name, shown in zip(_OUTER, _SHOWN, strict=True))
         hidden = F.col(_HIDDEN[0]), F.col(BESIDE).alias(_HIDDEN[1])
-        revision = [F.col(_REVISION).alias("revision")] if self.shape.revised else []
-        shown = groups.select(*hidden, *self.shape.by, start, end, *revision, *aggregates)
-        for call in self.asked.behind_aggregate:
-            shown = call.given["function"](shown)
-        return shown
+        revision = [F.col(_REVISION).alias("revision")] if self._grouped.revised else []
+        shown = groups.select(*hidden, *self._grouped.by, start, end, *revision, *aggregates)
+        return _OneByOne(shown).through(self.query.behind).rows
 
 
 def _column(condition: Any) -> Column:

@@ -81,9 +81,9 @@ def query_layouts(bound: BoundJob, folder: Path) -> list[QueryLayout]:
     for query, root in bound.outputs.main.items():
         declared = [bound.config.source[name].event_time for name in root.sources]
         times = tuple(dict.fromkeys(time.column for time in declared if time is not None))
-        kinds = {query: "main", **{name: str(kind) for kind, name in bound.sides_of(query).items()}}
+        kinds = {query: "main", **{name: str(side) for side, name in bound.sides_of(query).items()}}
         outputs = [
-            OutputLayout(name, kind, folder / OUT / name, times, folder / OUT / output)  # type: ignore[arg-type]
+            OutputLayout(name, kind, folder / OUT / name, times, folder / OUT / output)
             for output, kind in kinds.items()
             for name in bound.targets(output)
         ]

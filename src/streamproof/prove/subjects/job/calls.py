@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import streamproof
 from streamproof import stream
 from streamproof.errors import JobDefinitionError, StreamproofError
-from streamproof.prove.oracle.asked import Asked, WrittenWindow
+from streamproof.prove.oracle.asked import Asked
+from streamproof.prove.oracle.windows.written import WrittenWindow
 from streamproof.runtime.binding.loading import load_job
 from streamproof.stream import windows
 from streamproof.stream.outputs import Outputs
@@ -46,7 +47,7 @@ class AskedStream:
         return AskedStream(self.asked.then("transform", function=function))
 
     def union(self, other: "AskedStream") -> "AskedStream":
-        return AskedStream(self.asked.then("union", other=other.asked))
+        return AskedStream(self.asked.then("union", other.asked))
 
     def deduplicate(
         self, *key: str, within: str | None = None, order_by: str | None = None, keep: str | None = None
@@ -61,7 +62,7 @@ class AskedStream:
         allowed_lateness: str = "0 seconds",
         emit: str = "final",
     ) -> "AskedWindow":
-        return AskedWindow(self.asked.then("window", window=window, by=by, allowed_lateness=allowed_lateness, emit=emit))
+        return AskedWindow(self.asked, {"window": window, "by": by, "allowed_lateness": allowed_lateness, "emit": emit})
 
     @property
     def rejected(self) -> "AskedSide":
@@ -77,13 +78,13 @@ class AskedStream:
 
 
 class AskedWindow:
-    """A stream cut into windows, waiting for its aggregates."""
+    """A stream cut into windows, waiting for its aggregates: the two calls are one operator."""
 
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
+    def __init__(self, asked: Asked, given: Mapping[str, Any]) -> None:
+        self.asked, self.given = asked, given
 
     def aggregate(self, **aggregates: "Column") -> AskedStream:
-        return AskedStream(self.asked.then("aggregate", aggregates=dict(aggregates)))
+        return AskedStream(self.asked.then("window", **self.given, aggregates=dict(aggregates)))
 
 
 @dataclass(frozen=True)

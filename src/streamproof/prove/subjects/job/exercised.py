@@ -12,11 +12,12 @@ from enum import StrEnum
 from streamproof.config.problems import did_you_mean
 from streamproof.config.sources import EventTime
 from streamproof.core.durations import format_duration
+from streamproof.core.sides import DUPLICATE, LATE, REJECTED, Side
 from streamproof.errors import ScenarioError
 from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.stream.node import Node
 from streamproof.stream.operators.operator import Exercise as Asked
-from streamproof.stream.outputs import Outputs, SideKind
+from streamproof.stream.outputs import Outputs
 
 
 class Code(StrEnum):
@@ -108,7 +109,7 @@ def require_known(may_be: Sequence[str], wanted: Sequence[Exercise]) -> None:
             )
 
 
-def _of_query(query: str, root: Node, sides: Mapping[SideKind, str], event_time: EventTime | None) -> Iterator[Exercise]:
+def _of_query(query: str, root: Node, sides: Mapping[Side, str], event_time: EventTime | None) -> Iterator[Exercise]:
     source, last = root.sources[0], root.last
     if last is not None and last.ends:
         missing, remedy = f"The output {query} has no row: {last.ends}.", f"Make the events span more time: [source.{source}] span"
@@ -120,24 +121,25 @@ def _of_query(query: str, root: Node, sides: Mapping[SideKind, str], event_time:
         late = (
             f"Let some come late: [source.{source}.disorder] delayed = 0.02, delayed_by longer than {delay}, three batches or more"
         )
-        yield Exercise(Code.LATE, query, _names(sides, SideKind.LATE), f"No record came late to {query}.", late)
+        yield Exercise(Code.LATE, query, _names(sides, LATE), f"No record came late to {query}.", late)
     required = any(operator.rejects for operator in root.operators)
     if required or event_time is not None:
         bad = "invalid = 0.01 and invalid_values" if required else "missing_time = 0.01"
         remedy = f"Make some that must be: [source.{source}.faults] {bad}"
-        yield Exercise(Code.REJECTED, query, _names(sides, SideKind.REJECTED), f"No record was rejected from {query}.", remedy)
+        yield Exercise(Code.REJECTED, query, _names(sides, REJECTED), f"No record was rejected from {query}.", remedy)
     for operator in root.operators:
         for one in operator.exercises():
             said = one.missing.format(query=query), one.remedy.format(source=source)
             yield Exercise(_CODES[one.place], query, _called(one, query, sides), *said)
 
 
-def _called(one: Asked, query: str, sides: Mapping[SideKind, str]) -> tuple[str, ...]:
+def _called(one: Asked, query: str, sides: Mapping[Side, str]) -> tuple[str, ...]:
     """What a scenario may call it: by the output that such records leave by, or by a word."""
     if one.name:
         return (f"{one.place}.{one.name}",)
-    if one.place in set(SideKind):
-        return _names(sides, SideKind(one.place))
+    side = Side(one.place)
+    if side in (LATE, REJECTED, DUPLICATE):
+        return _names(sides, side)
     return (f"{query}.{one.place}", one.place)
 
 
@@ -147,9 +149,9 @@ def _of_facts(query: str, source: str) -> Exercise:
     return Exercise(Code.OLDER_FACT, query, (f"{query}.older", "older"), missing, remedy)
 
 
-def _names(sides: Mapping[SideKind, str], kind: SideKind) -> tuple[str, ...]:
+def _names(sides: Mapping[Side, str], side: Side) -> tuple[str, ...]:
     """The name of the output that such records leave by, where there is one, and the word for them."""
-    return tuple(dict.fromkeys((sides.get(kind, str(kind)), str(kind))))
+    return tuple(dict.fromkeys((sides.get(side, str(side)), str(side))))
 
 
 def _happened(view: QueryView, one: Exercise) -> bool:
@@ -166,7 +168,7 @@ def _happened(view: QueryView, one: Exercise) -> bool:
         case Code.DUPLICATE:
             return view.model.places["duplicate"].count > 0
         case Code.LATE | Code.REJECTED:
-            kind = SideKind.LATE if one.code is Code.LATE else SideKind.REJECTED
+            kind = str(LATE if one.code is Code.LATE else REJECTED)
             side = view.side(kind)  # of a job that loses its trace ids the model does not know who was late
             return view.model.places[kind].count > 0 or bool(side and side.rows)
 

@@ -45,29 +45,9 @@ class _StandingClock:
     def clock(self) -> Column:
         return F.lit(_CLOCK_US)
 
-    def batch(self) -> Column:
-        return F.lit(0).cast("bigint")
-
-    def bound(self) -> Column:
-        return F.lit(0).cast("bigint")
-
     def reject(self, rows: DataFrame, reason: Column) -> DataFrame:
         self.said.append(rows.select(_NUMBER, reason.alias("reason")))
         return rows.filter(reason.isNull())
-
-    def drop(self, rows: DataFrame, keep: Column, name: str) -> DataFrame:
-        return rows.filter(keep)
-
-    def late(
-        self, rows: DataFrame, decides: Column, window_us: int = 0, *, window: tuple[Column, Column] | None = None
-    ) -> DataFrame:
-        return rows
-
-    def once(self, rows: DataFrame, key: list[str]) -> DataFrame:
-        return rows.dropDuplicates(key)
-
-    def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
-        return rows
 
 
 def future_limit(config: "JobConfig", spark: SparkSession) -> CheckResult:

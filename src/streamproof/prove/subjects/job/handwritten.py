@@ -11,8 +11,9 @@ from streamproof.core.users_code import raised_in, remedy_for
 from streamproof.errors import ScenarioError
 from streamproof.prove.oracle.arrived import Arrived, plain
 from streamproof.prove.oracle.asked import AskedTime
-from streamproof.prove.oracle.expectation import WindowContents, WindowKey
-from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.operators.twin import Grouped
+from streamproof.prove.oracle.query import Query
+from streamproof.prove.oracle.rows import WindowContents, WindowKey
 from streamproof.prove.scenario.generate import Event
 from streamproof.prove.scenario.intents import refused
 from streamproof.prove.scenario.scenario import Scenario
@@ -23,7 +24,7 @@ FATES = ("kept", "rejected", "filtered")
 
 def handwritten_rows(
     scenario: Scenario,
-    shape: QueryShape,
+    query: Query,
     emitted: Mapping[WindowKey, WindowContents],
     events: Mapping[str, Event],
     arrived: Mapping[str, Arrived],
@@ -42,35 +43,37 @@ def handwritten_rows(
     if scenario.expect.model is None:
         return None
     path, function = _function(scenario, "model", scenario.expect.model)
+    grouped = query.grouped
+    assert grouped is not None, "a hand-written model gives rows of windows"
 
     def of(traces: Iterable[str]) -> list[dict[str, Any]]:
-        given = [_as_seen(events[trace], arrived[trace], shape) for trace in dict.fromkeys(traces)]
+        given = [_as_seen(events[trace], arrived[trace], query) for trace in dict.fromkeys(traces)]
         rows: list[dict[str, Any]] = _asked(path, lambda: list(function(given)))
         return rows
 
-    if shape.window is not None and (shape.window.several or shape.window.merges or shape.before is not None):
+    if grouped.window.several or grouped.window.merges or len(query.groupings) > 1:
         apart = {key: of(contents.traces) for key, contents in emitted.items()}
-        rows = [row for key, found in apart.items() for row in found if _key(row, shape, scenario) == key]
+        rows = [row for key, found in apart.items() for row in found if _key(row, grouped, scenario) == key]
     else:
         rows = of(trace for contents in emitted.values() for trace in contents.traces)
-    known = {*shape.by, *shape.aggregates, "window_start", "window_end"}
+    known = {*grouped.by, *grouped.aggregates, "window_start", "window_end"}
     unknown = sorted({column for row in rows for column in row} - known)
     if unknown:
         raise ScenarioError(
-            f'{scenario.expect.model} gives a column "{unknown[0]}", which the output {shape.query} does not have.',
+            f'{scenario.expect.model} gives a column "{unknown[0]}", which the output {query.name} does not have.',
             required=f"It would be compared with nothing; the columns are {', '.join(sorted(known))}.",
         )
-    return {_key(row, shape, scenario): dict(row) for row in rows}
+    return {_key(row, grouped, scenario): dict(row) for row in rows}
 
 
-def _key(row: Mapping[str, Any], shape: QueryShape, scenario: Scenario) -> WindowKey:
+def _key(row: Mapping[str, Any], grouped: Grouped, scenario: Scenario) -> WindowKey:
     """The window that a row of the model is of; ScenarioError where it does not say."""
     try:
-        return tuple(plain(row[column]) for column in shape.by), int(plain(row["window_start"]))
+        return tuple(plain(row[column]) for column in grouped.by), int(plain(row["window_start"]))
     except (KeyError, TypeError, ValueError) as problem:
         raise ScenarioError(
             f"{scenario.expect.model} gave a row that cannot be placed: {problem!r}.",
-            required=f"A row has {', '.join((*shape.by, 'window_start'))} and the aggregates.",
+            required=f"A row has {', '.join((*grouped.by, 'window_start'))} and the aggregates.",
         ) from None
 
 
@@ -127,8 +130,8 @@ def _function(scenario: Scenario, key: str, named: str) -> tuple[Path, Callable[
     return path, function
 
 
-def _as_seen(event: Event, record: Arrived, shape: QueryShape) -> dict[str, Any]:
-    return _timed(event.values, shape.event_time_column, record.time_us)
+def _as_seen(event: Event, record: Arrived, query: Query) -> dict[str, Any]:
+    return _timed(event.values, query.event_time_column, record.time_us)
 
 
 def _timed(values: Mapping[str, Any], column: str | None, time_us: int | None) -> dict[str, Any]:

@@ -3,16 +3,25 @@
 SCENARIOS = (
     "pyspark.java_gateway",
     "pyspark.testing",  # with pandas, when the first argument goes to the JVM
+    "pyspark.sql.classic.dataframe",
     "pyspark.sql.functions",
+    "pyspark.sql.pandas.map_ops",
     "pyspark.sql.streaming.query",
     "pyspark.sql.types",
+    "encodings.idna",
+    "pyarrow.parquet",
     "streamproof.checkpoint.state",
     "streamproof.config",
-    "streamproof.prove.process.child",
-    "streamproof.prove.subjects.job.child",
+    "streamproof.prove.artifacts.reading",
     "streamproof.prove.artifacts.state_file",
+    "streamproof.prove.process.child",
+    "streamproof.prove.process.watched_steps",
+    "streamproof.prove.subjects.job.binding",
+    "streamproof.prove.subjects.job.child",
     "streamproof.runtime.binding.bind",
+    "streamproof.runtime.spark.artifacts",
     "streamproof.runtime.start.query",
+    "streamproof.stream.operators.source",
 )
 """What the driver of a job needs."""
 
@@ -24,7 +33,6 @@ SCENARIOS_ON_SERVICES = (
     "streamproof.connectors.postgres.sink",
     "streamproof.connectors.redis.sink",
     "streamproof.connectors.registry.values",
-    "streamproof.prove.process.watched_steps",
     "httpcore",  # by httpx, when it makes the first request
 )
 """The same of one with services: half a second more, at the start."""

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from streamproof.config import JobConfig
 from streamproof.errors import ScenarioError
-from streamproof.prove.oracle.asked import shape_asked
-from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.query import Query, query_asked
 from streamproof.prove.process.engine import Engine
 from streamproof.prove.process.environment import in_environment
 from streamproof.prove.record.binding import ScenarioBinding
@@ -82,30 +81,30 @@ def prepare(
     with in_environment(stores):
         asked = calls_of(config)
     written = write_scenario(add_edges(made, config, scenario, asked), config, scenario, folder, services)
-    shapes = {name: shape_asked(name, one, event_time_asked(config, one.source)) for name, one in asked.items()}
-    _require_window_for_model(scenario, next(iter(shapes.values())))
-    require_rows_for_versions(config, shapes)
+    queries = {name: query_asked(name, one, event_time_asked(config, one.sources[0])) for name, one in asked.items()}
+    _require_window_for_model(scenario, next(iter(queries.values())))
+    require_rows_for_versions(config, queries)
     require_known(scenario.expect.may_be_unexercised, exercises_of(config, bound))
     return JobSubject(config, scenario, folder, engine, bound, asked, written, services)
 
 
-def _require_window_for_model(scenario: Scenario, first: QueryShape) -> None:
+def _require_window_for_model(scenario: Scenario, first: Query) -> None:
     """ScenarioError if a hand-written model is named that nothing would be compared with."""
-    if scenario.expect.model is not None and first.window is None:
+    if scenario.expect.model is not None and first.grouped is None:
         raise ScenarioError(
-            f"[expect] model names {scenario.expect.model}, and the output {first.query} has no window.",
+            f"[expect] model names {scenario.expect.model}, and the output {first.name} has no window.",
             required="A hand-written model gives the rows of windows; other rows are compared with the job's own batch query.",
             remedy="Take the line out, or return the output with the window first.",
         )
 
 
-def require_rows_for_versions(config: JobConfig, shapes: Mapping[str, QueryShape]) -> None:
+def require_rows_for_versions(config: JobConfig, queries: Mapping[str, Query]) -> None:
     """ScenarioError if windows are kept by a version of somebody's own: the model does not know which of them a table holds."""
-    for query, shape in shapes.items():
-        for name in config.sinks_of(query) if shape.window is not None else ():
-            if facts_in(config, name) is not None:
+    for name, query in queries.items():
+        for sink in config.sinks_of(name) if query.grouped is not None else ():
+            if facts_in(config, sink) is not None:
                 raise ScenarioError(
-                    f"{config.where('sink', name, 'version')}: {query} has windows, and a proof does not know which of them this version keeps.",
+                    f"{config.where('sink', sink, 'version')}: {name} has windows, and a proof does not know which of them this version keeps.",
                     required='Of windows version = "revision", or none where the key names the window.',
                     remedy="Prove the job with that output on files: a profile with another [sink] for it, and streamproof prove --profile.",
                 )

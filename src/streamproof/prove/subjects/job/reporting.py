@@ -65,7 +65,7 @@ def _notes(subject: Reported, let_be: list[str]) -> Iterator[Note]:
         said = f"Never exercised, as the scenario allows, and so not proved: {', '.join(let_be)}."
         yield Note(NoteCode.NOT_EXERCISED, said)
     if subject.config.trigger.real_time:
-        said = "The job was proved in micro-batches. What a batch of the real-time trigger sends again when it does not end is not tried."
+        said = "The job was proved in micro-batches. No batch of the real-time trigger was run, and none was crashed."
         yield Note(NoteCode.NOT_IN_REAL_TIME, said)
     yield from (Note(NoteCode.FLOAT_ORDER, one.says) for one in _not_compared(subject))
     weaker = weaker_state(subject.config.spark)

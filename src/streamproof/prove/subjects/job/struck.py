@@ -101,7 +101,8 @@ class OnFiles:
         return max((one.time_us for one in passed if one.fate == "passed" and one.time_us is not None), default=None)
 
     def _source(self, step: StepName) -> str:
-        return self.bound.outputs.main[self.query_of(step)].source
+        """The source whose records a fault is about; of a union the first."""
+        return self.bound.outputs.main[self.query_of(step)].sources[0]
 
     def _files(self, step: StepName, folder: Path) -> tuple[str, ...]:
         query = self.query_of(step)

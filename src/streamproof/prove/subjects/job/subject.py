@@ -20,9 +20,11 @@ from streamproof.prove.checkers import CheckResult, run_checkers
 from streamproof.prove.faults.injection_on_files import FileFaultInjector
 from streamproof.prove.faults.injection_on_services import ServiceFaultInjector
 from streamproof.prove.faults.planned import Injector
-from streamproof.prove.oracle.asked import Asked, shape_asked
-from streamproof.prove.oracle.expectation import Expectation, RowKey, WindowKey
+from streamproof.prove.oracle.asked import Asked
+from streamproof.prove.oracle.expectation import Expectation
 from streamproof.prove.oracle.model import Model
+from streamproof.prove.oracle.query import Query, query_asked
+from streamproof.prove.oracle.rows import RowKey, WindowKey
 from streamproof.prove.plan import on_files, on_services
 from streamproof.prove.plan.planning import ScenarioPlan, beyond, standard
 from streamproof.prove.plan.planning import quick as one_of_each
@@ -85,12 +87,11 @@ class JobSubject(Subject):
         for name in asked.sources:
             rows[name], refused_there = self._readable(spark, query, name)
             outside += refused_there
-        shape = shape_asked(
-            query, asked, event_time_asked(self.config, asked.source), event_times_asked(self.config, asked.sources)
-        )
+        times = event_times_asked(self.config, asked.sources)
+        made = query_asked(query, asked, event_time_asked(self.config, asked.sources[0]), times)
         several = len(asked.sources) > 1
         source_of = {event.trace: name for name in asked.sources for event in self.written.of_source[name]} if several else None
-        return Arrivals(asked, shape, rows, outside, source_of)
+        return Arrivals(made, rows, outside, source_of)
 
     def _readable(self, spark: SparkSession, query: str, name: str) -> tuple[DataFrame, list[Event]]:
         """The events of a source that can be read, as rows; and the others, which every source rejects."""
@@ -115,11 +116,11 @@ class JobSubject(Subject):
     @cached_property
     def mistakes(self) -> Mapping[str, Mistakes]:
         """By query, what its row-wise steps do wrong."""
-        return {query: mistakes(self._events_of(found.asked), found.arrived) for query, found in self.arrivals.items()}
+        return {query: mistakes(self._events_of(found.query), found.arrived) for query, found in self.arrivals.items()}
 
-    def _events_of(self, asked: Asked) -> dict[str, Event]:
+    def _events_of(self, query: Query) -> dict[str, Event]:
         """The events of all sources of a query, by trace."""
-        return {event.trace: event for name in asked.sources for event in self.written.of_source[name]}
+        return {event.trace: event for name in query.sources for event in self.written.of_source[name]}
 
     @cached_property
     def exercises(self) -> list[Exercise]:
@@ -134,7 +135,7 @@ class JobSubject(Subject):
     @cached_property
     def models(self) -> Mapping[str, Model]:
         """The plain model of each query."""
-        return {query: Model(found.shape, found.arrived, self.written.traces_of_file) for query, found in self.arrivals.items()}
+        return {query: Model(found.query, found.arrived, self.written.traces_of_file) for query, found in self.arrivals.items()}
 
     @property
     def prefix(self) -> str:  # type: ignore[override]
@@ -229,13 +230,13 @@ class JobSubject(Subject):
         arrivals = self.arrivals[query]
         equivalence = handwritten = None
         of_rows: Mapping[RowKey, Mapping[str, Any]] = {}
-        if arrivals.shape.window is not None and arrivals.traced:
+        if arrivals.query.grouped is not None and arrivals.traced:
             of_rows = arrivals.batch_result(model)
             equivalence = {key: of_rows[key, last] for key, last in model.last_rows.items() if (key, last) in of_rows}
             if query == next(iter(self.models)):
                 handwritten = self._by_hand(model)
         rows = arrivals.rows if arrivals.traced else None
-        asked, time = arrivals.asked, event_time_asked(self.config, arrivals.asked.source)
+        sources = arrivals.query.sources
         return QueryView(
             left,
             model,
@@ -246,10 +247,10 @@ class JobSubject(Subject):
             self.mistakes[query],
             arrivals.steps,
             self._intended(query),
-            asked,
-            time,
-            frozenset().union(*(self._files[name] for name in asked.sources)) if self._files else None,
-            event_times_asked(self.config, asked.sources),
+            arrivals.query.root,
+            event_time_asked(self.config, sources[0]),
+            frozenset().union(*(self._files[name] for name in sources)) if self._files else None,
+            event_times_asked(self.config, sources),
             of_rows,
             keeps_last(self.config, left.outputs.get(query)),
             facts_in(self.config, left.outputs[query].name) if query in left.outputs else None,
@@ -284,9 +285,9 @@ class JobSubject(Subject):
 
     def _by_hand(self, model: Expectation) -> dict[WindowKey, dict[str, Any]] | None:
         if model.survivors not in self._handwritten:
-            arrived = self.arrivals[model.shape.query].arrived
+            arrived = self.arrivals[model.query.name].arrived
             self._handwritten[model.survivors] = handwritten_rows(
-                self.scenario, model.shape, model.emitted, self.written.events, arrived
+                self.scenario, model.query, model.emitted, self.written.events, arrived
             )
         return self._handwritten[model.survivors]
 

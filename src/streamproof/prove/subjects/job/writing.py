@@ -7,8 +7,8 @@ from pathlib import Path
 from streamproof.config import FilesSource, JobConfig, KafkaSource
 from streamproof.config.columns import sized_columns_of
 from streamproof.errors import ScenarioError
-from streamproof.prove.oracle.asked import Asked, shape_asked
-from streamproof.prove.oracle.shape import QueryShape
+from streamproof.prove.oracle.asked import Asked
+from streamproof.prove.oracle.query import Query, query_asked
 from streamproof.prove.scenario.edges import Around, late_bounds, never_sent, newest_of, with_edges
 from streamproof.prove.scenario.event_lines import header_of, in_lines
 from streamproof.prove.scenario.generate import Event, generate, without_trace
@@ -63,22 +63,20 @@ def add_edges(
     if not scenario.edges:
         return dict(made)
     newest = {name: newest_of(events, event_time_asked(config, name)) for name, events in made.items()}
-    shapes = {query: _shape(query, calls, config) for query, calls in asked.items()}
-    bounds = {query: late_bounds(shape, {name: newest[name] for name in asked[query].sources}) for query, shape in shapes.items()}
+    queries = [_query(name, calls, config) for name, calls in asked.items()]
+    bounded = [(query, late_bounds(query, {name: newest[name] for name in query.sources})) for query in queries]
     found = {}
     for name, events in made.items():
-        queries = [
-            (shapes[query], bounds[query]) for query, calls in asked.items() if name in calls.sources and shapes[query].stateful
-        ]
+        of_source = [(query, bounds) for query, bounds in bounded if name in query.sources and query.stateful]
         source, time = config.source[name], event_time_asked(config, name)
-        others = {key for query, calls in asked.items() if name in calls.sources[1:] for key in shapes[query].deduplicate or ()}
-        around = Around(scenario.source[name], shape_of_source(source), source.schema_ddl or "", time, queries, others)
+        others = {key for query in queries if name in query.sources[1:] for key in query.once}
+        around = Around(scenario.source[name], shape_of_source(source), source.schema_ddl or "", time, of_source, others, name)
         found[name] = with_edges(events, around)
     return found
 
 
-def _shape(query: str, asked: Asked, config: JobConfig) -> QueryShape:
-    return shape_asked(query, asked, event_time_asked(config, asked.source), event_times_asked(config, asked.sources))
+def _query(name: str, asked: Asked, config: JobConfig) -> Query:
+    return query_asked(name, asked, event_time_asked(config, asked.sources[0]), event_times_asked(config, asked.sources))
 
 
 def data_of(config: JobConfig, folder: Path, services: Services, *, trace: bool) -> dict[str, str]:

@@ -74,11 +74,6 @@ class Cause:
     def is_clock(self) -> bool:
         return self.name in CLOCKS
 
-    @property
-    def makes_it(self) -> bool:
-        """Whether a column that differs is named beside it."""
-        return self.distance < _FAR
-
 
 def cause_of(file: Path, function: str, columns: Sequence[str]) -> Cause | None:
     """The call that the columns come of, as far as the text shows it; else the first clock, else the first dice; None without any."""

@@ -30,11 +30,18 @@ from streamproof.prove.subjects.subject import Preparation
 PYSPARK_JOBS = (
     "pyspark.java_gateway",
     "pyspark.testing",
+    "pyspark.sql.classic.dataframe",
     "pyspark.sql.functions",
+    "pyspark.sql.pandas.map_ops",
     "pyspark.sql.streaming",
     "pyspark.sql.types",
+    "encodings.idna",
     "pandas",
+    "streamproof.checkpoint.logs",
     "streamproof.prove.subjects.pyspark.child",
+    "streamproof.prove.subjects.pyspark.delta_log",
+    "streamproof.prove.subjects.pyspark.reference",
+    "streamproof.prove.subjects.pyspark.stateful",
     "streamproof.prove.subjects.pyspark.redirect",
     "streamproof.runtime.binding.loading",
 )

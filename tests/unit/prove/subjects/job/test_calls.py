@@ -10,9 +10,11 @@ import pytest
 import streamproof as sp
 from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
-from streamproof.prove.oracle.asked import Asked, AskedTime, Call, plain_window, shape_asked
+from streamproof.prove.oracle.asked import Asked, AskedTime, Call
 from streamproof.prove.oracle.durations import micros
+from streamproof.prove.oracle.query import query_asked
 from streamproof.prove.oracle.windows import PlainCalendar, PlainGap, PlainHopping, PlainSession, PlainShifts, PlainTumbling
+from streamproof.prove.oracle.windows.written import plain_window
 from streamproof.prove.subjects.job.calls import KINDS, AskedStream, AskedWindow, calls_of
 from streamproof.stream import Stream, windows
 from streamproof.stream.stream import WindowedStream
@@ -60,32 +62,47 @@ def test_the_calls_are_written_down_as_they_were_given(tmp_path):
 
     assert list(asked) == ["totals", "plain"]
     totals = asked["totals"]
-    assert [call.method for call in totals.calls] == ["require", "filter", "transform", "deduplicate", "window", "aggregate"]
+    assert [call.method for call in totals.calls] == ["require", "filter", "transform", "deduplicate", "window"]
     assert totals.calls[0] == Call("require", {"conditions": {"positive": "amount > 0"}})
-    assert totals.calls[4].given["allowed_lateness"] == "90 s"
-    assert [call.method for call in totals.row_wise] == ["require", "filter", "transform"]
-    assert totals.requirements == ["amount > 0"]
-    assert shape_asked("totals", totals, AskedTime("ts", "10 seconds")).delay_us == 100_000_000
-    assert shape_asked("totals", totals, AskedTime("ts", "10 seconds")).window == PlainTumbling(60_000_000)
-    assert shape_asked("totals", totals, AskedTime("ts")).deduplicate == ("id", "client")
-    assert not shape_asked("plain", asked["plain"], AskedTime("ts")).stateful
+    assert (totals.calls[4].given["allowed_lateness"], totals.calls[4].given["aggregates"]) == ("90 s", {"total": "sum"})
+    query = query_asked("totals", totals, AskedTime("ts", "10 seconds"))
+    (way,) = query.ways
+    assert [type(twin).__name__ for twin in way.steps] == ["Require", "Filter", "Transform"]
+    assert query.root.reasons == ("amount > 0",)
+    assert query.delay_us == 100_000_000
+    assert query.grouped.window == PlainTumbling(60_000_000)
+    assert query.decides().once == ("id", "client")
+    assert not query_asked("plain", asked["plain"], AskedTime("ts")).stateful
+    assert query.root.inputs[0].inputs[0].twin.function is query_asked("plain", asked["plain"], None).root.twin.function
+
+
+def test_streams_that_share_one_share_its_node(tmp_path):
+    text = JOB.replace("late=by_client.late", "both=once, late=by_client.late")
+    asked = calls_of(config_of(tmp_path, text))
+
+    assert asked["totals"].inputs == (asked["both"],)
+    assert asked["both"].inputs == (asked["plain"],)
 
 
 def test_the_oracle_asks_nothing_of_what_the_product_makes_of_a_call(tmp_path, monkeypatch):
     monkeypatch.setattr(Stream, "deduplicate", lambda stream, *_: stream)
-    monkeypatch.setattr("streamproof.stream.windows.window.parse_duration", lambda text: 2 * parse_duration(text))
+    monkeypatch.setattr("streamproof.stream.windows.durations.parse_duration", lambda text: 2 * parse_duration(text))
     monkeypatch.setattr("streamproof.stream.stream.parse_duration", lambda _: timedelta(0))
 
-    shape = shape_asked("totals", calls_of(config_of(tmp_path, JOB))["totals"], None)
+    query = query_asked("totals", calls_of(config_of(tmp_path, JOB))["totals"], None)
 
-    assert (shape.deduplicate, shape.delay_us, shape.window) == (("id", "client"), 90_000_000, PlainTumbling(60_000_000))
+    assert (query.decides().once, query.delay_us, query.grouped.window) == (("id", "client"), 90_000_000, PlainTumbling(60_000_000))
 
 
 def test_r12_the_horizon_of_a_deduplication_is_read_from_the_call():
     asked = Asked("s").then("deduplicate", key=("id",), within="1 minute 30 seconds")
 
-    assert shape_asked("q", asked, AskedTime("ts", "10 seconds")).horizon_us == 90_000_000
-    assert shape_asked("q", Asked("s").then("deduplicate", key=("id",)), AskedTime("ts", "10 seconds")).horizon_us == 10_000_000
+    def horizon_us(asked):
+        query = query_asked("q", asked, AskedTime("ts", "10 seconds"))
+        return query.root.twin.horizon_us(query.delay_us)
+
+    assert horizon_us(asked) == 90_000_000
+    assert horizon_us(Asked("s").then("deduplicate", key=("id",))) == 10_000_000
 
 
 def test_afterwards_outputs_and_windows_are_the_product_s_own_again(tmp_path):
@@ -119,7 +136,7 @@ TWINS = {
 def test_r28_every_kind_of_window_has_a_twin_as_it_was_written_and_ready_made(text, twin, tmp_path):
     asked = calls_of(config_of(tmp_path, JOB.replace('tumbling("1 minute")', text)))["totals"]
 
-    assert shape_asked("totals", asked, None).window == twin
+    assert query_asked("totals", asked, None).grouped.window == twin
     assert plain_window(eval(text, {"sp": sp})) == twin
 
 
@@ -128,9 +145,10 @@ def test_no_kind_of_window_is_left_out():
 
 
 def test_a_window_of_a_module_that_was_imported_before_is_as_long_as_it_says():
-    asked = Asked("s").then("window", window=sp.tumbling("30 seconds"), by=["a"], allowed_lateness="0 seconds", emit="final")
+    given = {"window": sp.tumbling("30 seconds"), "by": ["a"], "allowed_lateness": "0 seconds", "emit": "final"}
+    asked = Asked("s").then("window", **given, aggregates={"n": 1})
 
-    assert shape_asked("q", asked.then("aggregate", aggregates={"n": 1}), None).window == PlainTumbling(30_000_000)
+    assert query_asked("q", asked, None).grouped.window == PlainTumbling(30_000_000)
 
 
 @pytest.mark.parametrize(
@@ -148,13 +166,13 @@ def test_other_texts_are_no_durations(text):
 
 
 def test_r28_the_gap_of_a_column_is_read_as_it_was_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("streamproof.stream.windows.window.parse_duration", lambda text: 2 * parse_duration(text))
+    monkeypatch.setattr("streamproof.stream.windows.durations.parse_duration", lambda text: 2 * parse_duration(text))
     text = JOB.replace("MINUTE = tumbling", 'GAP = sp.gap_of("idle", at_most="1 minute")\nMINUTE = tumbling').replace(
         "window(MINUTE", "window(sp.session(GAP)"
     )
 
     totals = calls_of(config_of(tmp_path, text))["totals"]
 
-    assert totals.gap == PlainGap("idle", 60_000_000)
-    assert totals.requirements[1:] == list(PlainGap("idle", 60_000_000).refusals)
-    assert shape_asked("totals", totals, AskedTime("ts")).window == PlainSession(60_000_000, None, PlainGap("idle", 60_000_000))
+    query = query_asked("totals", totals, AskedTime("ts"))
+    assert query.grouped.window == PlainSession(60_000_000, None, PlainGap("idle", 60_000_000))
+    assert query.root.reasons[1:] == PlainGap("idle", 60_000_000).refusals

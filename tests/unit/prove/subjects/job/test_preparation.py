@@ -27,7 +27,7 @@ def test_windows_that_a_table_keeps_by_a_version_of_somebodys_own_are_not_proved
     file = job / "streamproof.toml"
     head, _, rest = file.read_text().partition("[sink.exposure]")
     without = f"{head}{TABLE}\n{rest[rest.index('[') :]}"
-    windows, rows = ({"exposure": replace(shape, query="exposure")} for shape in (ONCE, PLAIN))
+    windows, rows = ({"exposure": replace(shape, name="exposure").query} for shape in (ONCE, PLAIN))
 
     def bound(version: str) -> JobConfig:
         file.write_text(without.replace('"upsert"\n', f'"upsert"\n{version}\n'))

@@ -1,0 +1,216 @@
+"""What the twin of every operator has to say of itself.
+
+A twin is what was asked of one operator. What is in its state while a run goes on is a `State`, made anew for each run.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, Self, TypeVar
+
+from streamproof.prove.oracle.rows import Row, Side, WindowContents, WindowKey
+from streamproof.prove.oracle.windows import PlainWindow
+
+
+class Rows(Protocol):
+    """Rows of a batch query, by which the row-wise steps and the values of rows are worked out: the oracle itself knows no Spark."""
+
+    def required(self, conditions: Iterable[tuple[str, Any]]) -> Self:
+        """Those for which every condition is true; the others are rejected for the first that is not, by its reason."""
+
+    def kept(self, condition: Any, name: str) -> Self:
+        """Those for which a condition is true; the others are filtered under a name."""
+
+    def made(self, function: Callable[[Any], Any]) -> Self:
+        """What a function of the user's makes of them."""
+
+
+OneByOne = TypeVar("OneByOne", bound=Rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Arriving:
+    """What comes to an operator by one of its inputs in a batch.
+
+    Parameters
+    ----------
+    bound_us
+        The late bound (R10): the watermark of the batch before, microseconds UTC.
+    watermark_us
+        The watermark of the batch.
+    first
+        Whether nothing before has decided which rows are late.
+    """
+
+    rows: Sequence[Row]
+    bound_us: int
+    watermark_us: int
+    first: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What an operator makes of a batch.
+
+    Parameters
+    ----------
+    rows
+        What goes on.
+    sides
+        What leaves by its side outputs.
+    expanded
+        Where a row can lie in several windows, the traces of each for every further one.
+    new
+        How many (record, window) pairs no row had before; None where each row that goes on is one.
+    """
+
+    rows: Sequence[Row] = ()
+    sides: Mapping[Side, Sequence[Row]] = field(default_factory=dict)
+    expanded: Sequence[str] = ()
+    new: int | None = None
+
+    @property
+    def emitted(self) -> int:
+        """How many records (or pairs) have come out by this batch."""
+        return len(self.rows) if self.new is None else self.new
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is in the state of an operator.
+
+    Parameters
+    ----------
+    groups
+        Windows with the records in them, whether they have given a row or not.
+    keys
+        Keys that are remembered, with their expiry, microseconds UTC.
+    waiting
+        The traces of the records in it that no row has yet, once for each window that they wait in.
+    ambiguous
+        Keys of which the twin cannot tell which row stays: it is not promised, or goes by what the twin does not know.
+    """
+
+    groups: Mapping[WindowKey, WindowContents] = field(default_factory=dict)
+    keys: Mapping[tuple[Any, ...], int] = field(default_factory=dict)
+    waiting: Sequence[str] = ()
+    ambiguous: tuple[tuple[Any, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """What windows are that rows are put into: their kind, the columns of their key, the aggregates over them, and whether one can give several
+    rows.
+    """
+
+    window: PlainWindow
+    by: tuple[str, ...] = ()
+    aggregates: Mapping[str, Any] = field(default_factory=dict)
+    revised: bool = False
+
+
+class State(ABC):
+    """What an operator does from batch to batch."""
+
+    @abstractmethod
+    def step(self, *coming: Arriving) -> Step:
+        """What it makes of a batch, of which this comes by each of its inputs."""
+
+    def held(self) -> Held:
+        """What is in its state now."""
+        return Held()
+
+
+class Passing(State):
+    """Every row goes on."""
+
+    def step(self, *coming: Arriving) -> Step:
+        return Step([row for one in coming for row in one.rows])
+
+
+class Twin(ABC):  # noqa: B024 -- what a kind does not say is as it stands here
+    """What was asked of one operator; each kind is made by its call, and answers whatever the rest of a proof asks."""
+
+    keeps: ClassVar[bool] = False
+    """Whether it keeps state."""
+    holds: ClassVar[str] = ""
+    """What its state holds, as the file about the state of a query calls it: "window", "key"."""
+    remakes: ClassVar[bool] = False
+    """Whether it makes rows anew, so that an event time can be another, or none."""
+
+    def begin(self, delay_us: int) -> State:
+        """Its state at the beginning of a run.
+
+        Parameters
+        ----------
+        delay_us
+            How far the watermark is behind the newest event, microseconds.
+        """
+        return Passing()
+
+    def applied(self, rows: OneByOne) -> OneByOne:
+        """What it makes of rows one by one, where it looks at each by itself."""
+        return rows
+
+    def leaves(self, *watermarks_us: int) -> int:
+        """The watermark of what comes out, given those of what comes in."""
+        return min(watermarks_us)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Every reason for which it rejects a row."""
+        return ()
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether it rejects or filters rows for what is in them."""
+        return bool(self.reasons)
+
+    def refuses(self, values: Mapping[str, Any]) -> str | None:
+        """Why a row may not come to it, which is looked at before any state; None where it may."""
+        return None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of rows that it looks at, beside the event time."""
+        return ()
+
+    @property
+    def lateness_us(self) -> int:
+        """How much longer than the lag of a source it takes rows, microseconds."""
+        return 0
+
+    @property
+    def decides(self) -> PlainWindow | None:
+        """The windows by whose end it takes a row for late; None where the time of the row decides."""
+        return None
+
+    @property
+    def late_by_window(self) -> bool:
+        """Whether a row is late for each of its windows by itself."""
+        return False
+
+    @property
+    def grouped(self) -> Grouped | None:
+        """What the rows that come out of it are of; None where they are rows as they came."""
+        return None
+
+    @property
+    def waits(self) -> Grouped | None:
+        """The windows in which rows of a key wait for each other; None where they do not."""
+        return None
+
+    @property
+    def once(self) -> tuple[str, ...]:
+        """The columns by which rows are copies, of which one goes on; none where each goes on."""
+        return ()
+
+    @property
+    def order(self) -> str | None:
+        """The column by which it is decided which of several copies goes on."""
+        return None
+
+    @property
+    def any_stays(self) -> bool:
+        """Whether it is not promised which of several copies goes on."""
+        return bool(self.once) and self.order is None
