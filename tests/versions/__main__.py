@@ -14,7 +14,7 @@ from pathlib import Path
 from versions.environments import FOLDER, Environment, made, newest_wheel
 from versions.kinds import JOBS as PLAIN_JOBS
 from versions.kinds import KINDS, Kind
-from versions.upgrades import GOES_ON, REFUSED, gone_on
+from versions.upgrades import GOES_ON, REFUSED, Second, two_starts
 from versions.worked import EXAMPLES, JOBS, Example, Ran
 
 VERSIONS = ("3.5", "4.0", "4.1", "4.2", "4.3")
@@ -44,25 +44,22 @@ def main() -> int:
         cells = {kind.says: [_told(one, kind.target, _cell(kind, one)) for one in environments] for kind in kinds}
         tables.append(_rows("your job is", versions, cells))
         sound = sound and _all(cells, YES, NOT_THERE)
-    whole = {name: {one.version: _whole(name, one) for one in own} for name in jobs} if {"ours", "upgrades"} & {*parts} else {}
-    if "ours" in parts:
-        cells = {
-            f"`{name}`: {EXAMPLES[name]}": [_told(one, name, _ours(name, one, ran, ran[own[-1].version])) for one in own]
-            for name, ran in whole.items()
-            if name in EXAMPLES
-        }
-        tables.append(_rows("a job written with Streamproof", [one.version for one in own], cells))
-        sound = sound and _all(cells, YES)
-    if "upgrades" in parts and len(own) > 1:
-        found = [gone_on(name, own, ran, asked.folder / "upgrades") for name, ran in whole.items()]
-        cells = {
-            f"written by Spark {before.version}": [
-                _of_all(one.get((before.version, after.version), "-") for one in found) for after in own
-            ]
-            for before in own
-        }
-        tables.append(_rows("a checkpoint", [f"under {one.version}" for one in own], cells))
-        sound = sound and _all(cells, "-", GOES_ON, REFUSED)
+    if {"ours", "upgrades"} & {*parts}:
+        across = "upgrades" in parts and len(own) > 1
+        found = {name: [*_started(name, own, asked.folder / "worked", across=across)] for name in jobs}
+        whole = {name: {one.after: one.ran for one in ran if one.before == one.after} for name, ran in found.items()}
+        if "ours" in parts:
+            cells = {
+                f"`{name}`: {EXAMPLES[name]}": [_told(one, name, _ours(name, one, whole[name], own[-1])) for one in own]
+                for name in jobs
+                if name in EXAMPLES
+            }
+            tables.append(_rows("a job written with Streamproof", [one.version for one in own], cells))
+            sound = sound and _all(cells, YES)
+        if across:
+            cells = {f"written by Spark {before.version}": [_after(before, after, found, whole) for after in own] for before in own}
+            tables.append(_rows("a checkpoint", [f"under {one.version}" for one in own], cells))
+            sound = sound and _all(cells, GOES_ON, REFUSED)
     print("\n\n".join("\n".join(table) for table in tables))
     return 0 if sound else 1
 
@@ -76,9 +73,22 @@ def _all(cells: Mapping[str, Sequence[str]], *sound: str) -> bool:
     return all(cell in sound for row in cells.values() for cell in row)
 
 
-def _of_all(found: Iterator[str]) -> str:
-    """What all examples say, once where they agree."""
-    return "; ".join(dict.fromkeys(found))
+def _started(name: str, own: Sequence[Environment], folder: Path, *, across: bool) -> Iterator[Second]:
+    for one in two_starts(name, own, folder, across=across):
+        told = f"exit code {one.ran.code}, {sum(one.ran.rows.values())} rows"
+        print(f"{one.before} and then {one.after}  {name:<16} {told}", file=sys.stderr, flush=True)
+        yield one
+
+
+def _after(
+    before: Environment, after: Environment, found: Mapping[str, Sequence[Second]], whole: Mapping[str, Mapping[str, Ran]]
+) -> str:
+    """What all jobs say of one direction, once where they agree."""
+    pair = (before.version, after.version)
+    judged = (
+        one.judged(whole[name][after.version]) for name, ran in found.items() for one in ran if (one.before, one.after) == pair
+    )
+    return "; ".join(dict.fromkeys(judged)) or "not tried: the first start failed"
 
 
 def _cell(kind: Kind, environment: Environment) -> str:
@@ -107,21 +117,9 @@ def _proved(environment: Environment, target: str, words: Sequence[str], *option
     return done.returncode, ", ".join(f"{count} {verdict}" for verdict, count in found["counts"].items())
 
 
-def _whole(name: str, environment: Environment) -> Ran:
-    """What an example leaves after two starts on one version."""
-    example = Example(name, environment.folder / "worked" / name)
-    example.begin()
-    example.feed(second=False)
-    first = example.run(environment)
-    if first.code:
-        return first
-    example.feed(second=True)
-    return example.run(environment)
-
-
-def _ours(name: str, environment: Environment, ran: Mapping[str, Ran], newest: Ran) -> str:
+def _ours(name: str, environment: Environment, ran: Mapping[str, Ran], newest: Environment) -> str:
     """Whether an example leaves what it leaves on the newest version, and is proved by the quick plan."""
-    other = ran[environment.version].differs(newest)
+    other = ran[environment.version].differs(ran[newest.version])
     if other:
         return other
     job = Example(name, environment.folder / "proofs" / "jobs" / name)
