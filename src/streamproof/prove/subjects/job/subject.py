@@ -14,7 +14,7 @@ from streamproof.config import JobConfig
 from streamproof.config.columns import columns_of
 from streamproof.prove.artifacts.comparing import rows_published
 from streamproof.prove.artifacts.float_order import Steps
-from streamproof.prove.artifacts.history import History, QueryView
+from streamproof.prove.artifacts.history import AsTable, Bounded, Declared, Handwritten, History, QueryView
 from streamproof.prove.artifacts.reading import read_history, readings
 from streamproof.prove.checkers import CheckResult, run_checkers
 from streamproof.prove.faults.injection_on_files import FileFaultInjector
@@ -240,19 +240,15 @@ class JobSubject(Subject):
             left,
             model,
             arrivals.arrived,
-            equivalence,
-            handwritten,
-            rows,
-            self.mistakes[query],
-            arrivals.steps,
-            self._intended(query),
-            arrivals.query.root,
-            event_time_asked(self.config, sources[0]),
+            Bounded(equivalence, of_rows, rows, arrivals.steps),
+            Handwritten(handwritten, self._intended(query)),
+            Declared(arrivals.query.root, event_time_asked(self.config, sources[0]), event_times_asked(self.config, sources)),
+            AsTable(
+                keeps_last(self.config, left.outputs.get(query)),
+                facts_in(self.config, left.outputs[query].name) if query in left.outputs else None,
+            ),
             frozenset().union(*(self._files[name] for name in sources)) if self._files else None,
-            event_times_asked(self.config, sources),
-            of_rows,
-            keeps_last(self.config, left.outputs.get(query)),
-            facts_in(self.config, left.outputs[query].name) if query in left.outputs else None,
+            self.mistakes[query],
         )
 
     @cached_property
