@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from streamproof.config.sinks import SINKS, ServiceSink
 from streamproof.config.sources import SOURCES
 
 SOURCE = Path(__file__).parents[2] / "src" / "streamproof"
@@ -193,6 +194,29 @@ def _of_one_kind_of_source(path: Path) -> set[str]:
 def test_nobody_asks_which_kind_a_source_is_of(path):
     if not name_of(path).startswith(ANSWERS_FOR_SOURCES):
         assert not _of_one_kind_of_source(path)
+
+
+ANSWERS_FOR_SERVICES = ("config/", "connectors/", "prove/services/")
+"""Where each kind of sink and service has its own module; in `prove/services/` it says what a proof asks of it."""
+
+
+def _of_one_kind_of_sink(path: Path) -> set[str]:
+    """The names by which a module knows one kind of sink of a service; folders, and what all services have, are none."""
+    kinds = {table.__name__ for table in SINKS.values() if issubclass(table, ServiceSink)}
+    return {name for name, _ in imports(path) if name.rpartition(".")[2] in kinds}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nobody_asks_which_kind_a_sink_is_of(path):
+    if not name_of(path).startswith(ANSWERS_FOR_SERVICES):
+        assert not _of_one_kind_of_sink(path)
+
+
+def test_who_asks_for_the_kind_of_a_sink_is_found(tmp_path):
+    asking = tmp_path / "asking.py"
+    asking.write_text("from streamproof.config import PostgresSink\n")
+
+    assert _of_one_kind_of_sink(asking) == {"streamproof.config.PostgresSink"}
 
 
 def test_who_asks_for_the_kind_of_a_source_is_found(tmp_path):
