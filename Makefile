@@ -25,8 +25,8 @@ help:
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
 	@echo "make beyond       of the full plan what the standard one does not have; ONLY='*@2:*+*' takes one batch of it"
 	@echo "make mutants      break Streamproof on purpose: each mutant must turn a proof red; ONLY='late-*', SERVICES=1 takes those on services too"
-	@echo "make random-jobs  500 random jobs on Spark and in a model in plain Python, compared batch by batch; SEEDS=100, or SEED=17 alone"
-	@echo "make versions     install the wheel beside PySpark 3.5, 4.0 and 4.3, and prove plain jobs there; SPARK=3.5, ONLY='sessions*'"
+	@echo "make random-jobs  500 random jobs on Spark and in a model in plain Python, compared batch by batch; SEEDS=100, or SEED=17 alone; SPARK=4.1"
+	@echo "make versions     install the wheel beside PySpark 3.5 and 4.0 to 4.3, run and prove jobs there; SPARK=3.5,4.1, ONLY='sessions*', PARTS=plain,ours,upgrades"
 	@echo "make benchmarks   what a start, an event and a proof cost"
 	@echo "make docs         build the documentation site into build/site"
 	@echo "make wheel        build the wheel into dist/"
@@ -88,13 +88,13 @@ mutants: setup
 
 # It goes on behind what reports/random_jobs.jsonl has; AGAIN=1 begins anew.
 random-jobs: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1
-random-jobs: setup
-	@PYTHONPATH=tests $(RUN) python -m random_jobs $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),500)) $(if $(AGAIN),--again)
+random-jobs: $(if $(SPARK),wheel,setup)
+	@PYTHONPATH=tests $(RUN) python -m random_jobs $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),500)) $(if $(AGAIN),--again) $(if $(SPARK),--spark $(SPARK))
 
 # Environments are made below build/versions, and kept.
 versions: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1
 versions: wheel
-	@PYTHONPATH=tests $(RUN) python -m versions $(if $(SPARK),--spark '$(SPARK)') --only '$(if $(filter file,$(origin ONLY)),*,$(ONLY))'
+	@PYTHONPATH=tests $(RUN) python -m versions $(if $(SPARK),--spark '$(SPARK)') $(if $(PARTS),--parts '$(PARTS)') --only '$(if $(filter file,$(origin ONLY)),*,$(ONLY))'
 
 benchmarks: setup
 	@$(RUN) python -m benchmarks

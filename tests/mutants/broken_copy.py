@@ -23,6 +23,6 @@ def broken_copy(mutant: Mutant, folder: Path) -> Path:
             compile(path.read_text(), str(path), "exec")
     if mutant.java:
         built = subprocess.run([sys.executable, "hatch_build.py"], cwd=copy, capture_output=True, text=True, check=False)
-        if built.returncode or "streamproof-production.jar" not in built.stdout:
+        if built.returncode or "streamproof-production-" not in built.stdout:
             raise ValueError(f"the Java classes are not built: {built.stdout}{built.stderr}")
     return copy / "src"

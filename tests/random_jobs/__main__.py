@@ -1,10 +1,12 @@
-"""Random jobs on Spark and in the twin: `make random-jobs SEEDS=500`; one again: `make random-jobs SEED=17`.
+"""Random jobs on Spark and in the twin: `make random-jobs SEEDS=500`; one again: `make random-jobs SEED=17`; on another Spark: `SPARK=4.1`.
 
-What is done is kept in reports/random_jobs.jsonl, and a second call goes on after it; --again begins anew.
+What is done is kept in reports/random_jobs.jsonl, by version where one was asked for, and a second call goes on after it; --again begins anew.
 """
 
 import argparse
 import json
+import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -20,7 +22,7 @@ from streamproof.core.clock import monotonic_seconds
 if TYPE_CHECKING:
     from streamproof.prove.process.engine import Engine
 
-KEPT = Path(__file__).parents[2] / "reports" / "random_jobs.jsonl"
+REPORTS = Path(__file__).parents[2] / "reports"
 
 
 def compared(number: int, spark: SparkSession, folder: Path) -> list[str]:
@@ -38,6 +40,8 @@ def main() -> int:
     asked.add_argument("--seeds", type=int, default=500, help="so many, from 0 on")
     asked.add_argument("--seed", type=int, help="this one alone; its folder is kept")
     asked.add_argument("--again", action="store_true", help="begin anew")
+    asked.add_argument("--spark", help="a version of Spark, such as 4.1, with the wheel in an environment of its own")
+    asked.add_argument("--kept", type=Path, default=REPORTS / "random_jobs.jsonl", help="where what is done is kept")
     asked.add_argument("--show", action="store_true", help="print the job of each seed, and run nothing")
     wanted = asked.parse_args()
     numbers = range(wanted.seeds) if wanted.seed is None else range(wanted.seed, wanted.seed + 1)
@@ -45,18 +49,22 @@ def main() -> int:
         for number in numbers:
             print(f"# seed {number}\n{random_job(number).described}")
         return 0
+    if wanted.spark:
+        words = [f"--seeds={wanted.seeds}"] if wanted.seed is None else [f"--seed={wanted.seed}"]
+        return _on(wanted.spark, [*words, *(["--again"] if wanted.again else [])])
+    kept_in: Path = wanted.kept
     engine = _engine()
     spark = engine.spark
     if wanted.seed is not None:
         folder = Path(tempfile.mkdtemp(prefix=f"streamproof-random-job-{wanted.seed}-"))
         return _say([_done(wanted.seed, spark, folder)], 1, kept_in=folder)
-    KEPT.parent.mkdir(exist_ok=True)
+    kept_in.parent.mkdir(exist_ok=True)
     if wanted.again:
-        KEPT.unlink(missing_ok=True)
-    done = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
+        kept_in.unlink(missing_ok=True)
+    done = [json.loads(line) for line in kept_in.read_text().splitlines()] if kept_in.exists() else []
     done = [one for one in done if one["seed"] in numbers]
     known = {one["seed"] for one in done}
-    with tempfile.TemporaryDirectory(prefix="streamproof-random-jobs-") as base, KEPT.open("a") as kept:
+    with tempfile.TemporaryDirectory(prefix="streamproof-random-jobs-") as base, kept_in.open("a") as kept:
         for number in numbers:
             if number in known:
                 continue
@@ -69,6 +77,16 @@ def main() -> int:
                 flush=True,
             )
     return _say(done, wanted.seeds)
+
+
+def _on(version: str, words: list[str]) -> int:
+    """The same words in the environment of another version of Spark."""
+    from versions.environments import made, newest_wheel
+
+    environment = made(version, newest_wheel())
+    kept = ["--kept", REPORTS / f"random_jobs-{version}.jsonl"]
+    command = [environment.python, "-m", "random_jobs", *words, *kept]
+    return subprocess.run(command, env={**os.environ, "PYTHONPATH": str(REPORTS.parent / "tests")}, check=False).returncode
 
 
 def _done(number: int, spark: SparkSession, folder: Path) -> dict[str, Any]:

@@ -83,7 +83,9 @@ def test_a_batch_counts_all_events_and_the_stream_stays_as_it_is(small_job, spar
 
     assert not found.is_same
     (pair,) = found.outputs
-    assert (pair.only_a, pair.only_b, pair.different) == (0, 2, 2), "a late event, and two windows that are open"
+    assert (pair.counts.only_a, pair.counts.only_b, pair.counts.different) == (0, 2, 2), (
+        "a late event, and two windows that are open"
+    )
 
 
 @pytest.mark.full

@@ -13,7 +13,7 @@ from streamproof.prove.process.spark_settings import PLAIN
 def test_a_java_class_that_is_not_there_is_a_problem_of_the_session(spark):
     with pytest.raises(EnvironmentProblem, match="does not have Streamproof's Java classes") as error:
         _jvm.java_class(spark, "NoSuchClass")
-    assert _jvm.PRODUCTION_JAR.name in error.value.required
+    assert _jvm.production_jar().name in error.value.required
 
 
 @pytest.mark.parametrize(("allowed", "refused"), [((), True), (("192.0.2.1",), False)])

@@ -82,7 +82,14 @@ def test_what_differs_is_found_by_key_with_its_columns_sums_and_rows(sides):
 
     (found,) = sides(a, b, key=["k"]).outputs
 
-    assert (found.rows, found.same, found.only_a, found.only_b, found.different, found.several) == ((6, 6), 4, 1, 1, 1, (0, 0))
+    assert (
+        found.counts.rows,
+        found.counts.same,
+        found.counts.only_a,
+        found.counts.only_b,
+        found.counts.different,
+        found.counts.several,
+    ) == ((6, 6), 4, 1, 1, 1, (0, 0))
     assert {one.name: (one.rows, one.largest) for one in found.by_column} == {
         "n": (1, 2.0),
         "v": (1, 0.5),
@@ -110,8 +117,8 @@ def test_without_a_key_rows_are_compared_as_often_as_they_are_there(seed, sides)
 
     (found,) = sides(a, b, shown=100).outputs
 
-    assert (found.only_a, found.only_b, found.different) == ((in_a - in_b).total(), (in_b - in_a).total(), 0)
-    assert found.same == (in_a & in_b).total()
+    assert (found.counts.only_a, found.counts.only_b, found.counts.different) == ((in_a - in_b).total(), (in_b - in_a).total(), 0)
+    assert found.counts.same == (in_a & in_b).total()
     shown = Counter((one.kind, (one.a or one.b)["k"]) for one in found.shown)
     assert shown == Counter(
         [(Kind.ONLY_A, k) for k, *_ in (in_a - in_b).elements()] + [(Kind.ONLY_B, k) for k, *_ in (in_b - in_a).elements()]
@@ -125,7 +132,13 @@ def test_keys_with_several_rows_are_counted_and_equal_ones_cancel_out(sides):
 
     (found,) = sides(a, b, key=["k"]).outputs
 
-    assert (found.several, found.only_a, found.only_b, found.different, found.same) == ((1, 0), 2, 0, 0, 2)
+    assert (found.counts.several, found.counts.only_a, found.counts.only_b, found.counts.different, found.counts.same) == (
+        (1, 0),
+        2,
+        0,
+        0,
+        2,
+    )
     assert sorted(one.a["n"] for one in found.shown) == [1, 2]
 
 
@@ -138,7 +151,7 @@ def test_the_tolerance_is_a_share_of_the_larger_number_or_absolute(sides):
     assert (exact.is_same, loose.is_same, strict.is_same) == (False, True, False)
     last_digits = [row("k", v=0.1 + 0.2)], [row("k", v=0.3)]
     assert (sides(*last_digits).is_same, sides(*last_digits, tolerance=0).is_same) == (True, False)
-    assert sides(*last_digits, key=["k"], tolerance=0).outputs[0].different == 1
+    assert sides(*last_digits, key=["k"], tolerance=0).outputs[0].counts.different == 1
 
 
 @pytest.mark.full
@@ -163,7 +176,7 @@ def test_other_columns_and_other_types_are_said_and_the_rest_is_compared(sides, 
         ("tags", "only-in-a"),
         ("more", "only-in-b"),
     }
-    assert (found.columns, found.different, found.only_a, found.only_b) == (["k", "v", "m", "at"], 0, 0, 0)
+    assert (found.columns, found.counts.different, found.counts.only_a, found.counts.only_b) == (["k", "v", "m", "at"], 0, 0, 0)
     assert not found.is_same
     assert sides([row("a")], others, key=["k"], ignored=["n", "TAGS", "more"]).is_same
 
@@ -208,10 +221,10 @@ def test_fields_of_csv_are_texts_with_quotes_and_line_ends(sides, tmp_path):
     (nulls,) = sides(tmp_path / "nulls.csv", tmp_path / "empty.csv").outputs
     (other,) = sides(typed, tmp_path / "a.csv", key=["k"], ignored=["at", "tags"]).outputs
 
-    assert (texts.same, texts.only_a, texts.only_b) == (2, 1, 1)
+    assert (texts.counts.same, texts.counts.only_a, texts.counts.only_b) == (2, 1, 1)
     assert {one.kind: one.key for one in texts.shown} == {Kind.ONLY_A: {"k": "007"}, Kind.ONLY_B: {"k": "7"}}
-    assert (nulls.same, nulls.only_a, nulls.only_b) == (0, 1, 1)
-    assert (other.same, other.only_a, other.only_b, list(other.apart)) == (2, 0, 0, [])
+    assert (nulls.counts.same, nulls.counts.only_a, nulls.counts.only_b) == (0, 1, 1)
+    assert (other.counts.same, other.counts.only_a, other.counts.only_b, list(other.apart)) == (2, 0, 0, [])
     assert [(one.name, one.rows, one.largest) for one in other.by_column] == [("m", 1, pytest.approx(0.004))]
     assert other.notes == ("The fields of CSV are texts: those of B are read as the types that A has.",)
     assert sides([row("x", n=2)], tmp_path / "revised.csv", key=["k"], newest="revision", ignored=["v", "m", "at", "tags"]).is_same
@@ -232,9 +245,9 @@ def test_a_column_that_came_later_is_compared(form, spark, sides, tmp_path):
 
     (found,) = sides(tmp_path / "old", tmp_path / "new", key=["k"]).outputs
 
-    assert (found.rows, found.columns, found.different) == ((2, 2), ["n", "k", "later"], 1)
+    assert (found.counts.rows, found.columns, found.counts.different) == ((2, 2), ["n", "k", "later"], 1)
     assert [(one.name, one.rows) for one in found.by_column] == [("later", 1)]
-    assert sides(tmp_path / "old", tmp_path / "old" / f"part 0.{form}").outputs[0].rows == (2, 1)
+    assert sides(tmp_path / "old", tmp_path / "old" / f"part 0.{form}").outputs[0].counts.rows == (2, 1)
 
 
 @pytest.mark.full
@@ -243,7 +256,7 @@ def test_no_more_rows_are_collected_than_are_shown(sides):
 
     (found,) = sides(a, b, key=["k"], shown=3).outputs
 
-    assert (found.only_a, found.only_b, len(found.shown)) == (50, 30, 6)
+    assert (found.counts.only_a, found.counts.only_b, len(found.shown)) == (50, 30, 6)
     assert sides(a, b, shown=0).outputs[0].shown == []
 
 

@@ -53,7 +53,12 @@ class Kind:
 
 
 # Of Delta Lake there is no release for Spark 4.3 yet.
-DELTA = {"3.5": "io.delta:delta-spark_2.12:3.3.2", "4.0": "io.delta:delta-spark_2.13:4.0.1"}
+DELTA = {
+    "3.5": "io.delta:delta-spark_2.12:3.3.2",
+    "4.0": "io.delta:delta-spark_2.13:4.0.1",
+    "4.1": "io.delta:delta-spark_2.13:4.1.0",
+    "4.2": "io.delta:delta-spark_2.13:4.3.1",
+}
 
 KINDS = (
     Kind("a function of a stream, `session_window`", "sessions.py:click_sessions"),

@@ -13,7 +13,6 @@ from streamproof._jvm.batches import (
 from streamproof._jvm.file_systems import answer_file_system_calls
 from streamproof._jvm.folders import FROM_PATH, Folder, SeenBelow, folder_at, rows_of_files, rows_of_named, seen_below
 from streamproof._jvm.java import (
-    PRODUCTION_JAR,
     PROOF_JAR,
     causes_of,
     is_of_spark,
@@ -21,6 +20,7 @@ from streamproof._jvm.java import (
     java_causes,
     java_class,
     plain,
+    production_jar,
 )
 from streamproof._jvm.kafka import KafkaOffsets, KafkaTopic, kafka_offsets, kafka_topics
 from streamproof._jvm.liveness import end_jvm, has_ended, is_gone, was_killed_at_start
@@ -31,19 +31,35 @@ from streamproof._jvm.plans import (
     float_steps,
     key_of_deduplication,
     operators_of_stream,
+    rows_in_full,
     unfit_for_a_buffer,
 )
 from streamproof._jvm.records import Refused, avro_record, avro_schema, avro_value, json_record, text_behind_record
 from streamproof._jvm.session import default_session, has_class, jars, launch, live_settings, task_slots
 from streamproof._jvm.stateful import BeforeState, Key, NotOne, Operator, before_state, operators_of_query
 from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error, too_many_open_files
+from streamproof._jvm.versions import (
+    FIRST_IN_REAL_TIME,
+    FIRST_WITH_ENDS_OF_WINDOWS,
+    INSTALL,
+    SPARK_VERSIONS,
+    checks_state_files,
+    installed_spark,
+    knows_ends_of_windows,
+    knows_real_time,
+    minor_version,
+    numbers,
+)
 from streamproof._jvm.waiting import WaitingRows, write_rows
 from streamproof._jvm.zone_windows import ZoneWindows
 
 __all__ = [
+    "FIRST_IN_REAL_TIME",
+    "FIRST_WITH_ENDS_OF_WINDOWS",
     "FROM_PATH",
-    "PRODUCTION_JAR",
+    "INSTALL",
     "PROOF_JAR",
+    "SPARK_VERSIONS",
     "BatchRows",
     "BeforeState",
     "Doors",
@@ -69,6 +85,7 @@ __all__ = [
     "before_state",
     "causes_of",
     "check_doors",
+    "checks_state_files",
     "default_session",
     "doors_of",
     "empty_rows",
@@ -79,6 +96,7 @@ __all__ = [
     "gone_file",
     "has_class",
     "has_ended",
+    "installed_spark",
     "is_gone",
     "is_of_spark",
     "is_own",
@@ -90,13 +108,19 @@ __all__ = [
     "kafka_offsets",
     "kafka_topics",
     "key_of_deduplication",
+    "knows_ends_of_windows",
+    "knows_real_time",
     "launch",
     "listen_to_jvm",
     "live_settings",
+    "minor_version",
     "newest_progress",
+    "numbers",
     "operators_of_query",
     "operators_of_stream",
     "plain",
+    "production_jar",
+    "rows_in_full",
     "rows_of_files",
     "rows_of_named",
     "seen_below",

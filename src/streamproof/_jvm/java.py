@@ -4,14 +4,20 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamproof._jvm.versions import SPARK_VERSIONS, installed_spark, minor_version
 from streamproof.errors import EnvironmentProblem
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
 
 _JARS = Path(__file__).parents[1] / "_jars"
-PRODUCTION_JAR = _JARS / "streamproof-production.jar"
 PROOF_JAR = _JARS / "streamproof-proof.jar"
+
+
+def production_jar() -> Path:
+    """The jar that fits the installed Spark. For one that only plain jobs run on it is the oldest: they take what stands on no class of Spark."""
+    minor = minor_version(installed_spark())
+    return _JARS / f"streamproof-production-{minor if minor in SPARK_VERSIONS else SPARK_VERSIONS[0]}.jar"
 
 
 def java_class(spark: "SparkSession", name: str) -> Any:
@@ -22,7 +28,7 @@ def java_class(spark: "SparkSession", name: str) -> Any:
     if isinstance(found, JavaPackage):  # what py4j gives for a class that is not there
         raise EnvironmentProblem(
             "The Spark session that is running does not have Streamproof's Java classes.",
-            required=f"{PRODUCTION_JAR.name} on the driver's class path and among spark.jars before the session starts.",
+            required=f"{production_jar().name} on the driver's class path and among spark.jars before the session starts.",
             remedy="Let Streamproof start the session, or stop that session first.",
         )
     return found

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamproof._jvm.java import PRODUCTION_JAR, PROOF_JAR, java_class
+from streamproof._jvm.java import PROOF_JAR, java_class, production_jar
 from streamproof.errors import EnvironmentProblem
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def jars(*, proof: bool = False) -> list[str]:
     """The jars a Spark session needs; EnvironmentProblem where they were not built."""
-    wanted = [PRODUCTION_JAR, PROOF_JAR] if proof else [PRODUCTION_JAR]
+    wanted = [production_jar(), PROOF_JAR] if proof else [production_jar()]
     for jar in wanted:
         if not jar.is_file():
             raise EnvironmentProblem(

@@ -175,7 +175,7 @@ def _kept(sample: Sample) -> tuple[Sample, tuple[str, ...]]:
 
 
 def _without_time(sample: Sample) -> Sample:
-    return replace(sample, time_column=None, time_unit=None)
+    return replace(sample, time=None)
 
 
 def _source_name(file: Path) -> str:

@@ -66,7 +66,7 @@ def check(
     from streamproof.connectors.extras import library
 
     library("httpx", "registry", "The check of schemas")
-    from streamproof._jvm import PRODUCTION_JAR, jars
+    from streamproof._jvm import jars, production_jar
     from streamproof.connectors.registry.client import RegisteredSchema, Registry
     from streamproof.connectors.registry.compatibility import class_path, compared
     from streamproof.runtime.spark.environment import find_java, spark_jars
@@ -79,7 +79,7 @@ def check(
         return 0
     java = find_java().command if type_ == "AVRO" else ""
     found = compared(
-        asked, subject, RegisteredSchema(type_, fresh), level, java=java, jars=class_path(spark_jars(), str(PRODUCTION_JAR))
+        asked, subject, RegisteredSchema(type_, fresh), level, java=java, jars=class_path(spark_jars(), str(production_jar()))
     )
     _print(found, new)
     return 0 if found.compatible else 1

@@ -18,6 +18,8 @@ class NoteCode(StrEnum):
     LOSS_ACCEPTED = "loss-accepted"
     LOSS_KNOWN = "loss-known"
     WEAKER_STATE = "weaker-state"
+    SLOWER_STATE = "slower-state"
+    NEWER_SPARK = "newer-spark"
     FLOAT_ORDER = "depends-on-float-order"
     # of a run
     REPLAY_ACCEPTED = "replay-accepted"

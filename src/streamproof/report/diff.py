@@ -38,11 +38,11 @@ def print_diff(diff: Diff, console: Console) -> None:
 
 def sentence(diff: Diff) -> str:
     """The result in one sentence."""
-    rows = sum(output.rows[0] for output in diff.outputs), sum(output.rows[1] for output in diff.outputs)
+    rows = sum(output.counts.rows[0] for output in diff.outputs), sum(output.counts.rows[1] for output in diff.outputs)
     if diff.is_same:
         return f"{words.counted(rows[0], 'row')} on each side, none differs{_within(diff)}"
-    only_a, only_b = (sum(getattr(output, side) for output in diff.outputs) for side in ("only_a", "only_b"))
-    different = sum(output.different for output in diff.outputs)
+    only_a, only_b = sum(output.counts.only_a for output in diff.outputs), sum(output.counts.only_b for output in diff.outputs)
+    different = sum(output.counts.different for output in diff.outputs)
     parts = [
         f"{words.counted(different, 'row')} {'differs' if different == 1 else 'differ'}" if different else "",
         f"{words.number(only_a)} only in A" if only_a else "",
@@ -62,17 +62,23 @@ def _lines(output: OutputDiff) -> Iterator[tuple[str, str]]:
         yield output.name, ""
     yield "A, B", " · ".join(map(words.printable, output.places))
     yield "compared", f"{words.few(output.columns, 12)}{' by ' + ', '.join(output.key) if output.key else ', without a key'}"
-    yield "rows", f"A {words.number(output.rows[0])} · B {words.number(output.rows[1])} · equal {words.number(output.same)}"
-    if output.only_a or output.only_b:
-        yield "on one side", f"only in A {words.number(output.only_a)} · only in B {words.number(output.only_b)}"
-    if output.different:
+    yield (
+        "rows",
+        f"A {words.number(output.counts.rows[0])} · B {words.number(output.counts.rows[1])} · equal {words.number(output.counts.same)}",
+    )
+    if output.counts.only_a or output.counts.only_b:
+        yield "on one side", f"only in A {words.number(output.counts.only_a)} · only in B {words.number(output.counts.only_b)}"
+    if output.counts.different:
         columns = " · ".join(
             f"{one.name} in {words.number(one.rows)}{'' if one.largest is None else f' (by {amount(one.largest)} at most)'}"
             for one in output.by_column
         )
-        yield "different", f"{words.number(output.different)}: {columns}"
-    if any(output.several):
-        yield "several rows", f"of a key: A {words.counted(output.several[0], 'key')} · B {words.counted(output.several[1], 'key')}"
+        yield "different", f"{words.number(output.counts.different)}: {columns}"
+    if any(output.counts.several):
+        yield (
+            "several rows",
+            f"of a key: A {words.counted(output.counts.several[0], 'key')} · B {words.counted(output.counts.several[1], 'key')}",
+        )
     for column in output.apart:
         types = " and ".join(filter(None, column.types))
         yield "column", f"{column.name}: {WHY[column.why]} ({types}), not compared"
@@ -97,7 +103,7 @@ def _sums(sums: Sequence[Sum]) -> Iterator[tuple[str, str]]:
 
 
 def _shown(output: OutputDiff) -> Iterator[tuple[str, str]]:
-    counts = {Kind.DIFFERENT: output.different, Kind.ONLY_A: output.only_a, Kind.ONLY_B: output.only_b}
+    counts = {Kind.DIFFERENT: output.counts.different, Kind.ONLY_A: output.counts.only_a, Kind.ONLY_B: output.counts.only_b}
     for kind, label in KINDS.items():
         rows = [row for row in output.shown if row.kind is kind]
         for row in rows:

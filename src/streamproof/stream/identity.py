@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 NONE = "none"
+SPARK = "Spark"
+"""The part that names the version of Spark. It is held by itself, since a newer version goes on where an older one has stopped."""
 LATENESS = ("lag", "allowed lateness")
 """The parts that only decide when rows are late and windows close: old state stays what it is under others."""
 
@@ -47,7 +49,7 @@ def differences(before: MadeBy, now: MadeBy) -> dict[str, str]:
     found = {
         part: f"{part}: {now.get(part, NONE)} now, {before.get(part, NONE)} before"
         for part in dict.fromkeys([*now, *before])
-        if now.get(part, NONE) != before.get(part, NONE)
+        if part != SPARK and now.get(part, NONE) != before.get(part, NONE)
     }
     if any(part.startswith("aggregate ") for part in found):
         found.pop("order of aggregates", None)

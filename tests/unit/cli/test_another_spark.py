@@ -1,15 +1,19 @@
-"""On another Spark than 4.3 a job of ours is refused in one error; plain PySpark jobs are proved on 3.5 to 4.3. No Spark is started."""
+"""Before Spark 4.0 a job of ours is refused in one error; plain PySpark jobs are proved on 3.5 to 4.3. No Spark is started."""
 
 import importlib.metadata
+from types import SimpleNamespace
 
 import pytest
 
 import streamproof as sp
+from streamproof import _jvm
+from streamproof.config import KafkaSource
 from streamproof.errors import EnvironmentProblem
 from streamproof.runtime.checks import preflight
-from streamproof.runtime.spark import environment
+from streamproof.runtime.spark import connector_jars, environment
+from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_OF_WINDOWS, slower_state, state_stores, weaker_state
 
-FOUND = "PySpark 3.5.9 found; a job written with Streamproof needs 4.3."
+FOUND = "PySpark 3.5.9 found; a job written with Streamproof needs 4.0, 4.1, 4.2 or 4.3."
 REQUIRED = "Plain PySpark jobs are proved on 3.5 to 4.3: streamproof prove file.py:function --input NAME=FILE"
 DO = "-m pip install 'pyspark==4.3.*'"
 
@@ -57,12 +61,40 @@ def test_check_has_one_thing_to_fix_and_does_not_call_the_job_on_it(streamproof,
 
 @pytest.mark.parametrize("call", [sp.run, sp.prove], ids=["sp.run", "sp.prove"])
 def test_so_it_is_from_python(my_job, spark, call):
-    spark("4.0.5")
+    spark("4.4.0")
 
     with pytest.raises(EnvironmentProblem) as refused:
         call("my_job")
 
-    assert refused.value.message == "PySpark 4.0.5 found; a job written with Streamproof needs 4.3."
+    assert refused.value.message == "PySpark 4.4.0 found; a job written with Streamproof needs 4.0, 4.1, 4.2 or 4.3."
+
+
+@pytest.mark.parametrize(
+    ("version", "minor"), [("4.0.5", "4.0"), ("4.1.4", "4.1"), ("4.2.1", "4.2"), ("4.3.0", "4.3"), ("3.5.9", "4.0")]
+)
+def test_the_installed_spark_chooses_the_jar(spark, version, minor):
+    spark(version)
+
+    assert _jvm.production_jar().name == f"streamproof-production-{minor}.jar"
+    if version != "3.5.9":
+        assert environment.find_spark() == version
+
+
+@pytest.mark.parametrize(("version", "own"), [("4.2.1", False), ("4.3.0", True)])
+def test_state_stores_of_windows_are_ours_where_spark_lets_them_and_it_is_said_where_not(spark, version, own):
+    spark(version)
+
+    assert state_stores(real_time=False) == (ROCKSDB_OF_WINDOWS if own else ROCKSDB)
+    assert state_stores(real_time=True) == ROCKSDB
+    said = slower_state(real_time=False)
+    assert said is None if own else f"Spark {version} looks at all windows" in str(said)
+
+
+def test_it_is_said_where_spark_has_no_checksums_of_state(spark):
+    spark("4.0.5")
+    assert "Spark 4.0.5 writes no checksums of the files of its state" in str(weaker_state({}))
+    spark("4.1.4")
+    assert weaker_state({}) is None
 
 
 @pytest.mark.parametrize("version", ["3.5.9", "4.0.5", "4.1.0", "4.2.1", "4.3.0"])
@@ -91,3 +123,16 @@ def test_a_pyspark_that_no_package_manager_knows_says_its_version_itself(monkeyp
     monkeypatch.setattr("importlib.metadata.version", unknown)
 
     assert environment.is_own_spark(environment.find_spark())
+
+
+@pytest.mark.parametrize(
+    ("version", "bundle"),
+    [("4.0.5", "spark-kafka-4.0"), ("4.1.4", "spark-kafka-4.1"), ("4.2.1", "spark-kafka"), ("4.3.0", "spark-kafka")],
+)
+def test_the_connector_of_kafka_is_that_of_the_installed_spark(spark, monkeypatch, version, bundle):
+    spark(version)
+    monkeypatch.setattr(connector_jars, "jars_of", lambda name, _: [name])
+    topic = KafkaSource(connector="kafka", servers="s:1", topic="t", format="json", schema="id string")
+    job = SimpleNamespace(source={"one": topic, "other": topic}, sink={}, spark={}, resolve=str)
+
+    assert connector_jars.connector_jars(job) == [bundle]

@@ -8,6 +8,9 @@ from typing import Any
 
 from streamproof.core.verdict import Verdict
 from streamproof.prove.artifacts.history import (
+    Bounded,
+    Declared,
+    Handwritten,
     History,
     OperatorState,
     OutputHistory,
@@ -172,12 +175,13 @@ def faultless(
         _left(shape, model, events),
         model,
         arrived,
-        values if shape.window else None,
-        values if shape.window else None,
-        {trace: {"total": 1.5} for trace in arrived},
-        asked=model.query.root,
-        asked_time=AskedTime("ts", max_future="1 day"),
-        equivalence_of_rows={key: {"total": 1.5 * contents.count} for key, contents in model.rows.items()},
+        Bounded(
+            values if shape.window else None,
+            {key: {"total": 1.5 * contents.count} for key, contents in model.rows.items()},
+            {trace: {"total": 1.5} for trace in arrived},
+        ),
+        Handwritten(values if shape.window else None),
+        Declared(model.query.root, AskedTime("ts", max_future="1 day")),
     )
     return History([view], Offered(events, files_of(batches)), expect or Expect())
 

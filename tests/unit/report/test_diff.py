@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from rich.console import Console
 
-from streamproof.replay.diff.result import Apart, Column, ColumnDifference, Diff, Kind, OutputDiff, ShownRow, Sum, plain
+from streamproof.replay.diff.result import Apart, Column, ColumnDifference, Counts, Diff, Kind, OutputDiff, ShownRow, Sum, plain
 from streamproof.report.diff import amount, page, print_diff, row_in_words, sentence, signed
 
 OUTPUT = OutputDiff(
@@ -14,12 +14,7 @@ OUTPUT = OutputDiff(
     places=("out/exposure", "out-2/exposure"),
     key=("client",),
     columns=("client", "total", "n"),
-    rows=(100, 101),
-    same=90,
-    only_a=1,
-    only_b=2,
-    different=9,
-    several=(0, 3),
+    counts=Counts((100, 101), same=90, only_a=1, only_b=2, different=9, several=(0, 3)),
     apart=(Column("note", Apart.OTHER_TYPES, ("string", "int")), Column("extra", Apart.ONLY_B, ("", "date"))),
     by_column=(ColumnDifference("total", 9, 0.5), ColumnDifference("client", 1, None)),
     sums=(Sum("total", 1234.5, 1300.25), Sum("n", Decimal(10), Decimal(9)), Sum("big", None, Decimal(1))),
@@ -30,7 +25,7 @@ OUTPUT = OutputDiff(
     ),
     notes=("1 batch has no ledger in A (out/exposure): not published, and left out.",),
 )
-SAME = OutputDiff("", ("a", "b"), (), ("x",), (3, 3), 3, 0, 0, 0, (0, 0), (), (), (), ())
+SAME = OutputDiff("", ("a", "b"), (), ("x",), Counts((3, 3), 3, 0, 0, 0, (0, 0)), (), (), (), ())
 
 
 def printed(diff: Diff) -> list[str]:

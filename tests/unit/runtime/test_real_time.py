@@ -11,11 +11,11 @@ import pytest
 import streamproof as sp
 from streamproof import _jvm
 from streamproof.config import JobConfig, load
-from streamproof.connectors.kafka import source as kafka
+from streamproof.connectors.kafka import reading as kafka
 from streamproof.core.manifest import Digest, Fingerprint, Manifest, Section
 from streamproof.core.sides import REJECTED
 from streamproof.errors import CheckpointError, ConfigurationError, EnvironmentProblem
-from streamproof.runtime.binding.bound import OutputPlace
+from streamproof.runtime.binding.bound import BoundJob, OutputPlace
 from streamproof.runtime.binding.real_time import require_possible
 from streamproof.runtime.real_time.protocol import RealTimeProtocol
 from streamproof.runtime.real_time.slots import require_slots, require_still_read
@@ -111,8 +111,18 @@ def test_what_is_not_possible_is_said_with_its_line_and_the_reason(configured, c
     assert remedy in str(raised.value.remedy)
 
 
+@pytest.mark.parametrize("version", ["4.0.5", "4.2.1"])
+def test_it_is_refused_on_a_spark_that_it_was_not_seen_on(configured, monkeypatch, version):
+    monkeypatch.setattr("importlib.metadata.version", lambda name: version)
+
+    with pytest.raises(ConfigurationError, match=f"and PySpark {version} is installed") as raised:
+        require_possible(configured(), sp.Outputs(large=ROWS))
+
+    assert raised.value.required == "It needs Spark 4.3 or later."
+
+
 def bound(config: JobConfig, **sides: OutputPlace) -> Any:
-    return SimpleNamespace(config=config, outputs=sp.Outputs(large=ROWS, all=PAYMENTS), places=sides)
+    return BoundJob(config, sp.Outputs(large=ROWS, all=PAYMENTS), sides)
 
 
 def cores(monkeypatch: pytest.MonkeyPatch, number: int) -> None:

@@ -41,7 +41,7 @@ def rows_published(history: "History") -> PublishedRows:
     """The sums of every output of a scenario."""
     return PublishedRows(
         {
-            output.name: _sums([_shown(row.values) for row in output.rows], view.steps if view.windowed and output.kind == "main" else None)
+            output.name: _sums([_shown(row.values) for row in output.rows], view.bounded.steps if view.windowed and output.kind == "main" else None)
             for view in history.queries
             for output in view.left.outputs.values()
         }

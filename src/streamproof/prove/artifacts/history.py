@@ -43,6 +43,79 @@ __all__ = [
 
 
 @dataclass(frozen=True)
+class Bounded:
+    """What the query gives as a batch query over the survivors; None of each where none was run, or there was none to run.
+
+    Parameters
+    ----------
+    windows
+        The aggregates of every emitted window.
+    rows_of_windows
+        Where windows give several rows, the aggregates of each of these.
+    rows
+        The columns of every record that passes the row-wise steps, by trace.
+    steps
+        Which aggregates depend on the order in which floats are added, and how far they may be apart.
+    """
+
+    windows: Mapping[WindowKey, Mapping[str, Any]] | None = None
+    rows_of_windows: Mapping[RowKey, Mapping[str, Any]] | None = None
+    rows: Mapping[str, Mapping[str, Any]] | None = None
+    steps: Steps = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Handwritten:
+    """What the user's hand-written model says; None of each without one.
+
+    Parameters
+    ----------
+    windows
+        The aggregates of every emitted window.
+    fates
+        Of each event by itself, by trace: "kept", "rejected" or "filtered".
+    """
+
+    windows: Mapping[WindowKey, Mapping[str, Any]] | None = None
+    fates: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the user's files ask for.
+
+    Parameters
+    ----------
+    root
+        The twins of the calls of the user's function that made this output; None where they are not known.
+    time
+        The event time of its source, as the user's file says it.
+    times
+        Of a union by source the event time of each.
+    """
+
+    root: Node | None = None
+    time: AskedTime | None = None
+    times: Mapping[str, AskedTime | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AsTable:
+    """How the main output holds rows, where it is a table.
+
+    Parameters
+    ----------
+    keeps_last
+        Whether of the rows of a window it holds the last one only.
+    facts
+        What tells facts apart, where it keeps the greatest version of each key; None else.
+    """
+
+    keeps_last: bool = False
+    facts: Facts | None = None
+
+
+@dataclass(frozen=True)
 class QueryView:
     """One query: what it left behind, and what the model says.
 
@@ -54,48 +127,27 @@ class QueryView:
         What must be, for the batches that are on disk.
     arrived
         Every record after the row-wise steps of this query, by trace.
-    equivalence
-        The aggregates of every emitted window by a batch query over the survivors; None where there was none to run.
-    handwritten
-        The same by the user's hand-written model; None without one.
-    rows
-        The columns of every record that passes the row-wise steps, by trace, from a batch query; None where none was run.
-    mistakes
-        What those steps did wrong, where somebody has worked it out already.
-    steps
-        Which aggregates depend on the order in which floats are added, and how far they may be apart.
-    intended
-        What the user's hand-written model says of each event by itself, by trace: "kept", "rejected" or "filtered"; None without one.
-    asked, asked_time
-        The twins of the calls of the user's function that made this output, and the event time of its source as the user's file says it.
+    bounded, handwritten
+        What two others say of its rows.
+    declared
+        What the user's files ask for.
+    table
+        Whether a row of its main output takes the place of another.
     files
         The names of the files of its sources; None where the job has one source only.
-    asked_times
-        Of a union by source the event time of each.
-    equivalence_of_rows
-        Where windows give several rows, the aggregates of each of these by the batch query.
-    keeps_last
-        Whether of the rows of a window the main output holds the last one only: it is a table with a row for each window.
-    facts
-        What tells facts apart, where the main output is a table that keeps the greatest version of each key; None else.
+    mistakes
+        What the row-wise steps did wrong, where somebody has worked it out already.
     """
 
     left: QueryHistory
     model: Expectation
     arrived: Mapping[str, Arrived]
-    equivalence: Mapping[WindowKey, Mapping[str, Any]] | None = None
-    handwritten: Mapping[WindowKey, Mapping[str, Any]] | None = None
-    rows: Mapping[str, Mapping[str, Any]] | None = None
-    mistakes: Mistakes | None = None
-    steps: Steps = field(default_factory=dict)
-    intended: Mapping[str, str] | None = None
-    asked: Node | None = None
-    asked_time: AskedTime | None = None
+    bounded: Bounded = field(default_factory=Bounded)
+    handwritten: Handwritten = field(default_factory=Handwritten)
+    declared: Declared = field(default_factory=Declared)
+    table: AsTable = field(default_factory=AsTable)
     files: frozenset[str] | None = None
-    asked_times: Mapping[str, AskedTime | None] = field(default_factory=dict)
-    equivalence_of_rows: Mapping[RowKey, Mapping[str, Any]] | None = None
-    keeps_last: bool = False
-    facts: Facts | None = None
+    mistakes: Mistakes | None = None
 
     @property
     def name(self) -> str:
@@ -104,7 +156,7 @@ class QueryView:
     def time_of(self, trace: str) -> AskedTime | None:
         """The event time that the user's file declares for the source of a record."""
         record = self.arrived.get(trace)
-        return self.asked_times.get(record.source, self.asked_time) if record is not None else self.asked_time
+        return self.declared.times.get(record.source, self.declared.time) if record is not None else self.declared.time
 
     @property
     def windowed(self) -> bool:
@@ -190,9 +242,10 @@ class QueryView:
     @cached_property
     def greatest_facts(self) -> Mapping[Key, frozenset[str]]:
         """Of each key the identities of the facts that its table may hold."""
-        if self.facts is None or self.rows is None:
+        facts, rows = self.table.facts, self.bounded.rows
+        if facts is None or rows is None:
             return {}
-        return self.facts.greatest({name: self.rows[trace] for name, (trace, _) in self.given_facts.items()})
+        return facts.greatest({name: rows[trace] for name, (trace, _) in self.given_facts.items()})
 
     @cached_property
     def replaced_facts(self) -> frozenset[str]:

@@ -24,14 +24,18 @@ def business_rule(history: History) -> Iterator[Finding]:
     """
     rejected = rejected_rows(history)
     for view in history.queries:
-        if view.intended is None:
+        if view.handwritten.fates is None:
             continue
-        fates, known = view.model.fates, view.intended.keys()
+        fates, known = view.model.fates, view.handwritten.fates.keys()
         went = dict.fromkeys(known & rejected.keys() & fates.keys(), "rejected")
         for outcome in view.batches:
             went |= {trace: "rejected" for trace in outcome.rejected if trace in known}
             went |= {trace: "filtered" for trace in outcome.filtered if trace in known and trace not in went}
-        meant = {trace: fate for trace, fate in view.intended.items() if fate != "kept" and fates.get(trace, _LOST)[0] != "unknown"}
+        meant = {
+            trace: fate
+            for trace, fate in view.handwritten.fates.items()
+            if fate != "kept" and fates.get(trace, _LOST)[0] != "unknown"
+        }
         future = {trace for outcome in view.batches for trace in outcome.future}
         differ = {trace for trace in went.keys() | meant.keys() if went.get(trace) != meant.get(trace)}
         for trace in sorted(differ - future):

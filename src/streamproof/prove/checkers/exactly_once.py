@@ -35,7 +35,7 @@ def exactly_once(history: History) -> Iterator[Finding]:
         for problem in view.main.damaged:
             yield Finding(Code.DAMAGED_FILE, None, f"a published file of {view.main.name} cannot be read: {problem}")
         require_decided(view)
-        if view.facts is None:  # else a greater fact takes the place of an event, and newest-facts says which must be there
+        if view.table.facts is None:  # else a greater fact takes the place of an event, and newest-facts says which must be there
             yield from _windows(history, view) if view.windowed else _rows(history, view)
 
 
@@ -181,7 +181,7 @@ def _doubled(rows: Sequence[OutputRow], otherwise: Code) -> Code:
 
 
 def _expected(view: QueryView, key: WindowKey, contents: WindowContents) -> str:
-    known = (view.equivalence or view.handwritten or {}).get(key, {})
+    known = (view.bounded.windows or view.handwritten.windows or {}).get(key, {})
     said = values(known, view.grouped.aggregates) or events(contents.vector)
     return f"{window(view.grouped, key)}  {said}"
 

@@ -48,10 +48,10 @@ def intent(history: History) -> Iterator[Finding]:
     # Queries that share the rejected output have batches, and clocks, of their own (R14).
     future = {trace for view in history.queries for outcome in view.batches for trace in outcome.future}
     for view in history.queries:
-        if view.asked is None:
+        if view.declared.root is None:
             raise CannotTell(f"Nobody has written down what the job asks for in {view.name}.")
-        yield from _rejections(history, view, view.asked, rejected, future)
-        yield from _copies(history, view, view.asked)
+        yield from _rejections(history, view, view.declared.root, rejected, future)
+        yield from _copies(history, view, view.declared.root)
         yield from _meant(history, view)
 
 
@@ -70,7 +70,9 @@ def _batch(view: QueryView, trace: str) -> int | None:
 def _rejections(
     history: History, view: QueryView, asked: Node, rejected: Mapping[str, OutputRow], future: Collection[str]
 ) -> Iterator[Finding]:
-    judges = _has_conditions(asked) or not any(_has_conditions(other.asked) for other in history.queries if other.asked)
+    judges = _has_conditions(asked) or not any(
+        _has_conditions(other.declared.root) for other in history.queries if other.declared.root
+    )
     for event, reason in _faulty_or_rejected(history, rejected):
         batch = _batch(view, event.trace)
         if batch is None or event.trace in future:  # of the future by the clock of its batch alone
@@ -103,7 +105,7 @@ def _has_conditions(asked: Node) -> bool:
 
 def _admitted(history: History, reason: str) -> bool:
     """Whether a condition of some query of the job says so: they share the rejected output."""
-    said = {one for view in history.queries if view.asked is not None for one in view.asked.reasons}
+    said = {one for view in history.queries if view.declared.root is not None for one in view.declared.root.reasons}
     return code_of(reason, said) is Rejection.CONDITION
 
 

@@ -22,12 +22,12 @@ class Code(StrEnum):
 def newest_facts(history: History) -> Iterator[Finding]:
     """Compare the table with the facts that the job has given, key by key; which of them is greatest is worked out in plain Python."""
     for view in history.queries:
-        if view.facts is None:
+        if view.table.facts is None:
             continue
         require_decided(view)
-        if view.rows is None:
+        if view.bounded.rows is None:
             raise CannotTell(f"The rows of {view.name} carry no trace id: what is newest among them, nothing tells.")
-        yield from _compared(history, view, view.facts, view.rows)
+        yield from _compared(history, view, view.table.facts, view.bounded.rows)
 
 
 def _compared(history: History, view: QueryView, facts: Facts, rows: Mapping[str, Mapping[str, object]]) -> Iterator[Finding]:

@@ -39,7 +39,7 @@ def _missing(view: QueryView) -> Iterator[Finding]:
     last = view.model.last_rows
     for outcome in view.batches:
         for window_key, revision in outcome.revisions.items():
-            replaced = view.keeps_last and revision < last[window_key]
+            replaced = view.table.keeps_last and revision < last[window_key]
             if replaced or (window_key, revision) in view.rows_of_windows:
                 continue
             key = window_key, revision
@@ -70,12 +70,12 @@ def _wrong(view: QueryView, key: RowKey, rows: Sequence[OutputRow], expect: Expe
 
 
 def _values(view: QueryView, key: RowKey, row: OutputRow, expect: Expect) -> Iterator[Finding]:
-    wanted = (view.equivalence_of_rows or {}).get(key, {})
+    wanted = (view.bounded.rows_of_windows or {}).get(key, {})
     for column in view.grouped.aggregates:
         if column not in wanted or expect.compare.get(column) == "ignore":
             continue
         exact, found = wanted[column], row.values.get(column)
-        right = exact.takes(found) if isinstance(exact, Exact) else equal(exact, found, column, expect, view.steps)
+        right = exact.takes(found) if isinstance(exact, Exact) else equal(exact, found, column, expect, view.bounded.steps)
         if not right:
             what = f"{column} of revision {key[1]} is not what the batch query gives"
             expected = f"{column} {exact}"

@@ -28,7 +28,7 @@ def row_contents(history: History) -> Iterator[Finding]:
     has every column, null or not (R5): who reads it without a schema takes a column that is nowhere for one that does not exist.
     """
     for view in history.queries:
-        if view.rows is None:
+        if view.bounded.rows is None:
             continue
         if not view.windowed:
             yield from (found for row in view.main.rows for found in _compared(history, view, row))
@@ -42,7 +42,7 @@ def _is_nothing(value: Any) -> bool:
 
 
 def _compared(history: History, view: QueryView, row: OutputRow) -> Iterator[Finding]:
-    wanted = (view.rows or {}).get(row.trace or "")
+    wanted = (view.bounded.rows or {}).get(row.trace or "")
     if wanted is None:
         return  # a row of no event that passed: exactly-once and late-routing say so
     for column, value in wanted.items():

@@ -44,10 +44,10 @@ def window_contents(history: History) -> Iterator[Finding]:
             continue
         require_decided(view)
         yield from _membership(view)
-        for source, rows in (("the batch query", view.equivalence), ("the hand-written model", view.handwritten)):
+        for source, rows in (("the batch query", view.bounded.windows), ("the hand-written model", view.handwritten.windows)):
             if rows is not None:
                 yield from _values(view, rows, source, history.expectations)
-        if view.equivalence is None and view.handwritten is None:
+        if view.bounded.windows is None and view.handwritten.windows is None:
             raise CannotTell(f"The values of {view.name} were compared with nothing: no batch query, no hand-written model.")
 
 
@@ -87,7 +87,7 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
             continue
         compared = [name for name in wanted if name in grouped.aggregates or (name not in keys and _is_plain(wanted[name]))]
         for column in compared:
-            exact = (view.equivalence or {}).get(key, {}).get(column)
+            exact = (view.bounded.windows or {}).get(key, {}).get(column)
             if isinstance(exact, Exact):
                 if expect.compare.get(column) == "ignore" or _within(exact, wanted[column], row.values.get(column)):
                     continue
@@ -95,14 +95,14 @@ def _values(view: QueryView, expected: Mapping[WindowKey, Mapping[str, Any]], so
                 what = f"{column} lies beyond its stated error of what {source} gives"
                 yield Finding(Code.BEYOND_ERROR, None, what, row.batch, said, _row(view, key), row.file, window(grouped, key))
                 break
-            if not equal(wanted[column], row.values.get(column), column, expect, view.steps):
+            if not equal(wanted[column], row.values.get(column), column, expect, view.bounded.steps):
                 said = f"{window(grouped, key)}  {values(wanted, compared)}"
                 whole = view.sums[key] == view.model.emitted[key].vector
                 how = f"{row.file}; each of its events is in it once, and the value is another" if whole else row.file
                 what = f"{column} is not what {source} gives"
                 code = Code.OTHER_VALUE if whole else Code.OTHER_VALUE_OF_OTHER_EVENTS
                 plain = [name for name in compared if not isinstance(wanted[name], Exact)]
-                near = only_rounded(differing(wanted, row.values, plain, expect, view.steps))
+                near = only_rounded(differing(wanted, row.values, plain, expect, view.bounded.steps))
                 yield Finding(code, None, what, row.batch, said, _row(view, key), how, window(grouped, key), rounded=near)
                 break
     for key in sorted(expected.keys() - view.model.emitted.keys(), key=repr):

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from streamproof.runtime.spark.environment import installed_spark, is_own_spark
+from streamproof._jvm import installed_spark
+from streamproof.runtime.spark.environment import is_own_spark
 from streamproof.runtime.spark.session import STATE_FORMAT, STREAMING
 from streamproof.runtime.spark.settings import values_of_proof
 
@@ -57,7 +58,7 @@ _MOST_PARTITIONS = 4
 def stood_on(kind: str) -> dict[str, str]:
     """What the queries of a proof have beside the settings of the job: for a plain PySpark job nothing.
 
-    A plain job means what its own settings and Spark's defaults make of it, in production and here. With Spark 4.3 our own jobs have what their
+    A plain job means what its own settings and Spark's defaults make of it, in production and here. Our own jobs have what their
     guarantees stand on.
     """
     if kind == PLAIN:

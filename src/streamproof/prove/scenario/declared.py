@@ -120,8 +120,7 @@ def _retyped(sample: Sample, columns: Mapping[str, str], values: Mapping[str, Se
         columns=dict(columns),
         schema=_read_schema(sample, columns),
         kept=tuple(columns) if sample.format == "csv" else (),
-        time_column=times[0].name if times else None,
-        time_unit=times[0].unit if times else None,
+        time=times[0] if times else None,
         id_column=id_column(by_column, times),
         notes=(*(note for note in sample.notes if note not in inferred), *notes),
     )
@@ -143,7 +142,7 @@ def _as_lines(sample: Sample) -> Sample:
         Record(json_text({name: record.values[name] for name in sample.columns}).encode(), record.values)
         for record in sample.records
     ]
-    return replace(sample, format="json", records=kept, header=None, layout=None, whole_lines=True)
+    return replace(sample, format="json", records=kept, written=replace(sample.written, header=None, layout=None, whole_lines=True))
 
 
 def _text_of(name: str, schema: str) -> tuple[str, str]:

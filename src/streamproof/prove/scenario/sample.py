@@ -27,6 +27,28 @@ _LEAST_RECORDS = 2
 
 
 @dataclass(frozen=True)
+class Written:
+    """How a file holds its records.
+
+    Parameters
+    ----------
+    header
+        The first line of a CSV file, without its line end.
+    layout
+        The schema of the file itself: Arrow's for Parquet, Avro's for Avro.
+    whole_lines
+        Whether no line of it is ever cut: the file that it stands for is not read in lines.
+    left_out
+        How many lines of the file hold no record.
+    """
+
+    header: bytes | None = None
+    layout: Any = None
+    whole_lines: bool = False
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
 class Sample:
     """The records of a file, in its order, and what can be seen of them.
 
@@ -38,24 +60,18 @@ class Sample:
         "json" (one object a line), "csv" (with a header), "text" (plain lines), "parquet" or "avro" (an object container).
     schema
         The columns in Spark's DDL, all of them nullable: "id string, amount double, address struct<city: string>".
-    time_column, time_unit
-        The column that looks like event time, and what its numbers count; None where none does, and where it holds no numbers.
+    time
+        The column that looks like event time; None where none does.
     id_column
         A column whose values are texts or whole numbers, all there and all different; None where none is.
     columns
         Each column with its type, as `schema` has it.
-    header
-        The first line of a CSV file, without its line end.
-    layout
-        The schema of the file itself: Arrow's for Parquet, Avro's for Avro.
+    written
+        How the file holds the records.
     notes
         What a person should know: that the file has more records, that a value is read otherwise than it looks.
     kept
         The columns that a job gets, where a reader has to name more of them; empty where it gets all.
-    whole_lines
-        Whether no line of it is ever cut: the file that it stands for is not read in lines.
-    left_out
-        How many lines of the file hold no record.
     of_types
         By column the note, among the others, of how its type was inferred.
     """
@@ -65,28 +81,30 @@ class Sample:
     format: str
     schema: str
     records: Sequence[Record]
-    time_column: str | None
+    time: TimeColumn | None
     id_column: str | None
     columns: Mapping[str, str]
-    time_unit: str | None = None
-    header: bytes | None = None
-    layout: Any = None
+    written: Written = field(default_factory=Written)
     notes: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-    whole_lines: bool = False
-    left_out: int = 0
     of_types: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def broken_share(self) -> float:
         """The share of the lines that hold no record."""
-        return self.left_out / (self.left_out + len(self.records)) if self.left_out else 0.0
+        left_out = self.written.left_out
+        return left_out / (left_out + len(self.records)) if left_out else 0.0
+
+    @property
+    def time_column(self) -> str | None:
+        """The name of the column that looks like event time."""
+        return self.time.name if self.time is not None else None
 
     def instants(self) -> list[int | None]:
         """The event time of each record in microseconds since 1970, UTC; None where it has none that can be read."""
-        if self.time_column is None:
+        if self.time is None:
             return [None] * len(self.records)
-        return [instant_us(record.values.get(self.time_column), self.time_unit) for record in self.records]
+        return [instant_us(record.values.get(self.time.name), self.time.unit) for record in self.records]
 
 
 def read_sample(
@@ -159,14 +177,11 @@ def read_sample(
         format_,
         ddl_of(found.columns),
         found.records,
-        time.name if time else None,
+        time,
         id_column(values, times),
         found.columns,
-        time.unit if time else None,
-        found.header,
-        found.layout,
+        Written(found.header, found.layout, left_out=found.left_out),
         notes,
-        left_out=found.left_out,
         of_types=found.of_types,
     )
 

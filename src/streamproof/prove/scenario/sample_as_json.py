@@ -34,12 +34,12 @@ def as_json(sample: Sample) -> Sample:
                 required="The keys of a map are texts in JSON.",
                 remedy="Leave the column out, or write its keys as texts.",
             )
-    types = {field.name: field.type for field in sample.layout} if isinstance(sample.layout, pa.Schema) else {}
+    types = {field.name: field.type for field in sample.written.layout} if isinstance(sample.written.layout, pa.Schema) else {}
     records = []
     for record in sample.records:
         values = {name: _with_maps(value, types[name]) if name in types else value for name, value in record.values.items()}
         records.append(Record(json_text(values).encode(), record.values))
-    return replace(sample, format="json", records=records, header=None, layout=None)
+    return replace(sample, format="json", records=records, written=replace(sample.written, header=None, layout=None))
 
 
 def json_text(value: Any) -> str:

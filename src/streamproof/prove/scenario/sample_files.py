@@ -56,14 +56,14 @@ def write_sample_files(
 
 
 def _lines(events: Sequence[SampleEvent], sample: Sample, path: Path) -> None:
-    head = [] if sample.header is None else [sample.header]
+    head = [] if sample.written.header is None else [sample.written.header]
     path.write_bytes(b"".join(line + b"\n" for line in (*head, *(event.record.raw or b"" for event in events))))
 
 
 def _parquet(events: Sequence[SampleEvent], sample: Sample, path: Path) -> None:
     rows = [dict(event.record.values) for event in events]
     try:
-        pq.write_table(pa.Table.from_pylist(rows, schema=sample.layout), path)
+        pq.write_table(pa.Table.from_pylist(rows, schema=sample.written.layout), path)
     except (pa.ArrowException, TypeError, ValueError) as problem:
         raise ScenarioError(f"The sample {sample.name} cannot be written as Parquet: {problem}.") from None
 
@@ -72,7 +72,7 @@ def _avro(events: Sequence[SampleEvent], sample: Sample, path: Path) -> None:
     fastavro = library("fastavro", "lab", "A sample in Avro")
     marker = hashlib.sha256(path.name.encode()).digest()[:16]  # else it is random, and no two files are the same
     with path.open("wb") as file:
-        fastavro.writer(file, sample.layout, [dict(event.record.values) for event in events], sync_marker=marker)
+        fastavro.writer(file, sample.written.layout, [dict(event.record.values) for event in events], sync_marker=marker)
 
 
 _WRITERS: Mapping[str, Callable[[Sequence[SampleEvent], Sample, Path], None]] = {

@@ -14,7 +14,7 @@ from streamproof.errors import ConfigurationError
 from streamproof.replay.diff.columns import Compared, Plan, named, planned, sides_as
 from streamproof.replay.diff.folders import Folders, LocalFolders
 from streamproof.replay.diff.reading import read_rows, unreadable
-from streamproof.replay.diff.result import Apart, Column, Diff, OutputDiff
+from streamproof.replay.diff.result import Apart, Column, Counts, Diff, OutputDiff
 from streamproof.replay.diff.rows import Wanted, compared_rows, count_and_sums, newest_of, sums_of, with_several
 from streamproof.replay.diff.sides import Rows, is_remote, outputs_of
 
@@ -140,12 +140,7 @@ def _output(spark: SparkSession, name: str, left: Rows, right: Rows, asked: Aske
         places=(left.place, right.place),
         key=key,
         columns=[column.name for column in plan.compared],
-        rows=(mine, theirs),
-        same=mine - found.only_a - found.different,
-        only_a=found.only_a,
-        only_b=found.only_b,
-        different=found.different,
-        several=several,
+        counts=Counts((mine, theirs), mine - found.only_a - found.different, found.only_a, found.only_b, found.different, several),
         apart=plan.apart,
         by_column=found.by_column,
         sums=sums_of(sums_a, sums_b),

@@ -80,6 +80,30 @@ class ShownRow:
 
 
 @dataclass(frozen=True)
+class Counts:
+    """How many rows of an output are alike.
+
+    Parameters
+    ----------
+    rows
+        How many rows each side has.
+    same
+        Rows of A that have their equal in B.
+    only_a, only_b, different
+        Rows that are on one side only, and pairs with the same key and other values.
+    several
+        Keys with several rows, of A and of B.
+    """
+
+    rows: tuple[int, int]
+    same: int
+    only_a: int
+    only_b: int
+    different: int
+    several: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class OutputDiff:
     """How one output of A compares with that of B.
 
@@ -89,14 +113,6 @@ class OutputDiff:
         Of the output; "" where each side is one.
     places
         Where the rows of A and of B lie.
-    rows
-        How many rows each side has.
-    same
-        Rows of A that have their equal in B.
-    only_a, only_b, different
-        Rows that are on one side only, and pairs with the same key and other values.
-    several
-        Keys with several rows, of A and of B.
     apart
         Columns that are not compared value by value.
     shown
@@ -107,12 +123,7 @@ class OutputDiff:
     places: tuple[str, str]
     key: Sequence[str]
     columns: Sequence[str]
-    rows: tuple[int, int]
-    same: int
-    only_a: int
-    only_b: int
-    different: int
-    several: tuple[int, int]
+    counts: Counts
     apart: Sequence[Column]
     by_column: Sequence[ColumnDifference]
     sums: Sequence[Sum]
@@ -121,7 +132,7 @@ class OutputDiff:
 
     @property
     def is_same(self) -> bool:
-        return not (self.only_a or self.only_b or self.different or self.apart)
+        return not (self.counts.only_a or self.counts.only_b or self.counts.different or self.apart)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -131,11 +142,11 @@ class OutputDiff:
             "same": self.is_same,
             "key": list(self.key),
             "columns": list(self.columns),
-            "rows": {"a": self.rows[0], "b": self.rows[1], "same": self.same},
-            "only_in_a": self.only_a,
-            "only_in_b": self.only_b,
-            "different": self.different,
-            "keys_with_several_rows": {"a": self.several[0], "b": self.several[1]},
+            "rows": {"a": self.counts.rows[0], "b": self.counts.rows[1], "same": self.counts.same},
+            "only_in_a": self.counts.only_a,
+            "only_in_b": self.counts.only_b,
+            "different": self.counts.different,
+            "keys_with_several_rows": {"a": self.counts.several[0], "b": self.counts.several[1]},
             "columns_apart": [{"name": one.name, "why": one.why.value, "a": one.types[0], "b": one.types[1]} for one in self.apart],
             "by_column": [{"name": one.name, "rows": one.rows, "largest": one.largest} for one in self.by_column],
             "sums": [

@@ -15,7 +15,7 @@ from streamproof.runtime.rows.parking import require_writable
 from streamproof.runtime.rows.tally import tallied
 from streamproof.runtime.spark.connector_jars import connector_jars
 from streamproof.runtime.spark.failures import translated
-from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_OF_WINDOWS, settings_of_query, start_session
+from streamproof.runtime.spark.session import settings_of_query, start_session, state_stores
 from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.plan import reads
 from streamproof.stream.graph import build
@@ -88,7 +88,7 @@ def _columns(query: "BoundQuery", spark: "SparkSession") -> "dict[str, StructTyp
     """By output the columns of its rows; the steps are those of a start (`start/plan.py`), without checkpoint, sinks and state."""
     guard(spark, query.config.spark)
     real_time = query.config.trigger.real_time
-    for key, value in settings_of_query(query.config.spark, ROCKSDB if real_time else ROCKSDB_OF_WINDOWS).items():
+    for key, value in settings_of_query(query.config.spark, state_stores(real_time=real_time)).items():
         spark.conf.set(key, value)
     jvm_doors = _jvm.Doors(spark, query.checkpoint, _NOBODY)
     doors = (RealTimeDoors if real_time else SideDoors)(jvm_doors, dict.fromkeys(query.sides, _NOBODY))

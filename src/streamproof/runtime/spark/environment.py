@@ -1,24 +1,20 @@
-"""What must be on the machine before a JVM is started: Java 17 or later, and Spark: 4.3 for jobs of ours, 3.5 to 4.3 for plain ones."""
+"""What must be on the machine before a JVM is started: Java 17 or later, and Spark: 4.0 to 4.3 for jobs of ours, from 3.5 for plain ones."""
 
-import importlib.metadata
 import os
 import re
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from streamproof._jvm import INSTALL, SPARK_VERSIONS, installed_spark, minor_version
 from streamproof.errors import EnvironmentProblem
 
 OLDEST_JAVA = 17
-SPARK = "4.3"
-"""What jobs of ours need: our Java classes extend classes that Spark keeps to itself and changes from version to version."""
-SPARK_OF_PLAIN_JOBS = ("3.5", "4.0", "4.1", "4.2", SPARK)
+SPARK_OF_PLAIN_JOBS = ("3.5", *SPARK_VERSIONS)
 """Where jobs that were not written for us are proved: the proof itself stands on what these have in common."""
 _JAVA_INSTALL = "Debian: apt install openjdk-17-jdk-headless. macOS: brew install openjdk@17."
-_INSTALL = f"{sys.executable} -m pip install 'pyspark=={SPARK}.*'"
 _ANSWERS_WITHIN_SECONDS = 20
 
 
@@ -73,9 +69,10 @@ def find_spark() -> str:
     version = installed_spark()
     if not is_own_spark(version):
         raise EnvironmentProblem(
-            f"PySpark {version} found; a job written with Streamproof needs {SPARK}.",
-            required=f"Plain PySpark jobs are proved on {SPARK_OF_PLAIN_JOBS[0]} to {SPARK}: streamproof prove file.py:function --input NAME=FILE",
-            remedy=_INSTALL,
+            f"PySpark {version} found; a job written with Streamproof needs {', '.join(SPARK_VERSIONS[:-1])} or {SPARK_VERSIONS[-1]}.",
+            required=f"Plain PySpark jobs are proved on {SPARK_OF_PLAIN_JOBS[0]} to {SPARK_OF_PLAIN_JOBS[-1]}: "
+            "streamproof prove file.py:function --input NAME=FILE",
+            remedy=INSTALL,
         )
     return version
 
@@ -89,32 +86,16 @@ def find_spark_of_plain_jobs() -> str:
         If it is not there, or a version that no proof runs on.
     """
     version = installed_spark()
-    if not _is_one_of(version, SPARK_OF_PLAIN_JOBS):
+    if minor_version(version) not in SPARK_OF_PLAIN_JOBS:
         raise EnvironmentProblem(
-            f"PySpark {version} found; plain PySpark jobs are proved on {', '.join(SPARK_OF_PLAIN_JOBS)}.", remedy=_INSTALL
+            f"PySpark {version} found; plain PySpark jobs are proved on {', '.join(SPARK_OF_PLAIN_JOBS)}.", remedy=INSTALL
         )
     return version
 
 
-def installed_spark() -> str:
-    """The version of the installed PySpark, whichever it is; it is imported only where no package manager knows it."""
-    try:
-        return importlib.metadata.version("pyspark")
-    except importlib.metadata.PackageNotFoundError:
-        if find_spec("pyspark") is None:
-            raise EnvironmentProblem("PySpark is not installed in this environment.", remedy=_INSTALL) from None
-    import pyspark  # of a Spark that lies on the machine: SPARK_HOME, spark-submit
-
-    return pyspark.__version__
-
-
 def is_own_spark(version: str) -> bool:
     """Whether jobs of ours run on this version."""
-    return _is_one_of(version, (SPARK,))
-
-
-def _is_one_of(version: str, known: tuple[str, ...]) -> bool:
-    return ".".join(version.split(".")[:2]) in known
+    return minor_version(version) in SPARK_VERSIONS
 
 
 def spark_jars() -> Path:

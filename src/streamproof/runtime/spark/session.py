@@ -185,10 +185,27 @@ def settings_of_query(settings: Mapping[str, str], state_stores: str = ROCKSDB) 
     return {**ours, **{key: value for key, value in settings.items() if key.startswith("spark.sql.")}}
 
 
-def weaker_state(settings: Mapping[str, str]) -> str | None:
-    """What the job's own settings make weaker about its state, in a sentence; None where they leave it as it is (R21)."""
-    if settings_of_query(settings)[STATE_FORMAT] != "1":
+def state_stores(*, real_time: bool) -> str:
+    """The class of state stores of a query on the installed Spark."""
+    return ROCKSDB if real_time or not _jvm.knows_ends_of_windows() else ROCKSDB_OF_WINDOWS
+
+
+def slower_state(*, real_time: bool) -> str | None:
+    """What the installed Spark does not let us make faster about the state of windows, in a sentence; None where it does."""
+    if real_time or _jvm.knows_ends_of_windows():
         return None
+    return (
+        f"Spark {_jvm.installed_spark()} looks at all windows in its state in each batch, also where none of them leaves: large state makes small "
+        "batches slower. From Spark 4.3 Streamproof spares it that."
+    )
+
+
+def weaker_state(settings: Mapping[str, str]) -> str | None:
+    """What the job's own settings, or the installed Spark, make weaker about its state, in a sentence; None where nothing does (R21)."""
+    if settings_of_query(settings)[STATE_FORMAT] != "1":
+        if _jvm.checks_state_files():
+            return None
+        return f"Spark {_jvm.installed_spark()} writes no checksums of the files of its state: from 4.1 a file that is torn is noticed by them."
     return (
         "State is kept in checkpoint format 1, as [spark] asks: two attempts of a task share the names of their state files, and "
         "Spark writes no checksums of them. A file that another attempt has overwritten is not noticed."

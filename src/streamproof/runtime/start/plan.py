@@ -4,11 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
-from streamproof.config import FilesSource, KafkaSource, RateSource
 from streamproof.connectors.event_time import accepted
-from streamproof.connectors.files import source as files
-from streamproof.connectors.kafka import source as kafka
-from streamproof.connectors.rate import source as rate
 from streamproof.connectors.sink import Sink
 from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
@@ -23,9 +19,10 @@ from streamproof.runtime.rows.columns import Columns
 from streamproof.runtime.rows.doors import SideDoors
 from streamproof.runtime.rows.parking import require_writable
 from streamproof.runtime.rows.tally import tallied
-from streamproof.runtime.spark.session import weaker_state
+from streamproof.runtime.spark.session import slower_state, weaker_state
 from streamproof.runtime.start.validate import Validated
 from streamproof.stream.graph import Read, build
+from streamproof.stream.identity import SPARK
 from streamproof.stream.operators.operator import EventTimeColumn
 
 if TYPE_CHECKING:
@@ -73,8 +70,10 @@ def plan(valid: Validated) -> Planned:
     doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories)
     weaker = weaker_state(query.config.spark) if query.root.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
+    slower = slower_state(real_time=query.config.trigger.real_time) if query.root.sums else None
+    notes += [Note(NoteCode.SLOWER_STATE, slower)] if slower else []
     built = build(query.root, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
-    made_by = {**_made_by_sources(query), **built.made_by}
+    made_by = {**_made_by_sources(query), **built.made_by, SPARK: spark.version}
     notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)
     identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
     given, parked = built.rows, None
@@ -106,15 +105,8 @@ def reads(query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool,
 
 def source_rows(query: BoundQuery, name: str, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> "DataFrame":
     """The accepted rows of one of a query's sources."""
-    source = query.sources[name]
-    if isinstance(source, KafkaSource):
-        rows = kafka.read(spark, name, source, stream=stream, trace=trace)
-    elif isinstance(source, RateSource):
-        rows = rate.read(spark, name, source, stream=stream)
-    else:
-        assert isinstance(source, FilesSource), "every connector has its reader"
-        rows = files.read(spark, name, source, query.config.resolve(source.path), stream=stream, trace=trace)
-    return accepted(rows, name, source, doors)
+    source = query.inputs[name]
+    return accepted(source.read(spark, stream=stream, trace=trace), name, source.config, doors)
 
 
 def event_time_of(source: "SourceConfig") -> EventTimeColumn | None:

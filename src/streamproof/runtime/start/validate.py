@@ -14,7 +14,8 @@ from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.recovery import ownership
 from streamproof.runtime.recovery.replayable import advise, of_query
-from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_OF_WINDOWS, settings_of_query
+from streamproof.runtime.recovery.spark_versions import require_not_newer
+from streamproof.runtime.spark.session import settings_of_query, state_stores
 from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.watching.events import QueryEvents
@@ -69,15 +70,16 @@ def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validate
     """
     events = QueryEvents(query.name, start.emitter)
     events.note(*guard(spark, query.config.spark))
-    stores = ROCKSDB if query.config.trigger.real_time else ROCKSDB_OF_WINDOWS
+    stores = state_stores(real_time=query.config.trigger.real_time)
     for key, value in settings_of_query(query.config.spark, stores).items():
         spark.conf.set(key, value)
     storage = _jvm.Storage(spark)
     manifests = ManifestStore(storage, query.checkpoint)
     incarnation = manifests.incarnation(query.job, query.name)
     sinks = sinks_of(query, spark, storage, incarnation, start.steps)
-    topics = ownership.require_together(query, manifests, incarnation, sinks.by_name, spark, start.accept_topics)
     logs = QueryLogs(storage, query.checkpoint, compact_interval=int(spark.conf.get(COMPACT_INTERVAL, "10") or 10))
+    events.note(*require_not_newer(manifests, logs, spark.version))
+    topics = ownership.require_together(query, manifests, incarnation, sinks.by_name, spark, start.accept_topics)
     return Validated(
         query=query,
         start=start,

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from streamproof.core.verdict import Verdict
+from streamproof.prove.artifacts.history import Handwritten
 from unit.prove.small import check, only_finding
 
 RIGHT = {"e-1": "kept", "e-1+1": "kept", "e-4": "rejected", "e-7": "filtered", "e-8": "kept", "e-9": "kept"}
@@ -12,7 +13,7 @@ RIGHT = {"e-1": "kept", "e-1+1": "kept", "e-4": "rejected", "e-7": "filtered", "
 
 
 def intending(history, fates):
-    return replace(history, queries=[replace(history.queries[0], intended=fates)])
+    return replace(history, queries=[replace(history.queries[0], handwritten=Handwritten(fates=fates))])
 
 
 def test_where_every_event_goes_as_the_model_says_nothing_is_found(once):
@@ -39,6 +40,9 @@ def test_an_event_that_only_the_clock_of_its_batch_takes_for_a_future_one_is_lef
     batches = tuple(
         replace(outcome, future=tuple(trace for trace in outcome.rejected if trace == "e-4")) for outcome in view.model.batches
     )
-    there = replace(once, queries=[replace(view, model=replace(view.model, batches=batches), intended=RIGHT | {"e-4": "kept"})])
+    there = replace(
+        once,
+        queries=[replace(view, model=replace(view.model, batches=batches), handwritten=Handwritten(fates=RIGHT | {"e-4": "kept"}))],
+    )
 
     assert check("business-rule", there).verdict is Verdict.PASS

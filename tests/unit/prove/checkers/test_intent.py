@@ -19,7 +19,9 @@ def made(history, trace, kind, **changes):
 
 
 def asking(history, asked, **changes):
-    return replace(history, queries=[replace(history.queries[0], asked=asked, **changes)])
+    return replace(
+        history, queries=[replace(history.queries[0], declared=replace(history.queries[0].declared, root=asked, **changes))]
+    )
 
 
 def rejected(history, trace, reason):
@@ -86,7 +88,7 @@ def test_what_nobody_can_read_says_so(once, kind, right, wrong):
 
 
 def test_times_that_the_file_declares_no_limit_for_may_go_on(once):
-    history = asking(made(once, "e-6", Kind.FUTURE_TIME), once.queries[0].asked, asked_time=AskedTime("ts"))
+    history = asking(made(once, "e-6", Kind.FUTURE_TIME), once.queries[0].declared.root, time=AskedTime("ts"))
 
     assert check("intent", history).verdict is Verdict.PASS
 

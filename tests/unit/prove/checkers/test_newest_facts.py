@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from streamproof.core.verdict import Verdict
-from streamproof.prove.artifacts.history import History, OutputRow
+from streamproof.prove.artifacts.history import AsTable, Bounded, History, OutputRow
 from streamproof.prove.oracle.facts import Facts
 from unit.prove.small import DEDUPLICATED, PLAIN, at, check, faultless, only_finding, rows_of, with_rows
 
@@ -27,7 +27,7 @@ ROWS: Mapping[str, Mapping[str, Any]] = {
 def history() -> History:
     """What a right table holds."""
     given = faultless(PLAIN, RECORDS)
-    view = replace(given.queries[0], facts=FACTS, rows=ROWS)
+    view = replace(given.queries[0], table=AsTable(facts=FACTS), bounded=Bounded(rows=ROWS))
     rows = [replace(row, values={**row.values, **ROWS[row.trace or ""]}) for row in rows_of(given, "rows")]
     return with_rows(History([view], given.offered), "rows", [row for row in rows if row.trace in ("e-1", "e-4", "e-5")])
 
@@ -84,7 +84,7 @@ def test_a_fact_that_the_job_has_not_given_is_found(history: History) -> None:
 
 
 def test_rows_without_traces_leave_it_unknown(history: History) -> None:
-    untraced = History([replace(history.queries[0], rows=None)], history.offered)
+    untraced = History([replace(history.queries[0], bounded=Bounded())], history.offered)
 
     assert check("newest-facts", untraced).verdict is Verdict.UNKNOWN
 
@@ -104,7 +104,7 @@ def test_a_tombstone_counts_more_than_a_row_of_its_version() -> None:
 def test_behind_a_deduplication_either_copy_may_be_there() -> None:
     given = faultless(DEDUPLICATED, [[at("e-1", 61), at("e-1+1", 61)], [at("e-2", 62, "b")]])
     rows = {name: {"account": name[:3], "version": 1, "gone": False} for name in ("e-1", "e-1+1", "e-2")}
-    view = replace(given.queries[0], facts=FACTS, rows=rows)
+    view = replace(given.queries[0], table=AsTable(facts=FACTS), bounded=Bounded(rows=rows))
     name = view.main.name
     other = [replace(row, values={**row.values, "_trace": "e-1+1"}) if row.trace == "e-1" else row for row in view.main.rows]
     history = with_rows(History([view], given.offered), name, other)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from streamproof.core.verdict import Verdict
+from streamproof.prove.artifacts.history import AsTable
 from streamproof.prove.oracle.expectation import Expectation
 from unit.prove.small import (
     CORRECTED,
@@ -91,7 +92,7 @@ def test_a_revision_that_is_missing_is_found(history):
 def test_in_a_table_only_the_last_revision_is_wanted(history):
     view = history.queries[0]
     last = [rows[0] for rows in view.windows.values()]
-    table = replace(history, queries=[replace(view, keeps_last=True)])
+    table = replace(history, queries=[replace(view, table=AsTable(keeps_last=True))])
 
     assert check("revisions", with_rows(table, "totals", last)).verdict is Verdict.PASS
     assert check("revisions", with_rows(history, "totals", last)).verdict is Verdict.FAIL

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from streamproof.core.verdict import Verdict
+from streamproof.prove.artifacts.history import Bounded
 from streamproof.prove.scenario.scenario import Expect
 from unit.prove.small import ONCE, PLAIN, at, changed, check, faultless, rows_of, with_rows
 
@@ -30,8 +31,8 @@ def test_a_value_that_is_nearly_right_is_marked_as_one_that_rounding_may_have_ma
     history = faultless(PLAIN, RECORDS)
     first, *others = rows_of(history, "rows")
     nearly = with_rows(history, "rows", [changed(first, total=first.values["total"] * 1.0001), *others])
-    wanted = {first.trace: {**history.queries[0].rows[first.trace], "n": 1}}
-    whole_too = replace(nearly, queries=[replace(nearly.queries[0], rows=wanted)])
+    wanted = {first.trace: {**history.queries[0].bounded.rows[first.trace], "n": 1}}
+    whole_too = replace(nearly, queries=[replace(nearly.queries[0], bounded=Bounded(rows=wanted))])
 
     assert [finding.rounded for finding in check("row-contents", nearly).findings] == [True]
     assert [finding.rounded for finding in check("row-contents", whole_too).findings] == [False]
@@ -58,8 +59,8 @@ def test_a_value_that_is_nearly_right_is_marked_as_one_that_rounding_may_have_ma
 def test_a_null_stays_one_and_nothing_else_becomes_one(wanted, published, verdict):
     history = faultless(PLAIN, RECORDS)
     first = rows_of(history, "rows")[0]
-    asked = {first.trace: {**history.queries[0].rows[first.trace], "more": wanted}}
-    history = replace(history, queries=[replace(history.queries[0], rows=asked)])
+    asked = {first.trace: {**history.queries[0].bounded.rows[first.trace], "more": wanted}}
+    history = replace(history, queries=[replace(history.queries[0], bounded=Bounded(rows=asked))])
 
     assert check("row-contents", with_rows(history, "rows", [changed(first, more=published)])).verdict is verdict
 
@@ -68,8 +69,8 @@ def test_a_null_stays_one_and_nothing_else_becomes_one(wanted, published, verdic
 def test_r5_a_row_of_a_json_file_has_its_columns_that_are_null(file, verdict):
     history = faultless(PLAIN, RECORDS)
     first = replace(rows_of(history, "rows")[0], file=file)
-    asked = {first.trace: {**history.queries[0].rows[first.trace], "more": None}}
-    history = replace(history, queries=[replace(history.queries[0], rows=asked)])
+    asked = {first.trace: {**history.queries[0].bounded.rows[first.trace], "more": None}}
+    history = replace(history, queries=[replace(history.queries[0], bounded=Bounded(rows=asked))])
 
     assert check("row-contents", with_rows(history, "rows", [changed(first, more=None)])).verdict is Verdict.PASS
     assert check("row-contents", with_rows(history, "rows", [first])).verdict is verdict
@@ -86,8 +87,8 @@ def test_a_late_row_with_another_value_is_found():
 def test_an_instant_in_json_is_compared_as_an_instant():
     history = faultless(PLAIN, RECORDS)
     first = rows_of(history, "rows")[0]
-    asked = {first.trace: {**history.queries[0].rows[first.trace], "ts": 61_000_000}}
-    history = replace(history, queries=[replace(history.queries[0], rows=asked)])
+    asked = {first.trace: {**history.queries[0].bounded.rows[first.trace], "ts": 61_000_000}}
+    history = replace(history, queries=[replace(history.queries[0], bounded=Bounded(rows=asked))])
 
     assert check("row-contents", with_rows(history, "rows", [changed(first, ts="1970-01-01T00:01:01Z")])).verdict is Verdict.PASS
     assert check("row-contents", with_rows(history, "rows", [changed(first, ts="1970-01-01T00:01:02Z")])).verdict is Verdict.FAIL
@@ -95,7 +96,7 @@ def test_an_instant_in_json_is_compared_as_an_instant():
 
 def test_without_a_batch_query_nothing_is_compared():
     history = faultless(PLAIN, RECORDS)
-    view = replace(history.queries[0], rows=None)
+    view = replace(history.queries[0], bounded=Bounded())
     first, *others = rows_of(history, "rows")
 
     assert (

@@ -7,6 +7,7 @@ from math import inf
 import pytest
 
 from streamproof.core.verdict import Verdict
+from streamproof.prove.artifacts.history import Bounded, Handwritten
 from streamproof.prove.checkers.window_contents import equal
 from streamproof.prove.oracle.sketches import ExactDistinct
 from streamproof.prove.scenario.scenario import Expect
@@ -52,8 +53,8 @@ def test_a_value_that_is_nearly_right_is_marked_as_one_that_rounding_may_have_ma
 
 def test_a_column_that_a_transform_has_made_of_the_aggregates_is_compared_too(once):
     view, rows = once.queries[0], rows_of(once, "totals")
-    doubled = {key: {"twice": 2.0, "window_start": key[1]} for key in view.equivalence}
-    history = replace(once, queries=[replace(view, equivalence=doubled, handwritten=None)])
+    doubled = {key: {"twice": 2.0, "window_start": key[1]} for key in view.bounded.windows}
+    history = replace(once, queries=[replace(view, bounded=replace(view.bounded, windows=doubled), handwritten=Handwritten())])
 
     right = with_rows(history, "totals", [changed(row, twice=2.0) for row in rows])
     wrong = with_rows(history, "totals", [changed(row, twice=3.0) for row in rows])
@@ -76,7 +77,11 @@ def test_sums_within_the_tolerance_are_equal(once):
 def test_lists_are_compared_as_sets_where_the_scenario_says_so(once):
     view, rows = once.queries[0], [changed(row, total=(2, 1)) for row in rows_of(once, "totals")]
     values = {key: {"total": [1, 2]} for key in view.model.emitted}
-    history = with_rows(replace(once, queries=[replace(view, equivalence=values, handwritten=None)]), "totals", rows)
+    history = with_rows(
+        replace(once, queries=[replace(view, bounded=replace(view.bounded, windows=values), handwritten=Handwritten())]),
+        "totals",
+        rows,
+    )
 
     assert check("window-contents", history).verdict is Verdict.FAIL
     assert check("window-contents", replace(history, expectations=Expect(compare={"total": "set"}))).verdict is Verdict.PASS
@@ -84,15 +89,15 @@ def test_lists_are_compared_as_sets_where_the_scenario_says_so(once):
 
 def test_a_window_that_the_hand_written_model_does_not_have_is_found(once):
     view = once.queries[0]
-    fewer = dict(list(view.handwritten.items())[1:])
+    fewer = dict(list(view.handwritten.windows.items())[1:])
 
-    finding = only_finding("window-contents", replace(once, queries=[replace(view, handwritten=fewer)]))
+    finding = only_finding("window-contents", replace(once, queries=[replace(view, handwritten=Handwritten(fewer))]))
 
     assert finding.what == "the hand-written model has no such window"
 
 
 def test_values_that_nothing_was_compared_with_are_unknown(once):
-    view = replace(once.queries[0], equivalence=None, handwritten=None)
+    view = replace(once.queries[0], bounded=Bounded(), handwritten=Handwritten())
 
     assert check("window-contents", replace(once, queries=[view])).verdict is Verdict.UNKNOWN
 
@@ -107,9 +112,11 @@ def test_a_window_with_other_events_is_found(once):
 def with_means(once, mean, steps):
     """The history of a run that published 23.281487 for the first window, where both computations give `mean`."""
     view, rows = once.queries[0], rows_of(once, "totals")
-    given = {key: {"total": mean} for key in view.equivalence}
+    given = {key: {"total": mean} for key in view.bounded.windows}
     published = [changed(row, total=mean) for row in rows]
-    history = replace(once, queries=[replace(view, equivalence=given, handwritten=given, steps=steps)])
+    history = replace(
+        once, queries=[replace(view, bounded=replace(view.bounded, windows=given, steps=steps), handwritten=Handwritten(given))]
+    )
     return with_rows(history, "totals", [changed(rows[0], total=23.281487), *published[1:]])
 
 
@@ -160,8 +167,8 @@ def test_what_cannot_be_compared_is_compared_where_the_scenario_says_so():
 
 def test_the_end_of_a_window_is_compared_too(once):
     view = once.queries[0]
-    expected = {key: {**row, "window_end": view.model.emitted[key].end_us} for key, row in view.equivalence.items()}
-    history = replace(once, queries=[replace(view, equivalence=expected, handwritten=None)])
+    expected = {key: {**row, "window_end": view.model.emitted[key].end_us} for key, row in view.bounded.windows.items()}
+    history = replace(once, queries=[replace(view, bounded=replace(view.bounded, windows=expected), handwritten=Handwritten())])
     assert check("window-contents", history).verdict is Verdict.PASS
 
     rows = rows_of(history, "totals")
@@ -175,8 +182,8 @@ def test_the_end_of_a_window_is_compared_too(once):
 @pytest.mark.parametrize(("off", "verdict"), [(0.0, Verdict.PASS), (0.05, Verdict.PASS), (0.2, Verdict.FAIL)])
 def test_r23_a_sketch_beyond_its_stated_error_is_found(once, off, verdict):
     view, rows = once.queries[0], rows_of(once, "totals")
-    stated = {key: {**values, "total": ExactDistinct(200, 0.1)} for key, values in view.equivalence.items()}
-    history = replace(once, queries=[replace(view, equivalence=stated, handwritten=None)])
+    stated = {key: {**values, "total": ExactDistinct(200, 0.1)} for key, values in view.bounded.windows.items()}
+    history = replace(once, queries=[replace(view, bounded=replace(view.bounded, windows=stated), handwritten=Handwritten())])
 
     found = check("window-contents", with_rows(history, "totals", [changed(row, total=round(200 * (1 + off))) for row in rows]))
 
@@ -186,9 +193,11 @@ def test_r23_a_sketch_beyond_its_stated_error_is_found(once, off, verdict):
 
 def test_r23_a_hand_written_answer_must_be_within_the_stated_error_too(once):
     view, rows = once.queries[0], rows_of(once, "totals")
-    stated = {key: {**values, "total": ExactDistinct(200, 0.1)} for key, values in view.equivalence.items()}
-    by_hand = {key: {**values, "total": 300} for key, values in view.equivalence.items()}
-    history = replace(once, queries=[replace(view, equivalence=stated, handwritten=by_hand)])
+    stated = {key: {**values, "total": ExactDistinct(200, 0.1)} for key, values in view.bounded.windows.items()}
+    by_hand = {key: {**values, "total": 300} for key, values in view.bounded.windows.items()}
+    history = replace(
+        once, queries=[replace(view, bounded=replace(view.bounded, windows=stated), handwritten=Handwritten(by_hand))]
+    )
 
     found = check("window-contents", with_rows(history, "totals", [changed(row, total=200) for row in rows]))
 

@@ -196,7 +196,7 @@ def test_parquet_has_types_of_its_own_and_comes_as_json(tmp_path):
 
     found = declared(tmp_path / "clicks.parquet", "id string, at timestamp")
 
-    assert (found.format, found.schema, found.whole_lines) == ("json", "id string, at timestamp", True)
+    assert (found.format, found.schema, found.written.whole_lines) == ("json", "id string, at timestamp", True)
     assert found.records[0].values["at"] == AT
     assert json.loads(found.records[0].raw) == {"id": "a", "at": "2026-03-01T09:00:00Z"}
 

@@ -15,13 +15,15 @@ from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.perturb import UNPERTURBED, Perturbation, SampleEvent, perturb
 from streamproof.prove.scenario.sample import Sample
 from streamproof.prove.scenario.sample_records import Record
+from streamproof.prove.scenario.sample_time import TimeColumn
 
 START_US = 1_767_603_600_000_000
 
 
 def sample_of(records: list[Record], format_: str = "json", time_column: str | None = "ts") -> Sample:
     columns = {"id": "long", "ts": "long"}
-    return Sample("trades", Path("trades.json"), format_, "id long, ts long", records, time_column, "id", columns, "microseconds")
+    time = TimeColumn(time_column, "microseconds") if time_column is not None else None
+    return Sample("trades", Path("trades.json"), format_, "id long, ts long", records, time, "id", columns)
 
 
 def trades(seconds: list[float | None], format_: str = "json") -> Sample:
@@ -176,7 +178,7 @@ def test_a_burst_holds_every_second_record_back():
 
 
 def test_without_event_time_the_places_are_the_clock():
-    events = perturb(replace(HOUR, time_column=None), Perturbation(), 7)
+    events = perturb(replace(HOUR, time=None), Perturbation(), 7)
 
     assert {"late", "delayed", "duplicate", "malformed"} <= set(kinds(events))
     moved = [abs(place - int(event.trace[-6:])) for place, event in enumerate(originals(events)) if event.kind == "delayed"]

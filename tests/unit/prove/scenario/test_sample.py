@@ -13,6 +13,7 @@ import pytest
 from streamproof.config.columns import columns_of
 from streamproof.errors import MissingExtra, ScenarioError
 from streamproof.prove.scenario.sample import read_sample
+from streamproof.prove.scenario.sample_time import TimeColumn
 
 TRADES = """\
 {"id": "t1", "amount": 2, "ts": "2026-01-05T09:00:00Z", "address": {"city": "Ulm"}, "tags": ["a"]}
@@ -59,7 +60,7 @@ def test_json_is_inferred_as_spark_would(sample):
     assert read.schema == (
         "id string, amount double, ts string, address struct<city: string, zip: long>, tags array<string>, ok boolean"
     )
-    assert (read.name, read.format, read.time_column, read.time_unit, read.id_column) == ("trades", "json", "ts", None, "id")
+    assert (read.name, read.format, read.time, read.id_column) == ("trades", "json", TimeColumn("ts", None), "id")
     assert read.records[1].raw == TRADES.splitlines()[1].encode()
     assert read.records[0].values == {
         "id": "t1",
@@ -129,7 +130,7 @@ def test_types_of_csv(sample, fields, type_, read):
 
     assert found.columns == {"n": "long", "v": type_}
     assert [record.values["v"] for record in found.records] == read
-    assert found.header == b"n,v"
+    assert found.written.header == b"n,v"
     assert found.records[0].raw == f"0,{fields[0]}".encode()
 
 

@@ -20,7 +20,7 @@ public final class BatchRows {
   }
 
   /** Computes the rows, once, and writes them to a directory that is not there yet, see {@link RowsWriter}. */
-  public void write(String format, String directory, Map<String, String> options) {
+  public void write(String format, String directory, Map<String, String> options) throws InterruptedException {
     SparkSession session = (SparkSession) rows.sparkSession();
     QueryExecution query = query();
     try (Execution execution = new Execution(query.executedPlan());

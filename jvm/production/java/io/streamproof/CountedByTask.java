@@ -2,10 +2,7 @@ package io.streamproof;
 
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Properties;
-import org.apache.spark.rdd.RDD;
 import org.apache.spark.scheduler.AccumulableInfo;
-import org.apache.spark.scheduler.TaskInfo;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 import org.apache.spark.util.AccumulatorContext;
 import org.apache.spark.util.AccumulatorV2;
@@ -16,7 +13,7 @@ import scala.Option;
  *
  * <p>Spark adds up what every finished attempt of a task has counted: a map stage that runs again, since an executor or a file of its shuffle
  * was lost, counts its records again. Until it is closed this one stands in the metric's place in Spark's register, where the scheduler looks
- * for whom an update is. A listener would be told of tasks too, but later, and it can miss some.
+ * for whom an update is.
  */
 final class CountedByTask extends ToldOfTasks implements AutoCloseable {
   private final AccumulatorV2<Object, Object> metric;
@@ -30,9 +27,8 @@ final class CountedByTask extends ToldOfTasks implements AutoCloseable {
 
   /** An attempt takes the place of an earlier one of the same task. */
   @Override
-  public synchronized void mergeLastAttempt(
-      AccumulatorV2<?, ?> update, RDD<?> rdd, TaskInfo task, int stage, int stageAttempt, Properties properties) {
-    counts.put(new Task(rdd.id(), task.partitionId()), (Long) update.value());
+  synchronized void told(int rdd, int partition, long count) {
+    counts.put(new Task(rdd, partition), count);
   }
 
   synchronized long count() {
@@ -43,6 +39,7 @@ final class CountedByTask extends ToldOfTasks implements AutoCloseable {
   @Override
   public void close() {
     register(metric);
+    super.close();
   }
 
   private static void register(AccumulatorV2<?, ?> accumulator) {
@@ -54,6 +51,7 @@ final class CountedByTask extends ToldOfTasks implements AutoCloseable {
 
   @Override
   public void merge(AccumulatorV2<Object, Object> update) {
+    super.merge(update);
     metric.merge(update);
   }
 

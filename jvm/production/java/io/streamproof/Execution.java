@@ -26,8 +26,13 @@ final class Execution implements AutoCloseable {
   }
 
   /** Sums by name: {@code input} and {@code duplicate}; and {@code door:NAME}, how often each door occurs. */
-  Map<String, Long> sums() {
+  Map<String, Long> sums() throws InterruptedException {
     Map<String, Long> found = new TreeMap<>(doors);
+    for (List<CountedByTask> metrics : counted.values()) {
+      for (CountedByTask metric : metrics) {
+        metric.settle();
+      }
+    }
     counted.forEach((name, metrics) -> found.put(name, metrics.stream().mapToLong(CountedByTask::count).sum()));
     return found;
   }

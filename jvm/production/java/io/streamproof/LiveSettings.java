@@ -42,10 +42,14 @@ public final class LiveSettings {
     };
   }
 
-  /** By the configuration, which knows the older names of a setting, too. */
+  /** By the configuration, which knows the older names of a setting, too. One that this Spark does not know does nothing. */
   private static String changed(SQLConf conf, String key) {
+    ConfigEntry<?> known = ConfigEntry.findEntry(key);
+    if (known == null) {
+      return null;
+    }
     String value = conf.getConfString(key);
-    boolean changed = conf.contains(key) || !value.equals(ConfigEntry.findEntry(key).defaultValueString());
+    boolean changed = conf.contains(key) || !value.equals(known.defaultValueString());
     return changed ? value : null;
   }
 }

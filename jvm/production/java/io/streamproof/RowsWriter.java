@@ -1,7 +1,12 @@
 package io.streamproof;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.apache.spark.internal.io.FileCommitProtocol;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -39,7 +44,8 @@ public final class RowsWriter {
   static void write(SparkSession session, QueryExecution query, String format, String directory, Map<String, String> options) {
     scala.collection.immutable.Map<String, String> given = Map$.MODULE$.from(CollectionConverters.asScala(options));
     String committer = session.sessionState().conf().fileCommitProtocolClass();
-    FileFormatWriter.write(
+    call(
+        "write",
         session,
         query.executedPlan(),
         writer(format),
@@ -50,8 +56,29 @@ public final class RowsWriter {
         Option.empty(),
         none(),
         given,
-        0,
-        FileFormatWriter.write$default$12());
+        0);
+  }
+
+  /** Calls Spark's writer, by its name: some patches of 4.0, 4.1 and 4.2 have one more parameter than the others, which has a default. */
+  private static Object call(String name, Object... arguments) {
+    Method found = Stream.of(FileFormatWriter.class.getMethods()).filter(method -> method.getName().equals(name)).findFirst().get();
+    List<Object> given = new ArrayList<>(List.of(arguments));
+    for (int number = given.size() + 1; number <= found.getParameterCount(); number++) {
+      given.add(call(name + "$default$" + number));
+    }
+    try {
+      return found.invoke(null, given.toArray());
+    } catch (IllegalAccessException | IllegalArgumentException unknown) {
+      throw new IllegalStateException("streamproof: this Spark has another " + found, unknown);
+    } catch (InvocationTargetException failed) {
+      throw RowsWriter.<RuntimeException>as(failed.getCause());
+    }
+  }
+
+  /** Scala throws what it does not declare. */
+  @SuppressWarnings("unchecked")
+  private static <T extends Throwable> T as(Throwable problem) throws T {
+    throw (T) problem;
   }
 
   private static FileFormat writer(String format) {

@@ -10,8 +10,11 @@ import org.apache.avro.mapred.FsInput;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.orc.TypeDescription;
+import org.apache.parquet.HadoopReadOptions;
+import org.apache.parquet.ParquetReadOptions;
 import org.apache.parquet.format.converter.ParquetMetadataConverter;
 import org.apache.parquet.hadoop.Footer;
+import org.apache.parquet.hadoop.ParquetFileReader;
 import org.apache.parquet.hadoop.util.HadoopInputFile;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.avro.AvroFileFormat;
@@ -22,7 +25,6 @@ import org.apache.spark.sql.execution.datasources.PartitionedFile;
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat;
 import org.apache.spark.sql.execution.datasources.orc.OrcUtils;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
-import org.apache.spark.sql.execution.datasources.parquet.ParquetFooterReader;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetToSparkSchemaConverter;
 import org.apache.spark.sql.sources.Filter;
 import org.apache.spark.sql.types.DataType;
@@ -88,11 +90,12 @@ final class WatchedFiles {
   }
 
   private static DataType ofParquet(Path file, Configuration configuration) throws IOException {
-    Footer footer =
-        new Footer(
-            file,
-            ParquetFooterReader.readFooter(HadoopInputFile.fromPath(file, configuration), ParquetMetadataConverter.SKIP_ROW_GROUPS));
-    return ParquetFileFormat.readSchemaFromFooter(footer, new ParquetToSparkSchemaConverter(configuration));
+    ParquetReadOptions columnsAlone =
+        HadoopReadOptions.builder(configuration, file).withMetadataFilter(ParquetMetadataConverter.SKIP_ROW_GROUPS).build();
+    try (ParquetFileReader reader = ParquetFileReader.open(HadoopInputFile.fromPath(file, configuration), columnsAlone)) {
+      Footer footer = new Footer(file, reader.getFooter());
+      return ParquetFileFormat.readSchemaFromFooter(footer, new ParquetToSparkSchemaConverter(configuration));
+    }
   }
 
   /** Spark knows no nanoseconds; a job reads them as whole numbers. */
@@ -103,7 +106,7 @@ final class WatchedFiles {
   }
 
   private static DataType ofOrc(Path file, Configuration configuration) {
-    Option<TypeDescription> found = OrcUtils.readSchema(file, configuration, false, false);
+    Option<TypeDescription> found = OrcColumns.of(file, configuration);
     return found.isDefined() ? OrcUtils.toCatalystSchema(found.get()) : new StructType();
   }
 

@@ -204,7 +204,7 @@ class PysparkPreparation(Preparation):
 def _disturbance(sample: Sample) -> Perturbation:
     """As a sample is disturbed by default; of one with broken lines as large a share is cut."""
     usual = Perturbation()
-    return replace(usual, malformed=0 if sample.whole_lines else max(usual.malformed, sample.broken_share))
+    return replace(usual, malformed=0 if sample.written.whole_lines else max(usual.malformed, sample.broken_share))
 
 
 def _require_inputs_of(wanted: Wanted) -> None:

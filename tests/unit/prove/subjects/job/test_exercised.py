@@ -10,6 +10,7 @@ import streamproof as sp
 from streamproof.config.sources import EventTime
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
+from streamproof.prove.artifacts.history import AsTable, Bounded
 from streamproof.prove.assembling import verdict_of
 from streamproof.prove.oracle.facts import Facts
 from streamproof.prove.subjects.job.exercised import Code, exercises, is_allowed, not_exercised, require_known
@@ -95,7 +96,7 @@ def test_what_a_job_cannot_do_is_not_asked_for():
 def test_a_table_of_facts_must_have_seen_an_older_one_behind_a_newer(versions, found):
     rows = {f"e-{number}": {"account": "a", "version": version} for number, version in enumerate(versions, 1)}
     history = faultless(PLAIN, [[at("e-1", 61)], [at("e-2", 62)]])
-    view = replace(history.queries[0], facts=Facts(("account",), "version"), rows=rows)
+    view = replace(history.queries[0], table=AsTable(facts=Facts(("account",), "version")), bounded=Bounded(rows=rows))
     asked = exercises(Outputs(rows=trades()), {"trades": None}, ["rows"])
 
     assert missing(replace(history, queries=[view]), asked) == found

@@ -10,6 +10,7 @@ from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.perturb import SampleEvent
 from streamproof.prove.scenario.sample import Sample
 from streamproof.prove.scenario.sample_records import Record
+from streamproof.prove.scenario.sample_time import TimeColumn
 from streamproof.prove.subjects.pyspark.before_state import Reached
 from streamproof.prove.subjects.pyspark.events import Offered
 from streamproof.prove.subjects.pyspark.expected import Expected
@@ -27,7 +28,9 @@ JOIN = Operator("join", sides=(True, True))
 def offered(kinds):
     """One event a second from 0 on, one in each file, of the kinds given."""
     records = [Record(None, {"at": (START_US + second * SECOND) // 1_000}) for second in range(len(kinds))]
-    sample = Sample("clicks", Path("x.json"), "json", "at bigint", records, "at", None, {"at": "bigint"}, "milliseconds")
+    sample = Sample(
+        "clicks", Path("x.json"), "json", "at bigint", records, TimeColumn("at", "milliseconds"), None, {"at": "bigint"}
+    )
     return {
         "clicks": Offered(
             sample,

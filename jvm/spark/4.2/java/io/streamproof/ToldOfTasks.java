@@ -18,9 +18,22 @@ import scala.reflect.ClassTag;
  * zero out; all that is below is what a class has to have for it, and nobody calls it.
  */
 abstract class ToldOfTasks extends AccumulatorV2<Object, Object> implements LastAttemptAccumulator<Object, Object, Object> {
+  /** What a task has counted; the same task can be told again. */
+  abstract void told(int rdd, int partition, long count);
+
   @Override
-  public abstract void mergeLastAttempt(
-      AccumulatorV2<?, ?> update, RDD<?> rdd, TaskInfo task, int stage, int stageAttempt, Properties properties);
+  public void mergeLastAttempt(
+      AccumulatorV2<?, ?> update, RDD<?> rdd, TaskInfo task, int stage, int stageAttempt, Properties properties) {
+    told(rdd.id(), task.partitionId(), (Long) update.value());
+  }
+
+  @Override
+  public void merge(AccumulatorV2<Object, Object> update) {}
+
+  /** Waits until the tasks of all updates are known: here they are. */
+  void settle() {}
+
+  public void close() {}
 
   @Override
   public boolean accumulatorStoresUserData() {

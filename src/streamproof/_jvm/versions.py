@@ -1,0 +1,54 @@
+"""The versions of Spark that there is a jar of ours for, and the one that is installed."""
+
+import importlib.metadata
+import sys
+from importlib.util import find_spec
+
+from streamproof.errors import EnvironmentProblem
+
+SPARK_VERSIONS = ("4.0", "4.1", "4.2", "4.3")
+"""Those that jobs of ours run on, from the oldest: our classes extend what Spark keeps to itself, so that each has a jar."""
+FIRST_WITH_ENDS_OF_WINDOWS = "4.3"
+"""From here on state stores can be told the earliest end of their windows."""
+FIRST_TO_CHECK_STATE_FILES = "4.1"
+"""From here on Spark writes checksums of the files of its state."""
+FIRST_IN_REAL_TIME = "4.3"
+"""From here on the real-time trigger is taken: before 4.2 PySpark has none, and on 4.2 nobody has tried ours."""
+INSTALL = f"{sys.executable} -m pip install 'pyspark=={SPARK_VERSIONS[-1]}.*'"
+
+
+def installed_spark() -> str:
+    """The version of the installed PySpark, whichever it is; it is imported only where no package manager knows it."""
+    try:
+        return importlib.metadata.version("pyspark")
+    except importlib.metadata.PackageNotFoundError:
+        if find_spec("pyspark") is None:
+            raise EnvironmentProblem("PySpark is not installed in this environment.", remedy=INSTALL) from None
+    import pyspark  # of a Spark that lies on the machine: SPARK_HOME, spark-submit
+
+    return pyspark.__version__
+
+
+def minor_version(version: str) -> str:
+    """4.1 of 4.1.4."""
+    return ".".join(version.split(".")[:2])
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """(4, 1) of 4.1.4: minor versions in their order."""
+    return tuple(map(int, minor_version(version).split(".")))
+
+
+def knows_ends_of_windows(version: str = "") -> bool:
+    """Whether a Spark takes our state stores of windows; without a version the installed one."""
+    return numbers(version or installed_spark()) >= numbers(FIRST_WITH_ENDS_OF_WINDOWS)
+
+
+def knows_real_time() -> bool:
+    """Whether the real-time trigger is taken on the installed Spark."""
+    return numbers(installed_spark()) >= numbers(FIRST_IN_REAL_TIME)
+
+
+def checks_state_files() -> bool:
+    """Whether the installed Spark notices a torn file of its state by a checksum."""
+    return numbers(installed_spark()) >= numbers(FIRST_TO_CHECK_STATE_FILES)

@@ -1,0 +1,78 @@
+"""A checkpoint goes on under a newer Spark, which is said, and is refused under an older one (R25). No Spark is started."""
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from streamproof.errors import WrongCheckpoint
+from streamproof.runtime.journal.logs import QueryLogs
+from streamproof.runtime.recovery.spark_versions import require_not_newer
+from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_OF_WINDOWS, STATE_STORES
+from streamproof.stream.identity import SPARK, differences
+from unit.runtime.disk import Disk
+
+OFFSETS = 'v1\n{"batchWatermarkMs":0,"batchTimestampMs":0,"conf":%s}\n{"logOffset":0}'
+
+
+def made_by(version: str | None, batch: int = 6) -> Any:
+    """The manifests of a checkpoint whose newest batch ran on a version of Spark; on one of before it was written down; or that has none."""
+    parts = {} if version is None else {SPARK: version}
+    return SimpleNamespace(checkpoint="/check", newest_first=lambda: iter([SimpleNamespace(batch=batch, made_by=parts)]))
+
+
+NONE: Any = SimpleNamespace(checkpoint="/check", newest_first=lambda: iter(()))
+
+
+def logs(store: str | None = None) -> QueryLogs:
+    """Spark's logs, the newest offset log with this class of state stores."""
+    disk = Disk()
+    if store is not None:
+        disk["/check/offsets/0"] = OFFSETS % "{}"
+        disk["/check/offsets/1"] = OFFSETS % json.dumps({STATE_STORES: store})
+    return QueryLogs(disk, "/check")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("before", "now"), [("4.0.5", "4.3.0"), ("4.1.4", "4.2.1"), ("4.2.1", "4.3.0")])
+def test_r25_a_newer_spark_goes_on_and_says_that_there_is_no_way_back(before, now):
+    (note,) = require_not_newer(made_by(before), logs(), now)
+
+    assert note.code == "newer-spark"
+    assert note == (
+        f"Spark {before} wrote /check up to batch 6; Spark {now} goes on there. "
+        f"After its first batch the checkpoint is not read by Spark {before[:3]} any more."
+    )
+
+
+@pytest.mark.parametrize(("before", "now"), [("4.3.0", "4.2.1"), ("4.3.0", "4.0.5"), ("4.10.0", "4.3.0")])
+def test_r25_an_older_spark_is_refused_with_the_one_that_fits(before, now):
+    with pytest.raises(WrongCheckpoint) as refused:
+        require_not_newer(made_by(before), logs(), now)
+
+    assert refused.value.message == f"Spark {before} wrote the checkpoint /check (batch 6); this is Spark {now}."
+    assert f"pip install 'pyspark=={before.rpartition('.')[0]}.*'" in refused.value.remedy
+
+
+@pytest.mark.parametrize(("before", "now"), [("4.2.1", "4.2.0"), ("4.2.0", "4.2.1"), (None, "4.2.1")])
+def test_r25_patch_versions_are_alike_and_of_a_checkpoint_that_does_not_say_it_nothing_is_known(before, now):
+    assert require_not_newer(made_by(before), logs(ROCKSDB), now) == []
+
+
+@pytest.mark.parametrize("manifests", [NONE, made_by(None)], ids=["before the first manifest", "of before"])
+def test_r25_a_state_store_that_an_older_spark_does_not_take_tells_it_too(manifests):
+    with pytest.raises(WrongCheckpoint, match=r"Spark 4\.3 or later wrote the checkpoint /check; this is Spark 4\.2\.1"):
+        require_not_newer(manifests, logs(ROCKSDB_OF_WINDOWS), "4.2.1")
+    assert require_not_newer(manifests, logs(ROCKSDB_OF_WINDOWS), "4.3.0") == []
+
+
+def test_a_torn_offset_log_is_left_to_recovery():
+    torn = logs(ROCKSDB_OF_WINDOWS)
+    torn.storage["/check/offsets/1"] = "v1\n{"  # type: ignore[index]
+
+    assert require_not_newer(NONE, torn, "4.2.1") == []
+
+
+def test_r25_another_spark_is_not_another_job():
+    assert differences({"window": "a", SPARK: "4.2.1"}, {"window": "a", SPARK: "4.3.0"}) == {}
+    assert differences({"window": "a"}, {"window": "a", SPARK: "4.3.0"}) == {}
