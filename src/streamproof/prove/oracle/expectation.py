@@ -150,7 +150,7 @@ class Expectation:
     def survivors(self) -> tuple[str, ...]:
         """Traces in emitted rows: what the batch query and the hand-written model are given."""
         if self.query.grouped is None:
-            return tuple(trace for outcome in self.batches for trace in outcome.kept)
+            return tuple(trace for outcome in self.batches for trace in outcome.out.records)
         return tuple(trace for contents in self.emitted.values() for trace in contents.traces)
 
     @cached_property

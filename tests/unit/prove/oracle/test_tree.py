@@ -1,6 +1,7 @@
 """The walk over the tree of twins, with an operator of the test's own: a join, which has two inputs, two side outputs, and a watermark of its own."""
 
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, ClassVar
 
 import pytest
@@ -12,6 +13,7 @@ from streamproof.prove.oracle.operators import leaf, twin_of
 from streamproof.prove.oracle.operators.twin import Arriving, Held, State, Step, Twin
 from streamproof.prove.oracle.query import Clock, Node, Query, query_asked, twins_of
 from streamproof.prove.oracle.rows import LATE, Row
+from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.oracle.windows import PlainTumbling
 
 SECOND = 1_000_000
@@ -58,11 +60,14 @@ class Sides(State):
                         joined.append(self._joined(*((row, other) if side == 0 else (other, row))))
                         self.matched |= {id(row), id(other)}
                 self.rows[side].append(row)
+        over_all = []
         for side, arriving in enumerate(coming):
             over = [row for row in self.rows[side] if row.time_us + WITHIN <= arriving.watermark_us]
             self.rows[side] = [row for row in self.rows[side] if row not in over]
+            over_all += over
             sides[UNMATCHED[side]] = [row for row in over if id(row) not in self.matched]
-        return Step(joined, sides)
+        left = [trace for row in over_all if id(row) in self.matched for trace in row.traces]
+        return Step(joined, sides, left=left)
 
     def held(self) -> Held:
         return Held(waiting=[trace for rows in self.rows.values() for row in rows for trace in row.traces])
@@ -112,7 +117,16 @@ def test_side_outputs_have_a_kind_and_a_name():
     assert model.batches[2].left_by("unmatched") == ("l2",)
     assert model.fates["l2"] == ("unmatched", 0)
     assert model.fates["r3"] == ("open_state", 2), "it can still meet one"
-    assert model.account.open_state == 4
+
+
+def test_each_record_of_a_join_is_in_one_place_however_many_rows_it_is_in():
+    model = of(joined())
+
+    assert model.places["emitted"] == Vector.of(["l1", "r1"]), "l3 and r4 are in a row, and still in state"
+    assert model.places["open_state"] == Vector.of(["l3", "r2", "r3", "r4"])
+    unmatched = Vector.of(trace for outcome in model.batches for trace in outcome.left_by("unmatched"))
+    parts = [model.places["emitted"], model.places["open_state"], unmatched]
+    assert reduce(Vector.plus, parts) == model.places["input"]
 
 
 def test_what_stands_behind_goes_by_the_watermark_that_leaves_it_and_decides_no_more_what_is_late():

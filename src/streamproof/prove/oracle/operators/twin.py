@@ -61,18 +61,26 @@ class Step:
     expanded
         Where a row can lie in several windows, the traces of each for every further one.
     new
-        How many (record, window) pairs no row had before; None where each row that goes on is one.
+        How many (record, window) pairs no row had before; None where that is said by `left`.
+    left
+        The records that are in a row and have left the state; None where they are those of the rows that go on.
     """
 
     rows: Sequence[Row] = ()
     sides: Mapping[Side, Sequence[Row]] = field(default_factory=dict)
     expanded: Sequence[str] = ()
     new: int | None = None
+    left: Sequence[str] | None = None
+
+    @property
+    def records(self) -> Sequence[str]:
+        """The records that are in a row and have left the state."""
+        return [trace for row in self.rows for trace in row.traces] if self.left is None else self.left
 
     @property
     def emitted(self) -> int:
         """How many records (or pairs) have come out by this batch."""
-        return len(self.rows) if self.new is None else self.new
+        return len(self.records) if self.new is None else self.new
 
 
 @dataclass(frozen=True)
