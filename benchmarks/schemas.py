@@ -20,7 +20,7 @@ from benchmarks.services import PAIRS, SCHEMA, Bench
 from streamproof import _jvm
 from streamproof.config import KafkaSource, RegistryConfig
 from streamproof.connectors.event_time import accepted
-from streamproof.connectors.kafka.source import read
+from streamproof.connectors.kafka.reading import read
 from streamproof.connectors.registry.client import RegisteredSchema, Registry
 from streamproof.core.ids import new_id, short
 from streamproof.lab import KafkaCluster, Postgres

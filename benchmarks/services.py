@@ -31,11 +31,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamproof.config import load
+from streamproof.connectors.kafka.jars import SPARK_KAFKA
 from streamproof.core.clock import monotonic_seconds, now_utc
 from streamproof.core.ids import new_id, short
 from streamproof.lab import KafkaCluster, Postgres
 from streamproof.runtime.binding.bind import bind
-from streamproof.runtime.spark.connector_jars import KAFKA, jars_of
+from streamproof.runtime.spark.connector_jars import jars_of
 from streamproof.runtime.spark.session import STREAMING, start_session
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.query import start_query
@@ -68,7 +69,7 @@ class Bench:
 
     def __init__(self, folder: Path, postgres: Postgres, kafka: KafkaCluster) -> None:
         self.folder, self.postgres, self.kafka = folder, postgres, kafka
-        jars = [*jars_of(KAFKA), *jars_of("postgres-jdbc")]
+        jars = [*jars_of(SPARK_KAFKA.bundle), *jars_of("postgres-jdbc")]
         settings = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2", "spark.driver.memory": "3g", **STREAMING}
         self.spark: SparkSession = start_session("benchmark", settings, jars=jars)
         self.first: list[float] = []
@@ -312,7 +313,7 @@ def source(bench: Bench) -> None:
     from streamproof import _jvm
     from streamproof.config import KafkaSource
     from streamproof.connectors.event_time import accepted
-    from streamproof.connectors.kafka.source import read
+    from streamproof.connectors.kafka.reading import read
     from streamproof.runtime.rows.doors import SideDoors
 
     events, topic = 1_000_000, bench.topic()

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from streamproof.connectors.kafka.jars import SPARK_KAFKA
 from streamproof.prove.process import apart
-from streamproof.runtime.spark.connector_jars import KAFKA, jars_of
+from streamproof.runtime.spark.connector_jars import jars_of
 
 pytest_plugins = ("side_by_side.plugin",)
 
@@ -32,4 +33,4 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def connectors(request: pytest.FixtureRequest) -> Sequence[str]:
     """The jars that the session has beside our own: a JVM takes none up once it runs."""
     with_services = any(item.get_closest_marker("service") for item in request.session.items)
-    return jars_of(KAFKA) if with_services else ()
+    return jars_of(SPARK_KAFKA.bundle) if with_services else ()

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from streamproof.config.sources import SOURCES
+
 SOURCE = Path(__file__).parents[2] / "src" / "streamproof"
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if "templates" not in path.relative_to(SOURCE).parts)
 LONGEST = 400
@@ -170,6 +172,42 @@ def test_nobody_asks_which_kind_of_operator_a_node_has(path):
     kinds = {name for name in named if name.startswith("streamproof.stream.operators")}
 
     assert not {name for name in kinds if not any(name == known or name.startswith(f"{known}.") for known in OF_EVERY_OPERATOR)}
+
+
+ANSWERS_FOR_SOURCES = ("config/", "connectors/", "prove/sources/")
+"""Where each kind of source has its own room. In `prove/sources/` it says how a proof writes its events."""
+
+
+def _of_one_kind_of_source(path: Path) -> set[str]:
+    """The names by which a module knows one kind of source. Those that are there for their types alone ask nothing."""
+    kinds = {table.__name__ for table in SOURCES.values()}
+    return {
+        name
+        for name, _ in imports(path)
+        if name.rpartition(".")[2] in kinds
+        or re.match(r"streamproof\.connectors\.(?:files|kafka|rate)\.(?:source|reading|lag)\b", name)
+    }
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nobody_asks_which_kind_a_source_is_of(path):
+    if not name_of(path).startswith(ANSWERS_FOR_SOURCES):
+        assert not _of_one_kind_of_source(path)
+
+
+def test_who_asks_for_the_kind_of_a_source_is_found(tmp_path):
+    for number, line in enumerate(
+        (
+            "from streamproof.config import KafkaSource",
+            "from streamproof.config.sources import FilesSource",
+            "from streamproof.connectors.kafka import reading",
+            "from streamproof.connectors.files.source import FolderSource",
+        )
+    ):
+        asking = tmp_path / f"asking_{number}.py"
+        asking.write_text(f"def asks():\n    {line}\n")
+
+        assert _of_one_kind_of_source(asking)
 
 
 OF_EVERY_TWIN = {f"streamproof.prove.oracle.operators.{name}" for name in ("twin", "leaf", "twin_of")}

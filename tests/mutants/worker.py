@@ -9,14 +9,15 @@ from pathlib import Path
 
 from mutants.catalogue import Selection, catalogue
 from mutants.proving import prove_here, proved
+from streamproof.connectors.kafka.jars import SPARK_KAFKA
 from streamproof.prove.process.engine import Engine
-from streamproof.runtime.spark.connector_jars import KAFKA, jars_of
+from streamproof.runtime.spark.connector_jars import jars_of
 
 
 def main(answers: int, scratch: str, *, on_services: bool) -> None:
     """Reads lines of JSON from standard input: a mutant's name, or a selection for the sound product."""
     mutants = {mutant.name: mutant for mutant in catalogue()}
-    Engine("mutants", {}, jars=jars_of(KAFKA) if on_services else ())
+    Engine("mutants", {}, jars=jars_of(SPARK_KAFKA.bundle) if on_services else ())
     with os.fdopen(answers, "w") as out:
         for line in sys.stdin:
             asked = json.loads(line)

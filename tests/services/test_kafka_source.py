@@ -14,12 +14,14 @@ from full_tables import full
 from services.topics import deleted, made, made_late, received, sent
 from spark.small_job import KEPT, Binding, SmallJob, assert_readable, dies, event
 from streamproof.config import KafkaSource, load
-from streamproof.connectors.kafka.source import read, require
+from streamproof.connectors.kafka.reading import read, require
+from streamproof.connectors.lag import Lag
+from streamproof.connectors.sources import sources_of
 from streamproof.errors import ConfigurationError, DataError, WrongCheckpoint
 from streamproof.lab import KafkaCluster
 from streamproof.replay.bounded.run import run_bounded
 from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, RunEvent
-from streamproof.runtime.watching.lag import Lag, lag_of
+from streamproof.runtime.watching.lag import lag_of
 
 pytestmark = pytest.mark.service
 
@@ -165,7 +167,7 @@ def test_the_lag_of_each_partition_is_said(job, send, topic):
 
     send(topic, [event("c", 2)], partition=0)
     manifest = small.manifest(0)
-    sources = {"events": load(small.folder).source["events"]}
+    sources = sources_of(load(small.folder)).values()
     (first, second) = lag_of(small.spark, sources, [manifest], [])
     assert (first.position, first.end, first.lag, second.lag) == (0, 1, 1, 0)
 
@@ -225,7 +227,7 @@ def test_the_lag_counts_what_is_there(job, send, topic, kafka):
     admin.delete_records([TopicPartition(topic, 0, 2)])[TopicPartition(topic, 0)].result(20)
     early = job(start="earliest")
     early.run()
-    read = {"events": load(early.folder).source["events"]}
+    read = sources_of(load(early.folder)).values()
     send(topic, [event("c1", 2), event("c2", 2), event("c3", 2)])
     admin.delete_records([TopicPartition(topic, 0, 5)])[TopicPartition(topic, 0)].result(20)
     assert [each.lag for each in lag_of(early.spark, read, [], [])] == [1, 0]
@@ -238,7 +240,7 @@ def test_the_lag_of_a_job_that_begins_late_counts_all_of_a_new_partition(job, se
     admin = AdminClient({"bootstrap.servers": kafka.url})
     send(topic, [event("a", 0), event("b", 1), event("c", 2)])
     late = job(start="latest")
-    config = {"events": load(late.folder).source["events"]}
+    config = sources_of(load(late.folder)).values()
     assert [each.lag for each in lag_of(late.spark, config, [], [])] == [0, 0]
     late.run()
     send(topic, [event("d", 3)])

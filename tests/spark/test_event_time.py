@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from full_tables import full
 from streamproof.config import EventTime, FilesSource
 from streamproof.connectors.event_time import accepted, without_zone
-from streamproof.connectors.files.source import read
+from streamproof.connectors.files.reading import read
 from streamproof.errors import ConfigurationError, JobDefinitionError
 
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from streamproof.connectors.lag import Lag
 from streamproof.core.phases import Phase
 from streamproof.runtime.watching.events import BatchCommitted, OperatorState, RunEvent
-from streamproof.runtime.watching.lag import Lag
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^#|\Z)", PAGE, re.DOTALL | re.MULTILINE))

@@ -31,6 +31,7 @@ from streamproof._jvm.plans import (
     float_steps,
     key_of_deduplication,
     operators_of_stream,
+    rows_in_full,
     unfit_for_a_buffer,
 )
 from streamproof._jvm.records import Refused, avro_record, avro_schema, avro_value, json_record, text_behind_record
@@ -119,6 +120,7 @@ __all__ = [
     "operators_of_stream",
     "plain",
     "production_jar",
+    "rows_in_full",
     "rows_of_files",
     "rows_of_named",
     "seen_below",

@@ -43,6 +43,11 @@ def empty_rows(spark: "SparkSession", columns: "StructType") -> "DataFrame":
     return DataFrame(spark._jsparkSession.createDataFrame(nothing, types.fromJson(columns.json())), spark)
 
 
+def rows_in_full(rows: "DataFrame") -> int:
+    """How many rows there are if every column is read. `count()` reads none, and so counts records that a reader leaves out by their columns."""
+    return int(rows._jdf.queryExecution().toRdd().count())
+
+
 def aggregates_in_python(rows: "DataFrame") -> bool:
     """Whether an aggregation calls a function of Python."""
     return bool(java_class(rows.sparkSession, "Operators").aggregatesInPython(rows._jdf))

@@ -105,7 +105,7 @@ def require_said(source: str, columns: Sequence[str], named: Collection[str], wh
 def check_columns(path: KeyPath, source: SourceConfig) -> Iterator[Problem]:
     """What is wrong with schema and event time of a source that is otherwise valid."""
     if source.schema_ddl is None:
-        if source.connector == "kafka" or source.format not in TYPED:
+        if not source.says_columns:
             yield Problem(
                 path,
                 f'needs the key "schema" for format "{source.format}".',

@@ -65,6 +65,11 @@ class RegistryConfig(Table):
         return {**given, "Authorization": f"Basic {pair}"}
 
 
+def said_of(format_: str, registry: RegistryConfig | None) -> str:
+    """What is said of the registry of a source or a sink, after what it is bound to; empty without one."""
+    return "" if registry is None else f", {format_} by the registry {registry.address}"
+
+
 def with_registry(
     path: "KeyPath", table: "BaseModel", shared: RegistryConfig | None, root: Path, problems: list[Problem]
 ) -> "BaseModel":

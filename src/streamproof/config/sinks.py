@@ -1,14 +1,14 @@
 """The tables [sink.NAME]: one model per connector; `connector` says which."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from streamproof.config.fields import Count, Duration, Options, Servers, Table, Text, Texts, choice, wrong
-from streamproof.config.registry import RegistryConfig
+from streamproof.config.registry import RegistryConfig, said_of
 from streamproof.config.sources import RecordFormat
 
 CUSTOM_SINK = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[A-Za-z_]\w*)")
@@ -45,6 +45,46 @@ class SinkConfig(Table):
     connector: Text
     guarantee: Claim | None = None
 
+    @property
+    def services(self) -> tuple[str, ...]:
+        """The services that it writes to, as `streamproof lab` calls them, its own first; none for files."""
+        return ()
+
+    @property
+    def by_registry(self) -> str:
+        """What is said of the registry that its schemas go to; empty without one."""
+        return ""
+
+    @property
+    def written_by_spark(self) -> bool:
+        """Whether Spark's own connector writes the rows."""
+        return False
+
+    @property
+    def takes_rows_at_once(self) -> bool:
+        """Whether a row can be sent there while its batch still runs."""
+        return False
+
+    @property
+    def is_one_effect_a_key(self) -> bool:
+        """Whether of several rows with one key only the first has an effect."""
+        return False
+
+    @property
+    def replaces(self) -> bool:
+        """Whether a row takes the place of an earlier one that has its key."""
+        return False
+
+    @property
+    def facts(self) -> tuple[Texts, str, str | None] | None:
+        """Where the greatest version of each key is kept: the key, the column of the version, and that of a tombstone."""
+        return None
+
+    @property
+    def is_of_the_job(self) -> bool:
+        """Whether the user wrote its class."""
+        return False
+
 
 class FilesSink(SinkConfig):
     """A folder, or a sink class in the user's folder ("file.py:ClassName") with a folder to work in."""
@@ -58,6 +98,10 @@ class FilesSink(SinkConfig):
             raise wrong(f'has the format "{self.format}"', 'A sink class of your own is given rows as "parquet" or "json".')
         return self
 
+    @property
+    def is_of_the_job(self) -> bool:
+        return self.connector != "files"
+
 
 class ServiceSink(SinkConfig):
     """What all services take.
@@ -69,6 +113,19 @@ class ServiceSink(SinkConfig):
     """
 
     backlog: Count = 100
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        return (self.connector,)
+
+    @property
+    def can_be_exactly_once(self) -> bool:
+        """Whether every row can be there once, whatever happens; a claim of the configuration is held against it (K8)."""
+        return True
+
+    def resolved(self, resolve: Callable[[str], str]) -> Self:
+        """The same with whole paths."""
+        return self
 
 
 class PostgresSink(ServiceSink):
@@ -108,6 +165,14 @@ class PostgresSink(ServiceSink):
     deleted: Text | None = None
     shards: Count = 1
     create: bool = False
+
+    @property
+    def replaces(self) -> bool:
+        return self.mode == "upsert"
+
+    @property
+    def facts(self) -> tuple[Texts, str, str | None] | None:
+        return (self.key, self.version, self.deleted) if self.version else None
 
 
 class KafkaSink(ServiceSink):
@@ -152,6 +217,22 @@ class KafkaSink(ServiceSink):
     shards: Count = 1
     options: Options = Field(default_factory=dict)
 
+    @property
+    def services(self) -> tuple[str, ...]:
+        return (self.connector, *(() if self.registry is None else ("registry",)))
+
+    @property
+    def by_registry(self) -> str:
+        return said_of(self.format, self.registry)
+
+    @property
+    def written_by_spark(self) -> bool:
+        return self.guarantee == "at-least-once"
+
+    @property
+    def takes_rows_at_once(self) -> bool:
+        return True
+
 
 class RedisSink(ServiceSink):
     """Hashes of Redis, one for each key.
@@ -178,6 +259,14 @@ class RedisSink(ServiceSink):
     order_by: Text | None = None
     delete: Text | None = None
     ttl: Duration | None = None
+
+    @property
+    def can_be_exactly_once(self) -> bool:
+        return False
+
+    @property
+    def replaces(self) -> bool:
+        return True
 
 
 class HttpSink(ServiceSink):
@@ -218,6 +307,21 @@ class HttpSink(ServiceSink):
     attempts: Count = 5
     concurrency: Count = 8
     ledger: Text | None = None
+
+    @property
+    def is_one_effect_a_key(self) -> bool:
+        return True
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        return ("api",)
+
+    @property
+    def can_be_exactly_once(self) -> bool:
+        return self.idempotent
+
+    def resolved(self, resolve: Callable[[str], str]) -> Self:
+        return self if self.ledger is None else self.model_copy(update={"ledger": resolve(self.ledger)})
 
 
 SINKS: Mapping[str, type[SinkConfig]] = {

@@ -21,9 +21,9 @@ from streamproof.config.fields import (
     text,
     wrong,
 )
-from streamproof.config.registry import RegistryConfig
+from streamproof.config.registry import RegistryConfig, said_of
 from streamproof.config.secret import shown
-from streamproof.core.file_formats import FILE_FORMATS
+from streamproof.core.file_formats import FILE_FORMATS, TYPED
 
 
 class EventTime(Table):
@@ -87,6 +87,21 @@ class SourceConfig(Table):
     schema_ddl: Text | None = Field(default=None, alias="schema")
     event_time: EventTime | None = None
     lenient: bool = False
+
+    @property
+    def says_columns(self) -> bool:
+        """Whether what is read says its columns by itself, so that no schema need be declared."""
+        return False
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        """The services that it is read from, as `streamproof lab` calls them, its own first; none for files."""
+        return ()
+
+    @property
+    def by_registry(self) -> str:
+        """What is said of the registry that its schemas come from; empty without one."""
+        return ""
 
 
 LINE = "value string"
@@ -164,6 +179,10 @@ class FilesSource(SourceConfig):
             raise wrong(f'has a table csv, and its format is "{self.format}"', remedy='Leave csv out, or write format = "csv".')
         return self
 
+    @property
+    def says_columns(self) -> bool:
+        return self.format in TYPED
+
 
 class KafkaSource(SourceConfig):
     """Topics of Kafka, read by Spark's own connector.
@@ -212,6 +231,14 @@ class KafkaSource(SourceConfig):
     include: Annotated[tuple[str, ...], some_of("key", "timestamp", "topic", "partition", "offset", "headers", "schema_id")] = ()
     carry: Texts = ()
     options: ReadingOptions = Field(default_factory=dict)
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        return (self.connector, *(() if self.registry is None else ("registry",)))
+
+    @property
+    def by_registry(self) -> str:
+        return said_of(self.format, self.registry)
 
 
 def _no_format(value: object) -> str:

@@ -1,10 +1,12 @@
 """From the table [sink.NAME] of a service to its sink; the library that it needs is looked for here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from streamproof.config import HttpSink, KafkaSink, PostgresSink, RedisSink, ServiceSink
+from streamproof.config import HttpSink, KafkaSink, PostgresSink, RedisSink, ServiceSink, SinkConfig
 from streamproof.connectors.extras import library
+from streamproof.connectors.kafka.jars import SPARK_KAFKA
+from streamproof.connectors.source import Jars
 
 if TYPE_CHECKING:
     from streamproof.connectors.sink import Sink, SinkPlace
@@ -30,19 +32,18 @@ def sink(config: ServiceSink, place: "SinkPlace") -> "Sink":
 
 def guarantee(config: ServiceSink) -> str:
     """What the sink of a service keeps, in words."""
-    if isinstance(config, HttpSink):
-        from streamproof.connectors.http.sink import guarantee_of
-
-        return guarantee_of(config)
-    found: str = _kind(config).guarantee
+    found: str = _kind(config).guarantee_of(config)
     return found
 
 
 def keeps_claim(config: ServiceSink) -> bool:
     """Whether the sink of a service keeps what the configuration claims of it (K8)."""
-    if config.guarantee != "exactly-once":
-        return True
-    return config.idempotent if isinstance(config, HttpSink) else not isinstance(config, RedisSink)
+    return config.guarantee != "exactly-once" or config.can_be_exactly_once
+
+
+def jars(config: SinkConfig) -> Sequence[Jars]:
+    """What Spark needs to write there, and PySpark does not bring."""
+    return (_JARS[config.connector],) if config.written_by_spark else ()
 
 
 def _kind(config: ServiceSink) -> Any:
@@ -83,3 +84,4 @@ _KINDS: Mapping[type[ServiceSink], Callable[[ServiceSink], Any]] = {
     RedisSink: _redis,
     HttpSink: _http,
 }
+_JARS: Mapping[str, Jars] = {"kafka": SPARK_KAFKA}

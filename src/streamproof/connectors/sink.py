@@ -13,6 +13,7 @@ from streamproof.errors import RemedyAction, SinkUnavailable, StagedRowsGone, St
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
 
     from streamproof._jvm import Numbered, Storage
@@ -105,6 +106,11 @@ class Sink(ABC):
         self.place = place
         self._staged_columns: dict[str, StructType] = {}
 
+    @classmethod
+    def guarantee_of(cls, config: Any) -> str:
+        """What it keeps, in words, where it is configured so."""
+        return cls.guarantee
+
     def at(self, path: str) -> "Sink":
         """The same sink in another folder."""
         return type(self)(replace(self.place, path=path))
@@ -192,6 +198,10 @@ class Sink(ABC):
     def encoded(self, rows: "DataFrame") -> "DataFrame":
         """The rows as they are staged: what can be done to each alone is done by all tasks side by side, before one publishes."""
         return rows
+
+    def streamed(self, rows: "DataFrame") -> "DataStreamWriter":
+        """A writer that sends each row while its batch still runs; asked where the configuration takes rows at once, and at least once."""
+        raise NotImplementedError(f"{self.place.connector} takes no rows while their batch runs")
 
     def staged(self, section: Section, shard: int | None = None) -> "DataFrame":
         """The staged rows of a section, or of one of its shards, encoded for this sink."""

@@ -47,7 +47,7 @@ class Request:
 
     def _command(self, only: str | None, *plan: str) -> str:
         options, amount, around = self.options, self.options.amount, self.options.surroundings
-        services = [f"{name}={given.KINDS[name](url).shown}" for name, url in around.services.items()]
+        services = [f"{name}={given.service_at(name, url).shown}" for name, url in around.services.items()]
         words = ["streamproof", "prove", options.target]
         words += ["--only", only] if only is not None else []
         words += options.words

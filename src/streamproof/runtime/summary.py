@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from streamproof.checkpoint.state import OpenWindows, open_windows
-from streamproof.config import KafkaSource
+from streamproof.connectors.sources import sources_of
 from streamproof.core.account import COUNTED, Account
 from streamproof.core.clock import from_micros
 from streamproof.core.durations import micros_of
@@ -47,10 +47,9 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
         if not place.bound:
             said = f"The output {output.name} has no [sink.{output.name}]; its rows are kept at {place.where}."
             behind.append(Note(NoteCode.NOT_BOUND, said))
-    used = {source for root in bound.outputs.main.values() for source in root.sources}
-    topics = {name: source for name, source in bound.config.source.items() if isinstance(source, KafkaSource) and name in used}
+    read = [source for name, source in sources_of(bound.config).items() if name in bound.inputs]
     spark = queries[0].protocol.query.spark
-    lag = lag_of(spark, topics, [end.newest for end in ends if end.newest is not None], behind) if topics else []
+    lag = lag_of(spark, read, [end.newest for end in ends if end.newest is not None], behind)
     for note in (*of_run, *behind):
         emitter.emit(events.Note("", str(note), str(note.code)))
     first, longest = ends[0].event, max((end.event for end in ends), key=lambda event: event.batches)

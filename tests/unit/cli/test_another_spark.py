@@ -1,11 +1,13 @@
 """Before Spark 4.0 a job of ours is refused in one error; plain PySpark jobs are proved on 3.5 to 4.3. No Spark is started."""
 
 import importlib.metadata
+from types import SimpleNamespace
 
 import pytest
 
 import streamproof as sp
 from streamproof import _jvm
+from streamproof.config import KafkaSource
 from streamproof.errors import EnvironmentProblem
 from streamproof.runtime.checks import preflight
 from streamproof.runtime.spark import connector_jars, environment
@@ -127,7 +129,10 @@ def test_a_pyspark_that_no_package_manager_knows_says_its_version_itself(monkeyp
     ("version", "bundle"),
     [("4.0.5", "spark-kafka-4.0"), ("4.1.4", "spark-kafka-4.1"), ("4.2.1", "spark-kafka"), ("4.3.0", "spark-kafka")],
 )
-def test_the_connector_of_kafka_is_that_of_the_installed_spark(spark, version, bundle):
+def test_the_connector_of_kafka_is_that_of_the_installed_spark(spark, monkeypatch, version, bundle):
     spark(version)
+    monkeypatch.setattr(connector_jars, "jars_of", lambda name, _: [name])
+    topic = KafkaSource(connector="kafka", servers="s:1", topic="t", format="json", schema="id string")
+    job = SimpleNamespace(source={"one": topic, "other": topic}, sink={}, spark={}, resolve=str)
 
-    assert connector_jars.kafka_bundle() == bundle
+    assert connector_jars.connector_jars(job) == [bundle]

@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from streamproof.cli.run_screen import EventLines, RunProgress, print_result
+from streamproof.connectors.lag import PartitionLag
 from streamproof.core.account import Account
 from streamproof.core.ends import End
 from streamproof.core.notes import Note, NoteCode
@@ -32,7 +33,6 @@ from streamproof.runtime.watching.events import (
     SparkStarting,
     listeners_in,
 )
-from streamproof.runtime.watching.lag import PartitionLag
 from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
 from unit.cli.conftest import Clock
 

@@ -1,7 +1,7 @@
 """What Spark's reader of Kafka is told, whatever a source has among its options (R9, R27)."""
 
 from streamproof.config import KafkaSource
-from streamproof.connectors.kafka.source import _options
+from streamproof.connectors.kafka.reading import _options
 
 
 def test_r27_records_that_are_lost_stop_the_reader_whatever_options_say():

@@ -1,9 +1,9 @@
 """What `check` finds in a union before Spark runs, and how the doors that each of its sources has are added up."""
 
-from types import SimpleNamespace
-
 import pytest
 
+from streamproof.config import FilesSource
+from streamproof.connectors.files.source import FolderSource
 from streamproof.errors import JobDefinitionError
 from streamproof.runtime.checks.recorded_rows import Reader
 from streamproof.runtime.checks.rehearse_main import look_along
@@ -13,7 +13,8 @@ from streamproof.stream.stream import Stream
 
 
 def source(schema, column="ts"):
-    return SimpleNamespace(schema_ddl=schema, event_time=None if column is None else SimpleNamespace(column=column))
+    time = {} if column is None else {"event_time": {"column": column}}
+    return FolderSource("one", FilesSource(connector="files", path="data", format="json", schema=schema, **time))
 
 
 def checked(orders, refunds, change=None):

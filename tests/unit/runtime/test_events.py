@@ -207,7 +207,7 @@ def protocol(store, heard) -> BatchProtocol:
         publisher=publisher,
         losses=losses,
         watch=Watch(Leaps("kept"), QuietSources("kept", ()), IdleSources("kept", (), {}), SimpleNamespace(look=list)),
-        commits=Commits(query.journal.logs, events, Measures(("trades",))),
+        commits=Commits(query.journal.logs, events, Measures(())),
     )
 
 

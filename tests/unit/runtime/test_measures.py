@@ -4,12 +4,17 @@ from typing import Any
 
 import pytest
 
+from streamproof.config import FilesSource, KafkaSource
+from streamproof.connectors.files.source import FolderSource
+from streamproof.connectors.kafka.source import TopicSource
+from streamproof.connectors.lag import Lag
 from streamproof.core.phases import Phase
 from streamproof.runtime.watching import measures
 from streamproof.runtime.watching.events import BatchCommitted, OperatorState
-from streamproof.runtime.watching.lag import Lag
 from streamproof.runtime.watching.measures import Measures, Stopwatch
 
+FILES = FilesSource(connector="files", path="data", format="parquet")
+TOPIC = KafkaSource(connector="kafka", servers="s:1", topic="t", format="json")
 OURS = {"plan": 5, "work": 400, "stage": 30, "publish": 20}
 DURATIONS = {
     "latestOffset": 10,
@@ -39,7 +44,7 @@ def progress(**others: Any) -> dict[str, Any]:
 
 
 def test_a_phase_is_what_we_have_measured_and_what_spark_has():
-    event = Measures(("trades",)).complete(committed(OURS), progress())
+    event = Measures(()).complete(committed(OURS), progress())
 
     assert event.phases_ms == {"plan": 120, "work": 400, "stage": 30, "publish": 20, "commit": 7}
     assert list(event.phases_ms) == ["plan", "work", "stage", "publish", "commit"]
@@ -47,13 +52,13 @@ def test_a_phase_is_what_we_have_measured_and_what_spark_has():
 
 
 def test_the_work_of_a_batch_that_spark_itself_writes_is_sparks():
-    event = Measures(("trades",)).complete(committed({"stage": 30, "publish": 20}), progress())
+    event = Measures(()).complete(committed({"stage": 30, "publish": 20}), progress())
 
     assert event.phases_ms == {"plan": 115, "work": 470, "stage": 30, "publish": 20, "commit": 7}
 
 
 def test_the_rates_are_sparks():
-    event = Measures(("trades",)).complete(committed(OURS), progress(inputRowsPerSecond=6.0, processedRowsPerSecond=100.0))
+    event = Measures(()).complete(committed(OURS), progress(inputRowsPerSecond=6.0, processedRowsPerSecond=100.0))
 
     assert (event.input_per_second, event.processed_per_second) == (6.0, 100.0)
 
@@ -64,7 +69,7 @@ def test_the_rates_are_sparks():
 def test_an_input_rate_that_spark_does_not_know_is_none(said, rows, expected):
     rate = {} if said is None else {"inputRowsPerSecond": said}
 
-    assert Measures(("trades",)).complete(committed(OURS), progress(numInputRows=rows, **rate)).input_per_second == expected
+    assert Measures(()).complete(committed(OURS), progress(numInputRows=rows, **rate)).input_per_second == expected
 
 
 def test_the_lag_is_the_end_of_the_topic_as_it_was_planned_less_where_the_batch_ended():
@@ -73,7 +78,7 @@ def test_the_lag_is_the_end_of_the_topic_as_it_was_planned_less_where_the_batch_
     files = {"endOffset": {"logOffset": 3}, "latestOffset": {"logOffset": 5}}
     unread = {"endOffset": None, "latestOffset": None}
 
-    event = Measures(("files", "trades", "quotes"), {"trades", "quotes"}).complete(
+    event = Measures([FolderSource("files", FILES), TopicSource("trades", TOPIC), TopicSource("quotes", TOPIC)]).complete(
         committed(OURS), progress(sources=[files, topic, unread])
     )
 
@@ -87,7 +92,7 @@ def test_the_lag_is_the_end_of_the_topic_as_it_was_planned_less_where_the_batch_
 def test_the_state_of_each_operator():
     heap = {**WINDOWS, "operatorName": "dedupe", "customMetrics": {}}
 
-    event = Measures(("trades",), counts_rows=True).complete(committed(OURS), progress(stateOperators=[WINDOWS, heap]))
+    event = Measures((), counts_rows=True).complete(committed(OURS), progress(stateOperators=[WINDOWS, heap]))
 
     assert event.state == (
         OperatorState("stateStoreSave", rows=12, updated=3, removed=1, memory_bytes=8392, disk_bytes=2484),
@@ -97,7 +102,7 @@ def test_the_state_of_each_operator():
 
 def test_rows_that_are_not_counted_are_not_said_to_be_none():
     """Spark says 0 then."""
-    event = Measures(("trades",)).complete(committed(OURS), progress(stateOperators=[{**WINDOWS, "numRowsTotal": 0}]))
+    event = Measures(()).complete(committed(OURS), progress(stateOperators=[{**WINDOWS, "numRowsTotal": 0}]))
 
     assert event.state[0].rows is None
 

@@ -11,11 +11,11 @@ import pytest
 import streamproof as sp
 from streamproof import _jvm
 from streamproof.config import JobConfig, load
-from streamproof.connectors.kafka import source as kafka
+from streamproof.connectors.kafka import reading as kafka
 from streamproof.core.manifest import Digest, Fingerprint, Manifest, Section
 from streamproof.core.sides import REJECTED
 from streamproof.errors import CheckpointError, ConfigurationError, EnvironmentProblem
-from streamproof.runtime.binding.bound import OutputPlace
+from streamproof.runtime.binding.bound import BoundJob, OutputPlace
 from streamproof.runtime.binding.real_time import require_possible
 from streamproof.runtime.real_time.protocol import RealTimeProtocol
 from streamproof.runtime.real_time.slots import require_slots, require_still_read
@@ -122,7 +122,7 @@ def test_it_is_refused_on_a_spark_that_it_was_not_seen_on(configured, monkeypatc
 
 
 def bound(config: JobConfig, **sides: OutputPlace) -> Any:
-    return SimpleNamespace(config=config, outputs=sp.Outputs(large=ROWS, all=PAYMENTS), places=sides)
+    return BoundJob(config, sp.Outputs(large=ROWS, all=PAYMENTS), sides)
 
 
 def cores(monkeypatch: pytest.MonkeyPatch, number: int) -> None:

@@ -13,6 +13,8 @@ from streamproof.errors import JobDefinitionError
 from streamproof.runtime.batch.protocol import Done
 from streamproof.runtime.batch.staging import Staging
 from streamproof.runtime.binding.bound import BoundJob
+from streamproof.runtime.binding.sinks import QuerySinks
+from streamproof.runtime.rows.columns import Columns
 from streamproof.runtime.rows.reports import sums_by_output
 from streamproof.runtime.summary import account_of
 from streamproof.stream import Outputs, Stream
@@ -114,19 +116,11 @@ def reported(door: str, rows: int, reason: str) -> dict:
 
 def accounted(stream: Stream, sides: dict[Side, str], *reports: dict, rows: int):
     sinks = {name: SimpleNamespace(shards=1, place=SimpleNamespace(format="json")) for name in sides.values()}
-    staging = Staging(
-        query="paid",
-        spark=None,
-        storage=None,
-        doors=None,
-        manifests=None,
-        sinks=sinks,
-        targets={name: (name,) for name in sinks},
-        sides=sides,
-        columns={},
-        floats={},
-        root=stream.node,
+    targets = {name: (name,) for name in sinks}
+    query = SimpleNamespace(
+        name="paid", spark=None, journal=None, root=stream.node, sinks=QuerySinks("paid", sinks, targets, sides)
     )
+    staging = Staging(query, None, Columns({}, {}))
     taken = rows + sum(report["rows"] for report in reports)
     return staging._accounted(3, "000003-feed", sums_by_output(reports), {"input": taken}, Digest(rows))
 

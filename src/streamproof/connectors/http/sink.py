@@ -34,9 +34,14 @@ class CallSink(LaggingSink):
     def __init__(self, place: SinkPlace, config: "HttpSink") -> None:
         super().__init__(place)
         self._config = config
-        self.guarantee = guarantee_of(config)
+        self.guarantee = self.guarantee_of(config)
         self.exactly_once = config.idempotent
         self._calls = Calls(place.spark, place.storage, config.ledger or place.path)
+
+    @classmethod
+    def guarantee_of(cls, config: "HttpSink") -> str:
+        """What is kept, in words: it depends on what the API can do."""
+        return BY_KEY if config.idempotent else BY_LOOKUP if config.lookup else AT_LEAST
 
     @staticmethod
     def where(config: "HttpSink") -> str:
@@ -165,8 +170,3 @@ class CallSink(LaggingSink):
                 f"{self.place.where}: {left[0]['calls']:,} calls of batch {batch} are pending: {why}.",
                 required="Nothing is lost: their rows are staged, and every call keeps its idempotency key.",
             )
-
-
-def guarantee_of(config: "HttpSink") -> str:
-    """What is kept, in words: it depends on what the API can do."""
-    return BY_KEY if config.idempotent else BY_LOOKUP if config.lookup else AT_LEAST

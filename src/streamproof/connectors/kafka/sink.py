@@ -18,7 +18,7 @@ from streamproof.connectors.extras import library
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.connectors.kafka.client import Said, sink_error
 from streamproof.connectors.kafka.ledger import Ledger, Reading, Remembered, key_of
-from streamproof.connectors.kafka.source import refused, told
+from streamproof.connectors.kafka.reading import refused, told
 from streamproof.connectors.kafka.transactions import RESULT, Shard, fenced
 from streamproof.connectors.keys import key_bytes, require_key
 from streamproof.connectors.ledgers import behind, overtaken

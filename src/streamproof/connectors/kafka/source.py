@@ -1,165 +1,125 @@
-"""Topics of Kafka as a stream, by Spark's own connector (S1; R9)."""
+"""Topics of Kafka, as whoever reads them asks (see `connectors.source`)."""
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
-
-from streamproof import _jvm
-from streamproof.config.registry import FORMATS as REGISTRY_FORMATS
-from streamproof.connectors import carried, json_records, schemas
-from streamproof.connectors.extras import library
-from streamproof.connectors.kafka.settling import settled
-from streamproof.errors import ConfigurationError, DataError, SourceUnavailable
+from streamproof.checkpoint.logs import positions_in
+from streamproof.connectors import carried
+from streamproof.connectors.kafka.jars import SPARK_KAFKA
+from streamproof.connectors.lag import Lag
+from streamproof.connectors.source import Jars, Looked, Obstacle, Past, Source
+from streamproof.errors import WrongCheckpoint
 
 if TYPE_CHECKING:
-    from streamproof.config import KafkaSource
+    from typing import Self
 
-_TIMEOUTS = {"request.timeout.ms": "8000", "default.api.timeout.ms": "10000"}
-PREFIX = "kafka_"
-"""What the names of the record's own columns begin with, where `include` asks for them."""
+    from pyspark.sql import DataFrame, SparkSession
+
+    from streamproof.config import JobConfig, KafkaSource
+    from streamproof.connectors.lag import PartitionLag
+    from streamproof.core.notes import Note
 
 
-def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool, trace: bool) -> DataFrame:
-    """The records of the topics.
+@dataclass(frozen=True)
+class TopicSource(Source):
+    """Topics, read by Spark's own connector."""
 
-    The declared columns, `_corrupt` (why a value does not fit; in a registry's format `_problem`),
-    `_original` (the value), and of `include` the record's own columns: `kafka_key` (string), `kafka_timestamp` (timestamp),
-    `kafka_topic` (string), `kafka_partition` (int), `kafka_offset` (bigint), `kafka_headers` (array of key string and value binary),
-    `kafka_schema_id` (int; null where the format has none); of `carry` a column `carried_NAME` (string) each, null where a record has no
-    such header. In proofs also `_trace` (string).
+    config: "KafkaSource"
+
+    jars: ClassVar[Sequence[Jars]] = (SPARK_KAFKA,)
+
+    def read(self, spark: "SparkSession", *, stream: bool, trace: bool) -> "DataFrame":
+        from streamproof.connectors.kafka.reading import read
+
+        return read(spark, self.name, self.config, stream=stream, trace=trace)
+
+    def look(self, job: "JobConfig") -> Looked:
+        return Looked.not_from_here(f"{', '.join(self.config.topic)} at {self.config.servers}{self.config.by_registry}")
+
+    @property
+    def added_columns(self) -> Sequence[str]:
+        from streamproof.connectors.kafka.reading import PREFIX
+
+        return (*(f"{PREFIX}{name}" for name in self.config.include), *map(carried.column_of, self.config.carry))
+
+    @classmethod
+    def require_same(
+        cls, sources: "Mapping[int, Self]", past: Past, spark: "SparkSession", accepted: Collection[str]
+    ) -> Mapping[str, str]:
+        from streamproof.connectors.kafka.reading import require
+
+        _require_no_fewer(past, [topic for source in sources.values() for topic in source.config.topic])
+        ids: dict[str, str] = {}
+        for source in sources.values():
+            ids |= require(spark, source.name, source.config)
+        require_same_topics(past, ids, accepted)
+        return ids
+
+    def lag(self, spark: "SparkSession", read_to: Iterable[str]) -> "Sequence[PartitionLag] | Note":
+        from streamproof.connectors.kafka.lag import lag_of
+
+        return lag_of(spark, self.name, self.config, read_to)
+
+    def lag_when_planned(self, read_to: str, latest: str) -> Iterator[Lag]:
+        ends = positions_in(latest) or {}
+        for topic, positions in sorted((positions_in(read_to) or {}).items()):
+            for number, position in sorted(positions.items()):
+                if (end := ends.get(topic, {}).get(number)) is not None:
+                    yield Lag(self.name, topic, number, position, end, max(0, end - position))
+
+    @property
+    def not_in_real_time(self) -> Obstacle | None:
+        if self.config.records_per_batch is None:
+            return None
+        return Obstacle(
+            f"[source.{self.name}] has records_per_batch",
+            "A batch of this trigger has a length in time, and takes whatever comes.",
+            "Take records_per_batch out.",
+        )
+
+    def partitions(self, spark: "SparkSession") -> int:
+        from streamproof.connectors.kafka.reading import partitions
+
+        return partitions(spark, self.name, self.config)
+
+
+def _require_no_fewer(past: Past, topics: Sequence[str]) -> None:
+    """WrongCheckpoint if a topic that was read is bound no more: Spark would call its records lost, or read another from its start."""
+    newest = next(past.newest_first(), None)
+    for offsets in newest.fingerprint.offsets if newest is not None else ():
+        read = positions_in(offsets) if offsets != "-" else {}
+        gone = [topic for topic in read or {} if topic not in topics]
+        if gone:
+            raise WrongCheckpoint(
+                f"The checkpoint {past.checkpoint} has read the topic {gone[0]}; the source is bound to {', '.join(topics)} now.",
+                required="A topic may be added, and none taken away: what of it was not read yet would be lost unseen.",
+                remedy="Bind the source to all the topics it had. Another source starts with a checkpoint and outputs of its own.",
+            )
+
+
+def require_same_topics(past: Past, ids: Mapping[str, str], accepted: Collection[str] = ()) -> None:
+    """WrongCheckpoint if another topic stands under the name of one that was read: what lies before the offset that was reached in the old one
+    would never be read.
+
+    Parameters
+    ----------
+    ids
+        The ids of the topics that the sources are bound to, by their names; "" where the brokers are too old to have them.
+    accepted
+        Topics that stand in for those that were read: their records have the same offsets.
     """
-    schema = schemas.usable(name, source, schemas.declared(name, source), trace=trace)
-    reader = (spark.readStream if stream else spark.read).format("kafka").options(**_options(source))
-    if stream:
-        reader = reader.option("startingOffsets", source.start)
-        if source.records_per_batch:
-            reader = reader.option("maxOffsetsPerTrigger", source.records_per_batch)
-    else:  # Spark asks for the newest offsets at each action: a table that is read twice would end elsewhere the second time
-        reader = reader.option("endingOffsets", _ends(spark, name, source))
-    included = [column for column in source.include if column != "schema_id"]
-    own = [_own(column).alias(f"{PREFIX}{column}") for column in included]
-    own += [_header(name).alias(carried.column_of(name)) for name in source.carry]
-    beside = [f"`{name}`" for name in (*[f"{PREFIX}{column}" for column in included], *map(carried.column_of, source.carry))]
-    id_as = f"{PREFIX}schema_id" if "schema_id" in source.include else None
-    records = reader.load()
-    if source.format in REGISTRY_FORMATS:
-        library("httpx", "registry", f"The format {source.format}")
-        from streamproof.connectors.registry import records as registered
-
-        rows = records.select(F.col("value").alias(registered.VALUE), *own)
-        return registered.read(rows, name, source, schema, beside, id_as)
-    rows = records.select(F.col("value").cast("string").alias("_value"), *own)
-    parsed = json_records.parsed(rows, F.col("_value"), schema, beside=beside, lenient=source.lenient)
-    return parsed if id_as is None else parsed.withColumn(id_as, F.lit(None).cast("int"))
-
-
-def _ends(spark: SparkSession, name: str, source: "KafkaSource") -> str:
-    """Where each partition ends now, as Spark takes it; where only committed records are read, after the last of them."""
-    asked = _jvm.kafka_offsets(spark, {**_TIMEOUTS, **source.options, "bootstrap.servers": source.servers}, source.topic)
-    if isinstance(asked, str):
-        raise refused(f"[source.{name}]", ", ".join(source.topic), source.servers, asked)
-    ends: dict[str, dict[str, int]] = {topic: {} for topic in source.topic}
-    for (topic, partition), offsets in asked.items():
-        ends[topic][str(partition)] = offsets.stable if source.read == "committed" else offsets.end
-    return json.dumps(ends)
-
-
-def require(spark: SparkSession, name: str, source: "KafkaSource") -> dict[str, str]:
-    """Looks, before anything is planned, whether the topics are there; gives their ids by their names.
-
-    Raises
-    ------
-    ConfigurationError
-        If a topic is missing, or the broker refuses us.
-    DataError
-        If no broker answers.
-    """
-    return {topic: found.id for topic, found in _topics(spark, name, source).items()}
-
-
-def partitions(spark: SparkSession, name: str, source: "KafkaSource") -> int:
-    """How many partitions the topics of a source have; raises what `require` does."""
-    return sum(found.partitions for found in _topics(spark, name, source).values())
-
-
-def _topics(spark: SparkSession, name: str, source: "KafkaSource") -> dict[str, _jvm.KafkaTopic]:
-    settings = {**_TIMEOUTS, **source.options, "bootstrap.servers": source.servers}
-    topics: dict[str, _jvm.KafkaTopic] = {}
-    for topic, found in told(spark, settings, source.topic).items():
-        if isinstance(found, str):
-            raise refused(f"[source.{name}]", topic, source.servers, found)
-        topics[topic] = found
-    return topics
-
-
-def told(spark: SparkSession, settings: Mapping[str, str], names: Sequence[str]) -> dict[str, _jvm.KafkaTopic | str]:
-    """By name what the brokers tell of each topic, or what they say instead."""
-    return settled(
-        lambda: _jvm.kafka_topics(spark, settings, names),
-        lambda found: any(isinstance(said, str) and _is_unknown(said) for said in found.values()),
-    )
-
-
-def _is_unknown(said: str) -> bool:
-    return any(words in said for words in ("UnknownTopicOrPartition", "does not host this topic", "UNKNOWN_TOPIC"))
-
-
-def refused(who: str, topic: str, servers: str, said: str) -> ConfigurationError | DataError:
-    """The error for what a broker, or Kafka's client, said instead of an answer, in one place."""
-    words = _jvm.plain(said)
-    if "JAAS" in said:
-        words = "no credentials are given"
-    if _is_unknown(said):
-        return ConfigurationError(
-            f"{who} topic is {topic}, and there is no such topic at {servers}.",
-            remedy="Make it, or mend the name in the configuration.",
+    newest = next(past.newest_first(), None)
+    read = newest.topics if newest is not None else {}
+    others = [
+        topic for topic, before in read.items() if before and ids.get(topic, "") not in ("", before) and topic not in accepted
+    ]
+    if others:
+        told = ", ".join(f"{topic} (its id was {read[topic]}, and is {ids[topic]})" for topic in others)
+        raise WrongCheckpoint(
+            f"What stands under the name of a topic that the checkpoint {past.checkpoint} has read is another one: {told}. It was deleted "
+            "and made again, or lies in another cluster.",
+            required="Offsets go on only in the topic they were reached in: of another, what lies before them would never be read.",
+            remedy="Start over with a new checkpoint and new outputs. If each record has the offset here that it had there, as in a topic "
+            f"that was linked or restored, until a batch was done: run {' '.join(f'--accept-topic {topic}' for topic in others)}",
         )
-    if "Authorization" in said:
-        return ConfigurationError(
-            f"{who} may not use the topic {topic}: {words}", remedy="Grant this user READ and DESCRIBE, or WRITE, there."
-        )
-    if "Sasl" in said or "SASL" in said or "Authentication" in said or "LoginModule" in said or "JAAS" in said:
-        return ConfigurationError(
-            f"{who} is refused by {servers}: {words}",
-            remedy='Mend options: "security.protocol", "sasl.mechanism", and the credentials, which belong into the environment: ${env:...}.',
-        )
-    if "Ssl" in said or "SSL" in said or "Truststore" in said or "keystore" in said.lower():
-        return ConfigurationError(
-            f"{who} cannot speak TLS with {servers}: {words}", remedy='Mend options: "security.protocol" and the "ssl." settings.'
-        )
-    if "No resolvable bootstrap" in said or "Invalid url" in said:
-        return ConfigurationError(
-            f"{who} servers is {servers}: {words}", required='They are written as "host:9092", several with commas.'
-        )
-    return SourceUnavailable(
-        f"{who} no broker answers at {servers}: {words}",
-        required="Nothing is lost: what was not read is still in the topic.",
-        remedy='Look whether it runs and is reached from here; a broker that speaks TLS needs options = { "security.protocol" = "SSL" }.',
-    )
-
-
-def _options(source: "KafkaSource") -> dict[str, str]:
-    own = {f"kafka.{key}": value for key, value in source.options.items()}
-    return {
-        # Aborted transactions are what a publisher left when it died: Spark's default reads them too.
-        "kafka.isolation.level": f"read_{source.read}",
-        **own,
-        "kafka.bootstrap.servers": source.servers,
-        "subscribe": ",".join(source.topic),
-        # Offsets that retention took, or a deleted topic, stop the job: their records were never counted.
-        "failOnDataLoss": "true",
-        "includeHeaders": str("headers" in source.include or bool(source.carry)).lower(),
-    }
-
-
-def _header(name: str) -> Column:
-    """The last value of a header, as text."""
-    of_name = F.filter("headers", lambda header: header["key"] == name)
-    return F.try_element_at(of_name, F.lit(-1))["value"].cast("string")
-
-
-def _own(column: str) -> Column:
-    return F.col(column).cast("string") if column == "key" else F.col(column)

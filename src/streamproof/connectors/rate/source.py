@@ -1,26 +1,28 @@
-"""Spark's own rate source as a stream (S1): the offset is the second that is read to, counted from the first start of the checkpoint."""
+"""The source rate, as whoever reads it asks (see `connectors.source`)."""
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
-from pyspark.sql import DataFrame, SparkSession
-
-from streamproof.errors import ConfigurationError
+from streamproof.connectors.source import Looked, Source
 
 if TYPE_CHECKING:
-    from streamproof.config import RateSource
+    from pyspark.sql import DataFrame, SparkSession
+
+    from streamproof.config import JobConfig, RateSource
 
 
-def read(spark: SparkSession, name: str, source: "RateSource", *, stream: bool) -> DataFrame:
-    """Its rows: `timestamp` (timestamp) and `value` (bigint).
+@dataclass(frozen=True)
+class PacedSource(Source):
+    """Rows that Spark makes, so many a second."""
 
-    Raises
-    ------
-    ConfigurationError
-        If it is read as a batch: it has no end.
-    """
-    if not stream:
-        raise ConfigurationError(
-            f"[source.{name}] connector is rate, which has no end: it is no table.",
-            remedy="Bind the source to a folder of files, in a profile of its own.",
-        )
-    return spark.readStream.format("rate").option("rowsPerSecond", source.rows_per_second).load()
+    config: "RateSource"
+
+    ends: ClassVar[bool] = False
+
+    def read(self, spark: "SparkSession", *, stream: bool, trace: bool) -> "DataFrame":
+        from streamproof.connectors.rate.reading import read
+
+        return read(spark, self.name, self.config, stream=stream)
+
+    def look(self, job: "JobConfig") -> Looked:
+        return Looked(f"{self.config.rows_per_second:,} rows a second")

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka.admin import AdminClient
 
-from streamproof.config import KafkaSink, KafkaSource
 from streamproof.connectors.kafka.client import SECONDS, settings
+from streamproof.connectors.kafka.leading import topic_under
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.process import until
 from streamproof.prove.faults.fault import ServiceFault, Struck
@@ -13,7 +13,6 @@ from streamproof.prove.faults.fault import ServiceFault, Struck
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TRANSACTIONS = "__transaction_state"
 _PATIENCE_SECONDS = 60.0
 
 
@@ -33,12 +32,7 @@ def _partitions(cluster: KafkaCluster) -> "Iterator[tuple[str, int, Any]]":
 
 def _leader(struck: Struck) -> int:
     """The broker that the step depends on: the coordinator of an output's transaction, else the leader of the first partition."""
-    bound = struck.bound
-    if isinstance(bound, KafkaSink):
-        topic = bound.topic if bound.guarantee == "at-least-once" else _TRANSACTIONS
-    else:
-        assert isinstance(bound, KafkaSource), "the fault is on a source or an output of Kafka"
-        topic = bound.topic[0]
+    topic = topic_under(struck.bound)
     return next(int(found.leader) for name, number, found in _partitions(_cluster(struck)) if (name, number) == (topic, 0))
 
 

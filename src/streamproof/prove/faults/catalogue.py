@@ -6,6 +6,7 @@ from importlib import import_module
 from streamproof.core.phases import Phase, Side, StepName
 from streamproof.prove.faults import network, processes, registry
 from streamproof.prove.faults.fault import ServiceFault
+from streamproof.prove.services.kinds import KINDS
 
 _OF_LIBRARIES = ("brokers", "database", "stores")
 _PLANNED, _STAGED = "offsets", "manifest"
@@ -84,7 +85,9 @@ def _on_sources(
     source = next((name for name, services in sources.items() if fault.service in services), None)
     if source is not None and Side.AFTER in fault.aim.sides:
         planned = [step for step in recorded if (step.phase, step.kind, step.side) == (Phase.PLAN, _PLANNED, Side.AFTER)]
-        yield from ((fault, step, source) for step in (planned[:1] if fault.service == "registry" else _of_middle_batch(planned)))
+        yield from (
+            (fault, step, source) for step in (planned[:1] if KINDS[fault.service].remembered else _of_middle_batch(planned))
+        )
 
 
 def _on_driver(fault: ServiceFault, recorded: Sequence[StepName], output: str) -> Iterator[tuple[ServiceFault, StepName, str]]:

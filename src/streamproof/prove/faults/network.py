@@ -8,10 +8,8 @@ from streamproof.errors import LabError
 from streamproof.lab.process import until
 from streamproof.lab.toxiproxy import Proxy
 from streamproof.prove.faults.fault import OUTAGE_SECONDS, Aim, ServiceFault, Struck
+from streamproof.prove.services.kinds import KINDS
 
-_SERVICES = {"kafka": "Kafka", "postgres": "PostgreSQL", "redis": "Redis", "api": "the API", "registry": "the registry"}
-_WAITED_FOR = ("postgres", "redis")
-"""Services that outputs alone need: without Kafka or the registry there is no next batch while one waits."""
 _NARROW = 64
 """KB in a second."""
 _CLOSED_MS = 500
@@ -24,19 +22,20 @@ _SETTLED_SECONDS = 1.0
 
 def faults() -> Iterator[ServiceFault]:
     """Those of every service: `<service>-<what>`, on the lines to it."""
-    for service, called in _SERVICES.items():
+    for kind in KINDS.values():
+        if not kind.server:
+            continue
+        service, called = kind.name, kind.called
         yield _slow(service, "latency", f"every answer of {called} takes 100 ms longer", latency=100)
         yield _slow(service, "jitter", f"answers of {called} take up to 200 ms longer, each another time", latency=100, jitter=100)
         yield _slow(service, "bandwidth", f"the line to {called} carries {_NARROW} KB in a second", kind="bandwidth", rate=_NARROW)
         away = f"for {OUTAGE_SECONDS:g} seconds"
         yield _away(service, "reset", f"{called} resets every connection {away}", lambda line: line.toxic("reset_peer", timeout=0))
         yield _away(service, "partition", f"the network loses {called} {away}", _lose)
-        # A transaction is one answer, calls are many.
-        sides = (Side.BEFORE, Side.AFTER) if service == "api" else (Side.BEFORE,)
         lost = f"{called} does what it was told, and its answer is lost"
-        if service in _WAITED_FOR:
+        if kind.batches_wait:  # without Kafka or the registry there is no next batch while one waits
             yield _outage(service, called)
-        yield _away(service, "answer-lost", lost, lambda line: line.toxic("timeout", timeout=_CLOSED_MS), sides)
+        yield _away(service, "answer-lost", lost, lambda line: line.toxic("timeout", timeout=_CLOSED_MS), kind.lost_answers)
 
 
 def _slow(service: str, name: str, words: str, kind: str = "latency", **attributes: int) -> ServiceFault:

@@ -2,7 +2,6 @@
 
 import redis
 
-from streamproof.config import RedisSink
 from streamproof.core.phases import Side
 from streamproof.errors import StoreEmptied
 from streamproof.lab.api import PaymentsApi
@@ -34,7 +33,7 @@ def _empty(struck: Struck) -> None:
 
 def _bring_back(struck: Struck) -> None:
     """The remedy that the job names where it has noticed and stopped; what went on without noticing is left as it is."""
-    noticed = struck.stopped_by == StoreEmptied.code or (struck.stopped_by and not isinstance(struck.bound, RedisSink))
+    noticed = struck.stopped_by == StoreEmptied.code or (struck.stopped_by and struck.bound is None)  # a store of the job's own
     for (number, key), value in struck.kept.get("backup", {}).items() if noticed else ():
         with _database(struck, number) as connection:
             connection.restore(key, 0, value, replace=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from streamproof.config import FilesSink, JobConfig
+from streamproof.config import JobConfig
 from streamproof.core.phases import Side, StepName
 from streamproof.prove.faults.catalogue import strikes
 from streamproof.prove.faults.fault import ServiceFault
@@ -10,7 +10,8 @@ from streamproof.prove.faults.planned import ALONE
 from streamproof.prove.plan.planning import ScenarioPlan, live, quick, struck
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.scenario.scenario import Scenario
-from streamproof.prove.services import Services, services_of
+from streamproof.prove.services import Services
+from streamproof.prove.services.given import has_lines
 
 _Strike = tuple[ServiceFault, StepName, str]
 
@@ -30,14 +31,14 @@ def plans(
 
 
 def _strikes(config: JobConfig, scenario: Scenario, recording: Recording, *, full: bool) -> list[_Strike]:
-    own = [name for name, sink in config.sink.items() if isinstance(sink, FilesSink) and sink.connector != "files"]
+    own = [name for name, sink in config.sink.items() if sink.is_of_the_job]
     stores = tuple(dict.fromkeys(scenario.environment.values()))
     return list(
         strikes(
             [step.name(side) for step in recording.steps.steps for side in Side],
             recording.announced,
-            {name: services_of(sink)[:1] or (stores if name in own else ()) for name, sink in config.sink.items()},
-            {name: services_of(source) for name, source in config.source.items()},
+            {name: sink.services[:1] or (stores if name in own else ()) for name, sink in config.sink.items()},
+            {name: source.services for name, source in config.source.items()},
             own,
             recording.of_tasks,
             everywhere=full,
@@ -47,7 +48,7 @@ def _strikes(config: JobConfig, scenario: Scenario, recording: Recording, *, ful
 
 def _lacking(fault: ServiceFault, outside: Services) -> str:
     """What a fault takes and this proof does not have; empty if nothing."""
-    if fault.service in outside.given and (fault.lane == ALONE or fault.service == "kafka"):
+    if fault.service in outside.given and (fault.lane == ALONE or not has_lines(fault.service)):
         return f"a {fault.service} that is started for the proof: leave --service {fault.service} out"
     if fault.brokers > outside.brokers:
         return f"{fault.brokers} brokers: --brokers {fault.brokers}"

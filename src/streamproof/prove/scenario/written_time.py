@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo
 
 from streamproof.config.columns import columns_of
 from streamproof.core.clock import from_micros
-from streamproof.core.file_formats import TYPED
 from streamproof.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def shape_of_source(source: "SourceConfig") -> SourceShape:
     in_quotes = time is not None and time.unit is not None and columns.get(time.column) in ("string", "char", "varchar")
     is_date = time is not None and columns.get(time.column) == "date" and source.format in ("json", "csv", "json_schema")
     return SourceShape(
-        format="parquet" if source.connector == "files" and source.format in TYPED else source.format,
+        format="parquet" if source.says_columns else source.format,
         time_column=time.column if time else None,
         time_unit=time.unit if time else None,
         time_format="yyyy-MM-dd" if is_date else time.format if time else None,

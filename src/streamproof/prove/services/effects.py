@@ -7,7 +7,7 @@ from streamproof.config import HttpSink, ServiceSink
 from streamproof.connectors.http.calls import FOLDER
 from streamproof.core.manifest import LedgerEntry
 from streamproof.lab.api import effects_at
-from streamproof.prove.services.reader import Published, Reader
+from streamproof.prove.services.kind import Published, Reader
 
 _HEADER = "Streamproof"
 _NUMBERS = ("_records", "_trace_hash")

@@ -9,7 +9,7 @@ from streamproof.config import RedisSink, ServiceSink
 from streamproof.connectors.redis.sink import COUNTS, LEDGER
 from streamproof.connectors.redis.writing import BATCH, client
 from streamproof.core.manifest import LedgerEntry
-from streamproof.prove.services.reader import Published, Reader
+from streamproof.prove.services.kind import Published, Reader
 
 _AS_JSON = ("bigint", "int", "smallint", "tinyint", "double", "float", "boolean", "array", "map", "struct")
 

@@ -1,69 +1,23 @@
-"""Where a scenario lies in the services: its sources' topics, and tables and topics of its own; and what is found there as files."""
+"""Where a scenario lies in the services: tables and topics of its own; and what is found there as files."""
 
 import json
 import shutil
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
-from streamproof.config import (
-    HttpSink,
-    KafkaSink,
-    KafkaSource,
-    PostgresSink,
-    RedisSink,
-    RegistryConfig,
-    ServiceSink,
-    SinkConfig,
-    SourceConfig,
-    output_of,
-)
+from streamproof.config import ServiceSink, SinkConfig, output_of
 from streamproof.prove.artifacts.reading import LEDGER
-from streamproof.prove.services.reader import Published
-from streamproof.prove.services.services import own_name, reader
-
-_A_DAY = timedelta(days=1)
-
-
-def source_at(source: SourceConfig, topic: str, urls: Mapping[str, str], records_per_batch: int | None) -> SourceConfig:
-    """A source of Kafka, reading the proof's topic from its start."""
-    assert isinstance(source, KafkaSource), "the only source that is a service"
-    bound: dict[str, Any] = {
-        "servers": urls["kafka"],
-        "topic": (topic,),
-        "records_per_batch": records_per_batch,
-        "start": "earliest",
-        "options": {},
-        "registry": _registry(source, urls),
-        "schema_file": None,  # events are written by a schema of the columns
-        "message": None,
-    }
-    return source.model_copy(update=bound)
+from streamproof.prove.services.kind import Published
+from streamproof.prove.services.kinds import kind_of, reader
+from streamproof.prove.services.names import own_name
 
 
 def sink_at(name: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str]) -> SinkConfig:
     """A sink of a service, writing to the scenario's own table or topic; others as they are."""
-    own, output = own_name(scenario), name.replace(".", "__")  # a dot would separate a schema from its table
-    if isinstance(sink, PostgresSink):
-        return sink.model_copy(update={"url": urls["postgres"], "table": f"{own}.{output}", "create": True})
-    if isinstance(sink, KafkaSink):
-        of_its_own = {"topic": f"{own}-{output}", "subject": None, "registers": True, "registry": _registry(sink, urls)}
-        return sink.model_copy(update={"servers": urls["kafka"], "options": {}, **of_its_own})
-    if isinstance(sink, RedisSink):
-        lives = max(sink.ttl, _A_DAY) if sink.ttl else None  # keys that expire before they are looked at would pass for lost
-        return sink.model_copy(update={"url": urls["redis"], "prefix": f"{own}:{output}:", "ttl": lives})
-    if isinstance(sink, HttpSink):
-        url = f"{urls['api']}{'' if sink.idempotent else '/careless'}/{own}/{output}"
-        return sink.model_copy(
-            update={"url": url, "lookup": f"{url}/{{key}}" if sink.lookup else None, "headers": {}, "ledger": None}
-        )
-    return sink
-
-
-def _registry(bound: KafkaSource | KafkaSink, urls: Mapping[str, str]) -> RegistryConfig | None:
-    """The proof's registry, for what is bound to one."""
-    return None if bound.registry is None else RegistryConfig(url=urls["registry"])
+    if not isinstance(sink, ServiceSink):
+        return sink
+    output = name.replace(".", "__")  # a dot would separate a schema from its table
+    return kind_of(sink).bound(sink, own_name(scenario), output, urls)
 
 
 def opened(sinks: Mapping[str, ServiceSink]) -> None:

@@ -1,8 +1,7 @@
 """The services of a proof, started for it or given to it, and what it asks of each."""
 
-import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
@@ -10,47 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
-from streamproof.config import (
-    HttpSink,
-    JobConfig,
-    KafkaSink,
-    KafkaSource,
-    PostgresSink,
-    RedisSink,
-    ServiceSink,
-    SinkConfig,
-    SourceConfig,
-)
+from streamproof.config import JobConfig
 from streamproof.core.ids import new_id, short
 from streamproof.errors import LabError
-from streamproof.lab.api import tries_at
-from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.services import fetch, service, there
 from streamproof.lab.toxiproxy import Proxy, Toxiproxy
-from streamproof.prove.services.given import left, server
-from streamproof.prove.services.reader import Reader
-from streamproof.prove.services.stores import STORES
+from streamproof.prove.services.given import has_lines, left, server
+from streamproof.prove.services.kind import Store
+from streamproof.prove.services.kinds import KINDS
 
 if TYPE_CHECKING:
     from streamproof.lab.service import Service
 
-_SERVICE_OF: Mapping[type, str] = {
-    KafkaSource: "kafka",
-    KafkaSink: "kafka",
-    PostgresSink: "postgres",
-    RedisSink: "redis",
-    HttpSink: "api",
-}
-
-
-def _bindings(config: JobConfig) -> Iterator[SourceConfig | SinkConfig]:
-    yield from config.source.values()
-    yield from config.sink.values()
-
 
 def needed(config: JobConfig, environment: Mapping[str, str]) -> tuple[str, ...]:
     """The services that a job is bound to, and those that it keeps stores of its own in, each once."""
-    found = [service for each in _bindings(config) for service in services_of(each)]
+    found = [service for source in config.source.values() for service in source.services]
+    found += [service for sink in config.sink.values() for service in sink.services]
     return tuple(dict.fromkeys([*found, *environment.values()]))
 
 
@@ -97,19 +72,15 @@ class Services:
 
     def start(self) -> Self:
         """Starts them, each with a line to it through Toxiproxy where there is one; LabError where one does not come up."""
-        proxy = self._proxy() if self.names and self.proxied else None
+        started = [name for name in self.names if KINDS[name].server and name not in self.given]
+        proxy = self._proxy() if (started or self.given) and self.proxied else None
         for name, url in self.given.items():
-            if proxy is not None and name != "kafka":
+            if proxy is not None and has_lines(name):
                 self.lines[name] = (proxy.line(name, server(name, url)),)
-        for name in self.names:
-            if name in self.given:
-                continue
-            own = KafkaCluster(self.folder / name, self.brokers, proxy) if name == "kafka" else service(name, self.folder)
-            self.running[name] = self._stack.enter_context(own)
-            if isinstance(own, KafkaCluster):
-                self.lines[name] = own.lines
-            elif proxy is not None:
-                self.lines[name] = (proxy.line(name, urlsplit(own.url).netloc.rpartition("@")[2]),)
+        for name in started:
+            self.running[name] = self._stack.enter_context(KINDS[name].start(self.folder, self.brokers, proxy))
+            if lines := KINDS[name].lines(self.running[name], proxy):
+                self.lines[name] = lines
         return self
 
     def spark(self) -> str:
@@ -161,7 +132,8 @@ class Services:
 
     def urls(self, by_line: str = "") -> dict[str, str]:
         """Where each of them is; one of them, if it is named, through the proxy."""
-        direct = {**{name: each.url for name, each in self.running.items() if name in self.names}, **self.given}
+        of_files = {name: str(self.folder / name) for name in self.names if not KINDS[name].server}
+        direct = {**{name: each.url for name, each in self.running.items() if name in self.names}, **of_files, **self.given}
         return {name: _by_line(url, self.lines[name]) if name == by_line else url for name, url in direct.items()}
 
     def stores(self, scenario: str, by_line: str = "") -> dict[str, str]:
@@ -170,7 +142,7 @@ class Services:
             return {}
         number = self.number(scenario)
         urls = self.urls(by_line)
-        return {name: STORES[kind].url(urls[kind], scenario, number) for name, kind in self.environment.items()}
+        return {name: _store(kind).url(urls[kind], scenario, number) for name, kind in self.environment.items()}
 
     def number(self, scenario: str) -> int:
         """A number of the scenario's own, as small as can be, until it is released."""
@@ -184,31 +156,27 @@ class Services:
             self._numbers.pop(scenario, None)
 
     def tries(self, scenario: str) -> dict[str, int]:
-        """How often a scenario has asked the API to do each thing; empty where there is none."""
-        return tries_at(f"{self.running['api'].url}/{own_name(scenario)}") if "api" in self.names else {}
+        """How often a scenario has asked for each thing that has an effect; empty where nobody counts."""
+        urls = self.urls()
+        return {what: tried for name in self.names for what, tried in KINDS[name].tries(urls[name], scenario).items()}
 
     def open_stores(self, scenario: str) -> None:
         """Makes the stores of a scenario, empty."""
         for name, url in self.stores(scenario).items():
-            STORES[self.environment[name]].open(url)
+            _store(self.environment[name]).open(url)
 
     def close_stores(self, scenario: str) -> None:
         """Removes them."""
         for name, url in self.stores(scenario).items():
-            STORES[self.environment[name]].close(url)
+            _store(self.environment[name]).close(url)
         self.release(scenario)
 
 
-def own_name(scenario: str) -> str:
-    """A scenario's name as services take it: in schemas, topics, prefixes and paths."""
-    return re.sub(r"\W", "_", scenario).lower()
-
-
-def services_of(bound: SourceConfig | SinkConfig) -> tuple[str, ...]:
-    """The services that a source or an output needs, the one it is bound to first; none for files."""
-    if isinstance(bound, KafkaSource | KafkaSink) and bound.registry is not None:
-        return ("kafka", "registry")
-    return (_SERVICE_OF[type(bound)],) if type(bound) in _SERVICE_OF else ()
+def _store(kind: str) -> Store:
+    """A store of a job's own in a kind of service."""
+    found = KINDS[kind].store
+    assert found is not None, "the scenario's file names kinds that have one"
+    return found
 
 
 def _by_line(url: str, lines: Sequence[Proxy]) -> str:
@@ -218,22 +186,3 @@ def _by_line(url: str, lines: Sequence[Proxy]) -> str:
         return addresses
     user, at, _ = parts.netloc.rpartition("@")
     return parts._replace(netloc=f"{user}{at}{addresses}").geturl()
-
-
-def reader(sink: ServiceSink) -> Reader:
-    """What reads the outputs of a kind of service."""
-    if isinstance(sink, PostgresSink):
-        from streamproof.prove.services.tables import Tables
-
-        return Tables()
-    if isinstance(sink, RedisSink):
-        from streamproof.prove.services.hashes import Hashes
-
-        return Hashes()
-    if isinstance(sink, HttpSink):
-        from streamproof.prove.services.effects import Effects
-
-        return Effects()
-    from streamproof.prove.services.topics import Topics
-
-    return Topics()

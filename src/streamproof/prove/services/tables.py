@@ -12,7 +12,7 @@ from streamproof.config import PostgresSink, ServiceSink
 from streamproof.connectors.postgres.database import LEDGER, identifier
 from streamproof.connectors.postgres.transactions import ENTRY
 from streamproof.core.manifest import LedgerEntry
-from streamproof.prove.services.reader import Published, Reader
+from streamproof.prove.services.kind import Published, Reader
 
 _ROWS = "SELECT to_jsonb(t) AS row, l.batch FROM {table} t LEFT JOIN {ledger} l ON l.xmin = t.xmin AND l.target = %s"
 """A row and the ledger entry of one transaction have the same xmin: which batch has published a row is not what it says of itself."""

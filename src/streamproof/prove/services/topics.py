@@ -16,7 +16,7 @@ from streamproof.connectors.registry.client import Registry
 from streamproof.core.manifest import LedgerEntry
 from streamproof.prove.scenario.generate import Event
 from streamproof.prove.services.encoded import Decoding
-from streamproof.prove.services.reader import Published, Reader
+from streamproof.prove.services.kind import Published, Reader
 
 PARTITIONS = 2
 _HEADER = "streamproof"

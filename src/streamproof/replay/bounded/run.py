@@ -9,7 +9,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from streamproof import _jvm
-from streamproof.config import RateSource
 from streamproof.core.account import Account
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.notes import Note, NoteCode
@@ -27,7 +26,7 @@ from streamproof.runtime.spark.failures import telling_of_a_dead_jvm, translated
 from streamproof.runtime.spark.session import settings_of_query, start_session
 from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.plan import reads
-from streamproof.runtime.watching.folders import FolderNotes
+from streamproof.runtime.watching.noticed import Noticed
 from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
 from streamproof.stream.graph import build
 from streamproof.stream.names import RECORDS, quoted, visible
@@ -130,8 +129,7 @@ class _Computing:
             spark.conf.set(key, value)
         for key, value in _KEEPS_COUNTS.items():
             spark.conf.set(key, value)
-        sources = {name: source for query in bound.outputs.main for name, source in bound.query(query).sources.items()}
-        self._folders = FolderNotes(spark, sources, bound.config.resolve)
+        self._noticed = Noticed(spark, bound.inputs.values())
         self._outputs: list[OutputResult] = []
         self._accounts: list[QueryAccount] = []
 
@@ -183,7 +181,7 @@ class _Computing:
             account_input=first.input,
             open_windows=0,
             closes_after=None,
-            notes=[*self.notes, *self._folders.look(), *([_note(self.folder)] if stateful else [])],
+            notes=[*self.notes, *self._noticed.look(), *([_note(self.folder)] if stateful else [])],
             accounts=self._accounts,
         )
 
@@ -203,10 +201,10 @@ def _cancelling(spark: "SparkSession", end: threading.Event, done: threading.Eve
 
 
 def _require_ends(bound: "BoundJob") -> None:
-    for name in dict.fromkeys(source for root in bound.outputs.main.values() for source in root.sources):
-        if isinstance(bound.config.source[name], RateSource):
+    for name, source in bound.inputs.items():
+        if not source.ends:
             raise ConfigurationError(
-                f"[source.{name}] connector is rate, which has no end.",
+                f"[source.{name}] connector is {source.config.connector}, which has no end.",
                 required="A bounded run reads what its sources hold now, and ends.",
                 remedy="Bind the source to files or to a topic, in a profile of its own.",
             )

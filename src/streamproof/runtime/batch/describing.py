@@ -7,11 +7,11 @@ from streamproof.core.account import COUNTED
 from streamproof.core.ids import new_id
 from streamproof.core.manifest import Chain, Manifest, first_unknown
 from streamproof.core.notes import Note, NoteCode
+from streamproof.core.places import seen_from
 from streamproof.runtime.batch.staging import WRITTEN_COPIES, Staged
 from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.journal.losses import Losses
-from streamproof.runtime.journal.places import seen_from
 from streamproof.runtime.journal.published import chain_before
 
 _COUNTED = ("input", "expanded", *COUNTED)

@@ -154,7 +154,7 @@ class BatchProtocol:
             If batches still wait when the patience is at its end; the next run publishes them.
         """
         self.look_for_commit()
-        self.events.note(*self.watch.folders.look())
+        self.events.note(*self.watch.noticed.look())
         if not self.publisher.finish(patience_seconds, asked_to_end):
             return
         for number in self.query.journal.logs.batches("commits")[-2:]:

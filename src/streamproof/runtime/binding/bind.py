@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from streamproof.config import FilesSink, HttpSink, ServiceSink, output_of
+from streamproof.config import FilesSink, ServiceSink, output_of
 from streamproof.connectors import services
 from streamproof.core.sides import Side
 from streamproof.errors import ConfigurationError
@@ -77,7 +77,7 @@ def _require_calls_by_revision(config: "JobConfig", query: str, emission: str) -
     """ConfigurationError for calls whose key is the same for all rows of a window: only the first would be made."""
     for name in config.sinks_of(query):
         sink = config.sink[name]
-        if isinstance(sink, HttpSink) and REVISION not in sink.key:
+        if sink.is_one_effect_a_key and REVISION not in getattr(sink, "key", ()):
             raise ConfigurationError(
                 f'{config.where("sink", name, "key")}: [sink.{name}] key lacks "{REVISION}", and the windows of {query} have emit="{emission}".',
                 required="A window gives several rows then, and calls with one key are one call: what comes after the first would never be sent.",
@@ -123,9 +123,8 @@ def _place(config: "JobConfig", name: str, side: Side | None) -> OutputPlace:
             name, side, config.resolve(sink.path), staged, sink.connector, bound=True, home=home, published=sink.format
         )
     if isinstance(sink, ServiceSink):
-        if isinstance(sink, HttpSink) and sink.ledger is not None:
-            sink = sink.model_copy(update={"ledger": config.resolve(sink.ledger)})
-        return OutputPlace(name, side, f"{beside}{name}", "parquet", sink.connector, bound=True, service=sink, home=home)
+        service = sink.resolved(config.resolve)
+        return OutputPlace(name, side, f"{beside}{name}", "parquet", sink.connector, bound=True, service=service, home=home)
     if side is None:
         raise ConfigurationError(
             f"{config.file}: the job's output {name} has no sink.",

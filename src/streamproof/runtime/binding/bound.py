@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.config import ServiceSink, output_of
 from streamproof.connectors import services
+from streamproof.connectors.sources import sources_of
 from streamproof.core.sides import REJECTED, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.node import Branch, Node
@@ -13,6 +14,7 @@ from streamproof.stream.outputs import Outputs
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig, SourceConfig
+    from streamproof.connectors.source import Source
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,12 @@ class BoundQuery:
         return {name: self.config.source[name] for name in self.root.sources}
 
     @property
+    def inputs(self) -> "Mapping[str, Source]":
+        """The same, as what reads them."""
+        inputs = sources_of(self.config)
+        return {name: inputs[name] for name in self.root.sources}
+
+    @property
     def checkpoints(self) -> str:
         """The folder with the checkpoints of all queries; what is staged for services lies beside it."""
         return self.config.resolve(self.config.checkpoint)
@@ -112,6 +120,12 @@ class BoundJob:
     @property
     def name(self) -> str:
         return self.config.name
+
+    @property
+    def inputs(self) -> "Mapping[str, Source]":
+        """The sources that its queries read, by their names."""
+        inputs = sources_of(self.config)
+        return {name: inputs[name] for name in dict.fromkeys(name for root in self.outputs.main.values() for name in root.sources)}
 
     def query(self, name: str) -> BoundQuery:
         """What the query of one main output is bound to."""

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
-from streamproof.config import KafkaSink, KafkaSource
+from streamproof.connectors.sources import source_of
 from streamproof.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -44,16 +44,9 @@ def require_possible(config: "JobConfig", outputs: "Outputs") -> None:
 
 
 def _require_source(config: "JobConfig", name: str) -> None:
-    source = config.source[name]
-    if not isinstance(source, KafkaSource):
-        raise _refused(config, f"and [source.{name}] is {source.connector}", "It reads topics of Kafka.", _REMEDY)
-    if source.records_per_batch is not None:
-        raise _refused(
-            config,
-            f"and [source.{name}] has records_per_batch",
-            "A batch of this trigger has a length in time, and takes whatever comes.",
-            "Take records_per_batch out.",
-        )
+    obstacle = source_of(name, config.source[name]).not_in_real_time
+    if obstacle is not None:
+        raise _refused(config, f"and {obstacle.found}", obstacle.required, obstacle.remedy or _REMEDY)
 
 
 def _require_sink(config: "JobConfig", output: str) -> None:
@@ -63,7 +56,7 @@ def _require_sink(config: "JobConfig", output: str) -> None:
     sink = config.sink.get(output)
     if sink is None:
         return  # said elsewhere, by every trigger
-    if not isinstance(sink, KafkaSink):
+    if not sink.takes_rows_at_once:
         raise _refused(config, f"and [sink.{output}] is {sink.connector}", "It writes to topics of Kafka.", _REMEDY)
     if sink.guarantee != "at-least-once":
         raise _refused(

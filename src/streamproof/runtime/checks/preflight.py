@@ -1,30 +1,16 @@
 """What `check` looks at before a JVM starts: the configuration, the job, Java, Spark, data and folders."""
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.config import (
-    FilesSink,
-    FilesSource,
-    JobConfig,
-    KafkaSink,
-    KafkaSource,
-    RateSource,
-    ServiceSink,
-    SinkConfig,
-    SourceConfig,
-    load,
-    redact,
-)
-from streamproof.config.columns import columns_of, require_said
+from streamproof.config import FilesSink, JobConfig, ServiceSink, SinkConfig, load, redact
 from streamproof.config.entry import JobFunction, class_names, job_functions
 from streamproof.config.problems import did_you_mean
 from streamproof.config.sinks import CUSTOM_SINK
 from streamproof.connectors import services
-from streamproof.core.folders import left_out, listing
+from streamproof.connectors.sources import source_of
 from streamproof.core.paths import display
 from streamproof.core.sides import BY_METHOD
 from streamproof.errors import ConfigurationError, StreamproofError
@@ -32,7 +18,6 @@ from streamproof.runtime.checks.rehearsal import Rehearsed, rehearsing
 from streamproof.runtime.spark.environment import find_java, find_spark
 from streamproof.runtime.spark.settings import refuse_settings
 
-_LOCAL = re.compile(r"^file:/+")
 _UNSEEN_SHOWN = 5
 
 
@@ -158,8 +143,8 @@ def _require_sinks(config: JobConfig, function: JobFunction) -> None:
 
 
 def _bindings(config: JobConfig) -> Iterator[Finding]:
-    for name, source in config.source.items():
-        yield _finding(f"source {name}", lambda name=name, source=source: _source(config, name, source))  # type: ignore[misc]
+    for name in config.source:
+        yield _finding(f"source {name}", lambda name=name: _source(config, name))  # type: ignore[misc]
     for name, sink in config.sink.items():
         yield _finding(f"sink {name}", lambda name=name, sink=sink: _sink(config, name, sink))  # type: ignore[misc]
     yield _finding("checkpoint", lambda: _writable(config, config.checkpoint, config.where("job", "checkpoint")))
@@ -169,47 +154,14 @@ def _unseen(said: str) -> _Unseen:
     return _Unseen(f"{said}, not looked at from here")
 
 
-def _source(config: JobConfig, name: str, source: SourceConfig) -> str:
-    if isinstance(source, KafkaSource):
-        return _unseen(f"{', '.join(source.topic)} at {source.servers}{_registry(source)}")
-    if isinstance(source, RateSource):
-        return f"{source.rows_per_second:,} rows a second"
-    assert isinstance(source, FilesSource), "every connector is looked at"
-    return _readable(config, name, source)
-
-
-def _registry(bound: KafkaSource | KafkaSink) -> str:
-    return "" if bound.registry is None else f", {bound.format} by the registry {bound.registry.address}"
-
-
-def _readable(config: JobConfig, name: str, source: FilesSource) -> str:
-    path = source.path
-    if config.is_remote(path):
-        return _unseen(path)
-    where, local = config.where("source", name, "path"), _LOCAL.sub("/", config.resolve(path))
-    resolved, found = Path(local), listing(local)
-    if found is None and any(character in local for character in "{\\"):
-        return _unseen(path)  # a pattern of Hadoop's that Python does not know
-    if found is None:
-        raise ConfigurationError(
-            f"{where}: [source.{name}] path is {display(resolved)}, and there is no such folder.",
-            remedy="Make it, or mend the path.",
-        )
-    if resolved.exists() and not os.access(resolved, os.R_OK):
-        raise ConfigurationError(f"{where}: [source.{name}] {display(resolved)} cannot be read: no permission.")
-    if source.format == "text" and source.schema_ddl and found.files:
-        require_said(name, list(columns_of(source.schema_ddl)), found.named, config.where("source", name, "schema"))
-    unread = f"\nnote: {left_out(path, found.left_out)}" if found.left_out else ""
-    return f"{path}, {_counted(found.files)}{unread}"
-
-
-def _counted(files: int) -> str:
-    return f"{files:,} file{'' if files == 1 else 's'}"
+def _source(config: JobConfig, name: str) -> str:
+    found = source_of(name, config.source[name], config.resolve).look(config)
+    return found.says if found.looked_at else _Unseen(found.says)
 
 
 def _sink(config: JobConfig, name: str, sink: SinkConfig) -> str:
     if isinstance(sink, ServiceSink):
-        return _unseen(f"{services.where(sink)}{_registry(sink) if isinstance(sink, KafkaSink) else ''}")
+        return _unseen(f"{services.where(sink)}{sink.by_registry}")
     assert isinstance(sink, FilesSink), "every connector is looked at"
     if custom := CUSTOM_SINK.fullmatch(sink.connector):
         file = config.root / custom["file"]

@@ -15,7 +15,7 @@ from streamproof.runtime.checks.rehearsal import Rehearsed
 from streamproof.stream.known import Known
 
 if TYPE_CHECKING:
-    from streamproof.config import SourceConfig
+    from streamproof.connectors.source import Source
     from streamproof.stream.node import Branch, Node
 
 
@@ -42,13 +42,14 @@ def called(target: str, profile: str | None) -> Rehearsed:
     from streamproof.config import load
 
     install()
+    from streamproof.connectors.sources import sources_of
     from streamproof.runtime.binding.bind import bind
 
     config = load(target, profile=profile)
     bound, reader = bind(config), Reader()
     for root in bound.outputs.main.values():
         try:
-            look_along(root, config.source, reader)
+            look_along(root, sources_of(config), reader)
         except StreamproofError as problem:
             reader.wrong(problem)
     if reader.problems:
@@ -58,7 +59,7 @@ def called(target: str, profile: str | None) -> Rehearsed:
     return Rehearsed(outputs, notes=tuple(prices(bound.outputs.main)), unseen=tuple(reader.unseen))
 
 
-def look_along(root: "Node", sources: "Mapping[str, SourceConfig]", reader: Reader) -> None:
+def look_along(root: "Node", sources: "Mapping[str, Source]", reader: Reader) -> None:
     """Goes along the steps for each source of a query; names that are not there go to the reader.
 
     Raises
@@ -72,37 +73,27 @@ def look_along(root: "Node", sources: "Mapping[str, SourceConfig]", reader: Read
     if len(root.sources) == 1:
         return
     if root.stateful:
-        times = {name: sources[name].event_time for name in root.sources}
+        times = {name: sources[name].config.event_time for name in root.sources}
         require_one_event_time({name: time.column if time else None for name, time in times.items()})
     if not any(known.further for known in ends.values()):
         require_alike({name: dict.fromkeys(known.names, "") for name, known in ends.items()})
 
 
-def _ends(branch: "Branch", source: "SourceConfig", reader: Reader) -> Known:
+def _ends(branch: "Branch", source: "Source", reader: Reader) -> Known:
     """The columns of a source before the stateful steps; JobDefinitionError where these need an event time and none is declared."""
     from streamproof.config.columns import columns_of
     from streamproof.stream.problems import needs_event_time
 
-    if source.event_time is None and branch.behind:
-        raise needs_event_time(branch.source, columns_of(source.schema_ddl) if source.schema_ddl else {})
-    if source.schema_ddl is None:
+    schema = source.config.schema_ddl
+    if source.config.event_time is None and branch.behind:
+        raise needs_event_time(branch.source, columns_of(schema) if schema else {})
+    if schema is None:
         known = Known((), f"the files of {branch.source} say their columns, no schema does")
     else:
-        known = Known((*columns_of(source.schema_ddl), *_carried(source)))
+        known = Known((*columns_of(schema), *source.added_columns))
     known = along(branch.steps, known, reader)
     along(branch.behind, known, reader)
     return known
-
-
-def _carried(source: "SourceConfig") -> tuple[str, ...]:
-    """Columns that a source adds to those of its schema."""
-    from streamproof.config import KafkaSource
-    from streamproof.connectors import carried
-    from streamproof.connectors.kafka.source import PREFIX
-
-    if not isinstance(source, KafkaSource):
-        return ()
-    return (*(f"{PREFIX}{name}" for name in source.include), *map(carried.column_of, source.carry))
 
 
 def _said(problem: BaseException) -> Rehearsed:

@@ -3,8 +3,6 @@
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
-from streamproof.config import KafkaSource
-from streamproof.connectors.kafka import source as kafka
 from streamproof.errors import EnvironmentProblem
 
 if TYPE_CHECKING:
@@ -31,12 +29,10 @@ def require_slots(bound: "BoundJob", spark: "SparkSession") -> None:
     StreamproofError
         If the brokers do not tell.
     """
-    asked: dict[str, int] = {}
+    asked, inputs = dict[str, int](), bound.inputs
     for root in bound.outputs.main.values():
         for name in root.sources:
-            source = bound.config.source[name]
-            assert isinstance(source, KafkaSource), "binding has refused every other one"
-            asked[name] = asked.get(name, 0) + kafka.partitions(spark, name, source)
+            asked[name] = asked.get(name, 0) + inputs[name].partitions(spark)
     beside = next((place.name for place in bound.places.values() if place.side is not None and not _is_moved(place)), None)
     cores, needed = _jvm.task_slots(spark), sum(asked.values()) + (beside is not None)
     if cores >= needed:

@@ -1,18 +1,14 @@
 """Before a query starts: do its checkpoint, its source and its outputs belong together (R1)."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from streamproof.checkpoint.logs import positions_in
-from streamproof.config import FilesSource, KafkaSource
-from streamproof.connectors.kafka import source as kafka
 from streamproof.connectors.sink import Sink
 from streamproof.core.manifest import Manifest
-from streamproof.core.paths import path_of
-from streamproof.errors import OutputInUse, WrongCheckpoint
+from streamproof.core.places import resolved, seen_from
+from streamproof.errors import OutputInUse
 from streamproof.runtime.binding.bound import BoundQuery
 from streamproof.runtime.journal.manifests import ManifestStore, batches_with_rows
-from streamproof.runtime.journal.places import is_below, resolved, seen_from
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,9 +20,9 @@ def require_together(
     incarnation: str,
     sinks: Mapping[str, Sink],
     spark: "SparkSession",
-    accepted_topics: Collection[str],
+    accepted: Collection[str],
 ) -> dict[str, str]:
-    """Looks whether checkpoint, outputs and source belong together; the ids of the topics that are read, by name.
+    """Looks whether checkpoint, outputs and source belong together; the ids of what is read, by name.
 
     An output that may fall behind is looked at before the first publication there: its store may be down.
 
@@ -37,18 +33,12 @@ def require_together(
     """
     check_owner([sink for sink in sinks.values() if not sink.may_lag], incarnation, query.job, manifests)
     require_places(manifests, sinks)
-    of_kafka = {name: source for name, source in query.sources.items() if isinstance(source, KafkaSource)}
-    for number, source in enumerate(query.sources.values()):
-        if isinstance(source, FilesSource):
-            require_source(manifests, query.config.resolve(source.path), number)
-    if not of_kafka:
-        return {}
-    require_topics(manifests, [topic for source in of_kafka.values() for topic in source.topic])
-    topics: dict[str, str] = {}
-    for name, source in of_kafka.items():
-        topics |= kafka.require(spark, name, source)
-    require_same_topics(manifests, topics, accepted_topics)
-    return topics
+    inputs = dict(enumerate(query.inputs.values()))
+    ids: dict[str, str] = {}
+    for kind in dict.fromkeys(type(source) for source in inputs.values()):
+        mine = {number: source for number, source in inputs.items() if type(source) is kind}
+        ids |= kind.require_same(mine, manifests, spark, accepted)
+    return ids
 
 
 def check_owner(sinks: Iterable[Sink], incarnation: str, job: str, manifests: ManifestStore) -> int:
@@ -118,61 +108,6 @@ def require_places(manifests: ManifestStore, sinks: Mapping[str, Sink]) -> None:
             )
 
 
-def require_source(manifests: ManifestStore, folder: str, number: int = 0) -> None:
-    """WrongCheckpoint if the source is bound to another folder than the one that was read last, as in a copied or moved job.
-
-    Spark knows the files it has read by their whole paths: in a copy it would take every event in again.
-    """
-    for uri in _newest_files(manifests, number):
-        if not is_below(uri, folder):
-            raise WrongCheckpoint(
-                f"The checkpoint {manifests.checkpoint} has read {path_of(uri)}; the source is bound to {folder} now.",
-                required="Spark knows files by their whole paths: those that it has read would be taken in again under another.",
-                remedy="Bind the source to where it was. A copy of a job, or another source, starts with a checkpoint and outputs of its own.",
-            )
-
-
-def require_topics(manifests: ManifestStore, topics: Sequence[str]) -> None:
-    """WrongCheckpoint if a topic that was read is bound no more: Spark would call its records lost, or read another from its start."""
-    newest = next(manifests.newest_first(), None)
-    for offsets in newest.fingerprint.offsets if newest is not None else ():
-        read = positions_in(offsets) if offsets != "-" else {}
-        gone = [topic for topic in read or {} if topic not in topics]
-        if gone:
-            raise WrongCheckpoint(
-                f"The checkpoint {manifests.checkpoint} has read the topic {gone[0]}; the source is bound to {', '.join(topics)} now.",
-                required="A topic may be added, and none taken away: what of it was not read yet would be lost unseen.",
-                remedy="Bind the source to all the topics it had. Another source starts with a checkpoint and outputs of its own.",
-            )
-
-
-def require_same_topics(manifests: ManifestStore, ids: Mapping[str, str], accepted: Collection[str] = ()) -> None:
-    """WrongCheckpoint if another topic stands under the name of one that was read: what lies before the offset that was reached in the old one
-    would never be read.
-
-    Parameters
-    ----------
-    ids
-        The ids of the topics that the source is bound to, by their names; "" where the brokers are too old to have them.
-    accepted
-        Topics that stand in for those that were read: their records have the same offsets.
-    """
-    newest = next(manifests.newest_first(), None)
-    read = newest.topics if newest is not None else {}
-    others = [
-        topic for topic, before in read.items() if before and ids.get(topic, "") not in ("", before) and topic not in accepted
-    ]
-    if others:
-        told = ", ".join(f"{topic} (its id was {read[topic]}, and is {ids[topic]})" for topic in others)
-        raise WrongCheckpoint(
-            f"What stands under the name of a topic that the checkpoint {manifests.checkpoint} has read is another one: {told}. It was deleted "
-            "and made again, or lies in another cluster.",
-            required="Offsets go on only in the topic they were reached in: of another, what lies before them would never be read.",
-            remedy="Start over with a new checkpoint and new outputs. If each record has the offset here that it had there, as in a topic "
-            f"that was linked or restored, until a batch was done: run {' '.join(f'--accept-topic {topic}' for topic in others)}",
-        )
-
-
 def _class_of(connector: str) -> str:
     """ "files", or the class of a sink of the job's own: its file may be renamed."""
     return connector.rpartition(":")[2]
@@ -193,9 +128,3 @@ def _is_elsewhere(manifests: ManifestStore, sink: Sink) -> bool:
         if no_longer_kept or (link.section is not None and not sink.staged_whole(link.section)):
             return sink.published(link.batch) is None
     return False
-
-
-def _newest_files(manifests: ManifestStore, number: int) -> tuple[str, ...]:
-    """The URIs of the files that the newest batch with files of a source has read; a few of them tell."""
-    read = (manifest.fingerprint.files.get(str(number), ()) for manifest in manifests.newest_first())
-    return next((tuple(files[:3]) for files in read if files), ())

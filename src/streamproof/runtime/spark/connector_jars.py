@@ -3,15 +3,12 @@
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
-from streamproof.config import KafkaSink, KafkaSource
+from streamproof.connectors import services
+from streamproof.connectors.sources import sources_of
 from streamproof.runtime.spark.artifacts import Progress, fetched
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
-
-KAFKA = "spark-kafka"
-_KAFKA_OF = {"4.0": "spark-kafka-4.0", "4.1": "spark-kafka-4.1"}
-"""By minor version of Spark a connector of its own: it calls classes of Spark that a later version has moved."""
 
 
 def connector_jars(config: "JobConfig", progress: Progress | None = None) -> list[str]:
@@ -22,16 +19,14 @@ def connector_jars(config: "JobConfig", progress: Progress | None = None) -> lis
     EnvironmentProblem
         If one cannot be fetched; names it, and where to put it.
     """
-    by_spark = any(isinstance(sink, KafkaSink) and sink.guarantee == "at-least-once" for sink in config.sink.values())
-    if not by_spark and not any(isinstance(source, KafkaSource) for source in config.source.values()):
+    needed = [jars for source in sources_of(config).values() for jars in source.jars]
+    needed += [jars for sink in config.sink.values() for jars in services.jars(sink)]
+    if not needed:
         return []
     given = ",".join(config.spark.get(key, "") for key in ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath"))
-    return [] if "spark-sql-kafka" in given else jars_of(kafka_bundle(), progress)
-
-
-def kafka_bundle() -> str:
-    """The bundle with Spark's Kafka connector for the installed Spark."""
-    return _KAFKA_OF.get(_jvm.minor_version(_jvm.installed_spark()), KAFKA)
+    spark = _jvm.minor_version(_jvm.installed_spark())
+    bundles = dict.fromkeys(jars.bundle_for(spark) for jars in needed if jars.part_of_name not in given)
+    return [jar for bundle in bundles for jar in jars_of(bundle, progress)]
 
 
 def jars_of(bundle: str, progress: Progress | None = None) -> list[str]:

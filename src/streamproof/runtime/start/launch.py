@@ -4,8 +4,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
-from streamproof.config import KafkaSource, output_of
-from streamproof.connectors.files.source import CONTAINERS
+from streamproof.config import output_of
 from streamproof.runtime.batch.commits import Commits
 from streamproof.runtime.batch.deciding import Deciding
 from streamproof.runtime.batch.describing import Describing
@@ -22,10 +21,10 @@ from streamproof.runtime.start.plan import Planned
 from streamproof.runtime.start.recover import Recovered
 from streamproof.runtime.start.validate import Validated
 from streamproof.runtime.watching.events import QueryStarted
-from streamproof.runtime.watching.folders import FolderNotes
 from streamproof.runtime.watching.idle import IdleSources
 from streamproof.runtime.watching.leaps import Leaps
 from streamproof.runtime.watching.measures import Measures
+from streamproof.runtime.watching.noticed import Noticed
 from streamproof.runtime.watching.quiet import QuietSources
 from streamproof.runtime.watching.watch import Watch
 
@@ -75,13 +74,13 @@ def _protocol(valid: Validated, recovered: Recovered, planned: Planned) -> Batch
         sinks=valid.sinks,
         journal=valid.journal,
         events=valid.events,
-        whole_files=[source.format if source.format in CONTAINERS else "" for source in query.sources.values()],
+        whole_files=[source.whole_files for source in query.inputs.values()],
     )
     watch = Watch(
         leaps=Leaps(query.name),
         quiet=QuietSources(query.name, query.root.sources if query.root.stateful else ()),
         idle=_idle(valid),
-        folders=FolderNotes(valid.spark, query.sources, query.config.resolve),
+        noticed=Noticed(valid.spark, query.inputs.values()),
     )
     return (RealTimeProtocol if query.config.trigger.real_time else BatchProtocol)(
         query=started,
@@ -107,9 +106,7 @@ def _idle(valid: Validated) -> IdleSources:
 
 
 def _measures(valid: Validated) -> Measures:
-    query = valid.query
-    topics = {name for name, source in query.sources.items() if isinstance(source, KafkaSource)}
-    return Measures(query.root.sources, topics, valid.spark.conf.get(STATE_COUNTS, "false") == "true")
+    return Measures(list(valid.query.inputs.values()), valid.spark.conf.get(STATE_COUNTS, "false") == "true")
 
 
 def _started(valid: Validated, planned: Planned, protocol: BatchProtocol) -> "StreamingQuery":
@@ -139,12 +136,9 @@ def _micro_batches(valid: Validated, planned: Planned, protocol: BatchProtocol) 
 
 def _real_time(valid: Validated, planned: Planned) -> Any:
     """The writer that sends each row to its topic at once; the protocol looks at batches that are over."""
-    from streamproof.connectors.kafka.sink import PlainTopicSink
-
     query = valid.query
     (name,), length = query.targets[query.name], query.config.trigger.interval
     sink = valid.sinks.by_name[name]
-    assert isinstance(sink, PlainTopicSink), "binding has refused every other one"
     sink.require(planned.columns.of_outputs[query.name])
     for key, value in _OF_REAL_TIME.items():
         valid.spark.conf.set(key, value)

@@ -4,11 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
-from streamproof.config import FilesSource, KafkaSource, RateSource
 from streamproof.connectors.event_time import accepted
-from streamproof.connectors.files import source as files
-from streamproof.connectors.kafka import source as kafka
-from streamproof.connectors.rate import source as rate
 from streamproof.connectors.sink import Sink
 from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
@@ -109,15 +105,8 @@ def reads(query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool,
 
 def source_rows(query: BoundQuery, name: str, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> "DataFrame":
     """The accepted rows of one of a query's sources."""
-    source = query.sources[name]
-    if isinstance(source, KafkaSource):
-        rows = kafka.read(spark, name, source, stream=stream, trace=trace)
-    elif isinstance(source, RateSource):
-        rows = rate.read(spark, name, source, stream=stream)
-    else:
-        assert isinstance(source, FilesSource), "every connector has its reader"
-        rows = files.read(spark, name, source, query.config.resolve(source.path), stream=stream, trace=trace)
-    return accepted(rows, name, source, doors)
+    source = query.inputs[name]
+    return accepted(source.read(spark, stream=stream, trace=trace), name, source.config, doors)
 
 
 def event_time_of(source: "SourceConfig") -> EventTimeColumn | None:

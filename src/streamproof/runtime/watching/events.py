@@ -13,7 +13,7 @@ from streamproof.errors import ConfigurationError
 from streamproof.runtime.watching.result import QueryAccount, RunResult
 
 if TYPE_CHECKING:
-    from streamproof.runtime.watching.lag import Lag
+    from streamproof.connectors.lag import Lag
 
 
 @dataclass(frozen=True)

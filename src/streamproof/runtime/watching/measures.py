@@ -4,14 +4,15 @@ Spark measures its own phases and says so once it has committed a batch; ours ar
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from streamproof.connectors.lag import Lag
+from streamproof.connectors.source import Source
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.phases import Phase
 from streamproof.runtime.watching.events import BatchCommitted, OperatorState
-from streamproof.runtime.watching.lag import Lag, lag_when_planned
 
 _SPARKS = {
     Phase.PLAN: ("latestOffset", "getBatch", "walCommit", "queryPlanning"),
@@ -52,15 +53,12 @@ class Measures:
     Parameters
     ----------
     sources
-        Their names, in the order in which Spark numbers them.
-    topics
-        Those among them that are topics.
+        Those of the query, in the order in which Spark numbers them.
     counts_rows
         Whether Spark counts the rows of a state.
     """
 
-    sources: Sequence[str]
-    topics: Collection[str] = field(default_factory=frozenset)
+    sources: Sequence[Source]
     counts_rows: bool = False
 
     def complete(self, event: BatchCommitted, progress: Mapping[str, Any]) -> BatchCommitted:
@@ -79,9 +77,9 @@ class Measures:
         )
 
     def _lag(self, progress: Mapping[str, Any]) -> Iterator[Lag]:
-        for name, source in zip(self.sources, progress.get("sources", ()), strict=False):
-            if name in self.topics and source.get("endOffset") and source.get("latestOffset"):
-                yield from lag_when_planned(name, json.dumps(source["endOffset"]), json.dumps(source["latestOffset"]))
+        for source, told in zip(self.sources, progress.get("sources", ()), strict=False):
+            if told.get("endOffset") and told.get("latestOffset"):
+                yield from source.lag_when_planned(json.dumps(told["endOffset"]), json.dumps(told["latestOffset"]))
 
     def _state(self, progress: Mapping[str, Any]) -> Iterator[OperatorState]:
         for found in progress.get("stateOperators", ()):

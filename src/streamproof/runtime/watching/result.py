@@ -10,7 +10,7 @@ from streamproof.core.notes import Note
 from streamproof.core.plain import plain_fields
 
 if TYPE_CHECKING:
-    from streamproof.runtime.watching.lag import PartitionLag
+    from streamproof.connectors.lag import PartitionLag
     from streamproof.runtime.watching.leaps import Leap
 
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.watching.events import QueryEvents, WatermarkLeapt
-from streamproof.runtime.watching.folders import FolderNotes
 from streamproof.runtime.watching.idle import IdleSources
 from streamproof.runtime.watching.leaps import Leaps
+from streamproof.runtime.watching.noticed import Noticed
 from streamproof.runtime.watching.quiet import QuietSources
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ class Watch:
     leaps: Leaps
     quiet: QuietSources
     idle: IdleSources
-    folders: FolderNotes
+    noticed: Noticed
 
     def saw(self, batch: int, logs: BatchLogs, rows: "BatchRows", late: int, events: QueryEvents) -> None:
         """Looks at a batch that is published, of which `late` records were late."""
-        events.note(*self.folders.look())
+        events.note(*self.noticed.look())
         self.quiet.saw(batch, logs)
         self.idle.saw(logs, rows)
         leap = self.leaps.saw(batch, logs, late)

@@ -49,9 +49,9 @@ def test_every_host_is_allowed_and_no_password_is_shown():
 
     assert given.hosts(services) == ("one", "two", "three")
     assert given.server("postgres", services["postgres"]) == "three:5432"
-    assert given.KINDS["postgres"](services["postgres"]).shown == "postgresql://user@three/db"
-    assert given.KINDS["postgres"]("postgresql://h/db?password=x&sslmode=require").shown == "postgresql://h/db?sslmode=require"
-    assert given.KINDS["kafka"](services["kafka"]).shown == services["kafka"]
+    assert given.service_at("postgres", services["postgres"]).shown == "postgresql://user@three/db"
+    assert given.service_at("postgres", "postgresql://h/db?password=x&sslmode=require").shown == "postgresql://h/db?sslmode=require"
+    assert given.service_at("kafka", services["kafka"]).shown == services["kafka"]
     assert given.server("redis", "redis://[::1]:6380") == "[::1]:6380"
 
 

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from streamproof.config import JobConfig, load
+from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.services import needed
-from streamproof.prove.services.places import sink_at, source_at
+from streamproof.prove.services.places import sink_at
+from streamproof.prove.sources import proved
 
 URLS = {"kafka": "127.0.0.1:1", "registry": "http://127.0.0.1:2"}
 
@@ -50,7 +52,8 @@ def test_a_job_with_schemas_needs_a_registry(config):
 
 
 def test_a_proof_touches_no_registry_of_the_configuration(config):
-    source, out = source_at(config.source["events"], "events", URLS, 10), sink_at("out", config.sink["out"], "one", URLS)
+    binding = ScenarioBinding("/disk", Path("/disk"), {"events": "events"}, None, 10, URLS)
+    source, out = proved("events", config.source["events"]).at(binding), sink_at("out", config.sink["out"], "one", URLS)
 
     assert {source.registry.address, out.registry.address} == {"http://127.0.0.1:2"}
     assert source.registry.sent == out.registry.sent == {}

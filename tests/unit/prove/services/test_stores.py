@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import pytest
 
 from streamproof.prove.services import Services
-from streamproof.prove.services.stores import STORES
+from streamproof.prove.services.kinds import KINDS
 
 SERVERS = {"redis": "redis://127.0.0.1:1/0", "postgres": "postgresql://streamproof@127.0.0.1:2/streamproof"}
 
 
 @pytest.fixture
 def outside(monkeypatch: pytest.MonkeyPatch) -> Services:
-    for store in STORES.values():
+    for store in (kind.store for kind in KINDS.values() if kind.store is not None):
         monkeypatch.setattr(type(store), "open", lambda _, url: None)
         monkeypatch.setattr(type(store), "close", lambda _, url: None)
     running = {name: SimpleNamespace(url=url) for name, url in SERVERS.items()}

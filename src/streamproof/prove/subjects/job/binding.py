@@ -4,12 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streamproof.config import FilesSource, RateSource, ServiceSink, output_of
+from streamproof.config import ServiceSink, output_of
 from streamproof.prove.artifacts.reading import OutputLayout, QueryLayout
 from streamproof.prove.process.environment import in_environment
 from streamproof.prove.record.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.record.paths import Layout
-from streamproof.prove.services.places import sink_at, source_at
+from streamproof.prove.services.places import sink_at
+from streamproof.prove.sources import proved
 from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.binding.bound import BoundJob
 
@@ -37,28 +38,13 @@ def bind_job(binding: ScenarioBinding, config: "JobConfig") -> BoundJob:
 
 def sources_at(binding: ScenarioBinding, config: "JobConfig") -> dict[str, "SourceConfig"]:
     """The sources of a job, as they are bound there."""
-    return {name: _source(binding, name, source) for name, source in config.source.items()}
+    return {name: proved(name, source).at(binding) for name, source in config.source.items()}
 
 
 def services_at(binding: ScenarioBinding, config: "JobConfig") -> dict[str, ServiceSink]:
     """The outputs of a job that are services, as they are bound there."""
     bound = {name: sink_at(name, sink, binding.folder.name, binding.urls) for name, sink in config.sink.items()}
     return {name: sink for name, sink in bound.items() if isinstance(sink, ServiceSink)}
-
-
-def proved_as(source: "SourceConfig") -> "SourceConfig":
-    """What takes the place of a source in a proof: of the rate source files with its columns, since it would make rows of its own."""
-    if not isinstance(source, RateSource):
-        return source
-    table = {"connector": "files", "path": "rate", "format": "parquet", "schema": source.schema_ddl}
-    return FilesSource.model_validate(table).model_copy(update={"event_time": source.event_time})
-
-
-def _source(binding: ScenarioBinding, name: str, source: "SourceConfig") -> "SourceConfig":
-    source = proved_as(source)
-    if isinstance(source, FilesSource):
-        return source.model_copy(update={"path": binding.data[name], "files_per_batch": binding.files_per_batch})
-    return source_at(source, binding.data[name], binding.urls, binding.records_per_batch)
 
 
 def layout_of(bound: BoundJob) -> Layout:

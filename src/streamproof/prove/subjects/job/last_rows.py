@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from streamproof.config import PostgresSink, RedisSink
 from streamproof.prove.oracle.facts import Facts
 from streamproof.stream.emissions.emission import REVISION
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 def keeps_last(config: "JobConfig", output: "OutputHistory | None") -> bool:
     """Whether a later row of a window replaces the earlier ones in an output, as the job's file says."""
     sink = config.sink.get(output.name) if output is not None else None
-    replaces = isinstance(sink, RedisSink) or (isinstance(sink, PostgresSink) and sink.mode == "upsert")
-    return replaces and REVISION not in getattr(sink, "key", ())
+    return sink is not None and sink.replaces and REVISION not in getattr(sink, "key", ())
 
 
 def facts_in(config: "JobConfig", sink: str) -> Facts | None:
@@ -23,6 +21,6 @@ def facts_in(config: "JobConfig", sink: str) -> Facts | None:
     rows replace each other.
     """
     found = config.sink.get(sink)
-    if not isinstance(found, PostgresSink) or not found.version or found.version == REVISION:
+    if found is None or found.facts is None or found.facts[1] == REVISION:
         return None
-    return Facts(found.key, found.version, found.deleted)
+    return Facts(*found.facts)

@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING
 
 from streamproof._jvm import Storage
-from streamproof.config import FilesSink
 from streamproof.prove.process.environment import in_environment
 from streamproof.prove.record.binding import OUT
+from streamproof.prove.services.kind import Published
 from streamproof.prove.services.places import written
-from streamproof.prove.services.reader import Published
 from streamproof.prove.subjects.job.binding import bind_job
 from streamproof.runtime.binding.sinks import sink_of
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 def harvest_own(binding: "ScenarioBinding", config: "JobConfig", spark: "SparkSession") -> None:
     """Asks each sink of the job's own what its store holds, where the job keeps stores of its own; files are left as they are."""
-    own = [name for name, sink in config.sink.items() if isinstance(sink, FilesSink) and sink.connector != "files"]
+    own = [name for name, sink in config.sink.items() if sink.is_of_the_job]
     if not own or not binding.environment:
         return
     with in_environment(binding.environment):

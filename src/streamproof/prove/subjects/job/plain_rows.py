@@ -1,7 +1,7 @@
 """The generated events as a plain DataFrame with the declared columns: nothing of the product's reading is in it (R28)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import CharType, DataType, LongType, StringType, StructField, StructType, VarcharType
 
 from streamproof import _jvm
-from streamproof.config import KafkaSource
 from streamproof.prove.scenario.generate import TRACE, Event
 from streamproof.stream.names import quoted
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from streamproof.config import SourceConfig
 
 _TIME = "_time_us"
-_RECORD = ("_topic", "_partition", "_offset")
 
 
 def plain_rows(
@@ -56,50 +54,3 @@ def _written(value: Any) -> Any:
 
 def _text(type_: DataType) -> DataType:
     return StringType() if isinstance(type_, CharType | VarcharType) else type_
-
-
-def with_records(rows: DataFrame, source: KafkaSource, traces: Mapping[str, Sequence[str]]) -> DataFrame:
-    """The rows with what a record of Kafka is by itself, where the source asks for it: its key, its offset, headers that are carried.
-
-    Parameters
-    ----------
-    traces
-        By the record's name, "trades-0@17", the trace in it.
-    """
-    if not source.include and not source.carry:
-        return rows
-    spark = rows.sparkSession
-    places = []
-    for name, there in traces.items():
-        if not there:
-            continue  # a record of an aborted transaction
-        partitioned, _, offset = name.rpartition("@")
-        topic, _, partition = partitioned.rpartition("-")
-        places.append((there[0], topic, int(partition), int(offset)))
-    where = spark.createDataFrame(places, f"{TRACE} string, _topic string, _partition int, _offset bigint")
-    options = {"kafka.bootstrap.servers": source.servers, "subscribe": ",".join(source.topic), "includeHeaders": "true"}
-    records = (
-        spark.read.format("kafka").options(**options, **{f"kafka.{key}": value for key, value in source.options.items()}).load()
-    )
-    shown = {
-        "key": F.col("key").cast("string"),
-        "timestamp": F.col("timestamp"),
-        "topic": F.col("topic"),
-        "partition": F.col("partition"),
-        "offset": F.col("offset"),
-        "headers": F.col("headers"),
-        "schema_id": _schema_id() if source.registry is not None else F.lit(None).cast("int"),
-    }
-    own = [shown[name].alias(f"kafka_{name}") for name in source.include]
-    own += [F.try_element_at(_of_name(name), F.lit(-1))["value"].cast("string").alias(f"carried_{name}") for name in source.carry]
-    place = [F.col(name.removeprefix("_")).alias(name) for name in _RECORD]
-    return rows.join(where.join(records.select(*place, *own), list(_RECORD)).drop(*_RECORD), TRACE)
-
-
-def _of_name(name: str) -> Any:
-    return F.filter("headers", lambda header: header["key"] == name)
-
-
-def _schema_id() -> Any:
-    """The four bytes after the first one."""
-    return F.conv(F.hex(F.substring("value", 2, 4)), 16, 10).cast("int")

@@ -13,7 +13,7 @@ from streamproof.prove.oracle.arrived import Arrived
 from streamproof.prove.record.binding import OUT, ScenarioBinding
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.services import Services
-from streamproof.prove.services.services import reader
+from streamproof.prove.services.kinds import reader
 from streamproof.prove.subjects.job.binding import layout_of, query_layouts, services_at, sources_at
 from streamproof.runtime.binding.bound import BoundJob
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from streamproof.config import FilesSink, JobConfig, KafkaSource
+from streamproof.config import JobConfig
 from streamproof.config.columns import columns_of
 from streamproof.prove.artifacts.comparing import rows_published
 from streamproof.prove.artifacts.float_order import Steps
@@ -40,6 +40,7 @@ from streamproof.prove.scenario.offered import Mistakes, Offered, mistakes
 from streamproof.prove.scenario.scenario import Scenario
 from streamproof.prove.services import Services
 from streamproof.prove.services.places import closed, harvested, opened
+from streamproof.prove.sources import proved
 from streamproof.prove.subjects.job.accumulator_laws import accumulator_laws
 from streamproof.prove.subjects.job.accumulator_laws import checked as accumulators_checked
 from streamproof.prove.subjects.job.arrivals import Arrivals
@@ -50,7 +51,7 @@ from streamproof.prove.subjects.job.future_limit import future_limit
 from streamproof.prove.subjects.job.handwritten import handwritten_fates, handwritten_rows
 from streamproof.prove.subjects.job.last_rows import facts_in, keeps_last
 from streamproof.prove.subjects.job.own_sinks import harvest_own
-from streamproof.prove.subjects.job.plain_rows import plain_rows, with_records
+from streamproof.prove.subjects.job.plain_rows import plain_rows
 from streamproof.prove.subjects.job.reporting import report_of
 from streamproof.prove.subjects.job.shipped import shipped_equals_proved
 from streamproof.prove.subjects.job.struck import OnFiles, OnServices
@@ -104,9 +105,7 @@ class JobSubject(Subject):
         readable = [event for event in made if event.trace not in traces]
         file = self.folder / "offered" / f"{query}-{name}.json"
         rows = plain_rows(spark, readable, source, time.column if time else None, file)
-        if isinstance(source, KafkaSource):
-            rows = with_records(rows, source, self.written.traces_of_file)
-        return rows, outside
+        return proved(name, source).with_records(rows, self.written.traces_of_file), outside
 
     @cached_property
     def offered(self) -> Offered:
@@ -158,7 +157,7 @@ class JobSubject(Subject):
         crashes = standard(default.steps)
         if quick:
             return one_of_each(crashes), ()
-        own = [name for name, sink in self.config.sink.items() if isinstance(sink, FilesSink) and sink.connector != "files"]
+        own = [name for name, sink in self.config.sink.items() if sink.is_of_the_job]
         found = [*crashes, *on_files.plans(default.steps, own)]
         return [*found, *(beyond(default.steps, recordings["rare"].steps, found) if full else [])], ()
 

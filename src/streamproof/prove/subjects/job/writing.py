@@ -1,23 +1,19 @@
 """The events of a scenario, written to the folders and topics that the sources of a job are bound to."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.config import FilesSource, JobConfig, KafkaSource
-from streamproof.config.columns import sized_columns_of
-from streamproof.errors import ScenarioError
+from streamproof.config import JobConfig
 from streamproof.prove.oracle.asked import Asked
 from streamproof.prove.oracle.query import Query, query_asked
-from streamproof.prove.scenario.edges import Around, late_bounds, never_sent, newest_of, with_edges
-from streamproof.prove.scenario.event_lines import header_of, in_lines
-from streamproof.prove.scenario.generate import Event, generate, without_trace
+from streamproof.prove.scenario.edges import Around, late_bounds, newest_of, with_edges
+from streamproof.prove.scenario.generate import Event, generate
 from streamproof.prove.scenario.scenario import Scenario
-from streamproof.prove.scenario.schedule import write_events
 from streamproof.prove.scenario.written_time import shape_of_source
 from streamproof.prove.services import Services
+from streamproof.prove.sources import proved
 from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
-from streamproof.prove.subjects.job.binding import proved_as
 
 _ABORTED = 4
 """Offsets that an aborted transaction takes in a topic: a record and a marker in each of two partitions."""
@@ -45,14 +41,10 @@ def make_events(config: JobConfig, scenario: Scenario) -> dict[str, list[Event]]
     Raises
     ------
     ScenarioError
-        If the events of a topic shall come in fewer batches than there are: so many records of a topic are read in each.
+        If the scenario asks for something that a kind of source cannot give.
     """
     for name, source in config.source.items():
-        if isinstance(source, KafkaSource) and name in scenario.source and scenario.source[name].batches is not None:
-            raise ScenarioError(
-                f"[source.{name}] of the scenario has batches, and {name} is a topic.",
-                required="Only the files of a source can come in fewer batches than there are.",
-            )
+        proved(name, source).require_fits(scenario)
     return {name: generate(scenario, name, shape_of_source(source)) for name, source in config.source.items()}
 
 
@@ -80,12 +72,8 @@ def _query(name: str, asked: Asked, config: JobConfig) -> Query:
 
 
 def data_of(config: JobConfig, folder: Path, services: Services, *, trace: bool) -> dict[str, str]:
-    """The folder, or the topic, of each source."""
-    topic, below = ("", "events") if trace else ("-plain", "events-plain")
-    return {
-        name: f"{services.prefix}{name}{topic}" if isinstance(source, KafkaSource) else str(folder / below / name)
-        for name, source in config.source.items()
-    }
+    """Where the events of each source lie: its folder, its topic."""
+    return {name: proved(name, source).place(folder, services, trace=trace) for name, source in config.source.items()}
 
 
 def write_scenario(
@@ -97,54 +85,9 @@ def write_scenario(
     data, plain_data = (data_of(config, folder, services, trace=trace) for trace in (True, False))
     traces_of_file: dict[str, list[str]] = {}
     for name, source in config.source.items():
-        columns = sized_columns_of(source.schema_ddl) if source.schema_ddl else {}
-        if isinstance(source, KafkaSource):
-            aborted = never_sent(made[name], scenario.source[name]) if scenario.edges and source.read == "committed" else []
-            of_source[name], traces = _to_topics(made[name], source, columns, services, (data[name], plain_data[name]), aborted)
-            traces_of_file |= traces
-            continue
-        source = proved_as(source)
-        assert isinstance(source, FilesSource), "every connector is written to"
-        of_source[name] = in_lines(made[name], source, list(columns), trace=True)
-        prefix = f"{name}-" if len(config.source) > 1 else ""
-        traces_of_file |= _to_files(of_source[name], source, columns, data[name], prefix, trace=True)
-        plain = in_lines(made[name], source, list(columns), trace=False)
-        _to_files(plain, source, columns, plain_data[name], prefix, trace=False)
+        written = proved(name, source).write(made[name], scenario, folder, services, several=len(config.source) > 1)
+        of_source[name] = written.events
+        traces_of_file |= written.traces
     for all_of_it in of_source.values():
         events |= {event.trace: event for event in all_of_it}
     return Written(events, of_source, data, plain_data, traces_of_file)
-
-
-def _to_files(
-    events: Sequence[Event], source: FilesSource, columns: Mapping[str, str], folder: str, prefix: str, *, trace: bool
-) -> dict[str, list[str]]:
-    def header(partition: int) -> bytes | None:
-        return header_of(source, list(columns), partition, trace=trace)
-
-    return write_events(events, Path(folder), source.format, schema_columns=columns, header=header, trace=trace, prefix=prefix)
-
-
-def _to_topics(
-    made: list[Event],
-    source: KafkaSource,
-    columns: Mapping[str, str],
-    services: Services,
-    names: tuple[str, str],
-    aborted: list[Event],
-) -> tuple[list[Event], dict[str, list[str]]]:
-    """Writes events to two topics, with trace ids and as they are shipped; the events as they were written, and which record holds which.
-
-    `aborted` are written to both in a transaction that is aborted.
-    """
-    from streamproof.prove.services import topics
-
-    every, cut = [*made, *aborted], len(made)
-    traced, plain = every, [replace(event, record=without_trace(event.record)) for event in every]
-    if source.registry is not None:
-        from streamproof.prove.services.encoded import encoded
-
-        traced = encoded(every, source, columns, services.urls()["registry"], names[0], trace=True)
-        plain = encoded(every, source, columns, services.urls()["registry"], names[1], trace=False)
-    traces = topics.write_events(traced[:cut], services.urls()["kafka"], names[0], traced[cut:])
-    topics.write_events(plain[:cut], services.urls()["kafka"], names[1], plain[cut:])
-    return traced[:cut], traces

@@ -5,12 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from streamproof.connectors.extras import library
 from streamproof.errors import ScenarioError
-from streamproof.prove.services.own_places import PLACES, TOPIC
+from streamproof.prove.services.names import TOPIC
+from streamproof.prove.services.own_places import PLACES
 
 _WORD = re.compile(rf"\{{((?:{'|'.join(PLACES)})(?:[.:][^{{}}]*)?)\}}")
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]+")
-_VARIABLE = {"postgres": "DSN={postgres}", "redis": "REDIS={redis}", "kafka": "BROKERS={kafka} --env TOPIC={kafka.topic:totals}"}
-"""How each is used, for people."""
 
 
 def words_in(texts: Iterable[str]) -> list[str]:
@@ -67,13 +66,13 @@ def _problems(services: Sequence[str], texts: Sequence[str], settings: Mapping[s
             yield ScenarioError(
                 f"--service {name} is asked for, and the job is not told where it is.",
                 required=f"Each scenario has {PLACES[name].means} of its own, which the job finds by a word in braces.",
-                remedy=f"Say it in --env, --set or --argument: --env {_VARIABLE[name]}",
+                remedy=f"Say it in --env, --set or --argument: --env {PLACES[name].example}",
             )
     if "kafka" in services and not topics_in(texts):
         yield ScenarioError(
             "--service kafka is asked for, and no topic is named.",
             required="All scenarios have the same brokers; each has topics of its own, which are made before the job starts.",
-            remedy=f"Name each topic that the job writes: --env {_VARIABLE['kafka']}",
+            remedy=f"Name each topic that the job writes: --env {PLACES['kafka'].example}",
         )
 
 

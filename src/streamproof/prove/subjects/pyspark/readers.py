@@ -10,6 +10,7 @@ from pyspark.sql.readwriter import DataFrameReader
 from pyspark.sql.streaming import DataStreamReader
 from pyspark.sql.types import StructType
 
+from streamproof import _jvm
 from streamproof.config.columns import typed_columns_of
 from streamproof.core.paths import as_pattern
 from streamproof.errors import ScenarioError
@@ -162,7 +163,7 @@ class Inputs:
             reader = self._spark.read.format(one.source).schema(one.schema)
             for key, value in one.options.items():
                 reader = reader.option(key, value)
-            found[name] = (len(DataFrameReader.load(reader, as_pattern(one.folder)).collect()), one.spoilt)
+            found[name] = (_jvm.rows_in_full(DataFrameReader.load(reader, as_pattern(one.folder))), one.spoilt)
         return found
 
     def _kafka(self, name: str, options: Mapping[str, Any]) -> "DataFrame":

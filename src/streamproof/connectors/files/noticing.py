@@ -1,14 +1,13 @@
 """What a run notices about the folders that it reads: subfolders that it leaves out, and columns that change from file to file."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pyspark.sql.types import StructType
 
 from streamproof import _jvm
-from streamproof.config import FilesSource
 from streamproof.core.folders import left_out
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.paths import path_of
@@ -17,7 +16,7 @@ from streamproof.stream.names import TRACE
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from streamproof.config import SourceConfig
+    from streamproof.config import FilesSource
 
 Columns = Mapping[str, str]
 """By name the type, as Spark says it in a word."""
@@ -89,52 +88,39 @@ def changes(
 
 
 @dataclass
-class FolderNotes:
-    """Looks after each batch of a query, and at the end of a run, what there is to say of the folders that it reads; says it once.
+class FolderNotices:
+    """Looks what there is to say of the folder of one source.
 
     Parameters
     ----------
-    sources
-        The sources of the query by name; others than files are left aside.
-    resolve
-        Gives the whole path of a configured one.
+    path
+        The whole path of the folder.
     """
 
     spark: "SparkSession"
-    sources: Mapping[str, "SourceConfig"]
-    resolve: Callable[[str], str]
-    _said: set[str] = field(default_factory=set)
-    _met: dict[str, dict[str, str]] = field(default_factory=dict)
-    """By source the schemas of its files, in the order in which they were met, each with a file that has it."""
+    name: str
+    source: "FilesSource"
+    path: str
+    _met: dict[str, str] = field(default_factory=dict)
+    """The schemas of its files, in the order in which they were met, each with a file that has it."""
 
-    def look(self) -> list[Note]:
-        """What was not said yet."""
-        found: list[Note] = []
-        for name, source in self.sources.items():
-            if isinstance(source, FilesSource):
-                seen = _jvm.seen_below(self.spark, name, self.resolve(source.path))
-                found += self._left_out(name, source, seen.left_out)
-                found += self._changes(name, source, seen)
-        new = [note for note in found if note not in self._said]
-        self._said.update(new)
-        return new
+    def look(self) -> Iterator[Note]:
+        seen = _jvm.seen_below(self.spark, self.name, self.path)
+        for folder in seen.left_out:
+            yield Note(NoteCode.SUBFOLDER_LEFT_OUT, f"[source.{self.name}] {left_out(self.source.path, [folder])}", self.name)
+        yield from self._changes(seen)
 
-    def _left_out(self, name: str, source: FilesSource, folders: Sequence[str]) -> Iterator[Note]:
-        for folder in folders:
-            yield Note(NoteCode.SUBFOLDER_LEFT_OUT, f"[source.{name}] {left_out(source.path, [folder])}", name)
-
-    def _changes(self, name: str, source: FilesSource, seen: "_jvm.SeenBelow") -> Iterator[Note]:
-        met = self._met.setdefault(name, {})
+    def _changes(self, seen: "_jvm.SeenBelow") -> Iterator[Note]:
         for schema, file in sorted(seen.schemas.items(), key=lambda entry: entry[1]):
-            met.setdefault(schema, file)
-        if not met or seen.asked is None:
+            self._met.setdefault(schema, file)
+        if not self._met or seen.asked is None:
             return
         asked = [field for field in _fields(seen.asked).items() if not field[0].startswith(_jvm.FROM_PATH)]
         of_paths = [column.removeprefix(_jvm.FROM_PATH) for column in _fields(seen.asked) if column.startswith(_jvm.FROM_PATH)]
-        files = [(file, _fields(schema)) for schema, file in met.items()]
-        declared = source.schema_ddl is not None
+        files = [(file, _fields(schema)) for schema, file in self._met.items()]
+        declared = self.source.schema_ddl is not None
         for change in changes(dict(asked), files, declared=declared, of_paths=of_paths):
-            yield change.note(name, declared=declared)
+            yield change.note(self.name, declared=declared)
 
 
 def _fields(schema: str) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """A column that changes from file to file is said by name, once."""
 
-from streamproof.runtime.watching.folders import Change, changes
+from streamproof.connectors.files.noticing import Change, changes
 
 ASKED = {"id": "string", "v": "double", "day": "date", "_trace": "string"}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamproof.runtime.journal.places import is_below, resolved, seen_from
+from streamproof.core.places import is_below, resolved, seen_from
 
 
 @pytest.mark.parametrize(
