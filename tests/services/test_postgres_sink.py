@@ -19,7 +19,7 @@ from services.conftest import TABLE, Rows, before_publication
 from spark.small_job import SUMS, SmallJob, dies, event
 from streamproof.connectors.postgres.database import opened
 from streamproof.connectors.postgres.sink import TableSink
-from streamproof.connectors.postgres.transactions import Shard
+from streamproof.connectors.postgres.transactions import Shard, Upsert
 from streamproof.connectors.sink import SinkPlace, entry_of
 from streamproof.connectors.steps import UNWATCHED
 from streamproof.core.manifest import Section
@@ -161,9 +161,7 @@ def test_r4_a_zombie_cannot_publish_a_manifest_that_was_discarded(job, rows):
         1,
         1,
         ("id", "client"),
-        (),
-        None,
-        False,
+        Upsert(),
         UNWATCHED,
     )
     row = pa.RecordBatch.from_pylist([{"id": "of a zombie", "client": "z"}])

@@ -11,7 +11,7 @@ from streamproof._jvm.batches import (
     newest_progress,
 )
 from streamproof._jvm.file_systems import answer_file_system_calls
-from streamproof._jvm.folders import FROM_PATH, Folder, SeenBelow, folder_at, rows_of_files, rows_of_named, seen_below
+from streamproof._jvm.folders import FROM_PATH, Folder, Reader, SeenBelow, folder_at, rows_of_files, rows_of_named, seen_below
 from streamproof._jvm.java import (
     PROOF_JAR,
     causes_of,
@@ -71,6 +71,7 @@ __all__ = [
     "NotOne",
     "Numbered",
     "Operator",
+    "Reader",
     "Refused",
     "SeenBelow",
     "Storage",

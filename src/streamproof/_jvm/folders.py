@@ -38,6 +38,15 @@ class Folder:
 
 
 @dataclass(frozen=True)
+class Reader:
+    """How Spark reads the files of a folder: its name of their format, the columns of their rows, its options."""
+
+    format: str
+    columns: "StructType"
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class SeenBelow:
     """What this Spark has met below a configured path.
 
@@ -105,9 +114,7 @@ def rows_of_named(
 def rows_of_files(
     spark: "SparkSession",
     folder: Folder,
-    reader: str,
-    columns: "StructType",
-    options: Mapping[str, Any],
+    reader: Reader,
     *,
     source: str,
     of_paths: Sequence[str],
@@ -118,8 +125,6 @@ def rows_of_files(
 
     Parameters
     ----------
-    reader
-        Spark's name of the format of a file; `columns` are those of its rows.
     source
         The name of the source that they are for.
     may_be_named
@@ -128,9 +133,9 @@ def rows_of_files(
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StringType, StructField, StructType
 
-    schema = StructType([*columns.fields, *(StructField(f"{FROM_PATH}{name}", StringType()) for name in of_paths)])
+    schema = StructType([*reader.columns.fields, *(StructField(f"{FROM_PATH}{name}", StringType()) for name in of_paths)])
     _asked.setdefault(spark, {})[source] = schema.json()
-    asked = {**options, _FORMAT: reader, _COLUMNS: json.dumps(list(may_be_named)), _PATH: folder.path}
+    asked = {**reader.options, _FORMAT: reader.format, _COLUMNS: json.dumps(list(may_be_named)), _PATH: folder.path}
     if stream:
         return spark.readStream.format(_SOURCE).schema(schema).options(**asked).load(folder.pattern)
     made = java_class(spark, "Folder").rows(spark._jsparkSession, {**asked, "path": folder.pattern}, schema.json())

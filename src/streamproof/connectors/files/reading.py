@@ -44,9 +44,8 @@ def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, st
 
     def rows(reader: str, of_file: StructType, options: Mapping[str, str]) -> DataFrame:
         how = {**options, **(_how_a_stream_reads(source) if stream else {})}
-        return _jvm.rows_of_files(
-            spark, folder, reader, of_file, how, source=name, of_paths=columns, may_be_named=schema.names, stream=stream
-        )
+        asked = _jvm.Reader(reader, of_file, how)
+        return _jvm.rows_of_files(spark, folder, asked, source=name, of_paths=columns, may_be_named=schema.names, stream=stream)
 
     said, time = folders.carried(columns), source.event_time.column if source.event_time else None
     if source.format in CONTAINERS:

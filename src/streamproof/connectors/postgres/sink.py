@@ -24,7 +24,7 @@ from streamproof.connectors.postgres import tables
 from streamproof.connectors.postgres.database import LEDGER, Said, connected, identifier, sink_error, where_of
 from streamproof.connectors.postgres.facts import Facts
 from streamproof.connectors.postgres.lines import columns_of, lines
-from streamproof.connectors.postgres.transactions import FENCED, RESULT, Shard, entry_in, lock, select_entries
+from streamproof.connectors.postgres.transactions import FENCED, RESULT, Shard, Upsert, entry_in, lock, select_entries
 from streamproof.connectors.sink import (
     LaggingSink,
     SinkPlace,
@@ -182,13 +182,15 @@ class TableSink(LaggingSink):
             of=section.shards,
             rows=count,
             columns=columns.names,
-            key=self._config.key if self._config.mode == "upsert" else (),
-            order_by=self._config.order_by,
-            deletes=columns.deletes,
+            upsert=Upsert(
+                self._config.key if self._config.mode == "upsert" else (),
+                self._config.order_by,
+                columns.deletes,
+                self._facts(columns.names),
+            ),
             steps=self.place.steps,
             before=self._last if self._last is not None and self._last < manifest.batch else None,
             kept=ledgers.KEPT,
-            facts=self._facts(columns.names),
         )
         (said,) = rows.coalesce(1).mapInArrow(shard.publish, RESULT).collect()
         if said["message"] is not None:

@@ -42,6 +42,31 @@ _STAGE = sql.Identifier("streamproof_staged")
 
 
 @dataclass(frozen=True)
+class Upsert:
+    """How rows take the place of others; without a key they are inserted.
+
+    Parameters
+    ----------
+    order_by
+        Where a batch has several rows of a key, the column whose greatest value stays.
+    deletes
+        Whether rows have `_delete` (boolean).
+    facts
+        How rows are held against those of earlier batches, where the sink names a version.
+    """
+
+    key: tuple[str, ...] = ()
+    order_by: str | None = None
+    deletes: bool = False
+    facts: Facts | None = None
+
+    @property
+    def not_null(self) -> tuple[str, ...]:
+        """The columns that every row has a value in."""
+        return (*self.key, self.facts.version) if self.facts else self.key
+
+
+@dataclass(frozen=True)
 class Shard:
     """What a task needs to publish one shard of a batch.
 
@@ -56,11 +81,7 @@ class Shard:
     rows
         How many rows the shard has.
     columns
-        The columns of the table, as the lines have them; after them `_delete` (boolean) if `deletes`.
-    key, order_by, deletes
-        Of an upsert; without a key rows are inserted.
-    facts
-        How rows are held against those of earlier batches, where the sink names a version.
+        The columns of the table, as the lines have them; after them `_delete` if the upsert deletes.
     before
         The batch that was published before this one, where that is known: the ledger must have all its shards still.
     kept
@@ -75,12 +96,9 @@ class Shard:
     of: int
     rows: int
     columns: tuple[str, ...]
-    key: tuple[str, ...]
-    order_by: str | None
-    deletes: bool
+    upsert: Upsert
     steps: Steps
     before: int | None = None
-    facts: Facts | None = None
     kept: int = KEPT
 
     def publish(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -113,7 +131,7 @@ class Shard:
         self._require_newest(connection)
         self._require_the_one_before(connection)
         self._prune(connection)
-        rows = self._upserted(connection, batches) if self.key else self._copied(connection, identifier(self.table), batches)
+        rows = self._upserted(connection, batches) if self.upsert.key else self._copied(connection, identifier(self.table), batches)
         if rows != self.rows:
             connection.rollback()
             return None, rows
@@ -178,7 +196,7 @@ class Shard:
 
     def _copied(self, connection: psycopg.Connection, into: sql.Identifier, batches: Iterator[pa.RecordBatch]) -> int:
         """How many rows were sent; Swallowed if the table has taken fewer."""
-        columns = (*self.columns, DELETE) if self.deletes else self.columns
+        columns = (*self.columns, DELETE) if self.upsert.deletes else self.columns
         rows, cursor = 0, connection.cursor()
         with cursor.copy(sql.SQL("COPY {} ({}) FROM STDIN (FORMAT csv)").format(into, _listed(columns))) as copy:
             for batch in batches:
@@ -192,40 +210,37 @@ class Shard:
         table, names = identifier(self.table), _listed(self.columns)
         like = sql.SQL("CREATE TEMPORARY TABLE {} ON COMMIT DROP AS SELECT {} FROM {} WITH NO DATA")
         connection.execute(like.format(_STAGE, names, table))
-        changes = [sql.SQL("ALTER {} SET NOT NULL").format(sql.Identifier(name)) for name in self.not_null]
-        if self.deletes:
+        changes = [sql.SQL("ALTER {} SET NOT NULL").format(sql.Identifier(name)) for name in self.upsert.not_null]
+        if self.upsert.deletes:
             changes.append(sql.SQL("ADD {} boolean").format(sql.Identifier(DELETE)))
         connection.execute(sql.SQL("ALTER TABLE {} {}").format(_STAGE, sql.SQL(", ").join(changes)))
         rows = self._copied_with_keys(connection, batches)
-        if self.facts:
-            connection.execute(self.facts.only_greatest(_STAGE))
-            connection.execute(self.facts.write(table, _STAGE))
-            (missing,) = connection.execute(self.facts.missing(table, _STAGE)).fetchone() or (0,)
+        if self.upsert.facts:
+            connection.execute(self.upsert.facts.only_greatest(_STAGE))
+            connection.execute(self.upsert.facts.write(table, _STAGE))
+            (missing,) = connection.execute(self.upsert.facts.missing(table, _STAGE)).fetchone() or (0,)
             _require("wrote", rows - missing, rows)
             return rows
         kept = rows
-        if self.order_by:
-            kept -= connection.execute(_only_newest(self.key, self.order_by)).rowcount
-        elif self.deletes:
+        if self.upsert.order_by:
+            kept -= connection.execute(_only_newest(self.upsert.key, self.upsert.order_by)).rowcount
+        elif self.upsert.deletes:
             self._require_one_of_each_key(connection)
         into = sql.SQL("INSERT INTO {} ({}) SELECT {} FROM {}").format(table, names, names, _STAGE)
-        if self.deletes:
+        if self.upsert.deletes:
             kept -= self._deleted(connection, table)
             into = sql.SQL("{} WHERE {} IS NOT TRUE").format(into, sql.Identifier(DELETE))
-        written = connection.execute(sql.SQL("{} {}").format(into, _on_conflict(self.columns, self.key))).rowcount
-        if set(self.columns) == set(self.key):  # rows that are there already are left alone, and not counted
-            written = self._count(connection, sql.SQL("{} IS NOT TRUE AND EXISTS ({})" if self.deletes else "EXISTS ({1})"), table)
+        written = connection.execute(sql.SQL("{} {}").format(into, _on_conflict(self.columns, self.upsert.key))).rowcount
+        if set(self.columns) == set(self.upsert.key):  # rows that are there already are left alone, and not counted
+            written = self._count(
+                connection, sql.SQL("{} IS NOT TRUE AND EXISTS ({})" if self.upsert.deletes else "EXISTS ({1})"), table
+            )
         _require("wrote", written, kept)
         return rows
 
-    @property
-    def not_null(self) -> tuple[str, ...]:
-        """The columns that every row of an upsert has a value in."""
-        return (*self.key, self.facts.version) if self.facts else self.key
-
     def _deleted(self, connection: psycopg.Connection, table: sql.Identifier) -> int:
         """How many staged rows delete their key; Swallowed if one of these keys is still there."""
-        connection.execute(_delete(table, self.key))
+        connection.execute(_delete(table, self.upsert.key))
         (of,) = connection.execute(
             sql.SQL("SELECT count(*) FROM {} WHERE {}").format(_STAGE, sql.Identifier(DELETE))
         ).fetchone() or (0,)
@@ -235,7 +250,7 @@ class Shard:
 
     def _count(self, connection: psycopg.Connection, condition: sql.SQL, table: sql.Identifier) -> int:
         """How many staged rows a condition holds of: over the column of those that delete, and a query for the key's row in the table."""
-        same = sql.SQL("SELECT FROM {} t WHERE {}").format(table, _same(self.key))
+        same = sql.SQL("SELECT FROM {} t WHERE {}").format(table, _same(self.upsert.key))
         holds = condition.format(sql.Identifier(DELETE), same)
         (found,) = connection.execute(sql.SQL("SELECT count(*) FROM {} s WHERE {}").format(_STAGE, holds)).fetchone() or (0,)
         return int(found)
@@ -250,7 +265,7 @@ class Shard:
 
     def _require_one_of_each_key(self, connection: psycopg.Connection) -> None:
         """Refuses several rows of one key in a batch, as PostgreSQL does for upserts; also a delete beside a write, since nobody knows which came last."""
-        key = sql.SQL(", ").join(map(sql.Identifier, self.key))
+        key = sql.SQL(", ").join(map(sql.Identifier, self.upsert.key))
         several = sql.SQL("SELECT FROM {} GROUP BY {} HAVING count(*) > 1 LIMIT 1").format(_STAGE, key)
         if connection.execute(several).fetchone() is not None:
             raise psycopg.errors.CardinalityViolation("several rows of one key")

@@ -54,11 +54,11 @@ def strikes(
         possible = [
             step
             for step in dict.fromkeys(announced)
-            if fault.strikes_at(step)
+            if fault.aim.takes(step)
             and (not fault.on_cluster or step in of_tasks)
             and (not fault.over_next_batch or fault.dies_at(step) in recorded)
         ]
-        fitting = {output: services for output, services in sinks.items() if fault.own_sinks or output not in own}
+        fitting = {output: services for output, services in sinks.items() if fault.aim.own_sinks or output not in own}
         yield from _on_outputs(fault, possible, fitting, everywhere=everywhere)
         yield from _on_sources(fault, recorded, sources)
         if fault.service == "driver":
@@ -83,7 +83,7 @@ def _on_sources(
     fault: ServiceFault, recorded: Sequence[StepName], sources: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[ServiceFault, StepName, str]]:
     source = next((name for name, services in sources.items() if fault.service in services), None)
-    if source is not None and Side.AFTER in fault.sides:
+    if source is not None and Side.AFTER in fault.aim.sides:
         planned = [step for step in recorded if (step.phase, step.kind, step.side) == (Phase.PLAN, _PLANNED, Side.AFTER)]
         yield from (
             (fault, step, source) for step in (planned[:1] if KINDS[fault.service].remembered else _of_middle_batch(planned))

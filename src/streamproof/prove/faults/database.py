@@ -5,7 +5,7 @@ import psycopg
 from streamproof.core.phases import Side
 from streamproof.errors import LabError
 from streamproof.lab.postgres import Postgres
-from streamproof.prove.faults.fault import ServiceFault, Struck
+from streamproof.prove.faults.fault import Aim, ServiceFault, Struck
 
 _TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE xact_start IS NOT NULL AND state = 'idle in transaction'"
 
@@ -30,8 +30,7 @@ FAULTS = (
         "postgres",
         "PostgreSQL closes the connection within the transaction",
         _close_connection,
-        own_sinks=False,  # whether their steps lie in a transaction is not known
-        sides=(Side.BEFORE,),
+        aim=Aim((Side.BEFORE,), own_sinks=False),  # whether their steps lie in a transaction is not known
     ),
     ServiceFault("database-restarted", "postgres", "PostgreSQL is killed with kill -9 and starts again", _restart),
 )

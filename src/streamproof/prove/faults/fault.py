@@ -78,6 +78,28 @@ def at_once(_: Struck) -> bool:
 
 
 @dataclass(frozen=True)
+class Aim:
+    """At which steps a fault can strike.
+
+    Parameters
+    ----------
+    sides
+        On which sides of a step: what cuts a transaction needs one.
+    among
+        What the names of the steps hold; empty for all.
+    own_sinks
+        Whether at the steps of a job's own sink too.
+    """
+
+    sides: tuple[Side, ...] = (Side.BEFORE, Side.AFTER)
+    among: str = ""
+    own_sinks: bool = True
+
+    def takes(self, step: StepName) -> bool:
+        return step.side in self.sides and self.among in step.kind
+
+
+@dataclass(frozen=True)
 class ServiceFault:
     """One fault.
 
@@ -103,12 +125,8 @@ class ServiceFault:
         Whether the job runs on the lab's Spark cluster.
     brokers
         How many brokers it takes at least.
-    own_sinks
-        Whether it can strike at the steps of a job's own sink too.
-    sides
-        On which sides of a step it can strike: what cuts a transaction needs one.
-    among
-        What the names of the steps hold that it can strike at; empty for all.
+    aim
+        At which steps it can strike.
     over_next_batch
         Whether it lasts until the driver has died after the manifest of the next batch, and has been started again.
     """
@@ -123,14 +141,8 @@ class ServiceFault:
     by_line: bool = False
     on_cluster: bool = False
     brokers: int = 1
-    own_sinks: bool = True
-    sides: tuple[Side, ...] = (Side.BEFORE, Side.AFTER)
-    among: str = ""
+    aim: Aim = Aim()
     over_next_batch: bool = False
-
-    def strikes_at(self, step: StepName) -> bool:
-        """Whether it can strike at a step."""
-        return step.side in self.sides and self.among in step.kind
 
     @staticmethod
     def dies_at(step: StepName) -> StepName:

@@ -7,7 +7,7 @@ from streamproof.core.phases import Side
 from streamproof.errors import LabError
 from streamproof.lab.process import until
 from streamproof.lab.toxiproxy import Proxy
-from streamproof.prove.faults.fault import OUTAGE_SECONDS, ServiceFault, Struck
+from streamproof.prove.faults.fault import OUTAGE_SECONDS, Aim, ServiceFault, Struck
 from streamproof.prove.services.kinds import KINDS
 
 _NARROW = 64
@@ -57,7 +57,7 @@ def _away(
         struck.later(lambda: _mended(service)(struck))
 
     return ServiceFault(
-        f"{service}-{name}", service, words, strike, _mended(service), _unused(service), _met, by_line=True, sides=sides
+        f"{service}-{name}", service, words, strike, _mended(service), _unused(service), _met, by_line=True, aim=Aim(sides)
     )
 
 
@@ -81,8 +81,7 @@ def _outage(service: str, called: str) -> ServiceFault:
         _unused(service),
         _met,
         by_line=True,
-        own_sinks=False,  # whether they may fall behind is theirs to say
-        sides=(Side.BEFORE,),
+        aim=Aim((Side.BEFORE,), own_sinks=False),  # whether they may fall behind is theirs to say
         over_next_batch=True,
     )
 

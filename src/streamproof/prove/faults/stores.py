@@ -6,7 +6,7 @@ from streamproof.core.phases import Side
 from streamproof.errors import StoreEmptied
 from streamproof.lab.api import PaymentsApi
 from streamproof.lab.redis import Redis
-from streamproof.prove.faults.fault import OUTAGE_SECONDS, ServiceFault, Struck
+from streamproof.prove.faults.fault import OUTAGE_SECONDS, Aim, ServiceFault, Struck
 
 _EVERY = 1_000_000_000
 _CALLS = ".call"
@@ -78,8 +78,7 @@ FAULTS = (
         lambda struck: _behave("429", struck),
         _well,
         met=_met,
-        sides=(Side.AFTER,),
-        among=_CALLS,
+        aim=Aim((Side.AFTER,), among=_CALLS),
     ),
     ServiceFault(
         "api-broken",
@@ -88,7 +87,6 @@ FAULTS = (
         lambda struck: _behave("500", struck),
         _well,
         met=_met,
-        sides=(Side.AFTER,),
-        among=_CALLS,
+        aim=Aim((Side.AFTER,), among=_CALLS),
     ),
 )
