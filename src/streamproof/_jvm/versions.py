@@ -10,6 +10,8 @@ SPARK_VERSIONS = ("4.0", "4.1", "4.2", "4.3")
 """Those that jobs of ours run on, from the oldest: our classes extend what Spark keeps to itself, so that each has a jar."""
 FIRST_WITH_ENDS_OF_WINDOWS = "4.3"
 """From here on state stores can be told the earliest end of their windows."""
+FIRST_TO_FIND_STATE_FILES = "4.1"
+"""From here on Spark's state reader finds the files of checkpoint format 2, whose names have an id."""
 FIRST_TO_CHECK_STATE_FILES = "4.1"
 """From here on Spark writes checksums of the files of its state."""
 FIRST_IN_REAL_TIME = "4.3"
@@ -47,6 +49,11 @@ def knows_ends_of_windows(version: str = "") -> bool:
 def knows_real_time() -> bool:
     """Whether the real-time trigger is taken on the installed Spark."""
     return numbers(installed_spark()) >= numbers(FIRST_IN_REAL_TIME)
+
+
+def finds_state_files() -> bool:
+    """Whether the state reader of the installed Spark finds the files of checkpoint format 2."""
+    return numbers(installed_spark()) >= numbers(FIRST_TO_FIND_STATE_FILES)
 
 
 def checks_state_files() -> bool:

@@ -11,7 +11,14 @@ from streamproof.config import KafkaSource
 from streamproof.errors import EnvironmentProblem
 from streamproof.runtime.checks import preflight
 from streamproof.runtime.spark import connector_jars, environment
-from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_OF_WINDOWS, slower_state, state_stores, weaker_state
+from streamproof.runtime.spark.session import (
+    ROCKSDB,
+    ROCKSDB_IDENTIFIED,
+    ROCKSDB_OF_WINDOWS,
+    slower_state,
+    state_stores,
+    weaker_state,
+)
 
 FOUND = "PySpark 3.5.9 found; a job written with Streamproof needs 4.0, 4.1, 4.2 or 4.3."
 REQUIRED = "Plain PySpark jobs are proved on 3.5 to 4.3: streamproof prove file.py:function --input NAME=FILE"
@@ -88,6 +95,13 @@ def test_state_stores_of_windows_are_ours_where_spark_lets_them_and_it_is_said_w
     assert state_stores(real_time=True) == ROCKSDB
     said = slower_state(real_time=False)
     assert said is None if own else f"Spark {version} looks at all windows" in str(said)
+
+
+def test_on_a_spark_whose_state_reader_does_not_find_the_files_the_stores_do(spark):
+    spark("4.0.5")
+    assert state_stores(real_time=False) == ROCKSDB_IDENTIFIED
+    spark("4.1.4")
+    assert state_stores(real_time=False) == ROCKSDB
 
 
 def test_it_is_said_where_spark_has_no_checksums_of_state(spark):

@@ -26,6 +26,8 @@ STATE_COUNTS = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 ROCKSDB_OF_WINDOWS = "io.streamproof.WindowStateStoreProvider"
 """The same, which does not look at all windows in each batch. Spark's real-time trigger refuses every class but its own."""
+ROCKSDB_IDENTIFIED = "io.streamproof.IdentifiedStateStoreProvider"
+"""The same for Spark 4.0, whose state reader does not know the ids in the names of files."""
 STREAMING: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     STATE_STORES: ROCKSDB,
@@ -187,6 +189,8 @@ def settings_of_query(settings: Mapping[str, str], state_stores: str = ROCKSDB) 
 
 def state_stores(*, real_time: bool) -> str:
     """The class of state stores of a query on the installed Spark."""
+    if not _jvm.finds_state_files():
+        return ROCKSDB_IDENTIFIED
     return ROCKSDB if real_time or not _jvm.knows_ends_of_windows() else ROCKSDB_OF_WINDOWS
 
 
