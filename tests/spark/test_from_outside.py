@@ -41,7 +41,8 @@ def outside(spark: SparkSession) -> Iterator[Callable[[Setting], SparkSession]]:
         made = spark.newSession()
         if setting.where is Where.SESSION:
             made.conf.set(setting.key, other(setting))
-        elif setting.where is Where.PARSER:  # Spark reads a schema's text by the active session, which may be that of an earlier test
+        elif setting.where is Where.PARSER:
+            # Spark reads a schema's text by the active session, which may be that of an earlier test.
             SparkSession._get_j_spark_session_class(spark._jvm).setActiveSession(spark._jsparkSession)
             spark.conf.set(setting.key, other(setting))
             undo.append(lambda: spark.conf.set(setting.key, setting.value))
