@@ -27,7 +27,7 @@ class Second:
         if not self.older:
             said = self.before == self.after or "newer-spark" in self.ran.notes
             return self.ran.differs(whole) or (GOES_ON if said else "goes on, and does not say so")
-        if self.ran.code != 2 or _SAYS not in self.ran.said:
+        if self.ran.code != 1 or _SAYS not in self.ran.said:
             return f"not refused; exit code {self.ran.code}: {self.ran.said}"
         return "refused, and something was changed" if self.touched else REFUSED
 
