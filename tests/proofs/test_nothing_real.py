@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import streamproof as sp
+from services.conftest import needs
 from streamproof.errors import StreamproofError
 from streamproof.prove.process import apart
 from streamproof.prove.subjects.pyspark.preparation import Wanted
@@ -175,6 +177,39 @@ def test_where_namespaces_are_not_allowed_the_proof_says_what_nothing_keeps(tmp_
     assert (
         f"Not kept from real places ({apart.SWITCH} is off): connections and files of other C code and programs that" in done.stdout
     )
+
+
+@pytest.mark.full
+@pytest.mark.service
+def test_the_executors_that_a_proof_starts_have_a_folder_that_they_may_write_to(tmp_path):
+    """Spark's worker starts no executor without one: the job ended before the executor could be killed, and the fault did not fire."""
+    if not _allowed():
+        pytest.skip("this system does not allow namespaces")
+    needs("kafka")
+    shutil.copytree(Path(__file__).parents[2] / "examples" / "payments", tmp_path / "payments")
+
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "streamproof",
+            "prove",
+            "payments",
+            "--only",
+            "*executor-killed*",
+            "--events",
+            "200",
+            "--batches",
+            "2",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "every fault fired" in done.stdout
 
 
 def prove_by_command(folder: Path, *arguments: str, **environment: str) -> Any:

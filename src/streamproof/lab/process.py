@@ -8,10 +8,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from streamproof.core.clock import monotonic_seconds
@@ -41,6 +42,8 @@ class Process:
         Whom it runs as, where this process may choose.
     temporary
         A folder that goes when this process dies while the service runs.
+    environment
+        Variables that it has beside those of this process.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class Process:
         cwd: Path | None = None,
         user: str | None = None,
         temporary: Path | None = None,
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.name, self.log = name, log
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -62,6 +66,7 @@ class Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=cwd,
+            env={**os.environ, **environment},
             text=True,
             start_new_session=True,
         )

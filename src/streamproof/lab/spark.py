@@ -1,6 +1,7 @@
 """A Spark cluster of processes from the pip package: one master, workers with one core each."""
 
 import json
+import tempfile
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,7 +56,9 @@ class SparkCluster(Service):
 
     def _launch(self, name: str, class_: str, *arguments: str) -> None:
         command = [_spark() / "bin" / "spark-class", f"org.apache.spark.deploy.{class_}", *arguments]
-        self._processes.append(Process(f"Spark {name}", command, self.folder / f"{name}.log", cwd=self.folder))
+        log, own = self.folder / f"{name}.log", tempfile.gettempdir()  # in a proof that is set apart nobody may write to /tmp
+        environment = {"SPARK_LOCAL_DIRS": own, "SPARK_DAEMON_JAVA_OPTS": f"-Djava.io.tmpdir={own}"}
+        self._processes.append(Process(f"Spark {name}", command, log, cwd=self.folder, environment=environment))
 
     def _complete(self) -> bool:
         """Whether the master counts every worker as alive."""

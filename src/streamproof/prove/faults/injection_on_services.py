@@ -1,6 +1,7 @@
 """Runs a job while a fault on a service, or on the job's own processes, is done at a named step."""
 
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -143,6 +144,7 @@ class ServiceFaultInjector:
         own = {
             "spark.master": master,
             "spark.executor.memory": own_jvm.MEMORY,
+            "spark.executor.extraJavaOptions": f"-Djava.io.tmpdir={tempfile.gettempdir()}",
             "spark.executor.extraClassPath": jars.replace(",", os.pathsep).replace("file:", ""),
         }
         task = task.under(read_state=False, settings=own, crash_at=str(place.step), desk=desk)
