@@ -51,9 +51,9 @@ def knows_real_time() -> bool:
     return numbers(installed_spark()) >= numbers(FIRST_IN_REAL_TIME)
 
 
-def finds_state_files() -> bool:
-    """Whether the state reader of the installed Spark finds the files of checkpoint format 2."""
-    return numbers(installed_spark()) >= numbers(FIRST_TO_FIND_STATE_FILES)
+def finds_state_files(version: str = "") -> bool:
+    """Whether the state reader of a Spark finds the files of checkpoint format 2; without a version that of the installed one."""
+    return numbers(version or installed_spark()) >= numbers(FIRST_TO_FIND_STATE_FILES)
 
 
 def checks_state_files() -> bool:

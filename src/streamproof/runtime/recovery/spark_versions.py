@@ -11,16 +11,19 @@ from streamproof.runtime.spark.session import ROCKSDB_OF_WINDOWS, STATE_STORES
 from streamproof.stream.identity import SPARK
 
 
-def require_not_newer(manifests: ManifestStore, logs: QueryLogs, version: str) -> list[Note]:
-    """WrongCheckpoint if a newer Spark than this has written state in a checkpoint; a note where an older one did.
+def require_readable(manifests: ManifestStore, logs: QueryLogs, version: str, state_format: str) -> list[Note]:
+    """WrongCheckpoint if this Spark cannot read a checkpoint; a note where an older one wrote it.
 
     Spark reads the state, logs and settings of the versions before it. What a later one writes it may not know, or take for something else.
-    Patch versions of one minor version are alike.
+    Patch versions of one minor version are alike. Spark 4.0 does not write down that its state has format 2, so that later ones take it for
+    format 1, and cannot load it.
 
     Parameters
     ----------
     version
         Of the Spark that runs now, such as "4.2.1".
+    state_format
+        The format of checkpoints that the session has for state.
     """
     newest = next(manifests.newest_first(), None)
     before = newest.made_by.get(SPARK, "") if newest is not None else ""
@@ -34,6 +37,13 @@ def require_not_newer(manifests: ManifestStore, logs: QueryLogs, version: str) -
     if _jvm.numbers(before) > _jvm.numbers(version):
         where = f"{manifests.checkpoint} (batch {newest.batch})"
         raise _newer(where, before, _jvm.minor_version(before), version)
+    if (
+        state_format != "1"
+        and newest.made_by.keys() - {SPARK}
+        and not _jvm.finds_state_files(before)
+        and _jvm.finds_state_files(version)
+    ):
+        raise _unread(f"{manifests.checkpoint} (batch {newest.batch})", before, version)
     if _jvm.numbers(before) < _jvm.numbers(version):
         said = (
             f"Spark {before} wrote {manifests.checkpoint} up to batch {newest.batch}; Spark {version} goes on there. "
@@ -56,5 +66,14 @@ def _newer(where: str, before: str, minor: str, version: str) -> WrongCheckpoint
     return WrongCheckpoint(
         f"Spark {before} wrote the checkpoint {where}; this is Spark {version}.",
         required="Spark reads what older versions wrote. What a newer one writes into state and logs it may not know, or take for something else.",
+        remedy=f"Run the job with Spark {minor} (pip install 'pyspark=={minor}.*'), or start over with a new checkpoint and new outputs.",
+    )
+
+
+def _unread(where: str, before: str, version: str) -> WrongCheckpoint:
+    minor = _jvm.minor_version(before)
+    return WrongCheckpoint(
+        f"Spark {before} wrote the state in the checkpoint {where}; this is Spark {version}.",
+        required=f"Spark {minor} does not write down that its state has checkpoint format 2. A later Spark takes it for format 1, and cannot load it.",
         remedy=f"Run the job with Spark {minor} (pip install 'pyspark=={minor}.*'), or start over with a new checkpoint and new outputs.",
     )
