@@ -10,6 +10,7 @@ from versions.worked import Example, Ran
 
 GOES_ON, REFUSED = "goes on", "refused"
 _SAYS = "wrote the checkpoint"
+_SAYS_OF_STATE = "wrote the state in the checkpoint"
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Second:
 
     def judged(self, whole: Ran) -> str:
         """What became of the checkpoint, beside what both starts on the later version have left."""
+        if not self.older and self.ran.code == 1 and _SAYS_OF_STATE in self.ran.said:
+            return "refused, and something was changed" if self.touched else REFUSED
         if not self.older:
             said = self.before == self.after or "newer-spark" in self.ran.notes
             return self.ran.differs(whole) or (GOES_ON if said else "goes on, and does not say so")
