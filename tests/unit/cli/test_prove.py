@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -189,9 +190,10 @@ def test_it_says_at_once_that_it_is_stopping(proved, monkeypatch, capsys, sent, 
     def stops(end: threading.Event) -> None:
         os.kill(os.getpid(), sent)
         assert end.wait(10)
-        while not said:
-            said.append(capsys.readouterr().err)
-            said[:] = [text for text in said if "stopping" in text]
+        heard, until = "", time.monotonic() + 30
+        while "is written." not in heard and time.monotonic() < until:
+            heard += capsys.readouterr().err  # a line may come in two parts
+        said.append(heard[heard.find("stopping") :])
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "_exit", leave)
