@@ -49,6 +49,7 @@ from streamproof._jvm.versions import (
     knows_ends_of_windows,
     knows_real_time,
     minor_version,
+    names_state_format,
     numbers,
 )
 from streamproof._jvm.waiting import WaitingRows, write_rows
@@ -117,6 +118,7 @@ __all__ = [
     "listen_to_jvm",
     "live_settings",
     "minor_version",
+    "names_state_format",
     "newest_progress",
     "numbers",
     "operators_of_query",

@@ -14,6 +14,8 @@ FIRST_TO_FIND_STATE_FILES = "4.1"
 """From here on Spark's state reader finds the files of checkpoint format 2, whose names have an id."""
 FIRST_TO_CHECK_STATE_FILES = "4.1"
 """From here on Spark writes checksums of the files of its state."""
+FIRST_TO_NAME_STATE_FORMAT = "4.1"
+"""From here on the offset log names the checkpoint format of the state; where none is named, Spark from here on takes it for format 1."""
 FIRST_IN_REAL_TIME = "4.3"
 """From here on the real-time trigger is taken: before 4.2 PySpark has none, and on 4.2 nobody has tried ours."""
 INSTALL = f"{sys.executable} -m pip install 'pyspark=={SPARK_VERSIONS[-1]}.*'"
@@ -51,9 +53,14 @@ def knows_real_time() -> bool:
     return numbers(installed_spark()) >= numbers(FIRST_IN_REAL_TIME)
 
 
-def finds_state_files(version: str = "") -> bool:
-    """Whether the state reader of a Spark finds the files of checkpoint format 2; without a version that of the installed one."""
-    return numbers(version or installed_spark()) >= numbers(FIRST_TO_FIND_STATE_FILES)
+def finds_state_files() -> bool:
+    """Whether the state reader of the installed Spark finds the files of checkpoint format 2."""
+    return numbers(installed_spark()) >= numbers(FIRST_TO_FIND_STATE_FILES)
+
+
+def names_state_format(version: str) -> bool:
+    """Whether a Spark writes down which checkpoint format its state has, and goes by that."""
+    return numbers(version) >= numbers(FIRST_TO_NAME_STATE_FORMAT)
 
 
 def checks_state_files() -> bool:

@@ -159,6 +159,16 @@ def parse_commit(text: str, *, where: str = "a commit log") -> int:
     return int(_object(lines[0], where).get("nextBatchWatermarkMs", 0))
 
 
+def state_ids(commit: str | None) -> Mapping[str, Any]:
+    """By operator and partition the ids in the names of the state files that a commit points to; none in checkpoint format 1, or without state."""
+    try:
+        found = json.loads((commit or "").partition("\n")[2] or "{}")
+    except ValueError:
+        return {}
+    ids = found.get("stateUniqueIds") if isinstance(found, dict) else None
+    return ids if isinstance(ids, dict) else {}
+
+
 def parse_source_log(text: str, *, where: str = "a file source log") -> tuple[SourceFile, ...]:
     """The files that one entry of a file source's log names; a compact entry names all up to its number.
 

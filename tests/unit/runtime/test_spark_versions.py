@@ -34,13 +34,9 @@ def logs(store: str | None = None) -> QueryLogs:
     return QueryLogs(disk, "/check")  # type: ignore[arg-type]
 
 
-def readable(manifests: Any, of: QueryLogs, version: str, state_format: str = "2") -> list[Any]:
-    return require_readable(manifests, of, version, state_format)
-
-
 @pytest.mark.parametrize(("before", "now"), [("4.0.5", "4.3.0"), ("4.1.4", "4.2.1"), ("4.2.1", "4.3.0")])
 def test_r25_a_newer_spark_goes_on_and_says_that_there_is_no_way_back(before, now):
-    (note,) = readable(made_by(before), logs(), now)
+    (note,) = require_readable(made_by(before), logs(), now)
 
     assert note.code == "newer-spark"
     assert note == (
@@ -52,7 +48,7 @@ def test_r25_a_newer_spark_goes_on_and_says_that_there_is_no_way_back(before, no
 @pytest.mark.parametrize(("before", "now"), [("4.3.0", "4.2.1"), ("4.3.0", "4.0.5"), ("4.10.0", "4.3.0")])
 def test_r25_an_older_spark_is_refused_with_the_one_that_fits(before, now):
     with pytest.raises(WrongCheckpoint) as refused:
-        readable(made_by(before), logs(), now)
+        require_readable(made_by(before), logs(), now)
 
     assert refused.value.message == f"Spark {before} wrote the checkpoint /check (batch 6); this is Spark {now}."
     assert f"pip install 'pyspark=={before.rpartition('.')[0]}.*'" in refused.value.remedy
@@ -60,21 +56,21 @@ def test_r25_an_older_spark_is_refused_with_the_one_that_fits(before, now):
 
 @pytest.mark.parametrize(("before", "now"), [("4.2.1", "4.2.0"), ("4.2.0", "4.2.1"), (None, "4.2.1")])
 def test_r25_patch_versions_are_alike_and_of_a_checkpoint_that_does_not_say_it_nothing_is_known(before, now):
-    assert readable(made_by(before), logs(ROCKSDB), now) == []
+    assert require_readable(made_by(before), logs(ROCKSDB), now) == []
 
 
 @pytest.mark.parametrize("manifests", [NONE, made_by(None)], ids=["before the first manifest", "of before"])
 def test_r25_a_state_store_that_an_older_spark_does_not_take_tells_it_too(manifests):
     with pytest.raises(WrongCheckpoint, match=r"Spark 4\.3 or later wrote the checkpoint /check; this is Spark 4\.2\.1"):
-        readable(manifests, logs(ROCKSDB_OF_WINDOWS), "4.2.1")
-    assert readable(manifests, logs(ROCKSDB_OF_WINDOWS), "4.3.0") == []
+        require_readable(manifests, logs(ROCKSDB_OF_WINDOWS), "4.2.1")
+    assert require_readable(manifests, logs(ROCKSDB_OF_WINDOWS), "4.3.0") == []
 
 
 def test_a_torn_offset_log_is_left_to_recovery():
     torn = logs(ROCKSDB_OF_WINDOWS)
     torn.storage["/check/offsets/1"] = "v1\n{"  # type: ignore[index]
 
-    assert readable(NONE, torn, "4.2.1") == []
+    assert require_readable(NONE, torn, "4.2.1") == []
 
 
 def test_r25_another_spark_is_not_another_job():
@@ -82,17 +78,35 @@ def test_r25_another_spark_is_not_another_job():
     assert differences({"window": "a"}, {"window": "a", SPARK: "4.3.0"}) == {}
 
 
-def test_r25_the_state_of_spark_4_0_is_refused_under_a_later_one_which_takes_it_for_another_format():
-    def with_state(version):
-        parts = {SPARK: version, "deduplicate": "key=trade_id"}
-        return SimpleNamespace(checkpoint="/check", newest_first=lambda: iter([SimpleNamespace(batch=6, made_by=parts)]))
+IN_FORMAT_2 = 'v2\n{"nextBatchWatermarkMs":0,"stateUniqueIds":{"0":[["16d66ec4"],["3ea6cfd1"]]}}'
 
+
+def committed(text: str) -> QueryLogs:
+    """Spark's logs, of which this is the newest commit."""
+    found = logs(ROCKSDB)
+    found.storage["/check/commits/0"], found.storage["/check/commits/1"] = IN_FORMAT_2, text  # type: ignore[index]
+    return found
+
+
+def test_r25_the_state_of_spark_4_0_is_refused_under_a_later_one_which_takes_it_for_another_format():
     with pytest.raises(WrongCheckpoint) as refused:
-        readable(with_state("4.0.5"), logs(), "4.1.4")
+        require_readable(made_by("4.0.5"), committed(IN_FORMAT_2), "4.1.4")
 
     assert refused.value.message == "Spark 4.0.5 wrote the state in the checkpoint /check (batch 6); this is Spark 4.1.4."
     assert "pip install 'pyspark==4.0.*'" in refused.value.remedy
-    assert readable(with_state("4.0.5"), logs(), "4.0.6") == []
-    for before, now, state_format in (("4.1.4", "4.3.0", "2"), ("4.0.5", "4.3.0", "1")):
-        (note,) = readable(with_state(before), logs(), now, state_format)
-        assert note.code == "newer-spark"
+    assert require_readable(made_by("4.0.5"), committed(IN_FORMAT_2), "4.0.6") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "commit"),
+    [
+        ("4.1.4", IN_FORMAT_2),
+        ("4.0.5", 'v1\n{"nextBatchWatermarkMs":0}'),
+        ("4.0.5", 'v2\n{"nextBatchWatermarkMs":0,"stateUniqueIds":{}}'),
+    ],
+    ids=["of 4.1", "format 1", "without state"],
+)
+def test_r25_no_other_checkpoint_is_refused_for_the_format_of_its_state(before, commit):
+    (note,) = require_readable(made_by(before), committed(commit), "4.3.0")
+
+    assert note.code == "newer-spark"

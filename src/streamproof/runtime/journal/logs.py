@@ -1,8 +1,8 @@
 """Spark's logs of a query, read through Hadoop's file systems: what a batch was (R2)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from streamproof.checkpoint.logs import (
     OffsetLog,
@@ -12,6 +12,7 @@ from streamproof.checkpoint.logs import (
     parse_source_log,
     positions_in,
     source_log_text,
+    state_ids,
 )
 from streamproof.core.manifest import Fingerprint
 from streamproof.core.paths import path_of
@@ -73,6 +74,11 @@ class QueryLogs:
     def committed(self, batch: int) -> bool:
         """Whether Spark has committed a batch."""
         return self.storage.exists(f"{self.checkpoint}/commits/{batch}")
+
+    def newest_state_ids(self) -> Mapping[str, Any]:
+        """The ids of the state files that the newest commit points to (`state_ids`)."""
+        committed = self.batches("commits")
+        return state_ids(self.storage.read(f"{self.checkpoint}/commits/{committed[-1]}")) if committed else {}
 
     def of(self, batch: int) -> BatchLogs:
         """What the batch is, while it runs: its offset log is there."""

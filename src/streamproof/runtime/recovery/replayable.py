@@ -1,13 +1,12 @@
 """Can the newest batch be computed again: looked at before anything is taken back, and before anybody is told to ask for it (R2)."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
-from streamproof.checkpoint.logs import OffsetLog, parse_commit, parse_offsets
+from streamproof.checkpoint.logs import OffsetLog, parse_commit, parse_offsets, state_ids
 from streamproof.checkpoint.state import operators, reachable
 from streamproof.errors import CheckpointError, RemedyAction, StreamproofError, TornCheckpoint
 
@@ -63,14 +62,14 @@ def obstacle(storage: "Storage", logs: "QueryLogs", batch: int, spark: "SparkSes
         return None
     path = f"{logs.checkpoint}/commits/{batch - 1}"
     text = storage.read(path)
-    keeps_state = bool(storage.list(f"{logs.checkpoint}/state")) or _ids(text) != {}
+    keeps_state = bool(storage.list(f"{logs.checkpoint}/state")) or state_ids(text) != {}
     if not keeps_state:
         return None
     if (bad := _unlike(text, parse_commit)) is not None:
         return Obstacle(f"{path} is {bad}, and names the state that batch {batch} began with.", path)
     found = logs.offsets(batch)
     assert found is not None, "it was looked at above"
-    lost = list(_lost_state(storage, logs.checkpoint, batch, _ids(text), found[1]))
+    lost = list(_lost_state(storage, logs.checkpoint, batch, state_ids(text), found[1]))
     if lost:
         more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
         return Obstacle(
@@ -143,16 +142,6 @@ def _unlike(text: str | None, parse: Callable[[str], object]) -> str | None:
     except TornCheckpoint:
         return "torn"
     return None
-
-
-def _ids(commit: str | None) -> Mapping[str, Any]:
-    """By operator and partition the names of the state files that a commit points to; empty in checkpoint format 1, which names none."""
-    try:
-        found = json.loads((commit or "").partition("\n")[2] or "{}")
-    except ValueError:
-        return {}
-    ids = found.get("stateUniqueIds") if isinstance(found, dict) else None
-    return ids if isinstance(ids, dict) else {}
 
 
 def _lost_state(storage: "Storage", checkpoint: str, version: int, ids: Mapping[str, Any], planned: OffsetLog) -> Iterator[str]:

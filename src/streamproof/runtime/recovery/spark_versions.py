@@ -11,7 +11,7 @@ from streamproof.runtime.spark.session import ROCKSDB_OF_WINDOWS, STATE_STORES
 from streamproof.stream.identity import SPARK
 
 
-def require_readable(manifests: ManifestStore, logs: QueryLogs, version: str, state_format: str) -> list[Note]:
+def require_readable(manifests: ManifestStore, logs: QueryLogs, version: str) -> list[Note]:
     """WrongCheckpoint if this Spark cannot read a checkpoint; a note where an older one wrote it.
 
     Spark reads the state, logs and settings of the versions before it. What a later one writes it may not know, or take for something else.
@@ -22,8 +22,6 @@ def require_readable(manifests: ManifestStore, logs: QueryLogs, version: str, st
     ----------
     version
         Of the Spark that runs now, such as "4.2.1".
-    state_format
-        The format of checkpoints that the session has for state.
     """
     newest = next(manifests.newest_first(), None)
     before = newest.made_by.get(SPARK, "") if newest is not None else ""
@@ -37,12 +35,7 @@ def require_readable(manifests: ManifestStore, logs: QueryLogs, version: str, st
     if _jvm.numbers(before) > _jvm.numbers(version):
         where = f"{manifests.checkpoint} (batch {newest.batch})"
         raise _newer(where, before, _jvm.minor_version(before), version)
-    if (
-        state_format != "1"
-        and newest.made_by.keys() - {SPARK}
-        and not _jvm.finds_state_files(before)
-        and _jvm.finds_state_files(version)
-    ):
+    if _jvm.names_state_format(version) and not _jvm.names_state_format(before) and logs.newest_state_ids():
         raise _unread(f"{manifests.checkpoint} (batch {newest.batch})", before, version)
     if _jvm.numbers(before) < _jvm.numbers(version):
         said = (

@@ -19,7 +19,7 @@ import scala.Option;
  * Spark's RocksDB state stores, which find the files of a committed batch by themselves where their reader does not say which they are.
  *
  * <p>In checkpoint format 2 the names of a batch's files have an id, and the commit log says which. The state reader of Spark 4.0 does not look there.
- * Later ones do, and only keep this class for checkpoints that began on 4.0.
+ * Later ones do. They have this class for a checkpoint that began on 4.0 without state, or in format 1: its offset log names it.
  */
 public final class IdentifiedStateStoreProvider extends RocksDBStateStoreProvider {
   @Override
