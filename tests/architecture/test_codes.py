@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from architecture.test_imports import MODULES, SOURCE, name_of
+from architecture.modules import MODULES, SOURCE, name_of
 from streamproof import errors
 from streamproof.core.ends import End
 from streamproof.core.notes import NoteCode

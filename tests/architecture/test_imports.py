@@ -5,16 +5,12 @@ import graphlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from streamproof.config.sinks import SINKS, ServiceSink
-from streamproof.config.sources import SOURCES
+from architecture.modules import MODULES, SOURCE, imported, imports, module_of, name_of, named, package_of, parsed
 
-SOURCE = Path(__file__).parents[2] / "src" / "streamproof"
-MODULES = sorted(path for path in SOURCE.rglob("*.py") if "templates" not in path.relative_to(SOURCE).parts)
 LONGEST = 400
 # Lowest first; a package may import those of lower rows and of its own row.
 LAYERS = (
@@ -41,34 +37,6 @@ CLOCKS = re.compile(
 )
 
 
-def name_of(path: Path) -> str:
-    return path.relative_to(SOURCE).as_posix()
-
-
-def package_of(path: Path) -> str:
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
-
-
-def imports(path: Path) -> Iterator[tuple[str, int]]:
-    """Every imported module with its line, wherever in the file, those for type checking left out."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    only_typing = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        for statement in node.body
-        for inner in ast.walk(statement)
-    }
-    for node in ast.walk(tree):
-        if id(node) in only_typing:
-            continue
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module, node.lineno
-            yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
-
-
 def own_packages(path: Path) -> set[tuple[str, int]]:
     return {
         (parts[1], line)
@@ -90,21 +58,11 @@ def test_imports_run_downward(path):
     assert not upward
 
 
-def module_of(path: Path) -> str:
-    return ".".join(("streamproof", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
-
-
 @pytest.mark.parametrize("package", sorted({package_of(path) for path in MODULES} - {"__init__"}))
 def test_no_modules_import_each_other_in_a_circle_not_even_for_their_types(package):
     modules = {module_of(path): path for path in MODULES if package_of(path) == package}
     graph = {
-        name: {
-            found
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            for imported in _imported(node)
-            for found in (imported, imported.rpartition(".")[0])
-            if found in modules and found != name
-        }
+        name: {found for one in imported(path) for found in (one, one.rpartition(".")[0]) if found in modules and found != name}
         for name, path in modules.items()
     }
 
@@ -122,10 +80,7 @@ def test_the_rooms_of_a_package_do_not_import_each_other_in_a_circle(package):
         own, *inside = path.relative_to(SOURCE).with_suffix("").parts
         if own == package and inside != ["__init__"]:
             imported = {
-                parts[2]
-                for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-                for name in (*_imported(node), *_named(node))
-                if (parts := name.split("."))[:2] == ["streamproof", package] and len(parts) > 2
+                parts[2] for name in named(path) if (parts := name.split("."))[:2] == ["streamproof", package] and len(parts) > 2
             }
             graph.setdefault(inside[0], set()).update(imported - {inside[0]})
 
@@ -140,155 +95,9 @@ def test_what_runs_a_proof_knows_no_kind_of_subject():
         f"{name_of(path)} imports {name}"
         for path in MODULES
         if package_of(path) == "prove" and not name_of(path).startswith("prove/subjects/")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        for name in (*_imported(node), *_named(node))
+        for name in named(path)
         if name.startswith(kinds)
     ]
-
-
-def _named(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"streamproof(\.\w+)+", node.value):
-        return [node.value]
-    return []
-
-
-def _imported(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.ImportFrom):
-        return [f"{node.module}.{alias.name}" for alias in node.names]
-    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-
-
-OF_EVERY_OPERATOR = {"streamproof.stream.operators.operator", "streamproof.stream.operators.Operator"}
-"""What others may know of operators: what each of them answers."""
-NAMES_KINDS = ("stream/stream.py", "stream/node.py")
-"""The public methods, each of which makes a node of its kind; and the leaves."""
-
-
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_nobody_asks_which_kind_of_operator_a_node_has(path):
-    place = path.relative_to(SOURCE).as_posix()
-    if place.startswith("stream/operators/") or place in NAMES_KINDS:
-        return
-    named = {name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for name in _imported(node)}
-    kinds = {name for name in named if name.startswith("streamproof.stream.operators")}
-
-    assert not {name for name in kinds if not any(name == known or name.startswith(f"{known}.") for known in OF_EVERY_OPERATOR)}
-
-
-ANSWERS_FOR_SOURCES = ("config/", "connectors/", "prove/sources/")
-"""Where each kind of source has its own room. In `prove/sources/` it says how a proof writes its events."""
-
-
-def _of_one_kind_of_source(path: Path) -> set[str]:
-    """The names by which a module knows one kind of source. Those that are there for their types alone ask nothing."""
-    kinds = {table.__name__ for table in SOURCES.values()}
-    return {
-        name
-        for name, _ in imports(path)
-        if name.rpartition(".")[2] in kinds
-        or re.match(r"streamproof\.connectors\.(?:files|kafka|rate)\.(?:source|reading|lag)\b", name)
-    }
-
-
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_nobody_asks_which_kind_a_source_is_of(path):
-    if not name_of(path).startswith(ANSWERS_FOR_SOURCES):
-        assert not _of_one_kind_of_source(path)
-
-
-ANSWERS_FOR_SERVICES = ("config/", "connectors/", "prove/services/")
-"""Where each kind of sink and service has its own module; in `prove/services/` it says what a proof asks of it."""
-
-
-def _of_one_kind_of_sink(path: Path) -> set[str]:
-    """The names by which a module knows one kind of sink of a service; folders, and what all services have, are none."""
-    kinds = {table.__name__ for table in SINKS.values() if issubclass(table, ServiceSink)}
-    return {name for name, _ in imports(path) if name.rpartition(".")[2] in kinds}
-
-
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_nobody_asks_which_kind_a_sink_is_of(path):
-    if not name_of(path).startswith(ANSWERS_FOR_SERVICES):
-        assert not _of_one_kind_of_sink(path)
-
-
-def test_who_asks_for_the_kind_of_a_sink_is_found(tmp_path):
-    asking = tmp_path / "asking.py"
-    asking.write_text("from streamproof.config import PostgresSink\n")
-
-    assert _of_one_kind_of_sink(asking) == {"streamproof.config.PostgresSink"}
-
-
-def test_who_asks_for_the_kind_of_a_source_is_found(tmp_path):
-    for number, line in enumerate(
-        (
-            "from streamproof.config import KafkaSource",
-            "from streamproof.config.sources import FilesSource",
-            "from streamproof.connectors.kafka import reading",
-            "from streamproof.connectors.files.source import FolderSource",
-        )
-    ):
-        asking = tmp_path / f"asking_{number}.py"
-        asking.write_text(f"def asks():\n    {line}\n")
-
-        assert _of_one_kind_of_source(asking)
-
-
-OF_EVERY_TWIN = {f"streamproof.prove.oracle.operators.{name}" for name in ("twin", "leaf", "twin_of")}
-"""What others may know of twins: what each of them answers, and how a call becomes one."""
-METHODS = {
-    node.name
-    for kind in ast.parse((SOURCE / "stream" / "stream.py").read_text(encoding="utf-8")).body
-    if isinstance(kind, ast.ClassDef) and kind.name in ("Stream", "WindowedStream")
-    for node in kind.body
-    if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and not node.decorator_list
-}
-MEAN_SOMETHING_ELSE = {
-    "report/svg.py": "an attribute of SVG",
-    "checkpoint/state.py": "what a state holds",
-    "runtime/summary.py": "what is open at the end of a run",
-}
-"""Modules in which a word is compared that is the name of a method too."""
-
-
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_nobody_asks_which_kind_of_operator_a_twin_is_of(path):
-    if name_of(path).startswith("prove/oracle/operators/"):
-        return
-    named = {name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for name in (*_imported(node), *_named(node))}
-    kinds = {name for name in named if name.startswith("streamproof.prove.oracle.operators.")}
-
-    assert not {name for name in kinds if not any(name == known or name.startswith(f"{known}.") for known in OF_EVERY_TWIN)}
-
-
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_nobody_decides_by_the_name_of_a_method_of_the_stream(path):
-    place = name_of(path)
-    if place.startswith(("stream/operators/", "prove/oracle/operators/")) or place in (*NAMES_KINDS, *MEAN_SOMETHING_ELSE):
-        return
-
-    assert not set(_compared(path.read_text(encoding="utf-8"))) & METHODS
-
-
-def test_a_comparison_with_a_name_is_seen_in_every_form():
-    forms = (
-        'call.method == "window"',
-        'call.method not in ("x", "window")',
-        "match call:\n    case 'window': pass",
-        'named["window"]',
-    )
-
-    assert [sorted({"window"} & set(_compared(text))) for text in forms] == [["window"], ["window"], ["window"], []]
-    assert {"window", "deduplicate", "union", "require", "aggregate"} <= METHODS
-
-
-def _compared(text: str) -> Iterator[str]:
-    """The texts that something is compared with, or matched against."""
-    for node in ast.walk(ast.parse(text)):
-        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
-        sides += [node.value] if isinstance(node, ast.MatchValue) else []
-        for side in sides:
-            yield from (one.value for one in ast.walk(side) if isinstance(one, ast.Constant) and isinstance(one.value, str))
 
 
 def test_the_screen_of_a_run_knows_its_events_and_its_result_and_nothing_else_of_the_runtime():
@@ -349,7 +158,7 @@ def test_only_the_bridge_and_the_gateway_of_a_proofs_children_touch_py4j():
 
 @pytest.mark.parametrize("path", [path for path in MODULES if package_of(path) != "core"], ids=name_of)
 def test_time_randomness_and_ids_come_from_core(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     banned = [f"line {line}: {name}" for name, line in imports(path) if name.split(".")[0] in DICE or CLOCKS.search(name)]
     banned += [
         f"line {node.lineno}: {ast.unparse(node)}"
@@ -373,7 +182,7 @@ def test_a_module_is_one_concept(path):
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_every_module_says_what_it_is(path):
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    assert ast.get_docstring(parsed(path))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from architecture.test_imports import MODULES, name_of
+from architecture.modules import MODULES, name_of
 
 MOST_FIELDS = 12
 """Of a class, what it is made of: the fields or the parameters that whoever makes one gives."""
