@@ -39,6 +39,7 @@ class Account:
     late: int = _place("late", "delivered by the late output")
     rejected: int = _place("rejected", "delivered by the rejected output, with the reason")
     duplicate: int = _place("duplicate", "a copy of an event that was already taken")
+    superseded: int = _place("superseded", "compared with a newer row of its key")
     filtered: int = _place("filtered", "left out by a counted filter")
 
     @property
