@@ -223,6 +223,8 @@ MEAN_SOMETHING_ELSE = {
     "report/svg.py": "an attribute of SVG",
     "checkpoint/state.py": "what a state holds",
     "runtime/summary.py": "what is open at the end of a run",
+    "connectors/kafka/lag.py": "from where a topic is read",
+    "report/store.py": "the newest report",
 }
 """Modules in which a word is compared that is the name of a method too."""
 

@@ -6,7 +6,7 @@ And what a run prints of it, from the totals of its manifests, is what the model
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
-from streamproof.core.account import COUNTED, PLACES
+from streamproof.core.account import COUNTED, shown
 from streamproof.prove.artifacts.history import History, OutputHistory, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
@@ -43,7 +43,8 @@ def account(history: History) -> Iterator[Finding]:
         off = _sum(places.values()).minus(wanted)
         if off == Vector():
             continue
-        found = f"{' + '.join(f'{place} {places[place].count:,}' for place in PLACES)} = {_sum(places.values()).count:,}"
+        counts = {place: vector.count for place, vector in places.items()}
+        found = f"{' + '.join(f'{place} {counts[place]:,}' for place in shown(counts))} = {_sum(places.values()).count:,}"
         further = view.model.places["expanded"].count
         expected = f"input {view.model.places['input'].count:,}" + (f" + further windows {further:,}" if further else "")
         yield _finding(history, view, off, expected, found)
