@@ -150,7 +150,7 @@ def _comparable(rows: "DataFrame", name: str) -> "Column":
         case T.ByteType() | T.ShortType() | T.IntegerType() | T.LongType() | T.BooleanType():
             return column.cast("bigint")
         case T.FloatType() | T.DoubleType():
-            return column.cast("double") + F.lit(0.0)  # -0.0 is 0.0, as for Spark
+            return column.cast("double")
         case T.DecimalType():
             return column
         case T.DateType():

@@ -182,6 +182,9 @@ public final class Newest implements FlatMapGroupsWithStateFunction<Row, Row, Ro
     if (one == null || other == null) {
       return Boolean.compare(one != null, other != null);
     }
+    if (one instanceof Double number) {
+      return Double.compare(number + 0.0, (Double) other + 0.0); // -0.0 is 0.0, as for Spark
+    }
     return one instanceof byte[] bytes ? Arrays.compareUnsigned(bytes, (byte[]) other) : ((Comparable<Object>) one).compareTo(other);
   }
 }
