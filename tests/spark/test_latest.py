@@ -51,10 +51,9 @@ def test_a_row_goes_on_where_its_key_changes_and_the_others_are_counted(small_jo
 @pytest.mark.parametrize(("next_at", "ids"), [(20.0, ["e1", "z"]), (20.001, ["e1", "e2", "z"])])
 def test_r12_a_key_is_forgotten_once_no_row_within_the_horizon_can_come(small_job, next_at, ids):
     job = small_job(asked(), BOUND)
-    for rows in ([event("e1", 0, v=9.0)], [event("z", 30, client="z")], [event("e2", next_at, v=1.0)]):  # the watermark is 20 then
+    for rows in ([event("e1", 0, v=9.0)], [event("z", 30, client="z")], [event("e2", next_at, v=1.0)]):
         job.feed(rows)
-
-    (found,) = job.run().accounts
+        (found,) = job.run().accounts  # behind the second the watermark is 20
 
     assert (sorted(job.ids("newest")), [row["id"] for row in job.rows("late")]) == (ids, [] if "e2" in ids else ["e2"])
     assert found.adds_up
