@@ -7,7 +7,7 @@ from typing import Any
 from random_jobs.chain import Chain, Left, Row
 from random_jobs.jobs import RandomJob
 from random_jobs.running import Left as Remains
-from streamproof.core.account import Account
+from streamproof.core.account import COUNTED, Account
 from streamproof.prove.artifacts.reading import OutputRow
 from streamproof.prove.oracle.arrived import Arrived, BatchRead, RowFate
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
@@ -18,7 +18,7 @@ from streamproof.prove.oracle.trace import event_id
 from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
 from streamproof.prove.subjects.job.calls import calls_of
 
-COUNTS = ("input", "expanded", "emitted", "late", "rejected", "duplicate", "filtered")
+COUNTS = ("input", "expanded", *COUNTED)
 NO_TIME = "no event time in ts"
 AGAIN = "a row of its key was taken before"
 LATE = "at or behind the late bound"
@@ -161,12 +161,9 @@ def _of_batch(twin: _Twin, tree: Query, left: Remains, query: str) -> Iterator[s
         dropped = len(left.batch_rows[again])
         if dropped != taken_before:
             yield f"{dropped} rows are in {again}, the twin has dropped {taken_before}"
-    expected = Account(
-        emitted=outcome.out.emitted,
-        rejected=fates[RowFate.REJECTED],
-        filtered=fates[RowFate.FILTERED],
-        duplicate=taken_before,
-    )
+    left_by = {place: len(outcome.left_by(place)) for place in COUNTED}
+    of_records = {"rejected": fates[RowFate.REJECTED], "filtered": fates[RowFate.FILTERED]}
+    expected = Account.of({**left_by, **of_records, "emitted": outcome.out.emitted})
     account, expanded = next(each for each in left.batch.accounts if each.query == query), len(outcome.expanded)
     if (account.account, account.expanded) != (expected, expanded):
         yield f"the account is {account.account} and {account.expanded} further windows, the twin says {expected} and {expanded}"
@@ -174,12 +171,11 @@ def _of_batch(twin: _Twin, tree: Query, left: Remains, query: str) -> Iterator[s
 
 def _counts(outcome: BatchOutcome) -> Mapping[str, int]:
     return {
+        **{place: len(outcome.left_by(place)) for place in COUNTED},
         "input": len(outcome.traces),
         "expanded": len(outcome.expanded),
         "emitted": outcome.out.emitted,
-        "late": len(outcome.left_by("late")),
         "rejected": len(outcome.rejected),
-        "duplicate": len(outcome.left_by("duplicate")),
         "filtered": len(outcome.filtered),
     }
 

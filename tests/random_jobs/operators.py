@@ -99,6 +99,15 @@ def deduplicated_in_order(seed: Seeded, chain: Chain) -> None:
     chain.stateful = chain.ended = True
 
 
+def newest(seed: Seeded, chain: Chain) -> None:
+    key = seed.choice((("id",), ("client",), ("client", "kind")))
+    within = seed.choice((*chain.scale.gaps, chain.scale.longest))
+    # Of a client two events can have one value and one time: which of them is newer a hash of their rows decides.
+    order = seed.choice(("v", "ts", "kind", "client") if key == ("id",) else ("id",))
+    chain.calls.append(f".latest({', '.join(map(repr, key))}, order_by={order!r}, within={within!r})")
+    chain.stateful = chain.ended = True
+
+
 # -- windows
 
 
@@ -205,7 +214,7 @@ def transformed_behind(seed: Seeded, chain: Chain) -> None:
 
 
 BEFORE: tuple[Add, ...] = (require, filtered, transformed)
-ONCE: tuple[Add, ...] = (deduplicated, deduplicated, deduplicated_in_order)
+ONCE: tuple[Add, ...] = (deduplicated, deduplicated, deduplicated_in_order, newest)
 WINDOWS: tuple[Add, ...] = (tumbling, hopping, session, calendar, shifts)
 BEHIND: tuple[Add, ...] = (transformed_behind,)
 """By room what can stand there: a job draws some of the first, and one or none of each other."""

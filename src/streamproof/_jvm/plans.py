@@ -1,5 +1,6 @@
 """What Spark's plans and expressions say of themselves, and aggregates of our own in them."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from streamproof._jvm.java import java_class
@@ -12,6 +13,21 @@ if TYPE_CHECKING:
 def key_of_deduplication(rows: "DataFrame") -> list[str]:
     """By what columns `dropDuplicatesWithinWatermark`, which the rows come from, partitions its state, in its order."""
     return list(java_class(rows.sparkSession, "Doors").keyOf(rows._jdf))
+
+
+def newest_of_keys(rows: "DataFrame", key: "Sequence[str]", horizon_us: int, *, forgets: bool) -> "DataFrame":
+    """The rows with a mark, their last column, on those that their key changes to; the column before it is the rank (`Newest`).
+
+    Parameters
+    ----------
+    horizon_us
+        How long a key is remembered after the latest event time of its rows, microseconds.
+    forgets
+        False in a batch, which has no watermark.
+    """
+    from pyspark.sql import DataFrame
+
+    return DataFrame(java_class(rows.sparkSession, "Newest").of(rows._jdf, list(key), horizon_us, forgets), rows.sparkSession)
 
 
 def float_steps(rows: "DataFrame") -> dict[str, float]:

@@ -95,6 +95,16 @@ def remembered(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFr
     return state.select(_listed(_fields(state, "key")).alias("key"), _fields(state, "value")[0].alias("expires_us"))
 
 
+def with_timeouts(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
+    """The keys that rows are compared with, in the columns of `remembered`: Spark's value is what our processor keeps, and its timeout.
+
+    A timeout, in milliseconds, is over when the watermark is above it.
+    """
+    state = _state(spark, checkpoint, operator)
+    expires = (_fields(state, "value")[1] + 1) * 1_000
+    return state.select(_listed(_fields(state, "key")).alias("key"), expires.cast("bigint").alias("expires_us"))
+
+
 @dataclass(frozen=True)
 class Reader:
     """How the state of an operator is read as a table.
@@ -115,6 +125,7 @@ READERS = {
     "stateStoreSave": Reader("window", windows),
     "sessionWindowStateStoreSaveExec": Reader("window", sessions),
     "dedupeWithinWatermark": Reader("key", remembered),
+    "flatMapGroupsWithState": Reader("key", with_timeouts),
 }
 """By the name that Spark has for an operator."""
 

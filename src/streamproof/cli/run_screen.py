@@ -162,6 +162,7 @@ def print_result(result: "RunResult", out: "Console") -> None:
     """Print a line an output, then the account and what is still open."""
     from rich.text import Text
 
+    from streamproof.core.account import shown
     from streamproof.report.words import PLACES, number, span
 
     batches = f"{result.batches} batch{'' if result.batches == 1 else 'es'}"
@@ -183,9 +184,8 @@ def print_result(result: "RunResult", out: "Console") -> None:
     label = max(len("account"), widths[0])
     for each in result.accounts:
         said = {"duplicate": _where_duplicates_are(each)}
-        counts = " + ".join(
-            f"{PLACES[place]} {number(count)}{said.get(place, '')}" for place, count in each.account.as_dict().items()
-        )
+        found = each.account.as_dict()
+        counts = " + ".join(f"{PLACES[place]} {number(found[place])}{said.get(place, '')}" for place in shown(found))
         of_query = "" if len(result.accounts) == 1 else f"{each.query}: "
         since = "" if each.input in (0, result.rows_in) else ", since the checkpoint began"
         out.print(f"  {'account':<{label}}   {of_query}{counts} = {number(each.account.total)}{since}")

@@ -17,6 +17,8 @@ class Place:
         Whether the record is in the output, or can still come there; else it has left by another way.
     counted
         Whether a batch counts the records that come there; what is in state is read from the state.
+    always
+        Whether it is shown of every query; else only where a record is in it, as of an operator that few jobs have.
     """
 
     name: str
@@ -24,10 +26,11 @@ class Place:
     meaning: str
     stays: bool
     counted: bool
+    always: bool
 
 
-def _place(word: str, meaning: str, *, stays: bool = False, counted: bool = True) -> Any:
-    return field(default=0, metadata={"word": word, "meaning": meaning, "stays": stays, "counted": counted})
+def _place(word: str, meaning: str, *, stays: bool = False, counted: bool = True, always: bool = True) -> Any:
+    return field(default=0, metadata={"word": word, "meaning": meaning, "stays": stays, "counted": counted, "always": always})
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Account:
     rejected: int = _place("rejected", "delivered by the rejected output, with the reason")
     duplicate: int = _place("duplicate", "a copy of an event that was already taken")
     filtered: int = _place("filtered", "left out by a counted filter")
+    superseded: int = _place("superseded", "not newer than what is known of its key", always=False)
 
     @property
     def total(self) -> int:
@@ -58,3 +62,8 @@ PLACES: Mapping[str, Place] = {place.name: Place(place.name, **place.metadata) f
 
 COUNTED = tuple(name for name, place in PLACES.items() if place.counted)
 """The places that a batch counts."""
+
+
+def shown(*counts: Mapping[str, int]) -> tuple[str, ...]:
+    """The names of the places that people are shown, where these are the counts that are shown together."""
+    return tuple(name for name, place in PLACES.items() if place.always or any(one.get(name) for one in counts))

@@ -39,6 +39,13 @@ _MARKS: dict[str, tuple[str, str, int, float]] = {  # shape, colour, area in squ
     "rejected": ("cross", _REJECTED, 22, 0.9),
     "late": ("triangle-down", _LATE, 34, 0.95),
 }
+_OTHER = ("diamond", _DUPLICATE, 12, 0.9)
+"""Of a place of the account that has no mark of its own."""
+
+
+def _drawn_in_order() -> tuple[str, ...]:
+    """Every place of the account."""
+    return (*(place for place in PLACES if place not in _MARKS), *_MARKS)
 
 
 @dataclass
@@ -97,7 +104,11 @@ def svg(
     layers = [
         *_bands(drawing, windows_in_a_band),
         *_batches(drawing),
-        *(layer for fate in _MARKS for layer in _points(drawing, fate, [point for point in points if point["fate"] == fate])),
+        *(
+            layer
+            for fate in _drawn_in_order()
+            for layer in _points(drawing, fate, [point for point in points if point["fate"] == fate])
+        ),
         *_stairs(drawing),
         *_named(drawing, [point for point in points if point["event"] in marked]),
     ]
@@ -154,7 +165,7 @@ def _points(drawing: _Drawing, fate: str, points: list[PointEntry]) -> list[Any]
     """The events of one fate in one shape; the rare ones say which they are when pointed at."""
     if not points:
         return []
-    shape, colour, size, opacity = _MARKS[fate]
+    shape, colour, size, opacity = _MARKS.get(fate, _OTHER)
     says = not PLACES[fate].stays
     layer = drawing.layer(fate, [_at(point) | ({"who": _who(point)} if says else {}) for point in points])
     mark = layer.mark_point(shape=shape, filled=True, color=colour, size=size, fillOpacity=opacity, opacity=1, aria=says)

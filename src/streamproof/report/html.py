@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from streamproof.core.account import PLACES
+from streamproof.core.account import PLACES, shown
 from streamproof.core.verdict import Verdict
 from streamproof.report import explain, grid, picture, words
 from streamproof.report.json_file import without_secrets
@@ -210,7 +210,8 @@ def _marked(scenarios: list[ScenarioEntry]) -> list[str]:
 
 def _parts(report: Report) -> list[Part]:
     fault_free, worst = map(words.dict_of, _accounts(report))
-    return [Part(key, place.word, place.meaning, fault_free[key], worst[key]) for key, place in PLACES.items()]
+    places = [(key, PLACES[key]) for key in shown(fault_free, worst)]
+    return [Part(key, place.word, place.meaning, fault_free[key], worst[key]) for key, place in places]
 
 
 def _accounts(report: Report) -> tuple[AccountCounts, AccountCounts]:

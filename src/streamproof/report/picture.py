@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+from streamproof.core.account import shown
 from streamproof.report import words
 from streamproof.report.shape import EventTime, Report
 
@@ -12,9 +13,10 @@ _MOST_BANDS = 40
 
 @dataclass(frozen=True)
 class Picture:
-    """The picture or the reason there is none, and the same facts as a table: a row for each batch."""
+    """The picture or the reason there is none, and the same facts as a table: a row for each batch, `places` its columns."""
 
     svg: str
+    places: tuple[str, ...]
     fates: tuple[tuple[str, int], ...]
     outside: int
     windows_in_a_band: int
@@ -55,6 +57,7 @@ def draw(report: Report, marked: list[str]) -> Picture:
         drawn = chart.svg(facts, inside, span, windows_in_a_band=together, marked=events, description=described)
     return Picture(
         svg=drawn,
+        places=tuple(fate for fate, _ in _fates(facts)),
         fates=tuple((fate, count) for fate, count in _fates(facts) if count),
         outside=len(facts["points"]) - len(inside),
         windows_in_a_band=together,
@@ -65,18 +68,19 @@ def draw(report: Report, marked: list[str]) -> Picture:
 
 def _fates(facts: EventTime) -> list[tuple[str, int]]:
     counts: Counter[str] = Counter(point["fate"] for point in facts["points"])
-    return [(fate, counts[fate]) for fate in words.PLACES]
+    return [(fate, counts[fate]) for fate in shown(counts)]
 
 
 def _rows(facts: EventTime) -> list[BatchRow]:
     marks = {mark["batch"]: mark["time_us"] for mark in facts["watermark"]}
+    places = [fate for fate, _ in _fates(facts)]
     by_batch: Counter[tuple[int, str]] = Counter((point["batch"], point["fate"]) for point in facts["points"])
     return [
         BatchRow(
             batch=start["batch"],
             first_arrival=start["first_arrival"],
             watermark=words.instant(marks[start["batch"]]) if marks.get(start["batch"]) else "none yet",
-            fates=tuple(by_batch[start["batch"], fate] for fate in words.PLACES),
+            fates=tuple(by_batch[start["batch"], fate] for fate in places),
         )
         for start in facts["batches"]
     ]

@@ -96,11 +96,9 @@ def plan_name(report: Report) -> str:
 
 
 def account(counts: AccountCounts) -> list[str]:
-    """The six places as ["emitted 47,912", "open 1,020", ...], in the order of the account."""
-    return [
-        f"{label} {number(share)}"
-        for label, share in zip(PLACES.values(), Account.of(dict_of(counts)).as_dict().values(), strict=True)
-    ]
+    """The places as ["emitted 47,912", "open 1,020", ...], in the order of the account."""
+    found = dict_of(counts)
+    return [f"{PLACES[place]} {number(found[place])}" for place in of_records.shown(found)]
 
 
 def imbalance(counts: AccountCounts) -> int:

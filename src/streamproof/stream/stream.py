@@ -13,6 +13,7 @@ from streamproof.stream.emissions.named import emission_named
 from streamproof.stream.node import Node
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.deduplicate import horizon_of
+from streamproof.stream.operators.latest import latest_of
 from streamproof.stream.operators.operator import Stateful
 from streamproof.stream.operators.ordered import OrderedDeduplicate, require_ordered
 from streamproof.stream.operators.union import require_possible
@@ -148,6 +149,32 @@ class Stream:
         if order_by is not None and keep is not None and horizon is not None:
             return Stream(self.node.then(OrderedDeduplicate(key, horizon, order_by, keep)))
         return Stream(self.node.then(Deduplicate(key, horizon)))
+
+    def latest(self, *key: str, order_by: str, within: str) -> "Stream":
+        """The newest row of each key: in each batch that brings a newer one, that row; the others are counted as `superseded`.
+
+        Which row is newest does not depend on the order in which rows come. Of several newer ones in a batch the newest goes on. A row that is
+        like the newest one, a copy of it, changes nothing. Nothing may stand after it.
+
+        Parameters
+        ----------
+        key
+            Columns that identify what changes.
+        order_by
+            The column by which rows are newer: the greatest is the newest. Rows without a value are older than all others; of equal ones the
+            event time decides, and then a hash of all columns.
+        within
+            How long a key is remembered after the latest event time of its rows, such as "1 day": two rows that lie no further apart are
+            compared. After that the next row of the key goes on, whatever its order. Each key stays in state for so long.
+
+        Raises
+        ------
+        JobDefinitionError
+            Without a key, behind a stateful operator, or if the horizon is not a duration above zero, of whole milliseconds and at most a
+            hundred years.
+        """
+        self._before_state("latest")
+        return Stream(self.node.then(latest_of(key, order_by, within)))
 
     def window(
         self,

@@ -1,4 +1,4 @@
-"""The account: emitted, open, late, rejected, duplicate and filtered add up to the input, as numbers and as hashes (R15).
+"""The account: its places, such as emitted, open and late, add up to the input, as numbers and as hashes (R15).
 
 And what a run prints of it, from the totals of its manifests, is what the model says.
 """
@@ -6,7 +6,7 @@ And what a run prints of it, from the totals of its manifests, is what the model
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
-from streamproof.core.account import COUNTED, PLACES
+from streamproof.core.account import COUNTED, shown
 from streamproof.prove.artifacts.history import History, OutputHistory, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
@@ -43,7 +43,8 @@ def account(history: History) -> Iterator[Finding]:
         off = _sum(places.values()).minus(wanted)
         if off == Vector():
             continue
-        found = f"{' + '.join(f'{place} {places[place].count:,}' for place in PLACES)} = {_sum(places.values()).count:,}"
+        counts = {place: vector.count for place, vector in places.items()}
+        found = f"{' + '.join(f'{place} {counts[place]:,}' for place in shown(counts))} = {_sum(places.values()).count:,}"
         further = view.model.places["expanded"].count
         expected = f"input {view.model.places['input'].count:,}" + (f" + further windows {further:,}" if further else "")
         yield _finding(history, view, off, expected, found)
@@ -83,11 +84,10 @@ def _printed(history: History, view: QueryView) -> Iterator[Finding]:
 
 
 def found_places(view: QueryView) -> Mapping[str, Vector]:
-    """What lies in each of the six places, as vectors.
+    """What lies in each place, as vectors.
 
-    Emitted, late and rejected are what is published, and so are duplicates where the job has an output for them; open is what Spark's state
-    reader found and no row holds. Records that leave no row behind are the model's: filtered ones, facts that a greater one has replaced, and
-    else duplicates.
+    Emitted and what an output is there for, such as late and rejected, are what is published; open is what Spark's state reader found and no row
+    holds. Records that leave no row behind are the model's: filtered ones, facts that a greater one has replaced, duplicates without an output.
 
     Raises
     ------
@@ -98,14 +98,11 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
     if any(node.twin.waits is not None for node in view.model.query.keeping):
         require_read(view)
     emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main).plus(Vector.of(view.replaced_facts))
-    late, rejected, duplicate = view.side("late"), view.side("rejected"), view.side("duplicate")
+    delivered = {place: view.side(place) for place in COUNTED}
     return {
+        **{place: model[place] if side is None else _traces(side) for place, side in delivered.items()},
         "emitted": emitted,
         "open_state": _sum(_held(view)),
-        "late": model["late"] if late is None else _traces(late),
-        "rejected": model["rejected"] if rejected is None else _traces(rejected),
-        "duplicate": model["duplicate"] if duplicate is None else _traces(duplicate),
-        "filtered": model["filtered"],
     }
 
 

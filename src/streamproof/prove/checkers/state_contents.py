@@ -107,15 +107,15 @@ def _remembered(view: QueryView, held: Held, state: OperatorState) -> Iterator[F
         found = state.keys.get(key)
         name = ", ".join(str(part) for part in key)
         if found is None:
-            what = f"the deduplication of {view.name} has forgotten {name} too early"
+            what = f"the state of {view.name} has forgotten {name} too early"
             wanted = f"remembered until {full_instant(expiry)}"
             yield Finding(Code.FORGOTTEN, None, what, last, wanted, "not in state", None, name)
         elif found != expiry and key not in view.model.ambiguous:
-            what = f"the deduplication of {view.name} remembers {name} for another time"
+            what = f"the state of {view.name} remembers {name} for another time"
             wanted, there = f"until {full_instant(expiry)}", f"until {full_instant(found)}"
             yield Finding(Code.OTHER_EXPIRY, None, what, last, wanted, there, None, name)
     for key in sorted(state.keys.keys() - expected.keys(), key=repr):
         name = ", ".join(str(part) for part in key)
-        what = f"the deduplication of {view.name} remembers {name}, which it should not"
+        what = f"the state of {view.name} remembers {name}, which it should not"
         there = f"until {full_instant(state.keys[key])}"
         yield Finding(Code.WRONGLY_REMEMBERED, None, what, last, "not in state", there, None, name)

@@ -54,6 +54,9 @@ class AskedStream:
     ) -> "AskedStream":
         return AskedStream(self.asked.then("deduplicate", key=key, within=within, order_by=order_by, keep=keep))
 
+    def latest(self, *key: str, order_by: str, within: str) -> "AskedStream":
+        return AskedStream(self.asked.then("latest", key=key, order_by=order_by, within=within))
+
     def window(
         self,
         window: Window,

@@ -11,8 +11,9 @@ from enum import StrEnum
 
 from streamproof.config.problems import did_you_mean
 from streamproof.config.sources import EventTime
+from streamproof.core.account import PLACES
 from streamproof.core.durations import format_duration
-from streamproof.core.sides import DUPLICATE, LATE, REJECTED, Side
+from streamproof.core.sides import LATE, REJECTED, Side
 from streamproof.errors import ScenarioError
 from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.stream.node import Node
@@ -28,12 +29,13 @@ class Code(StrEnum):
     REJECTED = "rejected-not-exercised"
     FILTER = "filter-not-exercised"
     DUPLICATE = "duplicate-not-exercised"
+    PLACE = "place-not-exercised"
     REVISION = "revision-not-exercised"
     OLDER_FACT = "older-fact-not-exercised"
 
 
 _CODES = {"filtered": Code.FILTER, "duplicate": Code.DUPLICATE, "revision": Code.REVISION}
-"""By the places that operators name."""
+"""By what operators name; of any other place of the account it is `Code.PLACE`."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class Exercise:
         The sentence for a run in which it did not happen.
     remedy
         What to write in the scenario so that it happens.
+    place
+        The place of the account that a record must be in, where an operator names one.
     """
 
     code: Code
@@ -57,6 +61,7 @@ class Exercise:
     names: tuple[str, ...]
     missing: str
     remedy: str
+    place: str = ""
 
     @property
     def name(self) -> str:
@@ -130,16 +135,15 @@ def _of_query(query: str, root: Node, sides: Mapping[Side, str], event_time: Eve
     for operator in root.operators:
         for one in operator.exercises():
             said = one.missing.format(query=query), one.remedy.format(source=source)
-            yield Exercise(_CODES[one.place], query, _called(one, query, sides), *said)
+            yield Exercise(_CODES.get(one.place, Code.PLACE), query, _called(one, query, sides), *said, one.place)
 
 
 def _called(one: Asked, query: str, sides: Mapping[Side, str]) -> tuple[str, ...]:
     """What a scenario may call it: by the output that such records leave by, or by a word."""
     if one.name:
         return (f"{one.place}.{one.name}",)
-    side = Side(one.place)
-    if side in (LATE, REJECTED, DUPLICATE):
-        return _names(sides, side)
+    if one.place in PLACES:
+        return _names(sides, Side(one.place))
     return (f"{query}.{one.place}", one.place)
 
 
@@ -165,8 +169,8 @@ def _happened(view: QueryView, one: Exercise) -> bool:
             return any(view.model.last_rows.values())
         case Code.OLDER_FACT:
             return _has_older(view)
-        case Code.DUPLICATE:
-            return view.model.places["duplicate"].count > 0
+        case Code.DUPLICATE | Code.PLACE:
+            return view.model.places[one.place].count > 0
         case Code.LATE | Code.REJECTED:
             kind = str(LATE if one.code is Code.LATE else REJECTED)
             side = view.side(kind)  # of a job that loses its trace ids the model does not know who was late

@@ -1,0 +1,166 @@
+"""The newest row of each key: a row goes on where it is newer than those of its key before it, the others are superseded."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from streamproof.core.durations import format_duration, micros_of
+from streamproof.core.sides import LATE, Side
+from streamproof.errors import JobDefinitionError
+from streamproof.stream.emissions import Emission
+from streamproof.stream.known import Mention
+from streamproof.stream.names import GIVES, PLACE, TRACE, WHOLE_TEXT, quoted, visible
+from streamproof.stream.operators.operator import Exercise, Kept, Stateful, typed
+from streamproof.stream.windows.durations import duration_of
+from streamproof.stream.windows.window import delay_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from streamproof.stream.doors import Doors
+
+SUPERSEDED = Side("superseded", if_returned=True)
+_REASON = "a row of its key is newer"
+_LONGEST = timedelta(days=36_500)
+
+
+class Changes(Emission):
+    """A row for each batch in which a key changes. None changes again, so none has a revision."""
+
+    name: ClassVar[str] = "changes"
+    revised: ClassVar[bool] = False
+
+    def gives(self, lateness: timedelta, doors: "Doors") -> "Column":
+        from pyspark.sql import functions as F
+
+        return F.lit(True)
+
+    def emitted_up_to(self, watermark_us: int, lateness_us: int) -> int | None:
+        return None
+
+
+@dataclass(frozen=True)
+class Latest(Stateful):
+    """Of each key the newest row by a column, in every batch that has brought a newer one.
+
+    Spark has no aggregation that forgets a key by its newest row, so Java compares the rows (`Newest`). A batch that is done again compares the
+    same rows with the same state, in whatever order they come.
+    """
+
+    name: ClassVar[str] = "latest"
+
+    key: tuple[str, ...]
+    order_by: str
+    within: timedelta
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        return (LATE, SUPERSEDED)
+
+    @property
+    def emission(self) -> Emission:
+        return Changes()
+
+    def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+        """By the event time itself: an old row of a key that is forgotten would pass for its newest (R10)."""
+        from pyspark.sql import functions as F
+
+        return doors.late(rows, F.unix_micros(event_time))
+
+    def hold(self, rows: "DataFrame", event_time: str, doors: "Doors", *, followed: bool) -> Kept:
+        from pyspark.sql import functions as F
+
+        from streamproof._jvm import newest_of_keys
+
+        shown = visible(rows.columns)
+        kept = [*([TRACE] if TRACE in rows.columns else []), *shown]
+        ranked = rows.select(*map(quoted, kept), self._rank(rows, event_time).alias(PLACE), F.lit(False).alias(GIVES))
+        forgets = bool(delay_of(rows, event_time))
+        compared = newest_of_keys(ranked, self.key, micros_of(self.within), forgets=forgets)
+        newest = doors.divert(compared, SUPERSEDED, ~F.col(GIVES), F.struct(*map(quoted, shown)), F.lit(_REASON))
+        return Kept(newest.select(*map(quoted, kept)), event_time)
+
+    def _rank(self, rows: "DataFrame", event_time: str) -> "Column":
+        """What is greatest of the newest row: the column, null below all; the event time; a hash of the row. Two rows that are alike are one.
+
+        In a batch of a proof the trace decides between these, so that it is known which of them goes on.
+        """
+        from pyspark.sql import functions as F
+
+        text = F.xxhash64(F.to_json(F.struct(*map(quoted, visible(rows.columns))), WHOLE_TEXT))
+        tie = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
+        order = _comparable(rows, self.order_by)
+        return F.struct(order.alias("order"), F.unix_micros(quoted(event_time)).alias("time"), text.alias("hash"), tie.alias("tie"))
+
+    def refuses(self, method: str) -> JobDefinitionError | None:
+        return JobDefinitionError(
+            f"{method} stands after latest().",
+            required="A key gives several rows, of which the last counts: what stands after it would count them all.",
+            remedy="Return it as an output. Put transform() before latest(); read the output by another job for the rest.",
+        )
+
+    def exercises(self) -> Sequence[Exercise]:
+        missing = "{query} takes the newest row of each key, and met none that was not newer."
+        return (Exercise(SUPERSEDED.kind, missing, "Let some come out of order: [source.{source}.disorder] delayed = 0.05"),)
+
+    def mentioned(self) -> Sequence[Mention]:
+        return Mention("latest()", self.key, exact=True), Mention("latest(order_by=...)", (self.order_by,), exact=True)
+
+    def made_by(self, rows: "DataFrame") -> Mapping[str, str]:
+        """The hash of a whole row is in state: other columns are other state."""
+        return {
+            "latest key": typed(rows, self.key),
+            "latest order": typed(rows, (self.order_by,)),
+            "latest within": format_duration(self.within),
+            "latest row": typed(rows, tuple(visible(rows.columns))),
+        }
+
+
+def latest_of(key: tuple[str, ...], order_by: Any, within: Any) -> Latest:
+    """JobDefinitionError unless the arguments of latest() make sense."""
+    if not key:
+        raise JobDefinitionError(
+            "latest() needs the columns of the key.",
+            remedy='For example: latest("instrument", order_by="version", within="1 day").',
+        )
+    for name, where in (*((one, "latest()") for one in key), (order_by, "latest(order_by=...)")):
+        if not isinstance(name, str):
+            raise JobDefinitionError(
+                f"{where} got a {type(name).__name__}.", required='It takes names of columns, such as "version".'
+            )
+    call = f"latest(within={within!r})"
+    horizon = duration_of(call, within)
+    if horizon <= timedelta() or horizon > _LONGEST:
+        raise JobDefinitionError(
+            f"{call}: the horizon is {'nothing' if horizon <= timedelta() else 'longer than a hundred years'}.",
+            required="A key is remembered for so long after the latest event time of its rows: above zero, at most a hundred years.",
+            remedy='Write how far apart rows of a key can be that must be compared, such as within="1 day".',
+        )
+    return Latest(key, order_by, horizon)
+
+
+def _comparable(rows: "DataFrame", name: str) -> "Column":
+    """A column as `Newest` compares it, in Spark's order: a whole number, a double, a decimal, or bytes."""
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    column, type_ = F.col(quoted(name)), rows.schema[name].dataType
+    match type_:
+        case T.ByteType() | T.ShortType() | T.IntegerType() | T.LongType() | T.BooleanType():
+            return column.cast("bigint")
+        case T.FloatType() | T.DoubleType():
+            return column.cast("double")
+        case T.DecimalType():
+            return column
+        case T.DateType():
+            return F.unix_date(column).cast("bigint")
+        case T.TimestampType():
+            return F.unix_micros(column)
+        case T.StringType() if type_ == T.StringType():
+            return column.cast("binary")
+    raise JobDefinitionError(
+        f"latest(order_by={name!r}): the column is {type_.simpleString()}.",
+        required="Rows are put in order by a number, a text, a date, a timestamp or a truth.",
+        remedy="Make such a column by transform() before it.",
+    )
