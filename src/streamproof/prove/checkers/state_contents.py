@@ -31,7 +31,7 @@ class Code(StrEnum):
 def state_contents(history: History) -> Iterator[Finding]:
     """Compare what Spark's state reader finds after recovery with the model's state."""
     for view in history.queries:
-        if not view.model.query.stateful:
+        if view.left.state is None and not view.model.query.stateful:
             continue
         require_read(view)
         assert view.left.state is not None
