@@ -35,6 +35,12 @@ class Side:
             if not word.isidentifier():
                 raise ValueError(f'"{word}" is no word that a side output can be called by')
 
+    @classmethod
+    def called(cls, text: str) -> "Side":
+        """The side output that doors and manifests call so."""
+        kind, _, name = text.partition(_BETWEEN)
+        return cls(kind, name)
+
     def __str__(self) -> str:
         """As doors and manifests call it: "late", "unmatched:left"."""
         return f"{self.kind}{_BETWEEN}{self.name}" if self.name else self.kind

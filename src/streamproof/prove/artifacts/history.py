@@ -197,9 +197,9 @@ class QueryView:
         """The main output; an empty one if nothing of it was ever written."""
         return self.left.outputs.get(self.name, OutputHistory(self.name, "main"))
 
-    def side(self, kind: str) -> OutputHistory | None:
-        """The side output of a kind, if this query delivers it."""
-        return next((output for output in self.left.outputs.values() if output.kind == kind), None)
+    def sides(self, kind: str) -> Sequence[OutputHistory]:
+        """The side outputs of a kind that this query delivers: several where they have names, none where such records leave no row."""
+        return [output for output in self.left.outputs.values() if output.side.kind == kind]
 
     def key_of(self, row: OutputRow) -> WindowKey:
         """The window that a published row is of."""

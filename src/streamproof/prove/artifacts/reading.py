@@ -26,6 +26,7 @@ from streamproof.checkpoint.logs import (
 )
 from streamproof.config import output_of
 from streamproof.core.manifest import LedgerEntry, Manifest
+from streamproof.core.sides import Side
 from streamproof.prove.oracle.arrived import BatchRead, plain
 from streamproof.prove.oracle.rows import WindowKey
 from streamproof.prove.oracle.trace import Vector
@@ -114,6 +115,11 @@ class OutputHistory:
     folders: frozenset[int] = frozenset()
     damaged: tuple[str, ...] = ()
     staged: tuple[str, ...] = ()
+
+    @property
+    def side(self) -> Side:
+        """Which side output it is; of a main output one that no query has."""
+        return Side.called(self.kind)
 
     @cached_property
     def by_batch(self) -> Mapping[int | None, tuple[OutputRow, ...]]:

@@ -94,16 +94,24 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
     CannotTell
         If the state of a query in which records wait was not read.
     """
-    model = view.model.places
     if any(node.twin.waits is not None for node in view.model.query.keeping):
         require_read(view)
     emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main).plus(Vector.of(view.replaced_facts))
-    delivered = {place: view.side(place) for place in COUNTED}
     return {
-        **{place: model[place] if side is None else _traces(side) for place, side in delivered.items()},
+        **{place: _aside(view, place) for place in COUNTED},
         "emitted": emitted,
         "open_state": _sum(_held(view)),
     }
+
+
+def _aside(view: QueryView, place: str) -> Vector:
+    """What has left by the side outputs of a place: their rows, and of those that leave none the model's records."""
+    outputs = view.sides(place)
+    if not outputs:
+        return view.model.places[place]
+    delivered = {output.side.name for output in outputs}
+    counted = [(outcome, name) for outcome in view.batches for name in outcome.names_of(place) - delivered]
+    return _sum([*map(_traces, outputs), *(Vector.of(outcome.left_by(place, name)) for outcome, name in counted)])
 
 
 def _held(view: QueryView) -> Iterator[Vector]:

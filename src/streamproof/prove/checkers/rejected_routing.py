@@ -24,8 +24,7 @@ def rejected_routing(history: History) -> Iterator[Finding]:
     """Compare the rejected output with what the row-wise steps reject, and that with how the events were made."""
     for view in history.queries:
         yield from _let_through(history, view)
-        output = view.side("rejected")
-        if output is not None:
+        for output in view.sides("rejected"):
             yield from _compare(history, view, output, by_batch=True)
             yield from _bytes(history, view, output)
     for made, view in history.home_made("rejected"):

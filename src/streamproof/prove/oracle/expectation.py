@@ -81,13 +81,18 @@ class BatchOutcome:
         """Where a record can lie in several windows, its trace for each further one."""
         return tuple(trace for step in self.steps.values() for trace in step.expanded)
 
-    def side(self, kind: str) -> list[Row]:
-        """The rows that leave by side outputs of a kind."""
-        return [row for step in self.steps.values() for (found, _), rows in step.sides.items() if found == kind for row in rows]
+    def side(self, kind: str, name: str = "") -> list[Row]:
+        """The rows that leave by side outputs of a kind; with a name by that of them only."""
+        left = [(side, rows) for step in self.steps.values() for side, rows in step.sides.items() if side[0] == kind]
+        return [row for (_, found), rows in left if not name or found == name for row in rows]
 
-    def left_by(self, kind: str) -> tuple[str, ...]:
+    def left_by(self, kind: str, name: str = "") -> tuple[str, ...]:
         """The traces of those rows: where windows overlap a record is late once for each that it comes too late for."""
-        return tuple(trace for row in self.side(kind) for trace in row.traces)
+        return tuple(trace for row in self.side(kind, name) for trace in row.traces)
+
+    def names_of(self, kind: str) -> frozenset[str]:
+        """The names of the side outputs of a kind that rows leave by; none where the one of the kind has no name."""
+        return frozenset(name for step in self.steps.values() for found, name in step.sides if found == kind and name)
 
     @property
     def sides(self) -> Mapping[str, tuple[str, ...]]:

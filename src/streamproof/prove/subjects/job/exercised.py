@@ -173,8 +173,8 @@ def _happened(view: QueryView, one: Exercise) -> bool:
             return view.model.places[one.place].count > 0
         case Code.LATE | Code.REJECTED:
             kind = str(LATE if one.code is Code.LATE else REJECTED)
-            side = view.side(kind)  # of a job that loses its trace ids the model does not know who was late
-            return view.model.places[kind].count > 0 or bool(side and side.rows)
+            # of a job that loses its trace ids the model does not know who was late
+            return view.model.places[kind].count > 0 or any(side.rows for side in view.sides(kind))
 
 
 def _has_older(view: QueryView) -> bool:
