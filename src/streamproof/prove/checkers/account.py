@@ -6,7 +6,7 @@ And what a run prints of it, from the totals of its manifests, is what the model
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
-from streamproof.core.account import COUNTED, shown
+from streamproof.core.account import COUNTED, OF_A_BATCH, shown
 from streamproof.prove.artifacts.history import History, OutputHistory, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
@@ -24,9 +24,6 @@ class Code(StrEnum):
     IN_TWO_PLACES = "in-two-places"
     OTHER_EVENTS = "other-events"
     DOES_NOT_ADD_UP = "does-not-add-up"
-
-
-_PRINTED = ("input", "expanded", *COUNTED)
 
 
 @checker("account")
@@ -76,7 +73,7 @@ def _printed(history: History, view: QueryView) -> Iterator[Finding]:
         what = f"{view.name} says that its account is unknown, and no manifest is lost"
         yield Finding(Code.UNKNOWN_WITHOUT_LOSS, None, what, newest.unknown_since)
         return
-    for place in _PRINTED:
+    for place in OF_A_BATCH:
         wanted, printed = view.model.places[place].count, newest.counts.get(f"total.{place}", 0)
         if printed != wanted:
             what = f"{view.name} prints another number of {place} records than there are"
