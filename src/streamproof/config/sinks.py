@@ -11,6 +11,8 @@ from streamproof.config.fields import Count, Duration, Options, Servers, Table, 
 from streamproof.config.registry import RegistryConfig, said_of
 from streamproof.config.sources import RecordFormat
 
+FILES = "files"
+"""The connector of folders; what no table binds goes to one too."""
 CUSTOM_SINK = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[A-Za-z_]\w*)")
 
 
@@ -49,6 +51,16 @@ class SinkConfig(Table):
     def services(self) -> tuple[str, ...]:
         """The services that it writes to, as `streamproof lab` calls them, its own first; none for files."""
         return ()
+
+    @property
+    def service(self) -> "ServiceSink | None":
+        """Itself, where it is one of a service."""
+        return None
+
+    @property
+    def folder(self) -> "FilesSink | None":
+        """Itself, where it has a folder: for its files, or for a class of the user's to work in."""
+        return None
 
     @property
     def by_registry(self) -> str:
@@ -94,13 +106,17 @@ class FilesSink(SinkConfig):
 
     @model_validator(mode="after")
     def _own_class_takes_what_is_staged(self) -> "FilesSink":
-        if self.connector != "files" and self.format not in ("parquet", "json"):
+        if self.is_of_the_job and self.format not in ("parquet", "json"):
             raise wrong(f'has the format "{self.format}"', 'A sink class of your own is given rows as "parquet" or "json".')
         return self
 
     @property
+    def folder(self) -> "FilesSink":
+        return self
+
+    @property
     def is_of_the_job(self) -> bool:
-        return self.connector != "files"
+        return self.connector != FILES
 
 
 class ServiceSink(SinkConfig):
@@ -117,6 +133,10 @@ class ServiceSink(SinkConfig):
     @property
     def services(self) -> tuple[str, ...]:
         return (self.connector,)
+
+    @property
+    def service(self) -> "ServiceSink":
+        return self
 
     @property
     def can_be_exactly_once(self) -> bool:
@@ -325,7 +345,7 @@ class HttpSink(ServiceSink):
 
 
 SINKS: Mapping[str, type[SinkConfig]] = {
-    "files": FilesSink,
+    FILES: FilesSink,
     "postgres": PostgresSink,
     "kafka": KafkaSink,
     "redis": RedisSink,

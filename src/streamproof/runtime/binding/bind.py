@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from streamproof.config import FilesSink, ServiceSink, output_of
+from streamproof.config import output_of
+from streamproof.config.sinks import FILES
 from streamproof.connectors import services
 from streamproof.core.sides import Side
 from streamproof.errors import ConfigurationError
@@ -53,8 +54,8 @@ def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
         if root.emission.revised:
             _require_calls_by_revision(config, query, root.emission.name)
     for name, sink in config.sink.items():
-        if isinstance(sink, ServiceSink) and not services.keeps_claim(sink):
-            raise cannot_keep(config, name, sink.connector, services.guarantee(sink))
+        if sink.service is not None and not services.keeps_claim(sink.service):
+            raise cannot_keep(config, name, sink.connector, services.guarantee(sink.service))
     for output, side in sides.items():
         bound.places.update({name: _place(config, name, side) for name in config.sinks_of(output) or (output,)})
     _require_places_apart(config, bound.places)
@@ -117,21 +118,22 @@ def _place(config: "JobConfig", name: str, side: Side | None) -> OutputPlace:
     sink = config.sink.get(name)
     beside = f"{config.resolve(config.checkpoint).rstrip('/')}-"
     home = f"{beside}{output_of(name)}" if output_of(name) != name else ""
-    if isinstance(sink, FilesSink):
-        staged = "parquet" if home else sink.format
+    folder, service = (sink.folder, sink.service) if sink is not None else (None, None)
+    if folder is not None:
+        staged = "parquet" if home else folder.format
         return OutputPlace(
-            name, side, config.resolve(sink.path), staged, sink.connector, bound=True, home=home, published=sink.format
+            name, side, config.resolve(folder.path), staged, folder.connector, bound=True, home=home, published=folder.format
         )
-    if isinstance(sink, ServiceSink):
-        service = sink.resolved(config.resolve)
-        return OutputPlace(name, side, f"{beside}{name}", "parquet", sink.connector, bound=True, service=service, home=home)
+    if service is not None:
+        service = service.resolved(config.resolve)
+        return OutputPlace(name, side, f"{beside}{name}", "parquet", service.connector, bound=True, service=service, home=home)
     if side is None:
         raise ConfigurationError(
             f"{config.file}: the job's output {name} has no sink.",
             remedy=f'Add:\n[sink.{name}]\nconnector = "files"\npath = "out/{name}"\nformat = "parquet"',
         )
     # Beside the checkpoint, and named by it: jobs whose checkpoints are in one folder stay apart.
-    return OutputPlace(name, side, f"{config.resolve(config.checkpoint).rstrip('/')}-{name}", "json", "files", bound=False)
+    return OutputPlace(name, side, f"{config.resolve(config.checkpoint).rstrip('/')}-{name}", "json", FILES, bound=False)
 
 
 def _unknown_output(config: "JobConfig", name: str, known: list[str]) -> ConfigurationError:

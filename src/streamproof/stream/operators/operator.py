@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
+from streamproof.core.opened import Opened
 from streamproof.core.sides import LATE, REJECTED, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.emissions import Emission, Final
@@ -112,8 +113,8 @@ class Stateful(Operator):
     """Whether values that come out depend on the order in which rows are added up."""
     ends: ClassVar[str] = ""
     """What did not come where no row came out, "no window came to its end"; empty where rows pass at once."""
-    open_are: ClassVar[str] = ""
-    """What is open in its state, as the end of a run calls one of it; empty where the state holds no record that has not come out."""
+    open_are: ClassVar[Opened | None] = None
+    """What is open in its state, as the end of a run says it; None where the state holds no record that has not come out."""
 
     @property
     def sides(self) -> Sequence[Side]:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.core.durations import format_duration
+from streamproof.core.opened import Opened
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.known import Mention
 from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH, WHOLE_TEXT, quoted, visible
@@ -32,7 +33,7 @@ class OrderedDeduplicate(Stateful):
 
     name: ClassVar[str] = "ordered deduplicate"
     ends: ClassVar[str] = "the horizon of none came to its end"
-    open_are: ClassVar[str] = "key"
+    open_are: ClassVar[Opened | None] = Opened.KEY
 
     key: tuple[str, ...]
     within: timedelta

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.core.durations import format_duration
+from streamproof.core.opened import Opened
 from streamproof.stream.aggregates.declared import Declared, columns_of, said_of
 from streamproof.stream.emissions import Emission, Final, revisions
 from streamproof.stream.emissions.emission import REVISION
@@ -32,7 +33,7 @@ class WindowAggregate(Stateful):
     name: ClassVar[str] = "window"
     sums: ClassVar[bool] = True
     ends: ClassVar[str] = "no window came to its end"
-    open_are: ClassVar[str] = "window"
+    open_are: ClassVar[Opened | None] = Opened.WINDOW
 
     window: Window
     by: tuple[str, ...]
