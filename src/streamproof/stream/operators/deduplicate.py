@@ -22,7 +22,10 @@ _LONGEST = timedelta(days=36_500)
 """Spark adds the horizon to event times in microseconds: far longer ones would not fit there."""
 
 COPIES = Exercise(
-    "duplicate", "{query} deduplicates and met no duplicate.", "Make some: [source.{source}.faults] duplicates = 0.01"
+    "duplicate",
+    "{query} deduplicates and met no duplicate.",
+    "Make some: [source.{source}.faults] duplicates = 0.01",
+    called="duplicate",
 )
 
 

@@ -36,6 +36,8 @@ class Exercise:
         Where such records are by the account, or "revision" of those that change a row that is out.
     name
         Which of several, such as that of a filter.
+    called
+        What a report calls it, "filter" of "filter-not-exercised"; most are called by what they are, a place.
     missing
         The sentence where it did not happen; `{query}` stands for the output.
     remedy
@@ -46,6 +48,7 @@ class Exercise:
     missing: str
     remedy: str
     name: str = ""
+    called: str = "place"
 
 
 class Operator(ABC):  # noqa: B024 -- what a kind does not say is as it stands here

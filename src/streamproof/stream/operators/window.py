@@ -123,7 +123,7 @@ class WindowAggregate(Stateful):
         if not self.emission.revised:
             return ()
         remedy = "Let some come late, and not too late: [source.{source}.disorder] delayed = 0.05"
-        return (Exercise("revision", "No window of {query} gave a second row.", remedy),)
+        return (Exercise("revision", "No window of {query} gave a second row.", remedy, called="revision"),)
 
     def mentioned(self) -> Sequence[Mention]:
         return Mention("window(by=...)", self.by, exact=True), Mention(

@@ -34,10 +34,6 @@ class Code(StrEnum):
     OLDER_FACT = "older-fact-not-exercised"
 
 
-_CODES = {"filtered": Code.FILTER, "duplicate": Code.DUPLICATE, "revision": Code.REVISION}
-"""By what operators name; of any other place of the account it is `Code.PLACE`."""
-
-
 @dataclass(frozen=True)
 class Exercise:
     """One thing that a query of the job can do with a record.
@@ -135,7 +131,7 @@ def _of_query(query: str, root: Node, sides: Mapping[Side, str], event_time: Eve
     for operator in root.operators:
         for one in operator.exercises():
             said = one.missing.format(query=query), one.remedy.format(source=source)
-            yield Exercise(_CODES.get(one.place, Code.PLACE), query, _called(one, query, sides), *said, one.place)
+            yield Exercise(Code(f"{one.called}-not-exercised"), query, _called(one, query, sides), *said, one.place)
 
 
 def _called(one: Asked, query: str, sides: Mapping[Side, str]) -> tuple[str, ...]:
