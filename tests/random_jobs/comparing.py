@@ -98,7 +98,7 @@ class _Twin:
 
     def rejected(self, outcome: BatchOutcome) -> list[Row]:
         """The rejected lines of a batch with their reasons, where these are ours to know."""
-        return [{"original": self.lines[trace], "reason": self.reasons[trace]} for trace in outcome.rejected]
+        return [{"original": self.lines[trace], "reason": self.reasons[trace]} for trace in outcome.left_by("rejected")]
 
 
 def _of_query(twin: _Twin, model: Expectation, left: Remains, query: str) -> Iterator[str]:
@@ -174,8 +174,6 @@ def _counts(outcome: BatchOutcome) -> Mapping[str, int]:
         "input": len(outcome.traces),
         "expanded": len(outcome.expanded),
         "emitted": outcome.out.emitted,
-        "rejected": len(outcome.rejected),
-        "filtered": len(outcome.filtered),
     }
 
 

@@ -18,7 +18,7 @@ from streamproof.prove.artifacts.reading import (
     read_history,
 )
 from streamproof.prove.scenario.offered import Mistakes, Offered, mistakes
-from streamproof.prove.oracle.arrived import Arrived, plain
+from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.rows import RowKey, WindowKey
@@ -200,6 +200,12 @@ class QueryView:
     def sides(self, kind: str) -> Sequence[OutputHistory]:
         """The side outputs of a kind that this query delivers: several where they have names, none where such records leave no row."""
         return [output for output in self.left.outputs.values() if output.side.kind == kind]
+
+    @cached_property
+    def future(self) -> frozenset[str]:
+        """The rejected records that only the clock of their batch takes for future ones: the row-wise steps let them pass."""
+        rejected = {trace for outcome in self.batches for trace in outcome.left_by("rejected")}
+        return frozenset(trace for trace in rejected if trace in self.arrived and self.arrived[trace].fate == RowFate.PASSED)
 
     def key_of(self, row: OutputRow) -> WindowKey:
         """The window that a published row is of."""

@@ -31,7 +31,7 @@ def account(history: History) -> Iterator[Finding]:
     """Add up what is found in each place, and compare with what was read."""
     for view in history.queries:
         require_decided(view)
-        lost = [trace for outcome in view.batches for trace in outcome.unknown]
+        lost = [trace for outcome in view.batches for trace in outcome.left_by("unknown")]
         if lost:
             raise CannotTell(f"{lost[0]}{others(len(lost) - 1)} left {view.name} by a plain transform, which nothing counts.")
         yield from _printed(history, view)

@@ -46,7 +46,7 @@ def intent(history: History) -> Iterator[Finding]:
     """Compare where each event went with what the generator made it as, and with the calls of the user's function."""
     rejected = rejected_rows(history)
     # Queries that share the rejected output have batches, and clocks, of their own (R14).
-    future = {trace for view in history.queries for outcome in view.batches for trace in outcome.future}
+    future = {trace for view in history.queries for trace in view.future}
     for view in history.queries:
         if view.declared.root is None:
             raise CannotTell(f"Nobody has written down what the job asks for in {view.name}.")

@@ -9,7 +9,7 @@ from streamproof.core.account import PLACES, Account
 from streamproof.prove.oracle.arrived import BatchRead
 from streamproof.prove.oracle.operators.twin import Held, Step
 from streamproof.prove.oracle.query import Node, Query
-from streamproof.prove.oracle.rows import Row, RowKey, WindowContents, WindowKey
+from streamproof.prove.oracle.rows import UNKNOWN, Row, RowKey, WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector
 
 _NOTHING = Step()
@@ -27,24 +27,19 @@ class BatchOutcome:
         The late bound (R10): the watermark of the batch before.
     predicted_ms
         The watermark that the model predicts for this batch.
-    traces, rejected, filtered, unknown
-        The records it read, and those of them that leave in front of all state; `unknown` are lost by a plain transform.
-    future
-        Of the rejected those that only the clock of the batch takes for future ones.
+    traces
+        The records it read.
     output
         The node whose rows come out.
     steps
-        What each operator makes of the batch.
+        What each operator makes of the batch. What is left out before anything is in state is at the operator that leaves it out; what the source
+        itself rejects, or a plain transform has lost, is at the leaf.
     """
 
     read: BatchRead
     bound_us: int
     predicted_ms: int
     traces: tuple[str, ...] = ()
-    rejected: tuple[str, ...] = ()
-    filtered: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-    future: tuple[str, ...] = ()
     output: Node | None = None
     steps: Mapping[Node, Step] = field(default_factory=dict)
 
@@ -161,16 +156,14 @@ class Expectation:
     @cached_property
     def places(self) -> Mapping[str, Vector]:
         """The account as vectors, place by place, and input, expanded and unknown besides."""
-        aside = {place: Vector.of(trace for outcome in self.batches for trace in outcome.left_by(place)) for place in PLACES}
+        ways = (*PLACES, UNKNOWN[0])
+        aside = {way: Vector.of(trace for outcome in self.batches for trace in outcome.left_by(way)) for way in ways}
         return {
             **aside,
             "input": Vector.of(trace for outcome in self.batches for trace in outcome.traces),
             "expanded": Vector.of(trace for outcome in self.batches for trace in outcome.expanded),
             "emitted": Vector.of(self.survivors),
             "open_state": Vector.of(self._waiting),
-            "rejected": Vector.of(trace for outcome in self.batches for trace in outcome.rejected),
-            "filtered": Vector.of(trace for outcome in self.batches for trace in outcome.filtered),
-            "unknown": Vector.of(trace for outcome in self.batches for trace in outcome.unknown),
         }
 
     @property
@@ -189,7 +182,6 @@ class Expectation:
         for outcome in self.batches:
             found |= {trace: ("open_state" if trace in waiting else "emitted", outcome.batch) for trace in outcome.traces}
         for outcome in self.batches:
-            aside = {**outcome.sides, "rejected": outcome.rejected, "filtered": outcome.filtered, "unknown": outcome.unknown}
-            for place, traces in aside.items():  # a row may leave in a later batch than the one that has read it
+            for place, traces in outcome.sides.items():  # a row may leave in a later batch than the one that has read it
                 found |= {trace: (place, found[trace][1]) for trace in traces}
         return found

@@ -20,6 +20,7 @@ from unit.prove.small import (
     rows_of,
     with_held,
     with_left,
+    with_left_by,
     with_rows,
 )
 
@@ -104,7 +105,7 @@ def test_an_account_without_state_is_unknown(once):
 
 def test_what_a_transform_lost_makes_the_account_unknown(once):
     view = once.queries[0]
-    outcome = replace(view.model.batches[0], unknown=("e-2",))
+    outcome = with_left_by(view.model.batches[0], "unknown", "e-2")
     model = replace(view.model, batches=(outcome, *view.model.batches[1:]))
 
     result = check("account", replace(once, queries=[replace(view, model=model)]))

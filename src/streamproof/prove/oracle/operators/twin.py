@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
-from streamproof.prove.oracle.rows import Row, Side, WindowContents, WindowKey
+from streamproof.prove.oracle.rows import REJECTED, Row, Side, WindowContents, WindowKey
 from streamproof.prove.oracle.windows import PlainWindow
 
 
@@ -173,6 +173,10 @@ class Twin(ABC):  # noqa: B024 -- what a kind does not say is as it stands here
     def leaves_out(self) -> bool:
         """Whether it rejects or filters rows for what is in them."""
         return bool(self.reasons)
+
+    def takes_out(self, side: Side, reason: str) -> bool:
+        """Whether a row that leaves by a side, for a reason, leaves here, as far as it is looked at by itself."""
+        return side == REJECTED and reason in self.reasons
 
     def refuses(self, values: Mapping[str, Any]) -> str | None:
         """Why a row may not come to it, which is looked at before any state; None where it may."""
