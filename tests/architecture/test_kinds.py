@@ -103,6 +103,16 @@ def test_nobody_decides_by_an_emission_or_by_what_is_open(path):
     assert not {name for name in imported(path) if re.match(r"streamproof\.stream\.emissions\.[A-Z](?!mission$)[a-z]", name)}
 
 
+TAKE_OUT_COPIES = ("core/sides.py", "stream/", "runtime/rows/doors.py", "replay/bounded/doors.py")
+"""Who takes the copies out, and the operator and the property of a stream that do so."""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nobody_asks_whether_a_side_output_is_that_of_copies(path):
+    if not name_of(path).startswith(TAKE_OUT_COPIES):
+        assert "streamproof.core.sides.DUPLICATE" not in imported(path)
+
+
 def test_who_asks_for_the_kind_of_a_sink_is_found(tmp_path):
     asking = tmp_path / "asking.py"
     asking.write_text("from streamproof.config import PostgresSink\n")

@@ -12,7 +12,7 @@ from streamproof.core.ends import End
 from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.opened import Opened
-from streamproof.core.sides import DUPLICATE, REJECTED
+from streamproof.core.sides import REJECTED, copies_in
 from streamproof.runtime.batch.staging import WRITTEN_COPIES
 from streamproof.runtime.binding.several_queries import prices
 from streamproof.runtime.watching import events
@@ -101,7 +101,7 @@ def _end_of(query: "RunningQuery") -> _End:
     opened = _opened(protocol, newest) if open_are is not None and newest is not None else OpenWindows(0, 0, None)
     done, until = protocol.done, None if opened.latest_end_us is None else from_micros(opened.latest_end_us)
     are_windows = open_are is not None and open_are.are_windows
-    account = account_of(query.name, newest, opened, sinks.sides.get(DUPLICATE, ""))
+    account = account_of(query.name, newest, opened, copies_in(sinks.sides))
     event = QueryEnded(
         query=query.name,
         batches=done.batches,
