@@ -25,11 +25,20 @@ _REASON = "a row of its key is newer"
 _LONGEST = timedelta(days=36_500)
 
 
+@dataclass(frozen=True)
 class Changes(Emission):
-    """A row for each batch in which a key changes. None changes again, so none has a revision."""
+    """A row for each batch in which a key changes. None changes again, so none has a revision: what puts them in order tells them apart."""
 
     name: ClassVar[str] = "changes"
     revised: ClassVar[bool] = False
+    gives_several: ClassVar[str] = "A key of latest() gives a row whenever it changes"
+    or_else: ClassVar[str] = "rows of a key that are alike in it are one call"
+
+    order_by: str
+
+    @property
+    def apart(self) -> str:
+        return self.order_by
 
     def gives(self, lateness: timedelta, doors: "Doors") -> "Column":
         from pyspark.sql import functions as F
@@ -60,7 +69,7 @@ class Latest(Stateful):
 
     @property
     def emission(self) -> Emission:
-        return Changes()
+        return Changes(self.order_by)
 
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """By the event time itself: an old row of a key that is forgotten would pass for its newest (R10)."""
