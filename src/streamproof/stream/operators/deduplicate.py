@@ -31,6 +31,7 @@ class Deduplicate(Stateful):
     """Keeps one row per key within the watermark delay, or within a horizon of its own (R12)."""
 
     name: ClassVar[str] = "deduplicate"
+    call: ClassVar[str] = "deduplicate()"
 
     key: tuple[str, ...]
     within: timedelta | None = None

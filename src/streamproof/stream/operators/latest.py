@@ -58,6 +58,7 @@ class Latest(Stateful):
     """
 
     name: ClassVar[str] = "latest"
+    call: ClassVar[str] = "latest()"
 
     key: tuple[str, ...]
     order_by: str

@@ -31,6 +31,7 @@ class OrderedDeduplicate(Stateful):
     """
 
     name: ClassVar[str] = "ordered deduplicate"
+    call: ClassVar[str] = "deduplicate(order_by=...)"
     ends: ClassVar[str] = "the horizon of none came to its end"
     open_are: ClassVar[str] = "key"
 
