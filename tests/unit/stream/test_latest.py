@@ -91,7 +91,7 @@ def test_what_stands_after_a_window_marks_rows_and_goes_before_the_first_state()
 
 def test_late_rows_are_those_of_three_calls():
     with pytest.raises(JobDefinitionError) as refused:
-        EVENTS.late
+        str(EVENTS.late)
 
     assert (
         refused.value.message
