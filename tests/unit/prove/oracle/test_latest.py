@@ -1,12 +1,15 @@
 """The twin of the newest row of each key, and the checkers on what it says."""
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 import pytest
 
 from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import run_checkers
 from streamproof.prove.oracle.asked import Asked
+from streamproof.prove.oracle.operators.ordering import is_held
+from streamproof.prove.oracle.operators.twin import Rank
 from unit.prove.small import (
     SECOND,
     Shape,
@@ -15,7 +18,9 @@ from unit.prove.small import (
     check,
     faultless,
     having,
+    held_by,
     model_of,
+    only_finding,
     remembered_in,
     rows_of,
     with_held,
@@ -130,3 +135,41 @@ def test_a_key_that_is_forgotten_too_early_is_found():
     result = check("state-contents", with_left(history, replace(left, state=with_held(left.state, keys={("a",): 124 * SECOND}))))
 
     assert [finding.code for finding in result.findings] == ["forgotten-too-early"]
+
+
+@pytest.mark.parametrize("kept", [Rank(2, 100 * SECOND), Rank(5, 101 * SECOND), Rank(None, 102 * SECOND), None])
+def test_a_rank_that_a_recovery_did_not_bring_up_is_found(kept):
+    """No later row lies between the two ranks: nothing but the state shows it."""
+    history = faultless(NEWEST, VERSIONS[:2])
+    left = history.queries[0].left
+    newest = held_by(left.state).newest
+    assert newest == {("a",): Rank(5, 102 * SECOND), ("f",): Rank(-1, 101 * SECOND)}
+    others = {key: rank for key, rank in newest.items() if key != ("a",)}
+    state = with_held(left.state, newest=others if kept is None else {**others, ("a",): kept})
+
+    finding = only_finding("state-contents", with_left(history, replace(left, state=state)))
+
+    assert (finding.code, finding.key) == ("other-newest", "a")
+    assert finding.expected.startswith("5 of 1970-01-01 00:01:42")
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (None, None),
+        (True, 1),
+        (-3, -3),
+        (0.1, 0.1),
+        (-0.0, 0.0),
+        (float("nan"), "NaN"),
+        (float("-inf"), "-Infinity"),
+        (Decimal("10.50"), "10.5000"),
+        ("2026-01-05", 20458),
+        ("2026-01-05", "323032362d30312d3035"),
+        ("b\u00e9", "62c3a9"),
+    ],
+)
+def test_a_value_is_held_as_the_state_has_it_and_no_other_is(value, found):
+    assert is_held(value, found)
+    assert not is_held(value, None if value is not None else 0)
+    assert value is None or not is_held(value, "31" if isinstance(found, str) and isinstance(value, str) else 7)
