@@ -7,8 +7,8 @@ from streamproof.prove.artifacts.history import History, OperatorState, QueryVie
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
 from streamproof.prove.checkers.wording import events, full_instant, others, window, window_to
-from streamproof.prove.oracle.operators.ordering import is_held
 from streamproof.prove.oracle.operators.twin import Grouped, Held, Rank
+from streamproof.prove.oracle.ordering import is_held
 from streamproof.prove.oracle.rows import WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector, event_id
 

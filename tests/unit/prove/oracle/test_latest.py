@@ -6,10 +6,12 @@ from decimal import Decimal
 import pytest
 
 from streamproof.core.verdict import Verdict
+from streamproof.prove.artifacts.history import AsTable, Bounded
 from streamproof.prove.checkers import run_checkers
 from streamproof.prove.oracle.asked import Asked
-from streamproof.prove.oracle.operators.ordering import is_held
+from streamproof.prove.oracle.facts import LastRows
 from streamproof.prove.oracle.operators.twin import Rank
+from streamproof.prove.oracle.ordering import is_held
 from unit.prove.small import (
     SECOND,
     Shape,
@@ -117,6 +119,28 @@ def test_a_faultless_history_passes_every_checker():
     results = run_checkers(faultless(NEWEST, VERSIONS))
 
     assert [(result.name, result.verdict, result.findings) for result in results if result.verdict is not Verdict.PASS] == []
+
+
+def upserted(*traces):
+    """A run in which nothing went wrong, into a table that keeps the last row of each client; these are in it."""
+    history = faultless(NEWEST, VERSIONS)
+    view = history.queries[0]
+    rows = {trace: {"total": 1.5, **record.values} for trace, record in view.arrived.items()}
+    kept = replace(view, table=AsTable(one_of_key=LastRows(("client",))), bounded=Bounded(rows=rows))
+    there = [changed(row, **rows[row.trace]) for row in rows_of(history, "totals") if row.trace in traces]
+    return with_rows(replace(history, queries=[kept]), "totals", there)
+
+
+def test_a_table_that_keeps_the_last_row_of_a_key_passes_every_checker():
+    results = run_checkers(upserted("e-5", "f-3", "g-1"))
+
+    assert [(result.name, result.verdict, result.findings) for result in results if result.verdict is not Verdict.PASS] == []
+
+
+def test_an_upsert_that_a_recovery_did_not_do_is_found():
+    finding = only_finding("newest-facts", upserted("e-2", "f-3", "g-1"))
+
+    assert (finding.event, finding.what) == ("e-5", "is lost: totals has an earlier row of its key")
 
 
 def test_a_row_that_is_not_the_newest_is_found():

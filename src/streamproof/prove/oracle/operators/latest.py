@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from streamproof.prove.oracle.durations import micros
-from streamproof.prove.oracle.operators.ordering import Order, ordered
 from streamproof.prove.oracle.operators.twin import Arriving, Held, Rank, State, Step, Twin
+from streamproof.prove.oracle.ordering import Order, placed
 from streamproof.prove.oracle.rows import LATE, Row, Side
 from streamproof.prove.oracle.trace import event_id
 
@@ -93,4 +93,4 @@ class Seen(State):
         return newest
 
     def _rank(self, row: Row) -> tuple[Order, int | None]:
-        return ordered(row, self.twin.order_by), row.time_us
+        return placed(row.values[self.twin.order_by]), row.time_us

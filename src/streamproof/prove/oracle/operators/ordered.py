@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from streamproof.prove.oracle.durations import micros
 from streamproof.prove.oracle.open_windows import Windows
-from streamproof.prove.oracle.operators.ordering import ordered
 from streamproof.prove.oracle.operators.twin import Arriving, Grouped, Held, State, Step, Twin
+from streamproof.prove.oracle.ordering import placed
 from streamproof.prove.oracle.rows import DUPLICATE, LATE, Row, WindowContents
 from streamproof.prove.oracle.trace import event_id
 from streamproof.prove.oracle.windows import PlainSession, PlainWindow
@@ -105,5 +105,5 @@ class Waiting(State):
 
     def _place(self, row: Row) -> tuple[Any, ...]:
         """A row without an order comes last where the first stays."""
-        order = ordered(row, self.twin.order_by)
+        order = placed(row.values[self.twin.order_by])
         return (not self.twin.last and not order[0], order, row.time_us)

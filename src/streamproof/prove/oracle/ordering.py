@@ -1,21 +1,16 @@
-"""How rows of a key are put in order by a column, and whether what a state holds of one is what it should be."""
+"""How values put rows in order, and whether what a state holds of one is what it should be."""
 
 import math
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from streamproof.prove.oracle.rows import Row
-
 Order = tuple[bool, bool, Any]
-"""A row without a value is below all others; NaN is the greatest number."""
-
 _EPOCH = date(1970, 1, 1)
 
 
-def ordered(row: Row, column: str) -> Order:
-    """Where a row stands among those of its key."""
-    value = row.values[column]
+def placed(value: Any) -> Order:
+    """Where a plain value stands among others: none is below all, and NaN is the greatest number."""
     if value is None:
         return (False, False, 0)
     nan = isinstance(value, float) and math.isnan(value)
