@@ -110,13 +110,20 @@ def test_rows_are_whole_and_old_days_and_odd_names_stay_as_they_are(small_job, s
     assert files.schema["ts"].metadata == {}
 
 
-def test_texts_and_rows_without_one_are_in_the_state_as_they_are_compared(small_job, spark):
-    job = small_job(asked(order="kind"), Binding(sinks=BOUND.sinks, schema=SCHEMA + ", kind string"))
-    job.feed([{**event("e1", 0), "kind": "é"}, {**event("e2", 1), "kind": "z"}, event("f1", 2, client="f")])
+@pytest.mark.parametrize(
+    ("type_", "less", "greater", "kept"),
+    [
+        ("string", "z", "\u00e9", "\u00e9".encode().hex()),
+        ("timestamp_ntz", "0999-12-31T23:00:00", "2026-03-29T02:30:00", 1_774_751_400_000_000),
+    ],
+)
+def test_an_order_and_none_are_in_the_state_as_they_are_compared(small_job, spark, type_, less, greater, kept):
+    job = small_job(asked(order="at"), Binding(sinks=BOUND.sinks, schema=f"{SCHEMA}, at {type_}"))
+    job.feed([{**event("e1", 0), "at": greater}, {**event("e2", 1), "at": less}, event("f1", 2, client="f")])
 
     job.run()
 
-    assert held(job, spark) == {"a": ("é".encode().hex(), at(0)), "f": (None, at(2))}
+    assert held(job, spark) == {"a": (kept, at(0)), "f": (None, at(2))}
 
 
 def test_bytes_that_are_no_utf8_stay_as_they_are(small_job, spark):

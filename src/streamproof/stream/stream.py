@@ -12,7 +12,7 @@ from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
 from streamproof.stream.node import Node
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
-from streamproof.stream.operators.deduplicate import horizon_of
+from streamproof.stream.operators.horizon import horizon_of
 from streamproof.stream.operators.latest import latest_of
 from streamproof.stream.operators.operator import Stateful
 from streamproof.stream.operators.ordered import OrderedDeduplicate, require_ordered
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _RESERVED = ("window_start", "window_end")
+_COPIES_COME = 'Write how long copies can come, such as within="10 minutes". Without within it is lag + allowed lateness.'
 
 
 class Stream:
@@ -144,7 +145,7 @@ class Stream:
         if self._has(WindowAggregate):
             raise deduplicated_windows(key)
         self._without_state("deduplicate")
-        horizon = None if within is None else horizon_of(within)
+        horizon = None if within is None else horizon_of("deduplicate", within, _COPIES_COME)
         require_ordered(order_by, keep, within)
         if order_by is not None and keep is not None and horizon is not None:
             return Stream(self.node.then(OrderedDeduplicate(key, horizon, order_by, keep)))

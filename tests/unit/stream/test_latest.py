@@ -22,7 +22,7 @@ ONCE_AND_SUMS = EVENTS.deduplicate("id").window(tumbling("1 minute"), by="client
         ((), {}, "latest() needs the columns of the key"),
         ((1,), {}, "latest() got a int"),
         (("a",), {"order_by": None}, "latest(order_by=...) got a NoneType"),
-        (("a",), {"within": "0 seconds"}, "the horizon is nothing"),
+        (("a",), {"within": "0 seconds"}, "a horizon of nothing"),
         (("a",), {"within": "36501 days"}, "longer than a hundred years"),
         (("a",), {"within": "10"}, "is not a duration"),
         (("a",), {"within": timedelta(1)}, "a duration is a text"),
