@@ -88,6 +88,13 @@ class SinkConfig(Table):
         return False
 
     @property
+    def last_of_key(self) -> tuple[Texts, str | None, str | None] | None:
+        """Where the row of each key that came last is kept: the key, the column that decides within a batch, and the condition of rows that
+        delete.
+        """
+        return None
+
+    @property
     def facts(self) -> tuple[Texts, str, str | None] | None:
         """Where the greatest version of each key is kept: the key, the column of the version, and that of a tombstone."""
         return None
@@ -191,6 +198,10 @@ class PostgresSink(ServiceSink):
         return self.mode == "upsert"
 
     @property
+    def last_of_key(self) -> tuple[Texts, str | None, str | None] | None:
+        return (self.key, self.order_by, self.delete) if self.replaces and not self.version else None
+
+    @property
     def facts(self) -> tuple[Texts, str, str | None] | None:
         return (self.key, self.version, self.deleted) if self.version else None
 
@@ -287,6 +298,10 @@ class RedisSink(ServiceSink):
     @property
     def replaces(self) -> bool:
         return True
+
+    @property
+    def last_of_key(self) -> tuple[Texts, str | None, str | None]:
+        return (self.key, self.order_by, self.delete)
 
 
 class HttpSink(ServiceSink):

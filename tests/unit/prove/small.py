@@ -248,6 +248,7 @@ def _left(shape: Shape, model: Expectation, events: Mapping[str, Event]) -> Quer
             node.twin.holds,
             {(by, contents.end_us): contents.vector for (by, _), contents in model.held[node].groups.items()},
             dict(model.held[node].keys),
+            dict(model.held[node].newest),
         )
         for node in reversed(model.query.keeping)
     )

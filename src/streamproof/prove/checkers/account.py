@@ -84,7 +84,7 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
     """What lies in each place, as vectors.
 
     Emitted and what an output is there for, such as late and rejected, are what is published; open is what Spark's state reader found and no row
-    holds. Records that leave no row behind are the model's: filtered ones, facts that a greater one has replaced, duplicates without an output.
+    holds. Records that leave no row behind are the model's: filtered ones, rows in whose place another one is, duplicates without an output.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
     """
     if any(node.twin.waits is not None for node in view.model.query.keeping):
         require_read(view)
-    emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main).plus(Vector.of(view.replaced_facts))
+    emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main).plus(Vector.of(view.replaced))
     return {
         **{place: _aside(view, place) for place in COUNTED},
         "emitted": emitted,

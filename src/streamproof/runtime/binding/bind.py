@@ -14,10 +14,10 @@ from streamproof.runtime.binding.loading import load_job
 from streamproof.runtime.binding.real_time import require_possible
 from streamproof.runtime.binding.sinks import cannot_keep
 from streamproof.runtime.spark.settings import refuse_settings
-from streamproof.stream.emissions.emission import REVISION
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
+    from streamproof.stream.emissions import Emission
     from streamproof.stream.node import Node
 
 
@@ -51,8 +51,7 @@ def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
         require_possible(config, outputs)
     _require_union_for_idle(config, list(bound.outputs.main.values()))
     for query, root in bound.outputs.main.items():
-        if root.emission.revised:
-            _require_calls_by_revision(config, query, root.emission.name)
+        _require_calls_apart(config, query, root.emission)
     for name, sink in config.sink.items():
         if sink.service is not None and not services.keeps_claim(sink.service):
             raise cannot_keep(config, name, sink.connector, services.guarantee(sink.service))
@@ -74,15 +73,15 @@ def _require_union_for_idle(config: "JobConfig", roots: "Sequence[Node]") -> Non
             )
 
 
-def _require_calls_by_revision(config: "JobConfig", query: str, emission: str) -> None:
-    """ConfigurationError for calls whose key is the same for all rows of a window: only the first would be made."""
-    for name in config.sinks_of(query):
+def _require_calls_apart(config: "JobConfig", query: str, emission: "Emission") -> None:
+    """ConfigurationError for calls whose key is the same for several rows of a window or a key: only the first would be made."""
+    for name in config.sinks_of(query) if emission.apart is not None else ():
         sink = config.sink[name]
-        if sink.is_one_effect_a_key and REVISION not in getattr(sink, "key", ()):
+        if sink.is_one_effect_a_key and emission.apart not in getattr(sink, "key", ()):
             raise ConfigurationError(
-                f'{config.where("sink", name, "key")}: [sink.{name}] key lacks "{REVISION}", and the windows of {query} have emit="{emission}".',
-                required="A window gives several rows then, and calls with one key are one call: what comes after the first would never be sent.",
-                remedy=f'Add "{REVISION}" to the key; or let the window be final.',
+                f'{config.where("sink", name, "key")}: [sink.{name}] key lacks "{emission.apart}", which tells the rows of {query} apart.',
+                required=f"{emission.gives_several}, and calls with one key are one call: what comes after the first would never be sent.",
+                remedy=f'Add "{emission.apart}" to the key; {emission.or_else}.',
             )
 
 

@@ -112,6 +112,8 @@ class Stateful(Operator):
     """An operator that keeps state: a row is held against others, by event time, behind the late door. `name` is what a checkpoint calls it."""
 
     name: ClassVar[str]
+    call: ClassVar[str]
+    """How errors call it: by the call that asks for it."""
     sums: ClassVar[bool] = False
     """Whether values that come out depend on the order in which rows are added up."""
     ends: ClassVar[str] = ""

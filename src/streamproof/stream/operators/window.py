@@ -31,6 +31,7 @@ class WindowAggregate(Stateful):
     """Rows per window and key: one once the window can no longer change, or several, with their revision."""
 
     name: ClassVar[str] = "window"
+    call: ClassVar[str] = "window()"
     sums: ClassVar[bool] = True
     ends: ClassVar[str] = "no window came to its end"
     open_are: ClassVar[Opened | None] = Opened.WINDOW

@@ -175,10 +175,10 @@ def _happened(view: QueryView, one: Exercise) -> bool:
 
 def _has_older(view: QueryView) -> bool:
     """Whether a fact came in a later batch than one that counts more."""
-    facts, rows, given = view.table.facts, view.bounded.rows or {}, view.given_facts
+    facts, rows, given = view.table.one_of_key, view.bounded.rows or {}, view.given_once
     if facts is None:
         return False
-    newest = {key: min(given[name][1] for name in names) for key, names in view.greatest_facts.items()}
+    newest = {key: min(given[name][1] for name in names) for key, names in view.stay.items()}
     return any(batch > newest.get(facts.key_of(rows[trace]), batch) for trace, batch in given.values() if trace in rows)
 
 
