@@ -54,7 +54,7 @@ from streamproof.prove.subjects.job.own_sinks import harvest_own
 from streamproof.prove.subjects.job.plain_rows import plain_rows
 from streamproof.prove.subjects.job.reporting import report_of
 from streamproof.prove.subjects.job.shipped import shipped_equals_proved
-from streamproof.prove.subjects.job.struck import OnFiles, OnServices
+from streamproof.prove.subjects.job.fault_sites import OnFiles, OnServices
 from streamproof.prove.subjects.job.summing_up import account_of, batches_of
 from streamproof.prove.subjects.job.writing import Written, records_per_batch
 from streamproof.prove.subjects.subject import Judged, Subject
