@@ -129,7 +129,9 @@ def test_of_tasks_side_by_side_it_strikes_at_the_lowest_whichever_was_there_firs
 
 
 def test_the_lowest_task_is_that_of_the_lowest_number():
-    announced = steps(*[f"publish/calls.call.{task}@{batch}:{side}" for batch in range(3) for task in (10, 1) for side in ("before", "after")])
+    announced = steps(
+        *[f"publish/calls.call.{task}@{batch}:{side}" for batch in range(3) for task in (10, 1) for side in ("before", "after")]
+    )
 
     found = struck(strikes(RECORDED, announced, {"calls": ("api",)}, {}, ["calls"], of_tasks=announced))
 
