@@ -3,8 +3,8 @@
 jvm/production/java and jvm/spark become src/streamproof/_jars/streamproof-production-4.3.jar, one for each minor version of Spark. A class below
 jvm/spark/4.1 holds from 4.1 to the next version that has a file of the same name. jvm/proof/java (which may use production's classes)
 becomes streamproof-proof.jar, one for all versions. They are compiled with javac: for the installed Spark against the jars that pyspark brings,
-for the others (in a wheel, and with `--all`) against Spark's own jars on Maven Central, or on the mirror that STREAMPROOF_MAVEN names. The same sources and the same compiler give the same
-bytes. A jar whose sources have not changed is left alone.
+for the others (in a wheel, and with `--all`) against Spark's own jars on Maven Central, or on the mirror that STREAMPROOF_MAVEN names. The
+same sources and the same compiler give the same bytes. A jar whose sources have not changed is left alone.
 """
 
 import hashlib

@@ -112,7 +112,7 @@ def test_a_mirror_that_is_no_address_is_said(repository, lists, monkeypatch):
     lists(put(repository, "a:one:1", b"first"))
     monkeypatch.setenv(artifacts.MIRROR, "mirror.example/maven")
 
-    with pytest.raises(EnvironmentProblem, match="mirror.example/maven is no address of a repository") as refused:
+    with pytest.raises(EnvironmentProblem, match=r"mirror\.example/maven is no address of a repository") as refused:
         artifacts.fetched("thing")
     assert artifacts.MIRROR in refused.value.remedy
 

@@ -1,17 +1,30 @@
 """Which Spark wrote a checkpoint, and may the Spark that runs now go on there (R25)."""
 
-from contextlib import suppress
+from dataclasses import dataclass
 
 from streamproof import _jvm
 from streamproof.core.notes import Note, NoteCode
-from streamproof.errors import TornCheckpoint, WrongCheckpoint
+from streamproof.errors import WrongCheckpoint
 from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.journal.manifests import ManifestStore
-from streamproof.runtime.spark.session import ROCKSDB_OF_WINDOWS, STATE_STORES
+from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_IDENTIFIED, ROCKSDB_OF_WINDOWS, STATE_STORES
 from streamproof.stream.identity import SPARK
 
+_WITH_STORES = {ROCKSDB_OF_WINDOWS: _jvm.FIRST_WITH_ENDS_OF_WINDOWS, ROCKSDB_IDENTIFIED: "4.0"}
+_AFTER_4_0 = "4.1"
 
-def require_readable(manifests: ManifestStore, logs: QueryLogs, version: str) -> list[Note]:
+
+@dataclass(frozen=True)
+class _Wrote:
+    """The Spark that wrote a checkpoint, as an error names it, its number, and up to where it is known to have written."""
+
+    named: str
+    number: str
+    where: str
+    up_to: str
+
+
+def require_readable(manifests: ManifestStore, logs: QueryLogs, version: str, *, stores: str = "") -> list[Note]:
     """WrongCheckpoint if this Spark cannot read a checkpoint; a note where an older one wrote it.
 
     Spark reads the state, logs and settings of the versions before it. What a later one writes it may not know, or take for something else.
@@ -22,37 +35,55 @@ def require_readable(manifests: ManifestStore, logs: QueryLogs, version: str) ->
     ----------
     version
         Of the Spark that runs now, such as "4.2.1".
+    stores
+        The class of state stores that it gives a new checkpoint.
     """
-    newest = next(manifests.newest_first(), None)
-    before = newest.made_by.get(SPARK, "") if newest is not None else ""
-    if newest is None or not before:
-        store = _state_store(logs)
-        if store == ROCKSDB_OF_WINDOWS and not _jvm.knows_ends_of_windows(version):
-            raise _newer(
-                manifests.checkpoint, f"{_jvm.FIRST_WITH_ENDS_OF_WINDOWS} or later", _jvm.FIRST_WITH_ENDS_OF_WINDOWS, version
-            )
+    by_manifest = _by_manifest(manifests)
+    wrote = _latest(by_manifest, _by_offset_log(manifests.checkpoint, logs, version, stores if by_manifest is None else ""))
+    if wrote is None:
         return []
-    if _jvm.numbers(before) > _jvm.numbers(version):
-        where = f"{manifests.checkpoint} (batch {newest.batch})"
-        raise _newer(where, before, _jvm.minor_version(before), version)
-    if _jvm.names_state_format(version) and not _jvm.names_state_format(before) and logs.newest_state_ids():
-        raise _unread(f"{manifests.checkpoint} (batch {newest.batch})", before, version)
-    if _jvm.numbers(before) < _jvm.numbers(version):
+    if _jvm.numbers(wrote.number) > _jvm.numbers(version):
+        raise _newer(wrote.where, wrote.named, _jvm.minor_version(wrote.number), version)
+    if _jvm.names_state_format(version) and not _jvm.names_state_format(wrote.number) and logs.newest_state_ids():
+        raise _unread(wrote.where, wrote.number, version)
+    if _jvm.numbers(wrote.number) < _jvm.numbers(version):
         said = (
-            f"Spark {before} wrote {manifests.checkpoint} up to batch {newest.batch}; Spark {version} goes on there. "
-            f"After its first batch the checkpoint is not read by Spark {_jvm.minor_version(before)} any more."
+            f"Spark {wrote.number} wrote {manifests.checkpoint}{wrote.up_to}; Spark {version} goes on there. "
+            f"After its first batch the checkpoint is not read by Spark {_jvm.minor_version(wrote.number)} any more."
         )
         return [Note(NoteCode.NEWER_SPARK, said)]
     return []
 
 
-def _state_store(logs: QueryLogs) -> str:
-    """The class of state stores that the newest planned batch names; "" where no batch says so. A torn log is for recovery to mend."""
-    planned = logs.batches("offsets")
-    with suppress(TornCheckpoint):
-        found = logs.offsets(planned[-1]) if planned else None
-        return found[1].settings.get(STATE_STORES, "") if found is not None else ""
-    return ""
+def _by_manifest(manifests: ManifestStore) -> _Wrote | None:
+    """As the newest whole manifest says it, which older ones do not."""
+    newest = next(manifests.newest_first(), None)
+    before = newest.made_by.get(SPARK, "") if newest is not None else ""
+    if newest is None or not before:
+        return None
+    return _Wrote(before, before, f"{manifests.checkpoint} (batch {newest.batch})", f" up to batch {newest.batch}")
+
+
+def _by_offset_log(checkpoint: str, logs: QueryLogs, version: str, stores: str) -> _Wrote | None:
+    """As the newest offset log tells it: Spark writes it before anything else of a batch, so that it is there without a manifest too.
+
+    It names the settings that Spark pins, and the class of state stores. Each version pins what the ones before it do not know.
+    """
+    settings = logs.newest_settings() or {}
+    store = settings.get(STATE_STORES, "")
+    number = _jvm.planned_by(settings) or _WITH_STORES.get(store, "")
+    if not number and store == ROCKSDB and stores == ROCKSDB_IDENTIFIED:  # 4.0 plans with that class only where [spark] asks for it
+        number = _AFTER_4_0
+    if not number:
+        return None
+    newer = _jvm.numbers(number) > _jvm.numbers(version)
+    return _Wrote(f"{number} or later" if newer else number, number, checkpoint, "")
+
+
+def _latest(by_manifest: _Wrote | None, by_offset_log: _Wrote | None) -> _Wrote | None:
+    """The later version of the two; where they are the same the manifest, which says it in full."""
+    found = [one for one in (by_manifest, by_offset_log) if one is not None]
+    return max(found, key=lambda one: _jvm.numbers(one.number), default=None)
 
 
 def _newer(where: str, before: str, minor: str, version: str) -> WrongCheckpoint:

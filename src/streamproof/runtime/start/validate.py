@@ -15,7 +15,7 @@ from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.recovery import ownership
 from streamproof.runtime.recovery.replayable import advise, of_query
 from streamproof.runtime.recovery.spark_versions import require_readable
-from streamproof.runtime.spark.session import settings_of_query, state_stores
+from streamproof.runtime.spark.session import STATE_STORES, settings_of_query, state_stores
 from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.watching.events import QueryEvents
@@ -78,7 +78,7 @@ def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validate
     incarnation = manifests.incarnation(query.job, query.name)
     sinks = sinks_of(query, spark, storage, incarnation, start.steps)
     logs = QueryLogs(storage, query.checkpoint, compact_interval=int(spark.conf.get(COMPACT_INTERVAL, "10") or 10))
-    events.note(*require_readable(manifests, logs, spark.version))
+    events.note(*require_readable(manifests, logs, spark.version, stores=spark.conf.get(STATE_STORES) or ""))
     topics = ownership.require_together(query, manifests, incarnation, sinks.by_name, spark, start.accept_topics)
     return Validated(
         query=query,
