@@ -10,7 +10,7 @@ from streamproof.core.sides import LATE, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.emissions import Emission
 from streamproof.stream.known import Mention
-from streamproof.stream.names import GIVES, PLACE, TRACE, WHOLE_TEXT, quoted, visible
+from streamproof.stream.names import GIVES, PLACE, TRACE, WHOLE_TEXT, quoted, require_names, visible
 from streamproof.stream.operators.operator import Exercise, Kept, Stateful, typed
 from streamproof.stream.windows.durations import duration_of
 from streamproof.stream.windows.window import delay_of
@@ -129,6 +129,7 @@ def latest_of(key: tuple[str, ...], order_by: Any, within: Any) -> Latest:
             raise JobDefinitionError(
                 f"{where} got a {type(name).__name__}.", required='It takes names of columns, such as "version".'
             )
+    require_names("latest()", key)
     call = f"latest(within={within!r})"
     horizon = duration_of(call, within)
     if horizon <= timedelta() or horizon > _LONGEST:
