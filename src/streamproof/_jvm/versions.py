@@ -2,7 +2,7 @@
 
 import importlib.metadata
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 
 from streamproof.errors import EnvironmentProblem
@@ -57,9 +57,15 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, minor_version(version).split(".")))
 
 
-def planned_by(settings: Mapping[str, str]) -> str:
-    """The minor version of Spark that pins such settings in its offset log; "" before 4.2, whose logs do not differ."""
-    return next((version for version, new in PINNED_SINCE.items() if all(key in settings for key in new)), "")
+def planned_by(settings: Mapping[str, str], version: str, knows: Callable[[str], bool]) -> str:
+    """The minor version of Spark that pins such settings in its offset log; "" before 4.2, whose logs do not differ.
+
+    A later one than `version`, the Spark that runs, only where that does not know all the settings: a patch version may have taken them over.
+    """
+    for number, new in PINNED_SINCE.items():
+        if all(key in settings for key in new) and not (numbers(number) > numbers(version) and all(map(knows, new))):
+            return number
+    return ""
 
 
 def knows_ends_of_windows(version: str = "") -> bool:

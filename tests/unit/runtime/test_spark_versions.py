@@ -114,6 +114,13 @@ def test_r25_an_older_spark_that_only_the_offset_log_tells_is_said_and_the_same_
     assert require_readable(NONE, planned(OF_4_2), "4.2.0") == require_readable(NONE, planned(OF_4_3), "4.3.1") == []
 
 
+def test_r25_a_patch_version_that_pins_what_a_later_minor_version_has_brought_goes_on():
+    assert require_readable(made_by("4.2.1"), planned(OF_4_3), "4.2.5", knows=OF_4_3.__contains__) == []
+    assert require_readable(NONE, planned(OF_4_3), "4.2.5", knows=OF_4_3.__contains__) == []
+    with pytest.raises(WrongCheckpoint):
+        require_readable(NONE, planned(OF_4_3), "4.2.5", knows=OF_4_2.__contains__)
+
+
 def test_r25_spark_4_0_is_told_by_its_state_stores():
     disk = Disk({"/check/offsets/0": OFFSETS % json.dumps({STATE_STORES: ROCKSDB_IDENTIFIED}), "/check/commits/0": IN_FORMAT_2})
     of_4_0 = QueryLogs(disk, "/check")  # type: ignore[arg-type]

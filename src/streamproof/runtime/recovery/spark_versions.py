@@ -1,5 +1,6 @@
 """Which Spark wrote a checkpoint, and may the Spark that runs now go on there (R25)."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from streamproof import _jvm
@@ -24,7 +25,13 @@ class _Wrote:
     up_to: str
 
 
-def require_readable(manifests: ManifestStore, logs: QueryLogs, version: str, *, stores: str = "") -> list[Note]:
+def _nothing(_: str) -> bool:
+    return False
+
+
+def require_readable(
+    manifests: ManifestStore, logs: QueryLogs, version: str, *, stores: str = "", knows: Callable[[str], bool] = _nothing
+) -> list[Note]:
     """WrongCheckpoint if this Spark cannot read a checkpoint; a note where an older one wrote it.
 
     Spark reads the state, logs and settings of the versions before it. What a later one writes it may not know, or take for something else.
@@ -37,9 +44,12 @@ def require_readable(manifests: ManifestStore, logs: QueryLogs, version: str, *,
         Of the Spark that runs now, such as "4.2.1".
     stores
         The class of state stores that it gives a new checkpoint.
+    knows
+        Whether it knows a setting.
     """
-    by_manifest = _by_manifest(manifests)
-    wrote = _latest(by_manifest, _by_offset_log(manifests.checkpoint, logs, version, stores if by_manifest is None else ""))
+    by_manifest, settings = _by_manifest(manifests), logs.newest_settings() or {}
+    number = _jvm.planned_by(settings, version, knows) or _by_stores(settings, stores if by_manifest is None else "")
+    wrote = _latest(by_manifest, _by_offset_log(manifests.checkpoint, number, version))
     if wrote is None:
         return []
     if _jvm.numbers(wrote.number) > _jvm.numbers(version):
@@ -64,20 +74,20 @@ def _by_manifest(manifests: ManifestStore) -> _Wrote | None:
     return _Wrote(before, before, f"{manifests.checkpoint} (batch {newest.batch})", f" up to batch {newest.batch}")
 
 
-def _by_offset_log(checkpoint: str, logs: QueryLogs, version: str, stores: str) -> _Wrote | None:
-    """As the newest offset log tells it: Spark writes it before anything else of a batch, so that it is there without a manifest too.
-
-    It names the settings that Spark pins, and the class of state stores. Each version pins what the ones before it do not know.
-    """
-    settings = logs.newest_settings() or {}
-    store = settings.get(STATE_STORES, "")
-    number = _jvm.planned_by(settings) or _WITH_STORES.get(store, "")
-    if not number and store == ROCKSDB and stores == ROCKSDB_IDENTIFIED:  # 4.0 plans with that class only where [spark] asks for it
-        number = _AFTER_4_0
+def _by_offset_log(checkpoint: str, number: str, version: str) -> _Wrote | None:
+    """As the newest offset log tells it, which Spark writes before anything else of a batch: it is there without a manifest too."""
     if not number:
         return None
-    newer = _jvm.numbers(number) > _jvm.numbers(version)
-    return _Wrote(f"{number} or later" if newer else number, number, checkpoint, "")
+    later = _jvm.numbers(number) > _jvm.numbers(version)
+    return _Wrote(f"{number} or later" if later else number, number, checkpoint, "")
+
+
+def _by_stores(settings: Mapping[str, str], stores: str) -> str:
+    """The version that the class of state stores in an offset log tells; "" where it does not."""
+    store = settings.get(STATE_STORES, "")
+    if store == ROCKSDB and stores == ROCKSDB_IDENTIFIED:  # 4.0 plans with that class only where [spark] asks for it
+        return _AFTER_4_0
+    return _WITH_STORES.get(store, "")
 
 
 def _latest(by_manifest: _Wrote | None, by_offset_log: _Wrote | None) -> _Wrote | None:
