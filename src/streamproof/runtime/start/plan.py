@@ -65,7 +65,8 @@ def plan(valid: Validated) -> Planned:
         If the plan cannot be built, or a sink cannot take its columns.
     """
     query, spark, manifests, sinks, notes = valid.query, valid.spark, valid.journal.manifests, valid.sinks, list[Note]()
-    run, pinned = short(new_id()), _pinned(valid)
+    run = short(new_id())
+    pinned = _pinned(valid)
     jvm_doors = _jvm.Doors(spark, query.checkpoint, run)
     directories = {side: _side_directory(sinks.first(name), name, manifests) for side, name in query.sides.items()}
     doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories)
