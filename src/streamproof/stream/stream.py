@@ -10,6 +10,7 @@ from streamproof.stream.aggregates import Declared
 from streamproof.stream.emissions import Emission
 from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
+from streamproof.stream.names import require_names
 from streamproof.stream.node import Node
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.horizon import horizon_of
@@ -141,7 +142,7 @@ class Stream:
         """
         if not key:
             raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
-        _require_names("deduplicate()", key)
+        require_names("deduplicate()", key)
         if self._has(WindowAggregate):
             raise deduplicated_windows(key)
         self._without_state("deduplicate")
@@ -223,7 +224,7 @@ class Stream:
         except ValueError as problem:
             raise JobDefinitionError(f"window(allowed_lateness={allowed_lateness!r}): {problem}.") from problem
         keys = (by,) if isinstance(by, str) or not isinstance(by, tuple | list) else tuple(by)
-        _require_names("window(by=...)", keys)
+        require_names("window(by=...)", keys)
         require_behind(self.node, window, keys, emission)
         if window.needs_key and not keys:
             raise JobDefinitionError(
@@ -309,14 +310,6 @@ def _require_condition(where: str, condition: Any) -> None:
             f"{where} got a {type(condition).__name__}.",
             required='A condition is a SQL expression such as "notional > 0", or a PySpark column of type boolean.',
         )
-
-
-def _require_names(where: str, names: "tuple[Any, ...]") -> None:
-    for name in names:
-        if not isinstance(name, str):
-            raise JobDefinitionError(
-                f"{where} got a {type(name).__name__}.", required='It takes names of columns, such as "client".'
-            )
 
 
 class WindowedStream:
