@@ -9,11 +9,11 @@ from pyspark.sql import functions as F
 
 from full_tables import full
 from spark.small_job import Binding, dies, event
+from streamproof._jvm import KEY_ORDER
 from streamproof.checkpoint import state
 from streamproof.config import load
 from streamproof.errors import DivertError
 from streamproof.replay.bounded.run import run_bounded
-from streamproof.runtime.spark.session import KEY_ORDER
 from streamproof.runtime.start import plan
 
 JOB = """
@@ -98,7 +98,7 @@ SIX = ("shop", "till", "day", "receipt", "line", "item")
 def _as_before_4_3(job, monkeypatch):
     """Runs a job with its key in the order in which Spark before 4.3 keeps it, and takes the setting out of the offset logs: they did not have it."""
     with monkeypatch.context() as before:
-        before.setattr(plan, "_pinned", lambda valid: valid.spark.conf.set(KEY_ORDER, "false") or {})
+        before.setattr(plan, "_keep_order_of_keys", lambda spark, _: spark.conf.set(KEY_ORDER, "false"))
         job.run()
     for log in (job.folder / "checkpoint" / "kept" / "offsets").glob("[0-9]*"):
         text, entry = log.read_text(), f'"{KEY_ORDER}":"false",'

@@ -17,9 +17,11 @@ FIRST_TO_CHECK_STATE_FILES = "4.1"
 """From here on Spark writes checksums of the files of its state."""
 FIRST_TO_NAME_STATE_FORMAT = "4.1"
 """From here on the offset log names the checkpoint format of the state; where none is named, Spark from here on takes it for format 1."""
+KEY_ORDER = "spark.sql.dropDuplicates.deterministicKeyOrder.enabled"
+"""Whether a deduplication keeps its key in the order of the call. Before 4.3 Spark keeps more than four columns in that of a `Set`."""
 PINNED_SINCE = {
     "4.3": (
-        "spark.sql.dropDuplicates.deterministicKeyOrder.enabled",
+        KEY_ORDER,
         "spark.sql.streaming.statefulOperator.alwaysNullableOutput.enabled",
     ),
     "4.2": (

@@ -45,7 +45,7 @@ class Crashes:
         if plan.mode is Mode.IMAGE:
             assert plan.image is not None, "it is the disk of this mode"
             return self._built(plan.image, recording, binding)
-        ended: ChildResult | None = ChildResult()
+        said = ""
         if plan.mode is Mode.KILL:
             from streamproof.prove.process.killing import kill_at
 
@@ -53,12 +53,13 @@ class Crashes:
             fired = kill_at(self._subject.folder, recording, plan.step, binding, task, environment)
         elif plan.image is None:
             fired, ended = self._dies_in_service(plan.step, recording, binding)
+            said = unmet(ended)
         else:
             with self._armed.armed(arming(recording.steps, plan.step, action=Action.DIE), recording, binding) as run:
                 ended = run.start(read_state=False)
-                fired = bool(ended.code) and run.fired
+                fired, said = bool(ended.code) and run.fired, unmet(ended)
         rebase(binding.folder)
-        return Crashed(fired, left_open(binding.folder), "" if fired else unmet(ended))
+        return Crashed(fired, left_open(binding.folder), "" if fired else said)
 
     def _built(self, image: Image, recording: Recording, binding: ScenarioBinding) -> Crashed:
         built = build(image, binding.folder, recording.blobs, self._subject.layout, recording.binding.folder)

@@ -172,7 +172,7 @@ class Stream:
         Raises
         ------
         JobDefinitionError
-            Without a key, behind a stateful operator, or if the horizon is not a duration above zero, of whole milliseconds and at most a
+            Without a key, after an operator with state, or if the horizon is not a duration above zero, of whole milliseconds and at most a
             hundred years.
         """
         self._without_state("latest")

@@ -98,8 +98,10 @@ class ServiceFaultInjector:
             self._mend(fault, struck)
         if call.problem:
             raise StreamproofError(f"The fault failed: {call.problem}")
-        fired = call.fired and waited and fault.met(struck)
-        return Injected(fired, unmet="" if fired else unmet(ended))
+        if not call.fired:
+            return Injected(fired=False, unmet=unmet(ended))
+        met = waited and fault.met(struck)
+        return Injected(met, unmet="" if met else "The fault was done, and the job went on without meeting it.")
 
     def _started_again(self, strike: Strike, place: Place, struck: Struck) -> bool:
         """Starts the job while its service is still down; whether, when the driver died, the batch was committed and its rows waited."""

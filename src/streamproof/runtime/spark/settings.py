@@ -163,9 +163,9 @@ SETTINGS = (
         choice=True,
     ),
     Setting(
-        "spark.sql.dropDuplicates.deterministicKeyOrder.enabled",
+        _jvm.KEY_ORDER,
         "true",
-        "the keys of the state are found by their position, which could be another one after a restart",
+        "the key of a deduplication by five or more columns would have them in the order of a hash",
     ),
     # What tells a damaged checkpoint.
     Setting("spark.sql.streaming.stateStore.stateSchemaCheck", "true", "state of another shape would be read as if it fitted"),

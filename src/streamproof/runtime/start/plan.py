@@ -20,7 +20,7 @@ from streamproof.runtime.rows.columns import Columns
 from streamproof.runtime.rows.doors import SideDoors
 from streamproof.runtime.rows.parking import require_writable
 from streamproof.runtime.rows.tally import tallied
-from streamproof.runtime.spark.session import KEY_ORDER, STATE_STORES, slower_state, weaker_state
+from streamproof.runtime.spark.session import STATE_STORES, slower_state, weaker_state
 from streamproof.runtime.start.validate import Validated
 from streamproof.stream.graph import Read, build
 from streamproof.stream.identity import SPARK
@@ -66,13 +66,15 @@ def plan(valid: Validated) -> Planned:
     """
     query, spark, manifests, sinks, notes = valid.query, valid.spark, valid.journal.manifests, valid.sinks, list[Note]()
     run = short(new_id())
-    pinned = _pinned(valid)
+    pinned = valid.journal.logs.newest_settings()
+    _keep_order_of_keys(spark, pinned)
+    stores = spark.conf.get(STATE_STORES) if pinned is None else pinned.get(STATE_STORES)
     jvm_doors = _jvm.Doors(spark, query.checkpoint, run)
     directories = {side: _side_directory(sinks.first(name), name, manifests) for side, name in query.sides.items()}
     doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories)
     weaker = weaker_state(query.config.spark) if query.root.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
-    slower = slower_state(pinned, real_time=query.config.trigger.real_time) if query.root.sums else None
+    slower = slower_state(stores, real_time=query.config.trigger.real_time) if query.root.sums else None
     notes += [Note(NoteCode.SLOWER_STATE, slower)] if slower else []
     built = build(query.root, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
     made_by = {**_made_by_sources(query), **built.made_by, SPARK: spark.version}
@@ -99,16 +101,10 @@ def plan(valid: Validated) -> Planned:
     return Planned(identity, jvm_doors, summed.rows, Columns(columns, summed.floats, summed.steps, parked))
 
 
-def _pinned(valid: Validated) -> Mapping[str, str]:
-    """The settings that Spark goes on with: those of the newest offset log; before the first batch those of the session.
-
-    The plan is built with the same order of keys. Where an offset log names none, that of a Spark before 4.3, Spark takes "false".
-    """
-    spark, found = valid.spark, valid.journal.logs.newest_settings()
-    if found is None:
-        return {STATE_STORES: spark.conf.get(STATE_STORES) or ""}
-    spark.conf.set(KEY_ORDER, found.get(KEY_ORDER, "false"))
-    return found
+def _keep_order_of_keys(spark: "SparkSession", pinned: Mapping[str, str] | None) -> None:
+    """Plans with the order of keys that Spark goes on with by the newest offset log: "false" where that names none, as before Spark 4.3."""
+    if pinned is not None:
+        spark.conf.set(_jvm.KEY_ORDER, pinned.get(_jvm.KEY_ORDER, "false"))
 
 
 def reads(query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> dict[str, Read]:

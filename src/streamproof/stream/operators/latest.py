@@ -137,10 +137,6 @@ def latest_of(key: tuple[str, ...], order_by: Any, within: Any) -> Latest:
             "latest() needs the columns of the key.",
             remedy='For example: latest("instrument", order_by="version", within="1 day").',
         )
-    for name, where in (*((one, "latest()") for one in key), (order_by, "latest(order_by=...)")):
-        if not isinstance(name, str):
-            raise JobDefinitionError(
-                f"{where} got a {type(name).__name__}.", required='It takes names of columns, such as "version".'
-            )
     require_names("latest()", key)
+    require_names("latest(order_by=...)", (order_by,))
     return Latest(key, order_by, horizon_of("latest", within, _REMEDY))
