@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 
 _ENCODED = re.compile(r'[\s%#?"<>\[\]{}|\\^`]')
 """What java.net.URI encodes in a path."""
-_CUT = "_piece"
-"""`stream.names.PIECE`; a checkpoint is read without the job."""
+_CUT, _TRACE = "_piece", "_trace"
+"""`stream.names.PIECE` and `TRACE`; a checkpoint is read without the job."""
 
 
 @dataclass(frozen=True)
 class OpenWindows:
-    """What is in window state: pairs of (record, window), windows, and the latest window end (microseconds; None without windows)."""
+    """What is in window state: pairs of (record, window), windows, and the latest window end (microseconds; None without windows).
+
+    Of a join both numbers are those of the rows that wait in it.
+    """
 
     records: int
     windows: int
@@ -105,6 +108,18 @@ def with_timeouts(spark: "SparkSession", checkpoint: str, operator: int) -> "Dat
     return state.select(_listed(_fields(state, "key")).alias("key"), expires.cast("bigint").alias("expires_us"))
 
 
+def joined_rows(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
+    """The rows that wait in a join for their partners, of both sides, one row each: `trace` (null outside proofs)."""
+    sides = []
+    for side in ("left", "right"):
+        rows = spark.read.format("statestore").option("operatorId", operator).option("joinSide", side).load(checkpoint)
+        there = rows.schema["value"].dataType.fieldNames()  # type: ignore[attr-defined]
+        trace = f"_{side}_{_TRACE}"
+        sides.append(rows.select((F.col(f"value.{trace}") if trace in there else F.lit(None).cast("string")).alias("trace")))
+    left, right = sides
+    return left.unionAll(right)
+
+
 @dataclass(frozen=True)
 class Reader:
     """How the state of an operator is read as a table.
@@ -112,7 +127,8 @@ class Reader:
     Parameters
     ----------
     holds
-        What a row of it is: a "window" with the columns `by`, `end_us`, `records` and `hash`, or a remembered "key" with `key` and `expires_us`.
+        What a row of it is: a "window" with the columns `by`, `end_us`, `records` and `hash`, a remembered "key" with `key` and `expires_us`, or
+        a "row" as it came, with `trace`.
     table
         Gives it, from a session, a checkpoint and the operator's number.
     """
@@ -126,6 +142,7 @@ READERS = {
     "sessionWindowStateStoreSaveExec": Reader("window", sessions),
     "dedupeWithinWatermark": Reader("key", remembered),
     "flatMapGroupsWithState": Reader("key", with_timeouts),
+    "symmetricHashJoin": Reader("row", joined_rows),
 }
 """By the name that Spark has for an operator."""
 
@@ -183,7 +200,8 @@ def _listed(columns: "list[Column]") -> "Column":
 
 
 def open_windows(spark: "SparkSession", checkpoint: str, emitted_up_to_us: int | None = None) -> OpenWindows:
-    """The sums over all open windows of a stopped query; zeros if it has no window state. UnknownState where an operator is not known.
+    """The sums over all open windows of a stopped query, or over the rows that wait in a join; zeros if its state has neither. UnknownState where
+    an operator is not known.
 
     Parameters
     ----------
@@ -194,6 +212,9 @@ def open_windows(spark: "SparkSession", checkpoint: str, emitted_up_to_us: int |
     with reachable(checkpoint) as path:
         for operator, name in operators(spark, path).items():
             reader = reader_of(name, operator, checkpoint)
+            if reader.holds == "row":
+                rows = reader.table(spark, path, operator).count()
+                found = OpenWindows(found.records + rows, found.windows + rows, found.latest_end_us)
             if reader.holds == "window":
                 records = F.col("records")
                 if emitted_up_to_us is not None:

@@ -208,7 +208,7 @@ def _what_is_open(account: "QueryAccount") -> str:
     from streamproof.report.words import number
 
     one = account.open == 1
-    does = {"window": "is open" if one else "are open", "key": "waits" if one else "wait"}[account.open_are]
+    does = {"window": "is open" if one else "are open"}.get(account.open_are, "waits" if one else "wait")
     until = f" until the watermark passes {_clock(account.open_until)}" if account.open_until else ""
     return f"{number(account.open)} {account.open_are}{'' if one else 's'} {does}{until}"
 

@@ -135,16 +135,19 @@ class OperatorState:
     Parameters
     ----------
     holds
-        What it holds: "window" or "key".
+        What it holds: "window", "key" or "row".
     groups
         Windows, by the values of the key and the end, with the records in them.
     keys
         Remembered keys with their expiry, microseconds UTC.
+    rows
+        Rows as they came, by their traces.
     """
 
     holds: str
     groups: Mapping[WindowKey, Vector] = field(default_factory=dict)
     keys: Mapping[tuple[Any, ...], int] = field(default_factory=dict)
+    rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -223,8 +226,11 @@ def read_state(path: Path) -> StateContents:
     for operator in sorted(found.get("operators", ()), key=lambda operator: operator["operator"]):
         groups: dict[WindowKey, Vector] = {}
         keys: dict[tuple[Any, ...], int] = {}
+        held: list[str] = []
         for row in operator["rows"]:
-            if "key" in row:
+            if "trace" in row:
+                held.append(str(row["trace"]))
+            elif "key" in row:
                 key = _key(row["key"])
                 repeated += [f"key {key}"] if key in keys else []
                 keys[key] = int(row["expires_us"])
@@ -234,7 +240,7 @@ def read_state(path: Path) -> StateContents:
                 window = (_key(row["by"]), int(row["end_us"]))
                 repeated += [f"window {window}"] if window in groups else []
                 groups[window] = Vector(int(row["records"]), int(row["hash"]))
-        operators.append(OperatorState(operator["holds"], groups, keys))
+        operators.append(OperatorState(operator["holds"], groups, keys, tuple(held)))
     return StateContents(tuple(operators), tuple(repeated), untimed, found.get("unread", ""))
 
 

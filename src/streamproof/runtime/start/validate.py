@@ -71,7 +71,7 @@ def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validate
     events = QueryEvents(query.name, start.emitter)
     events.note(*guard(spark, query.config.spark))
     stores = state_stores(real_time=query.config.trigger.real_time)
-    for key, value in settings_of_query(query.config.spark, stores).items():
+    for key, value in settings_of_query(query.config.spark, stores, holds_rows=query.root.holds_rows).items():
         spark.conf.set(key, value)
     storage = _jvm.Storage(spark)
     manifests = ManifestStore(storage, query.checkpoint)

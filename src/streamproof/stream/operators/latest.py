@@ -11,7 +11,7 @@ from streamproof.errors import JobDefinitionError
 from streamproof.stream.emissions import Emission
 from streamproof.stream.known import Mention
 from streamproof.stream.names import GIVES, PLACE, TRACE, WHOLE_TEXT, quoted, visible
-from streamproof.stream.operators.operator import Exercise, Kept, Stateful, typed
+from streamproof.stream.operators.operator import Exercise, Kept, OneInput, typed
 from streamproof.stream.windows.durations import duration_of
 from streamproof.stream.windows.window import delay_of
 
@@ -41,7 +41,7 @@ class Changes(Emission):
 
 
 @dataclass(frozen=True)
-class Latest(Stateful):
+class Latest(OneInput):
     """Of each key the newest row by a column, in every batch that has brought a newer one.
 
     Spark has no aggregation that forgets a key by its newest row, so Java compares the rows (`Newest`). A batch that is done again compares the
