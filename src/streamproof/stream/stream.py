@@ -228,7 +228,7 @@ class Stream:
         by: str | tuple[str, ...] | list[str] = (),
         allowed_lateness: str = "0 seconds",
         emit: str = "final",
-    ) -> "WindowedStream":
+    ) -> "WindowedStream[Stream]":
         """Groups rows by event-time window and key; follow it with `.aggregate(...)`.
 
         Behind another window it groups the rows of that one, each by the end of its window: hours of minutes.
@@ -275,7 +275,7 @@ class Stream:
                 required="A session is that of a key: Spark has no sessions of all events together.",
                 remedy='Say whose sessions they are: by="client". For one session of all, make a column that is the same in every row.',
             )
-        return WindowedStream(self.node, window, keys, lateness, emission)
+        return WindowedStream(self.node, window, keys, lateness, emission, Stream)
 
     @property
     def rejected(self) -> SideOutput:

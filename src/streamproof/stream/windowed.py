@@ -1,6 +1,7 @@
 """A stream cut into windows, between `window()` and `aggregate()`."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates import Declared
@@ -14,19 +15,27 @@ from streamproof.stream.windows import Window
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from streamproof.stream.stream import Stream
-
 _RESERVED = ("window_start", "window_end")
+Given = TypeVar("Given")
+"""The stream that `aggregate` gives."""
 
 
-class WindowedStream:
+class WindowedStream(Generic[Given]):
     """A stream cut into windows, waiting for its aggregates."""
 
-    def __init__(self, node: Node, window: Window, by: tuple[str, ...], allowed_lateness: Any, emission: Emission) -> None:
+    def __init__(
+        self,
+        node: Node,
+        window: Window,
+        by: tuple[str, ...],
+        allowed_lateness: Any,
+        emission: Emission,
+        stream: Callable[[Node], Given],
+    ) -> None:
         self._node, self._window, self._by, self._lateness = node, window, by, allowed_lateness
-        self._emission = emission
+        self._emission, self._stream = emission, stream
 
-    def aggregate(self, **aggregates: "Column | Declared") -> "Stream":
+    def aggregate(self, **aggregates: "Column | Declared") -> Given:
         """Rows per window and key: the key columns, `window_start`, `window_end` (TIMESTAMP, UTC) and the aggregates.
 
         Where a window can give several rows (`emit`), they have `revision` (BIGINT) too, from 0 on.
@@ -37,8 +46,6 @@ class WindowedStream:
             A name for each, and a PySpark aggregate such as `exposure=F.sum("notional")`, an `sp.accumulator(...)` of your own, or a sketch:
             `**sp.sketch.percentiles("latency_ms", p95=0.95)`, `users=sp.sketch.distinct("user")`, `paths=sp.sketch.top_k("path", 5)`.
         """
-        from streamproof.stream.stream import Stream
-
         if not aggregates:
             raise JobDefinitionError("aggregate() needs an aggregate.", remedy='For example: aggregate(trades=F.count("*")).')
         for name, column in aggregates.items():
@@ -60,4 +67,4 @@ class WindowedStream:
             )
         require_plain(self._node, aggregates)
         step = WindowAggregate(self._window, self._by, self._lateness, dict(aggregates), self._emission)
-        return Stream(self._node.then(step))
+        return self._stream(self._node.then(step))

@@ -23,7 +23,7 @@ from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.rows import RowKey, WindowKey
 from streamproof.prove.oracle.facts import Facts, Key
-from streamproof.prove.oracle.operators.twin import Grouped, Held
+from streamproof.prove.oracle.operators.twin import Grouped, Held, Step
 from streamproof.prove.oracle.query import Node
 from streamproof.prove.oracle.trace import Vector, event_id
 from streamproof.prove.scenario.scenario import Expect
@@ -53,7 +53,8 @@ class Bounded:
     rows_of_windows
         Where windows give several rows, the aggregates of each of these.
     rows
-        The columns of every record that passes the row-wise steps, by trace.
+        The columns of every record that passes the row-wise steps, by trace; and those of the rows that records make together, by all their
+        traces.
     steps
         Which aggregates depend on the order in which floats are added, and how far they may be apart.
     """
@@ -193,13 +194,24 @@ class QueryView:
         return [outcome for outcome in self.model.batches if outcome.read.effective]
 
     @property
+    def steps(self) -> Iterator[Step]:
+        """What each operator makes of each batch."""
+        return (step for outcome in self.batches for step in outcome.steps.values())
+
+    @property
     def main(self) -> OutputHistory:
         """The main output; an empty one if nothing of it was ever written."""
         return self.left.outputs.get(self.name, OutputHistory(self.name, "main"))
 
     def side(self, kind: str) -> OutputHistory | None:
-        """The side output of a kind, if this query delivers it."""
-        return next((output for output in self.left.outputs.values() if output.kind == kind), None)
+        """The side output of a kind, if this query delivers it; where it has several of the kind, all that it delivers as one."""
+        found = [output for output in self.left.outputs.values() if output.kind.partition(":")[0] == kind]
+        return _as_one(found) if len(found) > 1 else next(iter(found), None)
+
+    def side_of(self, kind: str, name: str) -> OutputHistory | None:
+        """One of several side outputs of a kind, if this query delivers it."""
+        wanted = f"{kind}:{name}" if name else kind
+        return next((output for output in self.left.outputs.values() if output.kind == wanted), None)
 
     def key_of(self, row: OutputRow) -> WindowKey:
         """The window that a published row is of."""
@@ -332,6 +344,16 @@ class History:
                 others = [other for other in self.queries if other.name != view.name]
                 fitting = [other for other in others if other.model.query.stateful] or others
                 yield from ((view, other) for other in fitting[:1])
+
+
+def _as_one(outputs: Sequence[OutputHistory]) -> OutputHistory:
+    """Several outputs, read as if they were one."""
+    return OutputHistory(
+        ", ".join(output.name for output in outputs),
+        outputs[0].kind,
+        tuple(row for output in outputs for row in output.rows),
+        damaged=tuple(problem for output in outputs for problem in output.damaged),
+    )
 
 
 def total(rows: Sequence[OutputRow]) -> Vector:

@@ -28,7 +28,7 @@ from streamproof.config import output_of
 from streamproof.core.manifest import LedgerEntry, Manifest
 from streamproof.prove.oracle.arrived import BatchRead, plain
 from streamproof.prove.oracle.rows import WindowKey
-from streamproof.prove.oracle.trace import Vector
+from streamproof.prove.oracle.trace import Vector, apart
 from streamproof.prove.artifacts.row_files import rows_of
 
 LEDGER = "_ledger.json"
@@ -90,6 +90,11 @@ class OutputRow:
         original = self.original
         matched = _TRACE.search(original) if original is not None else None
         return (matched[1] or matched[2]).decode("utf-8", "replace") if matched else None
+
+    @property
+    def traces(self) -> tuple[str, ...]:
+        """The traces of the records that it is of."""
+        return () if self.trace is None else apart(self.trace)
 
     @property
     def original(self) -> bytes | None:

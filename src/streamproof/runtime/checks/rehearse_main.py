@@ -70,7 +70,10 @@ def look_along(root: "Node", sources: "Mapping[str, Source]", reader: Reader) ->
     from streamproof.stream.together import require_alike, require_one_event_time
 
     ends = {branch.source: _ends(branch, sources[branch.source], reader) for branch in root.branches}
-    _behind(root, ends, reader)
+    for number in range(max(map(len, root.together)) if root.stateful else 0):
+        _behind(
+            root, {name: ends[together[min(number, len(together) - 1)]] for together in root.together for name in together}, reader
+        )
     for together in root.together:
         if len(together) == 1:
             continue
@@ -82,7 +85,7 @@ def look_along(root: "Node", sources: "Mapping[str, Source]", reader: Reader) ->
 
 
 def _behind(node: "Node", ends: Mapping[str, Known], reader: Reader) -> Known:
-    """The columns behind a node from the first operator with state on; what is put together before it has those of its first source."""
+    """The columns behind a node from the first operator with state on; `ends` has those in front of it, by source."""
     if not node.stateful:
         return ends[node.sources[0]]
     return behind(node.operator, [_behind(below, ends, reader) for below in node.inputs], reader)
