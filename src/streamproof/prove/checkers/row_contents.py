@@ -22,7 +22,7 @@ class Code(StrEnum):
 
 @checker("row-contents")
 def row_contents(history: History) -> Iterator[Finding]:
-    """Compare the rows of outputs without windows, and late rows, with the batch query's row of the same trace.
+    """Compare the rows of outputs without windows, and those that leave by a side, with the batch query's row of the same trace.
 
     Of nested values, and of bytes, it is only asked whether they are null: each format writes them in a way of its own. A row of a JSON file
     has every column, null or not (R5): who reads it without a schema takes a column that is nowhere for one that does not exist.
@@ -32,8 +32,9 @@ def row_contents(history: History) -> Iterator[Finding]:
             continue
         if not view.windowed:
             yield from (found for row in view.main.rows for found in _compared(history, view, row))
-        late = view.side("late")
-        yield from (found for row in (late.rows if late else ()) for found in _compared(history, view, row))
+        for kind in dict.fromkeys(kind for step in view.steps for kind, _ in step.sides if kind != "duplicate"):
+            side = view.side(kind)
+            yield from (found for row in (side.rows if side else ()) for found in _compared(history, view, row))
 
 
 def _is_nothing(value: Any) -> bool:
