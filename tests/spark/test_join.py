@@ -153,7 +153,14 @@ def test_a_batch_of_all_there_is_gives_the_same_pairs(small_job, tmp_path):
     result = run_bounded(load(job.folder), spark=job.spark, to=str(tmp_path / "once"))
 
     rows = job.spark.read.parquet(str(tmp_path / "once" / "paid")).collect()
-    assert {(row["id"], row["id_right"]) for row in rows} >= {("l1", "r1"), ("l2", "r3"), ("l3", None), ("l6", None), ("l8", "r7")}
+    assert {(row["id"], row["id_right"]) for row in rows} >= {
+        ("l1", "r1"),
+        ("l2", "r3"),
+        ("l3", None),
+        ("l5", None),
+        ("l6", "r1"),
+        ("l8", "r7"),
+    }
     account = result.accounts[0].account
     # Nothing is late: r1 to r9 are all there, of which r2, r6 and r9 meet nobody.
     assert (account.emitted, account.unmatched, account.late, account.open_state) == (14, 3, 0, 0)
