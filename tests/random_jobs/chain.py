@@ -60,6 +60,8 @@ class Chain:
     """Whether the rows that a deduplication drops are an output."""
     joined: tuple[str, ...] = ()
     """The key of a join, where the rows are those of one."""
+    of_right: frozenset[str] = frozenset()
+    """Columns that only the right side of a join has."""
     alone: tuple[str, ...] = ()
     """Of which sides of a join the rows without a partner are outputs."""
     revised: bool = False
@@ -82,7 +84,7 @@ class Chain:
         """The row that two rows of a join make together, or one of them alone."""
         ours, theirs = left or {}, right or {}
         made: Row = {
-            **{f"{name}_right": value for name, value in theirs.items() if name not in self.joined},
+            **{name if name in self.of_right else f"{name}_right": value for name, value in theirs.items() if name not in self.joined},
             **ours,
             **{name: ours.get(name, theirs.get(name)) for name in self.joined},
         }

@@ -95,6 +95,7 @@ def joined_with_others(seed: Seeded, chain: Chain) -> None:
     chain.calls.append(f"{mine}.join(others{theirs}, on={on}, between=({earliest!r}, {latest!r}), how={how!r})")
     chain.before_union = {source: side.steps for source, side in sides.items()}
     chain.joined, chain.stateful, chain.ended = key, True, True
+    chain.of_right = frozenset(sides["others"].keys) - frozenset(sides["events"].keys)
     kept = {"inner": (), "full": ("left", "right")}.get(how, (how,))
     chain.alone = tuple(side for side in ("left", "right") if side not in kept and seed.chance(0.7))
     if seed.chance(0.3):
