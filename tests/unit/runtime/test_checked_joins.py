@@ -58,4 +58,4 @@ def test_behind_it_the_columns_of_both_are_known():
     checked(payments, behind=lambda rows: rows.select("id", "ts", "ts_right", "method", "total"))
 
     with pytest.raises(JobDefinitionError, match="id_right"):
-        checked(payments, behind=lambda rows: rows.select("id_right"))
+        checked(payments, behind=lambda rows: rows.selectExpr("id_right"))
