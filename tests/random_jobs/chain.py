@@ -84,7 +84,11 @@ class Chain:
         """The row that two rows of a join make together, or one of them alone."""
         ours, theirs = left or {}, right or {}
         made: Row = {
-            **{name if name in self.of_right else f"{name}_right": value for name, value in theirs.items() if name not in self.joined},
+            **{
+                name if name in self.of_right else f"{name}_right": value
+                for name, value in theirs.items()
+                if name not in self.joined
+            },
             **ours,
             **{name: ours.get(name, theirs.get(name)) for name in self.joined},
         }
