@@ -112,7 +112,8 @@ def joined_rows(spark: "SparkSession", checkpoint: str, operator: int) -> "DataF
     """The rows that wait in a join for their partners, of both sides, one row each: `trace` (null outside proofs)."""
     sides = []
     for side in ("left", "right"):
-        rows = spark.read.format("statestore").option("operatorId", operator).option("joinSide", side).load(checkpoint)
+        store = f"{side}-keyWithIndexToValue"  # what Spark's `joinSide` reads; with that 4.0 does not find the files of format 2
+        rows = spark.read.format("statestore").option("operatorId", operator).option("storeName", store).load(checkpoint)
         there = rows.schema["value"].dataType.fieldNames()  # type: ignore[attr-defined]
         trace = f"_{side}_{_TRACE}"
         sides.append(rows.select((F.col(f"value.{trace}") if trace in there else F.lit(None).cast("string")).alias("trace")))

@@ -46,8 +46,8 @@ STREAMING: Mapping[str, str] = {
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
 }
 """Session settings of every query; a job's own [spark] settings win."""
-_OF_HELD_ROWS: Mapping[str, str] = {STATE_COUNTS: "true", "spark.sql.streaming.join.stateFormatVersion": "2"}
-"""Where rows in state are counted, and read: the format that all versions of Spark know, with a store for the rows of each side."""
+_OF_HELD_ROWS: Mapping[str, str] = {STATE_COUNTS: "true"}
+"""Where the account stands on how many rows are in state."""
 
 _QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parents[2] / 'log4j2.properties'}"
 # PySpark prints the whole plan beside an error about a column; our errors say which column, and which are there.

@@ -43,7 +43,7 @@ class Join(Twin):
 
     @property
     def pairs(self) -> Pairs:
-        return Pairs(self.key)
+        return Pairs(self.key, self.earliest_us, self.latest_us)
 
     def waits_until(self, side: int, time_us: int) -> int:
         """The last instant at which a partner of a row can happen."""

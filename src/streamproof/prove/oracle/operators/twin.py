@@ -110,9 +110,13 @@ class Held:
 
 @dataclass(frozen=True)
 class Pairs:
-    """What rows are that are made of one row of each of two inputs, or of one of them alone: the columns that both have as one."""
+    """What rows are that are made of one row of each of two inputs, or of one of them alone: the columns that both have as one, and how much later
+    than the row of the first input that of the second happens, at least and at most, microseconds.
+    """
 
     key: tuple[str, ...]
+    earliest_us: int
+    latest_us: int
 
 
 @dataclass(frozen=True)
