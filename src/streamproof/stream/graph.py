@@ -129,7 +129,7 @@ class _Growing:
         """The rows that come to the first operator with state on their way, by one of its inputs: as they reach it, and behind one late door
         and one watermark for each source, of which the least counts (R13). What this one lets in, no later one drops (R10).
         """
-        times = {source: _event_time(source, self._reads[source], part) for source, part in parts.items()}
+        times = {source: _event_time(operator, source, self._reads[source], part) for source, part in parts.items()}
         require_one_event_time({source: time.column for source, time in times.items()})
         reaches = next(iter(parts.values()))
         _require_mentioned(operator, reaches)
@@ -174,9 +174,9 @@ def _require_mentioned(operator: Stateful, rows: DataFrame) -> None:
             require_columns(rows, mention.columns, mention.where)
 
 
-def _event_time(source: str, read: Read, rows: DataFrame) -> EventTimeColumn:
+def _event_time(operator: Stateful, source: str, read: Read, rows: DataFrame) -> EventTimeColumn:
     if read.event_time is None:
-        raise needs_event_time(source, _types(read.rows))
+        raise needs_event_time(operator.call, source, _types(read.rows))
     require_columns(rows, [read.event_time.column], "the event time")
     return read.event_time
 

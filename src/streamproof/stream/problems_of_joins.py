@@ -21,9 +21,8 @@ def require_two_streams(left: "Node", right: "Node") -> None:
     """JobDefinitionError for two streams that cannot be joined."""
     for node in (left, right):
         if node.stateful:
-            before = node.keeping[-1].name
             raise JobDefinitionError(
-                f"join() stands behind a {before}.",
+                f"join() stands after {node.keeping[-1].call}.",
                 required="Both streams come to a join as their sources give them: what is late is decided right before it.",
                 remedy="Join the streams first, or write one of them to an output, and read that by another job.",
             )
@@ -144,10 +143,10 @@ def require_free_names(names: "list[str]") -> None:
 
 
 def after_join(method: str) -> JobDefinitionError:
-    """The error for an operator with state behind a join."""
+    """The error for an operator with state after a join."""
     return JobDefinitionError(
-        f"{method} stands behind join().",
+        f"{method} stands after join().",
         required="A row of a join comes when its records have met, or when the last of them can no longer meet one: which of these rows an "
-        "operator behind it could still take is not modelled.",
-        remedy="Return the join as an output, and read that by another job. transform() may stand behind it.",
+        "operator after it could still take is not modelled.",
+        remedy="Return the join as an output, and read that by another job. transform() may stand after it.",
     )

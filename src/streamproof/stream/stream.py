@@ -7,9 +7,10 @@ from streamproof.core.durations import parse_duration
 from streamproof.core.sides import DUPLICATE, LATE, LATE_OF, REJECTED, UNMATCHED_OF, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.emissions.named import emission_named
+from streamproof.stream.names import require_names
 from streamproof.stream.node import Node
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
-from streamproof.stream.operators.deduplicate import horizon_of
+from streamproof.stream.operators.horizon import horizon_of
 from streamproof.stream.operators.join import How, Join
 from streamproof.stream.operators.latest import latest_of
 from streamproof.stream.operators.operator import Stateful
@@ -23,6 +24,8 @@ from streamproof.stream.windows import Window
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+_COPIES_COME = 'Write how long copies can come, such as within="10 minutes". Without within it is lag + allowed lateness.'
 
 
 class Stream:
@@ -91,13 +94,13 @@ class Stream:
     def union(self, other: "Stream") -> "Stream":
         """The rows of this stream and of another one, of another source, with the same columns.
 
-        Each source has a watermark of its own, by its lag; windows and deduplication go by the least of them. A source from which nothing
+        Each source has a watermark of its own, by its lag; what keeps rows in state goes by the least of them. A source from which nothing
         comes holds it where it is, until it delivers again: what is complete waits, and nothing is lost.
 
         Parameters
         ----------
         other
-            A stream with the same columns, of the same types, in any order; where windows or deduplication follow, also with an event time
+            A stream with the same columns, of the same types, in any order; where something that keeps state follows, also with an event time
             of the same name.
 
         Raises
@@ -138,12 +141,11 @@ class Stream:
         """
         if not key:
             raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
-        _require_names("deduplicate()", key)
+        require_names("deduplicate()", key)
         if self._has(WindowAggregate):
             raise deduplicated_windows(key)
-        self._require_no_join("deduplicate()")
-        self._before_state("deduplicate")
-        horizon = None if within is None else horizon_of(within)
+        self._without_state("deduplicate")
+        horizon = None if within is None else horizon_of("deduplicate", within, _COPIES_COME)
         require_ordered(order_by, keep, within)
         if order_by is not None and keep is not None and horizon is not None:
             return Stream(self.node.then(OrderedDeduplicate(key, horizon, order_by, keep)))
@@ -172,8 +174,7 @@ class Stream:
             Without a key, behind a stateful operator, or if the horizon is not a duration above zero, of whole milliseconds and at most a
             hundred years.
         """
-        self._require_no_join("latest()")
-        self._before_state("latest")
+        self._without_state("latest")
         return Stream(self.node.then(latest_of(key, order_by, within)))
 
     def join(
@@ -267,7 +268,7 @@ class Stream:
         except ValueError as problem:
             raise JobDefinitionError(f"window(allowed_lateness={allowed_lateness!r}): {problem}.") from problem
         keys = (by,) if isinstance(by, str) or not isinstance(by, tuple | list) else tuple(by)
-        _require_names("window(by=...)", keys)
+        require_names("window(by=...)", keys)
         require_behind(self.node, window, keys, emission)
         if window.needs_key and not keys:
             raise JobDefinitionError(
@@ -292,8 +293,8 @@ class Stream:
             )
         if not self.node.stateful:
             raise JobDefinitionError(
-                "A stream without a window or deduplication has no late rows: nothing is dropped by time.",
-                remedy="Leave it out. Where a window or deduplicate() follows, take .late from the stream after that, the one that the job returns.",
+                "A stream without deduplicate(), latest() or window() has no late rows: nothing is dropped by time.",
+                remedy="Leave it out. Where one of them follows, take .late from the stream after that, the one that the job returns.",
             )
         return SideOutput(LATE, self.node)
 
@@ -359,22 +360,31 @@ class Stream:
         if problem is not None:
             raise problem
 
-    def _require_no_join(self, method: str) -> None:
-        if self._has(Join):
-            raise after_join(method)
-
     def _before_state(self, method: str) -> None:
-        if self.node.stateful:
-            marks = self._has(WindowAggregate) and method != "deduplicate"
+        """JobDefinitionError for a step on each row that does not stand before all state."""
+        last = self.node.last
+        if last is not None:
             raise JobDefinitionError(
-                f"{method}() stands behind a stateful operator.",
+                f"{method}() stands after {last.call}.",
                 required="What left there would already have changed the state, and the account would not add up.",
-                remedy=f"Put {method}() before the first deduplicate() or window()."
+                remedy=f"Put {method}() before {self.node.keeping[0].call}."
                 + (
                     " What goes by an aggregate: mark the rows by transform() in a column, and let whoever reads them decide."
-                    if marks
+                    if self._has(WindowAggregate)
                     else ""
                 ),
+            )
+
+    def _without_state(self, method: str) -> None:
+        """JobDefinitionError for an operator that keeps state, where another one does before it."""
+        if self._has(Join):
+            raise after_join(f"{method}()")
+        last = self.node.last
+        if last is not None:
+            raise JobDefinitionError(
+                f"{method}() stands after {last.call}.",
+                required="Which rows of a key go on is decided by one of them: a row that the first leaves out never comes to the second.",
+                remedy=f"Take one of the two; or return the stream of {last.call} as an output, and read that by another job.",
             )
 
 
@@ -384,11 +394,3 @@ def _require_condition(where: str, condition: Any) -> None:
             f"{where} got a {type(condition).__name__}.",
             required='A condition is a SQL expression such as "notional > 0", or a PySpark column of type boolean.',
         )
-
-
-def _require_names(where: str, names: "tuple[Any, ...]") -> None:
-    for name in names:
-        if not isinstance(name, str):
-            raise JobDefinitionError(
-                f"{where} got a {type(name).__name__}.", required='It takes names of columns, such as "client".'
-            )

@@ -11,6 +11,8 @@ from streamproof.prove.checkers.window_contents import SCALARS, differing, equal
 from streamproof.prove.checkers.wording import values
 
 _JSON = (".json", ".jsonl")
+_OTHERS = ("main", "rejected", "duplicate")
+"""Outputs whose rows are not those of one record that has passed; which copy is a duplicate is not promised."""
 
 
 class Code(StrEnum):
@@ -32,9 +34,8 @@ def row_contents(history: History) -> Iterator[Finding]:
             continue
         if not view.windowed:
             yield from (found for row in view.main.rows for found in _compared(history, view, row))
-        for kind in dict.fromkeys(kind for step in view.steps for kind, _ in step.sides if kind != "duplicate"):
-            side = view.side(kind)
-            yield from (found for row in (side.rows if side else ()) for found in _compared(history, view, row))
+        left = (row for output in view.left.outputs.values() if output.side.kind not in _OTHERS for row in output.rows)
+        yield from (found for row in left for found in _compared(history, view, row))
 
 
 def _is_nothing(value: Any) -> bool:

@@ -12,27 +12,20 @@ from streamproof.prove.checkers import Finding, checker, require_decided
 from streamproof.prove.checkers.side_rows import compare
 from streamproof.prove.checkers.wording import full_instant
 
-_HAVE_THEIR_OWN = ("late", "rejected", "duplicate")
+_HAVE_THEIR_OWN = ("main", "late", "rejected", "duplicate")
 
 
 @checker("side-routing")
 def side_routing(history: History) -> Iterator[Finding]:
     """Compare each side output with what the twins let leave there, batch by batch."""
     for view in history.queries:
-        sides = dict.fromkeys(side for step in view.steps for side in step.sides if side[0] not in _HAVE_THEIR_OWN)
-        for kind, name in sides:
-            output = view.side_of(kind, name)
-            if output is None:
+        for output in view.left.outputs.values():
+            side = output.side
+            if side.kind in _HAVE_THEIR_OWN:
                 continue
             require_decided(view)
-            expected = {
-                trace: outcome.batch
-                for outcome in view.batches
-                for step in outcome.steps.values()
-                for row in step.sides.get((kind, name), ())
-                for trace in row.traces
-            }
-            yield from compare(history, view, output, expected, f"{kind} {name}".strip(), partial(_why, view))
+            left = {trace: outcome.batch for outcome in view.batches for trace in outcome.left_by(side.kind, side.name)}
+            yield from compare(history, view, output, left, side.said, partial(_why, view))
 
 
 def _why(view: QueryView, trace: str) -> str:

@@ -13,7 +13,7 @@ from streamproof.core.account import Account
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.paths import display
-from streamproof.core.sides import DUPLICATE
+from streamproof.core.sides import copies_in
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.replay.bounded.doors import BatchDoors
 from streamproof.replay.bounded.places import folder_of, mark, require_own
@@ -137,7 +137,8 @@ class _Computing:
     def query(self, name: str) -> None:
         """Computes one main output, and the side outputs that its query delivers."""
         query = self.bound.query(name)
-        doors = BatchDoors(copies_asked=DUPLICATE in query.sides)
+        asked = copies_in(query.sides)
+        doors = BatchDoors(copies_asked=bool(asked))
         read = reads(query, self.spark, doors, stream=False, trace=False)
         doors.at_source = False
         made = build(query.root, read, doors).rows
@@ -154,7 +155,6 @@ class _Computing:
             alone = found.get("unmatched", 0)
             met = {"met": counts["rows"] + alone}  # nobody counts them between the join and a transform behind it
             found |= gone_in({**found, "input": counts["input"]}, met, rows=counts["rows"], alone=alone)
-        asked = query.sides.get(DUPLICATE, "")
         account = QueryAccount(
             name,
             counts["input"],

@@ -147,6 +147,11 @@ SETTINGS = (
         "the rows that wait in a join would lie in another store than the one that is counted and read",
     ),
     Setting(
+        "spark.sql.streaming.flatMapGroupsWithState.stateFormatVersion",
+        "2",
+        "how long a key of latest() is remembered would be read from another column of the state",
+    ),
+    Setting(
         "spark.sql.streaming.realTimeMode.asyncProgressTrackingByDefault.enabled",
         "false",
         "the logs of a real-time batch would be written while it is accounted for, or later",

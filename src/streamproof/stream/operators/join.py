@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.core.durations import format_duration, micros_of
+from streamproof.core.opened import Opened
 from streamproof.core.sides import LATE_OF, UNMATCHED_OF, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.known import Known, Look, Mention
@@ -57,8 +58,9 @@ class Join(Stateful):
     """
 
     name: ClassVar[str] = "join"
+    call: ClassVar[str] = "join()"
     ends: ClassVar[str] = "no two rows met"
-    open_are: ClassVar[str] = "row"
+    open_are: ClassVar[Opened | None] = Opened.ROW
     holds_rows: ClassVar[bool] = True
 
     key: tuple[str, ...]

@@ -178,6 +178,10 @@ class Arrivals:
             self._joined[given] = _by_trace(_OneByOne(joined).through(self.query.behind).rows)
         return {**self.rows, **self._joined[given]}
 
+    def holding(self, condition: str) -> frozenset[str]:
+        """The traces of the records that pass and for which a condition is true."""
+        return frozenset(row[0] for row in self._passed.filter(F.coalesce(F.expr(condition), F.lit(False))).select(TRACE).collect())
+
     @cached_property
     def steps(self) -> Steps:
         """How far the aggregates of two right runs may be apart, since the order in which floats are added is not fixed; of types alone."""
