@@ -9,8 +9,10 @@ from functools import partial
 
 from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.prove.checkers import Finding, checker, require_decided
-from streamproof.prove.checkers.side_rows import compare
+from streamproof.prove.checkers.side_rows import Code, compare
 from streamproof.prove.checkers.wording import full_instant
+
+__all__ = ["Code", "side_routing"]
 
 _HAVE_THEIR_OWN = ("main", "late", "rejected", "duplicate")
 
