@@ -15,7 +15,7 @@ from streamproof.stream import emissions
 
 OF_EVERY_OPERATOR = {"streamproof.stream.operators.operator", "streamproof.stream.operators.Operator"}
 """What others may know of operators: what each of them answers."""
-NAMES_KINDS = ("stream/stream.py", "stream/node.py")
+NAMES_KINDS = ("stream/stream.py", "stream/windowed.py", "stream/node.py")
 """The public methods, each of which makes a node of its kind; and the leaves."""
 
 
@@ -155,7 +155,8 @@ OF_EVERY_TWIN = {f"streamproof.prove.oracle.operators.{name}" for name in ("twin
 """What others may know of twins: what each of them answers, and how a call becomes one."""
 METHODS = {
     node.name
-    for kind in parsed(SOURCE / "stream" / "stream.py").body
+    for module in ("stream", "windowed")
+    for kind in parsed(SOURCE / "stream" / f"{module}.py").body
     if isinstance(kind, ast.ClassDef) and kind.name in ("Stream", "WindowedStream")
     for node in kind.body
     if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and not node.decorator_list

@@ -58,6 +58,12 @@ class Chain:
     """Whether nothing may stand after it."""
     copies: bool = False
     """Whether the rows that a deduplication drops are an output."""
+    joined: tuple[str, ...] = ()
+    """The key of a join, where the rows are those of one."""
+    of_right: frozenset[str] = frozenset()
+    """Columns that only the right side of a join has."""
+    alone: tuple[str, ...] = ()
+    """Of which sides of a join the rows without a partner are outputs."""
     revised: bool = False
     """Whether a window can give several rows, which bear their number."""
 
@@ -73,6 +79,22 @@ class Chain:
                 return found
             row = found
         return row
+
+    def row_of_pair(self, left: Row | None, right: Row | None) -> Row:
+        """The row that two rows of a join make together, or one of them alone."""
+        ours, theirs = left or {}, right or {}
+        made: Row = {
+            **{
+                name if name in self.of_right else f"{name}_right": value
+                for name, value in theirs.items()
+                if name not in self.joined
+            },
+            **ours,
+            **{name: ours.get(name, theirs.get(name)) for name in self.joined},
+        }
+        for step in self.behind:
+            made = step(made)
+        return made
 
     def row_of_window(self, by: Row, start_us: int, end_us: int, rows: Iterable[Row], revision: int = 0) -> Row:
         """The row that a window with these rows is published as."""

@@ -1,7 +1,7 @@
 """What a random job has left, held against the twin, batch by batch: rows of each output, counts, watermarks, the account at the end."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from random_jobs.chain import Chain, Left, Row
@@ -21,6 +21,7 @@ from streamproof.prove.subjects.job.calls import calls_of
 NO_TIME = "no event time in ts"
 AGAIN = "a row of its key was taken before"
 LATE = "at or behind the late bound"
+ALONE = "no row of the other stream has met it"
 _SHOWN = 3
 _END_OF_TIME = 2**62
 
@@ -75,9 +76,26 @@ class _Twin:
 
     def emitted(self, outcome: BatchOutcome) -> list[Row]:
         """The rows that a batch publishes."""
+        if self.chain.joined:
+            return [self.of_pair(row.traces) for row in outcome.out.rows]
         if not self.chain.aggregates:
             return [self.rows[trace] for trace in outcome.kept]
         return self.of_windows(outcome.emitted, outcome.revisions)
+
+    def of_pair(self, traces: Sequence[str]) -> Row:
+        """The row that records of both sides make together, or the one that is alone."""
+        sides = {"events" if trace in self.job.events.rows else "others": self.rows[trace] for trace in traces}
+        return self.chain.row_of_pair(sides.get("events"), sides.get("others"))
+
+    def left_alone(self, outcome: BatchOutcome, side: str) -> list[Row]:
+        """The rows of one side of a join that leave without a partner."""
+        rows = (row for step in outcome.steps.values() for row in step.sides.get(("unmatched", side), ()))
+        return [{**self.rows[trace], "reason": ALONE} for row in rows for trace in row.traces]
+
+    def late_of(self, outcome: BatchOutcome, side: str) -> list[Row]:
+        """The late rows of one side of a join."""
+        rows = (row for step in outcome.steps.values() for row in step.sides.get(("late", side), ()))
+        return [{**self.rows[trace], "reason": LATE} for row in rows for trace in row.traces]
 
     def of_windows(
         self, windows: Mapping[WindowKey, WindowContents], revisions: Mapping[WindowKey, int] | None = None
@@ -112,6 +130,11 @@ def _of_query(twin: _Twin, model: Expectation, left: Remains, query: str) -> Ite
         wanted = {query: twin.emitted(outcome)}
         if "late" in sides:
             wanted[sides["late"]] = twin.late(outcome)
+        for side in ("left", "right"):
+            if f"late:{side}" in sides:
+                wanted[sides[f"late:{side}"]] = twin.late_of(outcome, side)
+            if f"unmatched:{side}" in sides:
+                wanted[sides[f"unmatched:{side}"]] = twin.left_alone(outcome, side)
         if "duplicate" in sides:
             wanted[sides["duplicate"]] = [{**twin.rows[event_id(trace)], "reason": AGAIN} for trace in outcome.left_by("duplicate")]
         if "rejected" in sides:

@@ -1,10 +1,10 @@
 """A random job: its text, its configuration, its events, and how it is run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from random_jobs.chain import Chain
-from random_jobs.operators import BEFORE, BEHIND, OF_DAYS, ONCE, WINDOWS, Add, put_together
+from random_jobs.operators import BEFORE, BEHIND, OF_DAYS, ONCE, WINDOWS, Add, joined_with_others, put_together
 from random_jobs.sample import DAYS, FILES, SCALES, Sample, Scale, sample, with_keys_again
 from streamproof.core.randomness import Seeded
 
@@ -88,12 +88,19 @@ def random_job(number: int) -> RandomJob:
     for _ in range(seed.below(4)):
         seed.choice(BEFORE)(seed, checked)
     chains = {name: _goes_on(seed, checked) for name in ("one", "two")[: 2 if seed.chance(0.25) else 1]}
+    join = Seeded(number, "join")
+    if joins := join.chance(0.12):
+        checked, several = Chain(scale), True
+        joined_with_others(join, checked)
+        chains = {"one": replace(checked, calls=[])}
     lines = [f"    checked = events{''.join(checked.calls)}"]
     given = []
     for name, chain in chains.items():
         lines.append(f"    {name} = checked{''.join(chain.calls)}")
-        given += [f"{name}={name}", *([f"{name}_late={name}.late"] if chain.stateful else [])]
+        lates = ("late_left", "late_right") if joins else ("late",)
+        given += [f"{name}={name}", *(f"{name}_{late}={name}.{late}" for late in lates if chain.stateful)]
         given += [f"{name}_again={name}.duplicates"] if chain.copies else []
+        given += [f"{name}_alone_{side}={name}.unmatched_{side}" for side in chain.alone]
     outputs = [*(part.partition("=")[0] for part in given), "rejected"]
     lines.append(f"    return sp.Outputs({', '.join(given)}, rejected=checked.rejected)")
     starts = _starts(seed)

@@ -78,6 +78,31 @@ def put_together(seed: Seeded, chain: Chain) -> None:
     chain.before_union = {source: side.steps for source, side in sides.items()}
 
 
+def joined_with_others(seed: Seeded, chain: Chain) -> None:
+    """A join of both sources. Columns that steps before it make are of one side, so that their names are those of their rows."""
+    sides = {source: Chain(chain.scale, filters=source) for source in ("events", "others")}
+    for side in sides.values():
+        for _ in range(seed.below(3)):
+            seed.choice(BEFORE)(seed, side)
+    mine, theirs = ("".join(side.calls) for side in sides.values())
+    key = seed.choice((("id",), ("kind",), ("client",), ("client", "kind")))
+    on = repr(key[0]) if len(key) == 1 and seed.chance(0.5) else repr(key)
+    gaps = (*chain.scale.gaps, chain.scale.longest)
+    earliest, latest = seed.choice((f"-{seed.choice(gaps)}", "0 seconds")), seed.choice(("0 seconds", *gaps))
+    if seed.chance(0.2):  # both on one side
+        earliest, latest = seed.choice((("1 second", gaps[-1]), (f"-{gaps[-1]}", "-1 second")))
+    how = seed.choice(("inner", "inner", "left", "right", "full"))
+    chain.calls.append(f"{mine}.join(others{theirs}, on={on}, between=({earliest!r}, {latest!r}), how={how!r})")
+    chain.before_union = {source: side.steps for source, side in sides.items()}
+    chain.joined, chain.stateful, chain.ended = key, True, True
+    chain.of_right = frozenset(sides["others"].keys) - frozenset(sides["events"].keys)
+    kept = {"inner": (), "full": ("left", "right")}.get(how, (how,))
+    chain.alone = tuple(side for side in ("left", "right") if side not in kept and seed.chance(0.7))
+    if seed.chance(0.3):
+        chain.calls.append('.transform(lambda rows: rows.withColumn("both", F.expr("ts is not null and ts_right is not null")))')
+        chain.behind.append(lambda row: {**row, "both": row.get("ts") is not None and row.get("ts_right") is not None})
+
+
 # -- once
 
 

@@ -18,7 +18,7 @@ from streamproof.replay.bounded.run import run_bounded
 from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.watching.result import RunResult
 
-TIMES = ("ts", "newest")
+TIMES = ("ts", "ts_right", "newest")
 OTHERS = "others"
 
 

@@ -119,7 +119,10 @@ class SmallJob:
         lines += [f'schema = "{bound.schema}"'] if bound.schema else []
         for header, table in bound.tables.items():
             if header != "source.events":
-                based = {**table, "path": f"{bound.base}{table['path']}"} if table.get("connector") == "files" else table
+                is_sink_of_files = table.get("connector") == "files" and not header.startswith(
+                    "source."
+                )  # sources are not recorded
+                based = {**table, "path": f"{bound.base}{table['path']}"} if is_sink_of_files else table
                 lines += [f"[{header}]", *(f"{key} = {_toml(value)}" for key, value in based.items())]
         for name, kind in bound.sinks.items():
             lines += [f"[sink.{name}]", 'connector = "files"', f'path = "{bound.base}out/{name}"', f'format = "{kind}"']

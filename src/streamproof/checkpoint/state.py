@@ -24,13 +24,16 @@ _WRITTEN: "dict[str, Callable[[str], Column]]" = {
     "binary": lambda name: F.lower(F.hex(name)),
 }
 """By type how an order is written that JSON has no number for."""
-_CUT = "_piece"
-"""`stream.names.PIECE`; a checkpoint is read without the job."""
+_CUT, _TRACE = "_piece", "_trace"
+"""`stream.names.PIECE` and `TRACE`; a checkpoint is read without the job."""
 
 
 @dataclass(frozen=True)
 class OpenWindows:
-    """What is in window state: pairs of (record, window), windows, and the latest window end (microseconds; None without windows)."""
+    """What is in window state: pairs of (record, window), windows, and the latest window end (microseconds; None without windows).
+
+    Of a join both numbers are those of the rows that wait in it.
+    """
 
     records: int
     windows: int
@@ -129,6 +132,19 @@ def compared(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFram
     )
 
 
+def joined_rows(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
+    """The rows that wait in a join for their partners, of both sides, one row each: `trace` (null outside proofs)."""
+    sides = []
+    for side in ("left", "right"):
+        store = f"{side}-keyWithIndexToValue"  # what Spark's `joinSide` reads; with that 4.0 does not find the files of format 2
+        rows = spark.read.format("statestore").option("operatorId", operator).option("storeName", store).load(checkpoint)
+        there = rows.schema["value"].dataType.fieldNames()  # type: ignore[attr-defined]
+        trace = f"_{side}_{_TRACE}"
+        sides.append(rows.select((F.col(f"value.{trace}") if trace in there else F.lit(None).cast("string")).alias("trace")))
+    left, right = sides
+    return left.unionAll(right)
+
+
 @dataclass(frozen=True)
 class Reader:
     """How the state of an operator is read as a table.
@@ -136,8 +152,8 @@ class Reader:
     Parameters
     ----------
     holds
-        What a row of it is: a "window" with the columns `by`, `end_us`, `records` and `hash`, or a remembered "key" with `key` and `expires_us`,
-        and of rows that are compared `order`, `time_us` and `hash`.
+        What a row of it is: a "window" with the columns `by`, `end_us`, `records` and `hash`; a remembered "key" with `key` and `expires_us`, and
+        of rows that are compared `order`, `time_us` and `hash`; or a "row" as it came, with `trace`.
     table
         Gives it, from a session, a checkpoint and the operator's number.
     """
@@ -151,6 +167,7 @@ READERS = {
     "sessionWindowStateStoreSaveExec": Reader("window", sessions),
     "dedupeWithinWatermark": Reader("key", remembered),
     "flatMapGroupsWithState": Reader("key", compared),
+    "symmetricHashJoin": Reader("row", joined_rows),
 }
 """By the name that Spark has for an operator."""
 
@@ -208,7 +225,8 @@ def _listed(columns: "list[Column]") -> "Column":
 
 
 def open_windows(spark: "SparkSession", checkpoint: str, emitted_up_to_us: int | None = None) -> OpenWindows:
-    """The sums over all open windows of a stopped query; zeros if it has no window state. UnknownState where an operator is not known.
+    """The sums over all open windows of a stopped query, or over the rows that wait in a join; zeros if its state has neither. UnknownState where
+    an operator is not known.
 
     Parameters
     ----------
@@ -219,6 +237,9 @@ def open_windows(spark: "SparkSession", checkpoint: str, emitted_up_to_us: int |
     with reachable(checkpoint) as path:
         for operator, name in operators(spark, path).items():
             reader = reader_of(name, operator, checkpoint)
+            if reader.holds == "row":
+                rows = reader.table(spark, path, operator).count()
+                found = OpenWindows(found.records + rows, found.windows + rows, found.latest_end_us)
             if reader.holds == "window":
                 records = F.col("records")
                 if emitted_up_to_us is not None:

@@ -11,6 +11,7 @@ class Opened(StrEnum):
 
     WINDOW = ("window", "is open", "are open")
     KEY = ("key", "waits", "wait")
+    ROW = ("row", "waits", "wait")
 
     def __new__(cls, word: str, one: str, several: str) -> "Opened":
         made = str.__new__(cls, word)

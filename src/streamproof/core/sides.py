@@ -62,8 +62,17 @@ class Side:
 LATE = Side("late")
 REJECTED = Side("rejected")
 DUPLICATE = Side("duplicate", if_returned=True, counted_by_spark=True)
+LATE_OF = (Side("late", "left"), Side("late", "right"))
+"""Of a join the late rows of each input: they have other columns."""
+UNMATCHED_OF = (Side("unmatched", "left", if_returned=True), Side("unmatched", "right", if_returned=True))
+"""Of a join the rows of each input that have met no partner."""
 
-BY_METHOD: Mapping[str, Side] = {"late": LATE, "rejected": REJECTED, "duplicates": DUPLICATE}
+BY_METHOD: Mapping[str, Side] = {
+    "late": LATE,
+    "rejected": REJECTED,
+    "duplicates": DUPLICATE,
+    **{side.output: side for side in (*LATE_OF, *UNMATCHED_OF)},
+}
 """By the property of a stream that gives it."""
 
 

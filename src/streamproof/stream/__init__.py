@@ -3,7 +3,8 @@
 from streamproof.stream.job import Job, job
 from streamproof.stream.outputs import Outputs
 from streamproof.stream.side_output import SideOutput
-from streamproof.stream.stream import Stream, WindowedStream
+from streamproof.stream.stream import Stream
+from streamproof.stream.windowed import WindowedStream
 from streamproof.stream.windows import (
     Calendar,
     Gap,

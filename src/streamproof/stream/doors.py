@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Protocol
 
+from streamproof.core.sides import LATE, Side
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-    from streamproof.core.sides import Side
 
 
 class SourceDoors(Protocol):
@@ -27,7 +27,7 @@ class Doors(SourceDoors, Protocol):
     def bound(self) -> "Column":
         """The first instant above the late bound (bigint, microseconds)."""
 
-    def divert(self, rows: "DataFrame", side: "Side", leaves: "Column", payload: "Column", reason: "Column") -> "DataFrame":
+    def divert(self, rows: "DataFrame", side: Side, leaves: "Column", payload: "Column", reason: "Column") -> "DataFrame":
         """Lets rows pass for which `leaves` is false; the others leave by a side output.
 
         Parameters
@@ -42,7 +42,13 @@ class Doors(SourceDoors, Protocol):
         """Lets rows pass for which `keep` is true; counts the others under the name."""
 
     def late(
-        self, rows: "DataFrame", decides: "Column", window_us: int = 0, *, window: "tuple[Column, Column] | None" = None
+        self,
+        rows: "DataFrame",
+        decides: "Column",
+        window_us: int = 0,
+        *,
+        window: "tuple[Column, Column] | None" = None,
+        side: Side = LATE,
     ) -> "DataFrame":
         """Lets rows pass whose deciding instant (bigint, microseconds) is above the late bound.
 
@@ -53,6 +59,8 @@ class Doors(SourceDoors, Protocol):
             window of that length.
         window
             Start and end of the window that a row is late for (TIMESTAMP), where it has several; late rows have them too.
+        side
+            The side output that late rows leave by; of an operator with several inputs one for each.
         """
 
     def once(self, rows: "DataFrame", key: list[str]) -> "DataFrame":

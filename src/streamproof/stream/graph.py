@@ -70,13 +70,13 @@ def build(root: Node, reads: Mapping[str, Read], doors: Doors) -> Plan:
 class _Growing:
     """A plan that grows along the tree, from its sources on.
 
-    `reaching` is what comes to each operator with state, in their order.
+    `reaching` is what comes to each operator with state by each of its inputs, in their order.
     """
 
     def __init__(self, root: Node, reads: Mapping[str, Read], doors: Doors) -> None:
         self._reads, self._doors = reads, doors
         self._lateness, self._revised = root.allowed_lateness, root.emission.revised
-        self.reaching: list[DataFrame] = []
+        self.reaching: list[list[DataFrame]] = []
 
     def parts(self, node: Node, required: Sequence[RowWise] = ()) -> dict[str, DataFrame]:
         """By source its rows behind the row-wise operators up to a node, and what is required behind that; they have the same columns."""
@@ -106,42 +106,48 @@ class _Growing:
         required
             What those behind it require of rows, before anything is in state.
         """
-        operator, (below,) = node.operator, node.inputs
+        operator = node.operator
         if isinstance(operator, RowWise):
+            (below,) = node.inputs
             before = self.kept(below, followed=followed, required=required)
             return Kept(self._after_state(operator, before.rows), before.time)
-        assert isinstance(operator, Stateful), "what has one input looks at each row by itself, or keeps state"
+        assert isinstance(operator, Stateful), "behind state nothing puts streams together that keeps none"
         required = (*operator.requires(), *required)
-        if below.stateful:
-            before = self.kept(below, followed=True, required=required)
-            self._reaches(operator, before.rows)
-            rows, time = operator.ready(before.rows, before.time, self._doors), before.time
-        else:
-            rows, time = self._admitted(operator, self.parts(below, required))
-        return operator.hold(rows, time, self._doors, followed=followed)
+        coming = [self._coming(operator, number, below, required) for number, below in enumerate(node.inputs)]
+        self.reaching.append([reaches for reaches, _ in coming])
+        return operator.meet([ready for _, ready in coming], self._doors, followed=followed)
 
-    def _admitted(self, operator: Stateful, parts: Mapping[str, DataFrame]) -> tuple[DataFrame, str]:
-        """The rows that come to the first operator with state on their way, behind one late door and one watermark for each source, of which the
-        least counts (R13): what this one lets in, no later one drops (R10). And the column of their event time.
+    def _coming(self, operator: Stateful, number: int, below: Node, required: Sequence[RowWise]) -> tuple[DataFrame, Kept]:
+        """What comes to an operator with state by one of its inputs: as it reaches it, and as the operator takes it."""
+        if not below.stateful:
+            return self._admitted(operator, number, self.parts(below, required))
+        before = self.kept(below, followed=True, required=required)
+        _require_mentioned(operator, before.rows)
+        return before.rows, Kept(operator.ready(before.rows, before.time, self._doors), before.time)
+
+    def _admitted(self, operator: Stateful, number: int, parts: Mapping[str, DataFrame]) -> tuple[DataFrame, Kept]:
+        """The rows that come to the first operator with state on their way, by one of its inputs: as they reach it, and behind one late door
+        and one watermark for each source, of which the least counts (R13). What this one lets in, no later one drops (R10).
         """
         times = {source: _event_time(operator, source, self._reads[source], part) for source, part in parts.items()}
         require_one_event_time({source: time.column for source, time in times.items()})
-        self._reaches(operator, next(iter(parts.values())))
+        reaches = next(iter(parts.values()))
+        _require_mentioned(operator, reaches)
         (column,) = {time.column for time in times.values()}
         delays, behind = [], []
         for source, part in parts.items():
             delay = micros_of(times[source].lag + self._lateness) // 1000
             delays.append(delay)
-            behind.append(self._behind_the_door(operator, part, column, delay))
+            behind.append(self._behind_the_door(operator, number, part, column, delay))
         rows = behind[0]
         if len(behind) > 1:
             rows = together(behind, [name for name in rows.columns if name != ORIGINAL])
             if delay_of(rows, column):  # a batch has none
                 # Spark takes the metadata of the first: what a deduplication remembers must last as long as copies can come from any (R12).
                 rows = rows.withMetadata(column, {DELAY: max(delays)})
-        return rows, column
+        return reaches, Kept(rows, column)
 
-    def _behind_the_door(self, operator: Stateful, part: DataFrame, column: str, delay_ms: int) -> DataFrame:
+    def _behind_the_door(self, operator: Stateful, number: int, part: DataFrame, column: str, delay_ms: int) -> DataFrame:
         clock = column, f"{delay_ms} milliseconds"
         if MADE in part.columns and isinstance(part.schema[column].dataType, TimestampType):
             part = self._doors.reject(part, _no_time(column))
@@ -149,14 +155,8 @@ class _Growing:
         # loop; but before windows that overlap, which make several rows of each. No late row is the newest: the watermark is the same.
         if operator.multiplies:
             part = part.withWatermark(*clock)
-        rows = operator.divert(operator.ready(part, column, self._doors), column, self._doors).drop(MADE)
+        rows = operator.admit(number, operator.ready(part, column, self._doors), column, self._doors).drop(MADE)
         return rows if operator.multiplies else rows.withWatermark(*clock)
-
-    def _reaches(self, operator: Stateful, rows: DataFrame) -> None:
-        for mention in operator.mentioned():
-            if mention.exact:
-                require_columns(rows, mention.columns, mention.where)
-        self.reaching.append(rows)
 
     def _after_state(self, operator: RowWise, rows: DataFrame) -> DataFrame:
         """What a row-wise operator makes of the rows of one with state, whose hidden columns must stay."""
@@ -165,6 +165,13 @@ class _Growing:
         if self._revised:
             _require_revision(made)
         return made
+
+
+def _require_mentioned(operator: Stateful, rows: DataFrame) -> None:
+    """JobDefinitionError where an operator names a column that does not reach it."""
+    for mention in operator.mentioned():
+        if mention.exact:
+            require_columns(rows, mention.columns, mention.where)
 
 
 def _event_time(operator: Stateful, source: str, read: Read, rows: DataFrame) -> EventTimeColumn:

@@ -23,7 +23,7 @@ MadeBy = Mapping[str, str]
 """The parts of an identity by their names, such as "window": "tumbling 30 seconds", as people read them."""
 
 
-def state_of(root: Node, reaching: "Sequence[DataFrame]") -> dict[str, str]:
+def state_of(root: Node, reaching: "Sequence[Sequence[DataFrame]]") -> dict[str, str]:
     """The operators of a query that keep state, in order, with their keys, windows, lateness and aggregates.
 
     What row-wise steps before them do is not part of it: no state has their columns but by the keys and aggregates named here, and a function
@@ -32,14 +32,14 @@ def state_of(root: Node, reaching: "Sequence[DataFrame]") -> dict[str, str]:
     Parameters
     ----------
     reaching
-        What comes to each of them, in their order; the types of keys and aggregates are taken from it.
+        What comes to each of them, by each input, in their order; the types of keys and aggregates are taken from it.
     """
     parts = {"operators": ", ".join(operator.name for operator in root.keeping) or NONE}
     met: Counter[str] = Counter()
-    for operator, rows in zip(root.keeping, reaching, strict=True):
+    for operator, coming in zip(root.keeping, reaching, strict=True):
         met[operator.name] += 1
         number = met[operator.name]
-        made_by = operator.made_by(rows)
+        made_by = operator.state_of(coming)
         parts |= {part if number == 1 else f"{part} of {operator.name} {number}": said for part, said in made_by.items()}
     return parts
 

@@ -36,6 +36,10 @@ WINDOW = "_window_end"
 PIECE = "_piece"
 """The start of the piece of time that a session lies in, where sessions have a longest length."""
 NUMBER = "_number"
+LEFT, RIGHT = "_left_", "_right_"
+"""In front of the name of a column of one side of a join, while both have theirs."""
+BETWEEN_TRACES = "|"
+"""Between the traces of a row that is of several records."""
 HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, ADDED, DUE, WHOSE, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
 _OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, PIECE, NUMBER, PLACE, BATCH, GIVES, REVISIONS})
 
@@ -49,7 +53,8 @@ WHOLE_TEXT = {
 
 def own_name(names: Iterable[str]) -> str | None:
     """The first of the names that is one of Streamproof's own columns, in whatever case: Spark takes `_Reason` for `_reason`."""
-    return next((name for name in names if name.lower() in _OWN or name.lower().startswith("_path.")), None)
+    own = (LEFT, RIGHT, "_path.")
+    return next((name for name in names if name.lower() in _OWN or name.lower().startswith(own)), None)
 
 
 def require_names(where: str, names: Sequence[Any]) -> None:

@@ -111,6 +111,11 @@ class Node:
         return max((operator.allowed_lateness for operator in self.keeping), default=timedelta())
 
     @property
+    def holds_rows(self) -> bool:
+        """Whether rows are in state as they came, and leave it unseen: what has come out is told by how many are left there."""
+        return any(operator.holds_rows for operator in self.keeping)
+
+    @property
     def sums(self) -> bool:
         """Whether values that come out depend on the order in which rows are added up."""
         return self.last is not None and self.last.sums
@@ -129,6 +134,14 @@ class Node:
     def branches(self) -> tuple[Branch, ...]:
         """The way of each source's records, in the order in which Spark numbers sources."""
         return tuple(self._branches(Branch("")))
+
+    @property
+    def together(self) -> tuple[tuple[str, ...], ...]:
+        """The sources, each with those whose rows it is put together with before anything keeps state; these have the same columns."""
+        first = [
+            below for node in self.walk() if isinstance(node.operator, Stateful) for below in node.inputs if not below.stateful
+        ]
+        return tuple(below.sources for below in first) or (self.sources,)
 
     def _branches(self, way: Branch) -> Iterator[Branch]:
         """The ways from the sources below this node; `way` is what stands behind it."""

@@ -6,7 +6,8 @@ from streamproof.core.sides import REJECTED, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.node import Node
 from streamproof.stream.side_output import SideOutput
-from streamproof.stream.stream import Stream, WindowedStream
+from streamproof.stream.stream import Stream
+from streamproof.stream.windowed import WindowedStream
 
 
 class Outputs:

@@ -4,28 +4,27 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.durations import parse_duration
-from streamproof.core.sides import DUPLICATE, LATE, REJECTED
+from streamproof.core.sides import DUPLICATE, LATE, LATE_OF, REJECTED, UNMATCHED_OF, Side
 from streamproof.errors import JobDefinitionError
-from streamproof.stream.aggregates import Declared
-from streamproof.stream.emissions import Emission
-from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
 from streamproof.stream.names import require_names
 from streamproof.stream.node import Node
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.horizon import horizon_of
+from streamproof.stream.operators.join import How, Join
 from streamproof.stream.operators.latest import latest_of
 from streamproof.stream.operators.operator import Stateful
 from streamproof.stream.operators.ordered import OrderedDeduplicate, require_ordered
 from streamproof.stream.operators.union import require_possible
-from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind, require_plain
+from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind
+from streamproof.stream.problems_of_joins import after_join, interval_of, join_key, require_how, require_two_streams
 from streamproof.stream.side_output import SideOutput
+from streamproof.stream.windowed import WindowedStream
 from streamproof.stream.windows import Window
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_RESERVED = ("window_start", "window_end")
 _COPIES_COME = 'Write how long copies can come, such as within="10 minutes". Without within it is lag + allowed lateness.'
 
 
@@ -178,6 +177,51 @@ class Stream:
         self._without_state("latest")
         return Stream(self.node.then(latest_of(key, order_by, within)))
 
+    def join(
+        self,
+        right: "Stream",
+        *,
+        on: str | tuple[str, ...] | list[str],
+        between: tuple[str, str],
+        how: str = "inner",
+    ) -> "Stream":
+        """Rows of this stream, the left one, and of another one that have one key and happened within a stretch of time of each other.
+
+        A row that comes out has the columns of both: first those of the left stream, then those of the right one but for the key. A column of the
+        right one whose name the left one has too is called by that name with `_right` behind it. A row meets as many as there are for it.
+
+        A row waits for its partner until the watermark has passed the last instant at which that can have happened. Who has met none by then
+        leaves by `.unmatched_left` and `.unmatched_right`, or comes out with nulls for the other side where `how` says so. A null in the key
+        matches nothing. The watermark is the least of those of both sources.
+
+        Parameters
+        ----------
+        right
+            A stream of another source.
+        on
+            The column of the key, or several: both streams have them, with the same types.
+        between
+            How much later than the left row the right one happens, at least and at most, both included: ("-10 minutes", "24 hours") is from ten
+            minutes before it to a day after it.
+        how
+            Which rows without a partner are part of the output: those of neither stream ("inner"), of the "left" one, of the "right" one, of
+            both ("full").
+
+        Raises
+        ------
+        JobDefinitionError
+            Without a time bound, with bounds the wrong way round, behind a stateful operator, for two streams of one source; when the plan is
+            built, if a column is not there, or has another type in the other stream.
+        """
+        if not isinstance(right, Stream):
+            raise JobDefinitionError(
+                f"join() got a {type(right).__name__}.",
+                required="It takes another stream of the job, of another source; a table is joined inside transform().",
+            )
+        require_two_streams(self.node, right.node)
+        earliest, latest = interval_of(between)
+        return Stream(self.node.then(Join(join_key(on), earliest, latest, How(require_how(how))), right.node))
+
     def window(
         self,
         window: Window,
@@ -185,7 +229,7 @@ class Stream:
         by: str | tuple[str, ...] | list[str] = (),
         allowed_lateness: str = "0 seconds",
         emit: str = "final",
-    ) -> "WindowedStream":
+    ) -> "WindowedStream[Stream]":
         """Groups rows by event-time window and key; follow it with `.aggregate(...)`.
 
         Behind another window it groups the rows of that one, each by the end of its window: hours of minutes.
@@ -232,7 +276,7 @@ class Stream:
                 required="A session is that of a key: Spark has no sessions of all events together.",
                 remedy='Say whose sessions they are: by="client". For one session of all, make a column that is the same in every row.',
             )
-        return WindowedStream(self.node, window, keys, lateness, emission)
+        return WindowedStream(self.node, window, keys, lateness, emission, Stream)
 
     @property
     def rejected(self) -> SideOutput:
@@ -242,6 +286,11 @@ class Stream:
     @property
     def late(self) -> SideOutput:
         """The rows that came at or behind the late bound (R10), with all their columns and `reason`."""
+        if self._has(Join):
+            raise JobDefinitionError(
+                "A join has no .late: its late rows are of two streams, which have other columns.",
+                remedy="Take .late_left and .late_right.",
+            )
         if not self.node.stateful:
             raise JobDefinitionError(
                 "A stream without deduplicate(), latest() or window() has no late rows: nothing is dropped by time.",
@@ -269,6 +318,39 @@ class Stream:
             )
         return SideOutput(DUPLICATE, self.node)
 
+    @property
+    def late_left(self) -> SideOutput:
+        """Of a join the rows of the left stream that came at or behind the late bound, with all their columns and `reason`."""
+        return self._side_of_join("late_left", LATE_OF[0])
+
+    @property
+    def late_right(self) -> SideOutput:
+        """Of a join the rows of the right stream that came at or behind the late bound, with all their columns and `reason`."""
+        return self._side_of_join("late_right", LATE_OF[1])
+
+    @property
+    def unmatched_left(self) -> SideOutput:
+        """Of a join the rows of the left stream without a partner, with all their columns and `reason`; if nobody returns it, they are counted."""
+        return self._side_of_join("unmatched_left", UNMATCHED_OF[0])
+
+    @property
+    def unmatched_right(self) -> SideOutput:
+        """Of a join the rows of the right stream without a partner, with all their columns and `reason`; if nobody returns it, they are counted."""
+        return self._side_of_join("unmatched_right", UNMATCHED_OF[1])
+
+    def _side_of_join(self, named: str, side: Side) -> SideOutput:
+        if not self._has(Join):
+            raise JobDefinitionError(
+                f"Only a join has .{named}.",
+                remedy=f"Take .{named} from the stream that join() gives, or from a transform() of it.",
+            )
+        if side not in self.node.sides:
+            raise JobDefinitionError(
+                f".{named} of a join whose how makes these rows part of the output.",
+                remedy=f'Leave .{named} out: they have nulls for the other side. Or take how="inner".',
+            )
+        return SideOutput(side, self.node)
+
     def _has(self, kind: type[Stateful]) -> bool:
         return any(isinstance(operator, kind) for operator in self.node.keeping)
 
@@ -295,6 +377,8 @@ class Stream:
 
     def _without_state(self, method: str) -> None:
         """JobDefinitionError for an operator that keeps state, where another one does before it."""
+        if self._has(Join):
+            raise after_join(f"{method}()")
         last = self.node.last
         if last is not None:
             raise JobDefinitionError(
@@ -310,45 +394,3 @@ def _require_condition(where: str, condition: Any) -> None:
             f"{where} got a {type(condition).__name__}.",
             required='A condition is a SQL expression such as "notional > 0", or a PySpark column of type boolean.',
         )
-
-
-class WindowedStream:
-    """A stream cut into windows, waiting for its aggregates."""
-
-    def __init__(self, node: Node, window: Window, by: tuple[str, ...], allowed_lateness: Any, emission: Emission) -> None:
-        self._node, self._window, self._by, self._lateness = node, window, by, allowed_lateness
-        self._emission = emission
-
-    def aggregate(self, **aggregates: "Column | Declared") -> Stream:
-        """Rows per window and key: the key columns, `window_start`, `window_end` (TIMESTAMP, UTC) and the aggregates.
-
-        Where a window can give several rows (`emit`), they have `revision` (BIGINT) too, from 0 on.
-
-        Parameters
-        ----------
-        aggregates
-            A name for each, and a PySpark aggregate such as `exposure=F.sum("notional")`, an `sp.accumulator(...)` of your own, or a sketch:
-            `**sp.sketch.percentiles("latency_ms", p95=0.95)`, `users=sp.sketch.distinct("user")`, `paths=sp.sketch.top_k("path", 5)`.
-        """
-        if not aggregates:
-            raise JobDefinitionError("aggregate() needs an aggregate.", remedy='For example: aggregate(trades=F.count("*")).')
-        for name, column in aggregates.items():
-            if not hasattr(column, "alias") and not isinstance(column, Declared):
-                raise JobDefinitionError(
-                    f"aggregate({name}=...) is a {type(column).__name__}.",
-                    required='An aggregate is a PySpark column, such as F.sum("notional"), an sp.accumulator(...) or one of sp.sketch.',
-                )
-        reserved = (*_RESERVED, REVISION) if self._emission.revised else _RESERVED
-        if self._emission.revised and REVISION in self._by:
-            raise JobDefinitionError(
-                f'window(by="{REVISION}"): that name numbers the rows of a window.',
-                remedy="Rename the column by transform(), before deduplicate() and the window.",
-            )
-        taken = sorted((set(reserved) | set(self._by)) & set(aggregates))
-        if taken:
-            raise JobDefinitionError(
-                f"aggregate({taken[0]}=...): that name is taken by the window or its key.", remedy="Choose another name."
-            )
-        require_plain(self._node, aggregates)
-        step = WindowAggregate(self._window, self._by, self._lateness, dict(aggregates), self._emission)
-        return Stream(self._node.then(step))

@@ -179,7 +179,7 @@ def faultless(
         Bounded(
             values if shape.window else None,
             {key: {"total": 1.5 * contents.count} for key, contents in model.rows.items()},
-            {trace: {"total": 1.5} for trace in arrived},
+            {name: {"total": 1.5} for name in (*arrived, *(name for outcome in model.batches for name in outcome.given))},
         ),
         Handwritten(values if shape.window else None),
         Declared(model.query.root, AskedTime("ts", max_future="1 day")),
@@ -229,7 +229,7 @@ def _left(shape: Shape, model: Expectation, events: Mapping[str, Event]) -> Quer
             keys = dict(zip(shape.by, by, strict=True))
             main.append(OutputRow(outcome.batch, file, {**keys, **window, "total": 1.5 * contents.count, **hidden}))
         if shape.window is None:
-            main += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5}) for trace in outcome.kept]
+            main += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5}) for trace in outcome.given]
         late += [
             OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5, "reason": "late"}) for trace in outcome.left_by("late")
         ]
@@ -239,7 +239,9 @@ def _left(shape: Shape, model: Expectation, events: Mapping[str, Event]) -> Quer
             original = {"reason": "total > 0", "original": events[trace].record.decode("utf-8", "replace")}
             rejected.append(OutputRow(outcome.batch, file, original))
     outputs = [OutputHistory(shape.name, "main", tuple(main)), OutputHistory("rejected", "rejected", tuple(rejected))]
-    outputs += [OutputHistory("late", "late", tuple(late))] if shape.stateful else []
+    named = _of_names(model)
+    outputs += [OutputHistory("late", "late", tuple(late))] if shape.stateful and not named else []
+    outputs += named
     outputs += (
         [OutputHistory("again", "duplicate", tuple(dropped))] if shape.deduplicate is not None and shape.order_by is None else []
     )
@@ -249,12 +251,24 @@ def _left(shape: Shape, model: Expectation, events: Mapping[str, Event]) -> Quer
             {(by, contents.end_us): contents.vector for (by, _), contents in model.held[node].groups.items()},
             dict(model.held[node].keys),
             dict(model.held[node].newest),
+            rows=tuple(model.held[node].rows),
         )
         for node in reversed(model.query.keeping)
     )
     state = StateContents(operators)
     reads = tuple(outcome.read for outcome in model.batches)
     return QueryHistory(shape.name, reads, {output.name: output for output in outputs}, {}, state if shape.stateful else None)
+
+
+def _of_names(model: Expectation) -> list[OutputHistory]:
+    """The side outputs of which an operator has several of a kind."""
+    rows: dict[tuple[str, str], list[OutputRow]] = {}
+    for outcome in model.batches:
+        file = f"batch={outcome.batch:06d}/part-00000-aaaa.json"
+        for (kind, name), left in ((side, left) for step in outcome.steps.values() for side, left in step.sides.items() if side[1]):
+            found = [OutputRow(outcome.batch, file, {"_trace": row.traces[0], "total": 1.5, "reason": kind}) for row in left]
+            rows.setdefault((kind, name), []).extend(found)
+    return [OutputHistory(f"{kind}_{name}", f"{kind}:{name}", tuple(found)) for (kind, name), found in rows.items()]
 
 
 def with_rows(history: History, output: str, rows: Iterable[OutputRow]) -> History:

@@ -45,9 +45,9 @@ def test_every_operator_is_drawn_with_every_kind_of_window() -> None:
 
 
 def test_two_sources_are_put_together_with_every_kind_of_state() -> None:
-    unions = [job for job in JOBS if job.others is not None]
+    unions = [job for job in JOBS if has(job, ".union(others")]
 
-    assert all(has(job, ".union(others") == (job in unions) for job in JOBS)
+    assert all((job.others is not None) == (job in unions or has(job, ".join(others")) for job in JOBS)
     for call in (
         ".require(",
         ".filter(",
@@ -63,6 +63,24 @@ def test_two_sources_are_put_together_with_every_kind_of_state() -> None:
     assert {len(one.events.files) for one in others} == {1, 2, 3, FILES}
     assert {"idle_after" in one.event_time for one in others} == {True, False}
     assert any(trace.startswith("e-") for one in others for trace in one.events.rows), "copies of events in the other source"
+
+
+def test_two_sources_are_joined_in_every_way() -> None:
+    joins = [job for job in JOBS if has(job, ".join(others")]
+
+    for call in (
+        "how='inner'",
+        "how='left'",
+        "how='right'",
+        "how='full'",
+        ".unmatched_left",
+        ".unmatched_right",
+        "on=('client', 'kind')",
+        "both",
+    ):
+        assert any(has(job, call) for job in joins), call
+    assert any(job.bounded for job in joins)
+    assert any(job.lost for job in joins)
 
 
 def test_jobs_are_started_again_also_after_their_newest_commit_is_lost() -> None:

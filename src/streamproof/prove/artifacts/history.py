@@ -53,7 +53,8 @@ class Bounded:
     rows_of_windows
         Where windows give several rows, the aggregates of each of these.
     rows
-        The columns of every record that passes the row-wise steps, by trace.
+        The columns of every record that passes the row-wise steps, by trace; and those of the rows that records make together, by all their
+        traces.
     steps
         Which aggregates depend on the order in which floats are added, and how far they may be apart.
     """

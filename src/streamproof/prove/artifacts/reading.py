@@ -30,7 +30,7 @@ from streamproof.core.sides import Side
 from streamproof.prove.oracle.arrived import BatchRead, plain
 from streamproof.prove.oracle.operators.twin import Rank
 from streamproof.prove.oracle.rows import WindowKey
-from streamproof.prove.oracle.trace import Vector
+from streamproof.prove.oracle.trace import Vector, apart
 from streamproof.prove.artifacts.row_files import rows_of
 
 LEDGER = "_ledger.json"
@@ -94,6 +94,11 @@ class OutputRow:
         return (matched[1] or matched[2]).decode("utf-8", "replace") if matched else None
 
     @property
+    def traces(self) -> tuple[str, ...]:
+        """The traces of the records that it is of."""
+        return () if self.trace is None else apart(self.trace)
+
+    @property
     def original(self) -> bytes | None:
         """The original bytes of a rejected row."""
         text, encoded = self.values.get("original"), self.values.get("original_base64")
@@ -142,7 +147,7 @@ class OperatorState:
     Parameters
     ----------
     holds
-        What it holds: "window" or "key".
+        What it holds: "window", "key" or "row".
     groups
         Windows, by the values of the key and the end, with the records in them.
     keys
@@ -151,6 +156,8 @@ class OperatorState:
         Of those that rows are compared with, what is kept of the newest row; an order is as the file has it.
     columns
         The columns that the values of `keys` are of, where Spark has an order of its own; none where it is that of the call.
+    rows
+        Rows as they came, by their traces.
     """
 
     holds: str
@@ -158,6 +165,7 @@ class OperatorState:
     keys: Mapping[tuple[Any, ...], int] = field(default_factory=dict)
     newest: Mapping[tuple[Any, ...], Rank] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
 
     def in_order(self, columns: Sequence[str]) -> "OperatorState":
         """The same with the values of keys in the order of these columns, where they are those of the keys."""
@@ -245,10 +253,13 @@ def read_state(path: Path) -> StateContents:
     for operator in sorted(found.get("operators", ()), key=lambda operator: operator["operator"]):
         groups: dict[WindowKey, Vector] = {}
         keys: dict[tuple[Any, ...], int] = {}
+        held: list[str] = []
         newest: dict[tuple[Any, ...], Rank] = {}
         columns: tuple[str, ...] = ()
         for row in operator["rows"]:
-            if "key" in row:
+            if "trace" in row:
+                held.append(str(row["trace"]))
+            elif "key" in row:
                 key = _key(row["key"])
                 repeated += [f"key {key}"] if key in keys else []
                 keys[key] = int(row["expires_us"])
@@ -261,7 +272,7 @@ def read_state(path: Path) -> StateContents:
                 window = (_key(row["by"]), int(row["end_us"]))
                 repeated += [f"window {window}"] if window in groups else []
                 groups[window] = Vector(int(row["records"]), int(row["hash"]))
-        operators.append(OperatorState(operator["holds"], groups, keys, newest, columns))
+        operators.append(OperatorState(operator["holds"], groups, keys, newest, columns, tuple(held)))
     return StateContents(tuple(operators), tuple(repeated), untimed, found.get("unread", ""))
 
 

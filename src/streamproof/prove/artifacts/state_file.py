@@ -49,8 +49,13 @@ def _windows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"hash": None, "end_us": None, **row, "by": json.loads(row["by"])} for row in rows]
 
 
+def _rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row of a record that carries no trace has none."""
+    return [{"trace": None, **row} for row in rows]
+
+
 def _keys(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**row, **{part: json.loads(row[part]) for part in ("key", "columns") if part in row}} for row in rows]
 
 
-_ROWS = {"window": _windows, "key": _keys}
+_ROWS = {"window": _windows, "key": _keys, "row": _rows}

@@ -31,6 +31,7 @@ _MODULES = (
     "late_routing",
     "rejected_routing",
     "duplicate_routing",
+    "side_routing",
     "watermark",
     "state_contents",
     "liveness",

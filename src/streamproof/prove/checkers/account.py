@@ -91,14 +91,23 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
     CannotTell
         If the state of a query in which records wait was not read.
     """
-    if any(node.twin.waits is not None for node in view.model.query.keeping):
+    if any(node.twin.waits is not None or node.twin.pairs is not None for node in view.model.query.keeping):
         require_read(view)
-    emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main).plus(Vector.of(view.replaced))
+    if view.model.query.pairs is not None:
+        emitted = Vector.of(_come_out(view))
+    else:
+        emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main).plus(Vector.of(view.replaced))
     return {
         **{place: _aside(view, place) for place in COUNTED},
         "emitted": emitted,
         "open_state": _sum(_held(view)),
     }
+
+
+def _come_out(view: QueryView) -> set[str]:
+    """The records that are in a row of a join, and no longer in its state: a record may be in many rows."""
+    held = {trace for _, _, state in view.states for trace in state.rows}
+    return {trace for row in view.main.rows for trace in row.traces} - held
 
 
 def _aside(view: QueryView, place: str) -> Vector:
@@ -118,6 +127,7 @@ def _held(view: QueryView) -> Iterator[Vector]:
         given = view.model.given_by(node).items() if revised else ()
         shown = {(key[0], contents.end_us) for key, contents in given if key in view.windows}
         yield from (held for window, held in state.groups.items() if window not in shown)
+        yield Vector.of(state.rows)
 
 
 def _finding(history: History, view: QueryView, off: Vector, expected: str, found: str) -> Finding:

@@ -9,7 +9,7 @@ from streamproof.prove.checkers import Finding, checker, require_decided
 from streamproof.prove.checkers.naming import Difference, difference
 from streamproof.prove.checkers.wording import events, others, published, published_again, values, window
 from streamproof.prove.oracle.rows import WindowContents, WindowKey
-from streamproof.prove.oracle.trace import Vector, event_id
+from streamproof.prove.oracle.trace import Vector, apart, event_id
 
 
 class Code(StrEnum):
@@ -151,7 +151,7 @@ def _rows(history: History, view: QueryView) -> Iterator[Finding]:
             yield Finding(Code.NO_TRACE, None, what, row.batch, found=values(row.values, list(row.values)))
         else:
             rows.setdefault(identity(row.trace), []).append(row)
-    expected = {identity(trace): (trace, outcome.batch) for outcome in view.batches for trace in outcome.kept}
+    expected = {identity(name): (name, outcome.batch) for outcome in view.batches for name in outcome.given}
     for name, (trace, batch) in expected.items():
         if name not in rows:
             there = f"batch {batch} published {len(view.main.by_batch.get(batch, ())):,} rows without it"
@@ -162,7 +162,7 @@ def _rows(history: History, view: QueryView) -> Iterator[Finding]:
                 batch,
                 "one row",
                 "none",
-                f"it {history.came_in(view, trace)}; {there}",
+                f"{_came_in(history, view, trace)}; {there}",
             )
     for name, of_event in rows.items():
         if name not in expected:
@@ -171,9 +171,17 @@ def _rows(history: History, view: QueryView) -> Iterator[Finding]:
             yield Finding(code, name, what, of_event[0].batch, "no row", f"{len(of_event)}", published(of_event))
         elif len(of_event) > 1:
             word = "twice" if len(of_event) == 2 else f"{len(of_event)} times"
-            how = f"{published(of_event)}; the event {history.came_in(view, expected[name][0])}"
+            how = f"{published(of_event)}; {_came_in(history, view, expected[name][0], 'the event')}"
             code, what = _doubled(of_event, Code.DOUBLED), f"is in {view.main.name} {word}"
             yield Finding(code, name, what, of_event[-1].batch, "one row", f"{len(of_event)} rows", how)
+
+
+def _came_in(history: History, view: QueryView, name: str, called: str = "it") -> str:
+    """Where the records of a row came in: "it arrived as ...", of a joined row "l-1 arrived as ..., r-1 arrived as ..."."""
+    parts = apart(name)
+    if len(parts) == 1:
+        return f"{called} {history.came_in(view, name)}"
+    return ", ".join(f"{part} {history.came_in(view, part)}" for part in parts)
 
 
 def _doubled(rows: Sequence[OutputRow], otherwise: Code) -> Code:
@@ -204,5 +212,6 @@ def _fate(history: History, view: QueryView, event: str) -> str:
         "duplicate": "a duplicate",
         "unknown": "lost by the job",
     }
-    found = [view.model.fates.get(trace, ("read by no batch", 0))[0] for trace in history.copies(event_id(event))]
+    copies = [trace for part in apart(event) for trace in history.copies(event_id(part))]
+    found = [view.model.fates.get(trace, ("read by no batch", 0))[0] for trace in copies]
     return " and ".join(dict.fromkeys(places.get(place, place) for place in found))

@@ -11,6 +11,8 @@ from streamproof.prove.checkers.window_contents import SCALARS, differing, equal
 from streamproof.prove.checkers.wording import values
 
 _JSON = (".json", ".jsonl")
+_OTHERS = ("main", "rejected", "duplicate")
+"""Outputs whose rows are not those of one record that has passed; which copy is a duplicate is not promised."""
 
 
 class Code(StrEnum):
@@ -22,7 +24,7 @@ class Code(StrEnum):
 
 @checker("row-contents")
 def row_contents(history: History) -> Iterator[Finding]:
-    """Compare the rows of outputs without windows, and late rows, with the batch query's row of the same trace.
+    """Compare the rows of outputs without windows, and those that leave by a side, with the batch query's row of the same trace.
 
     Of nested values, and of bytes, it is only asked whether they are null: each format writes them in a way of its own. A row of a JSON file
     has every column, null or not (R5): who reads it without a schema takes a column that is nowhere for one that does not exist.
@@ -32,8 +34,8 @@ def row_contents(history: History) -> Iterator[Finding]:
             continue
         if not view.windowed:
             yield from (found for row in view.main.rows for found in _compared(history, view, row))
-        late = (row for output in view.sides("late") for row in output.rows)
-        yield from (found for row in late for found in _compared(history, view, row))
+        left = (row for output in view.left.outputs.values() if output.side.kind not in _OTHERS for row in output.rows)
+        yield from (found for row in left for found in _compared(history, view, row))
 
 
 def _is_nothing(value: Any) -> bool:

@@ -1,5 +1,8 @@
-"""Spark's state holds the open windows with their events, and each key that is remembered, with its expiry and what its rows are compared with."""
+"""Spark's state holds the open windows with their events, each key that is remembered, with its expiry and what its rows are compared with, and the
+rows that wait in a join.
+"""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
@@ -51,6 +54,8 @@ def state_contents(history: History) -> Iterator[Finding]:
                 yield from _windows(history, view, node.twin.waits, (held.groups, found.groups), view.model.given_by(node))
             yield from _remembered(view, held, found)
             yield from _newest(view, held, found)
+            if node.twin.pairs is not None:
+                yield from _rows(history, view, held, found)
 
 
 def _windows(
@@ -102,6 +107,28 @@ def _window(
         return Finding(Code.COUNTED_AGAIN, why.added[0], what, last, expected, said, why.words or None, named)
     what = "a window in state holds other events than it must"
     return Finding(Code.OTHER_EVENTS, None, what, last, expected, said, None, named)
+
+
+def _rows(history: History, view: QueryView, held: Held, state: OperatorState) -> Iterator[Finding]:
+    """Rows that wait in a join, each of one record."""
+    wanted, there, last = Counter(held.rows), Counter(state.rows), view.batches[-1].batch if view.batches else None
+    for trace in wanted - there:
+        what = f"is missing in the state of {view.name}, and its partner can still come"
+        yield Finding(Code.MISSING, trace, what, last, "in state", "not in state", f"it {history.came_in(view, trace)}")
+    for trace in there - wanted:
+        place, _ = view.model.fates.get(trace, ("read by no batch", 0))
+        again = wanted[trace] > 0
+        code = Code.HELD_TWICE if again else Code.STILL_IN_STATE
+        what = f"is in the state of {view.name} {'twice' if again else f'though it is {place}'}"
+        yield Finding(
+            code,
+            trace,
+            what,
+            last,
+            "once" if again else "not in state",
+            f"{there[trace]} times",
+            f"it {history.came_in(view, trace)}",
+        )
 
 
 def _remembered(view: QueryView, held: Held, state: OperatorState) -> Iterator[Finding]:

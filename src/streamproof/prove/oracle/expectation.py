@@ -10,7 +10,7 @@ from streamproof.prove.oracle.arrived import BatchRead
 from streamproof.prove.oracle.operators.twin import Held, Step
 from streamproof.prove.oracle.query import Node, Query
 from streamproof.prove.oracle.rows import UNKNOWN, Row, RowKey, WindowContents, WindowKey
-from streamproof.prove.oracle.trace import Vector
+from streamproof.prove.oracle.trace import Vector, together
 
 _NOTHING = Step()
 
@@ -68,8 +68,13 @@ class BatchOutcome:
 
     @cached_property
     def kept(self) -> tuple[str, ...]:
-        """The traces of the rows that come out as they came."""
+        """The traces of the records of the rows that come out and are of no window; of a join a record is there once for each row."""
         return tuple(trace for row in self.out.rows if row.group is None for trace in row.traces)
+
+    @cached_property
+    def given(self) -> tuple[str, ...]:
+        """What the rows that come out are known by, each by the traces of its records; none of windows."""
+        return tuple(together(row.traces) for row in self.out.rows if row.group is None)
 
     @cached_property
     def expanded(self) -> tuple[str, ...]:

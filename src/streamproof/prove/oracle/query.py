@@ -8,18 +8,19 @@ from functools import cached_property
 from streamproof.prove.oracle.asked import Asked, AskedTime
 from streamproof.prove.oracle.durations import micros
 from streamproof.prove.oracle.operators import leaf, twin_of
-from streamproof.prove.oracle.operators.twin import Grouped, Twin
+from streamproof.prove.oracle.operators.twin import Grouped, Pairs, Twin
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
     """Of a source the delay of its watermark, how far its events may lie in the future, and how long it may be quiet until the watermark of
-    several goes on without it, microseconds.
+    several goes on without it, microseconds; and the column of its event time.
     """
 
     delay_us: int
     max_future_us: int | None = None
     idle_after_us: int | None = None
+    column: str | None = None
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,17 @@ class Query:
         """What the rows that come out are of; None where they are rows as they came."""
         return self.output.twin.grouped
 
+    @property
+    def pairs(self) -> Pairs | None:
+        """What the rows that come out are made of, where they are of two inputs."""
+        return self.output.twin.pairs
+
+    @cached_property
+    def together(self) -> tuple[tuple[str, ...], ...]:
+        """The sources, each with those whose rows it is put together with before anything keeps state; these have the same columns."""
+        first = [below for node in self.keeping for below in node.inputs if not any(one.twin.keeps for one in below.walk())]
+        return tuple(tuple(one.source for one in below.walk() if one.source) for below in first) or (self.sources,)
+
     @cached_property
     def groupings(self) -> tuple[Grouped, ...]:
         """All windows that rows are put into, each made of those before it."""
@@ -242,7 +254,7 @@ def _clock(time: AskedTime | None, lateness_us: int) -> Clock:
     """What the events of a source go by."""
     if time is None:
         return Clock(lateness_us)
-    return Clock(micros(time.lag) + lateness_us, _optional(time.max_future), _optional(time.idle_after))
+    return Clock(micros(time.lag) + lateness_us, _optional(time.max_future), _optional(time.idle_after), time.column)
 
 
 def _optional(written: str | timedelta | None) -> int | None:

@@ -5,6 +5,18 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import md5
 
+_BETWEEN = "|"
+
+
+def together(traces: Iterable[str]) -> str:
+    """What a row is known by that is of several records: their traces, side by side."""
+    return _BETWEEN.join(traces)
+
+
+def apart(name: str) -> tuple[str, ...]:
+    """The traces of the records that a row is of."""
+    return tuple(name.split(_BETWEEN))
+
 
 def event_id(trace: str) -> str:
     """The event that a record is, or is a copy of: "e-000123" for "e-000123+1"."""

@@ -60,10 +60,16 @@ class BatchDoors:
         return self._observing(rows, "filtered", F.count_if(~keep)).filter(keep)
 
     def late(
-        self, rows: DataFrame, decides: Column, window_us: int = 0, *, window: tuple[Column, Column] | None = None
+        self,
+        rows: DataFrame,
+        decides: Column,
+        window_us: int = 0,
+        *,
+        window: tuple[Column, Column] | None = None,
+        side: Side = LATE,
     ) -> DataFrame:
         """All rows pass; the late output has the columns that it has in the stream, and no row."""
-        self._leave(LATE, rows.filter(F.lit(False)), late_row(rows, window))
+        self._leave(side, rows.filter(F.lit(False)), late_row(rows, window))
         return self.counted(rows.drop(ORIGINAL), "reached")
 
     def expanded(self, rows: DataFrame, further: Column) -> DataFrame:

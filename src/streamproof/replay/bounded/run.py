@@ -19,6 +19,7 @@ from streamproof.replay.bounded.doors import BatchDoors
 from streamproof.replay.bounded.places import folder_of, mark, require_own
 from streamproof.replay.diff.sides import is_remote
 from streamproof.runtime.adding_up import require_adds_up
+from streamproof.runtime.batch.held import gone_in
 from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.spark.connector_jars import connector_jars
 from streamproof.runtime.spark.environment import find_spark
@@ -150,6 +151,10 @@ class _Computing:
         for side in query.root.sides:
             found[side.kind] = counts.get(str(side), 0) + (found.get(side.kind, 0) if side.name else 0)
         found |= query.root.counted(rows=counts["rows"], records=counts.get("records", 0))
+        if query.root.holds_rows:
+            alone = found.get("unmatched", 0)
+            met = {"met": counts["rows"] + alone}  # nobody counts them between the join and a transform behind it
+            found |= gone_in({**found, "input": counts["input"]}, met, rows=counts["rows"], alone=alone)
         account = QueryAccount(
             name,
             counts["input"],

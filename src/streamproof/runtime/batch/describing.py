@@ -8,6 +8,7 @@ from streamproof.core.ids import new_id
 from streamproof.core.manifest import Chain, Manifest, first_unknown
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.places import seen_from
+from streamproof.runtime.batch.held import since
 from streamproof.runtime.batch.staging import WRITTEN_COPIES, Staged
 from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.logs import BatchLogs
@@ -26,8 +27,9 @@ class Describing:
         """What an attempt has staged, as a manifest that nobody has written yet."""
         identity, sinks, manifests = self.query.identity, self.query.sinks.by_name, self.query.journal.manifests
         before = self._before(batch)
+        counts = since(staged.counts, before)
         totals = {
-            f"total.{key}": staged.counts.get(key, 0) + (before.counts.get(f"total.{key}", 0) if before else 0)
+            f"total.{key}": counts.get(key, 0) + (before.counts.get(f"total.{key}", 0) if before else 0)
             for key in (*OF_A_BATCH, WRITTEN_COPIES)
         }
         return Manifest(
@@ -41,7 +43,7 @@ class Describing:
             offset_log=logs.offset_log,
             source_logs=logs.source_logs,
             sections=tuple(replace(section, earlier=self._earlier(section.output, before, batch)) for section in staged.sections),
-            counts={**staged.counts, **totals},
+            counts={**counts, **totals},
             places={output: seen_from(manifests.checkpoint, sink.place.where) for output, sink in sinks.items()},
             connectors={output: sink.place.connector for output, sink in sinks.items()},
             topics=identity.topics,

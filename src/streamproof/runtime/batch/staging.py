@@ -17,6 +17,7 @@ from streamproof.core.manifest import Digest, Parked, Section, StagedFile
 from streamproof.core.phases import Phase
 from streamproof.core.sides import LATE, REJECTED, Side
 from streamproof.runtime.batch.contradictions import already_staged
+from streamproof.runtime.batch.held import gone_in
 from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.rows.columns import Columns
@@ -163,6 +164,8 @@ class Staging:
             if side in sides:
                 sections += self._side_sections(side, found, attempt)
         counts.update({name: found.rows for name, found in sums.items() if name.startswith("filtered.")})
+        if self.query.root.holds_rows:
+            counts.update(gone_in(counts, metrics, rows=digest.rows, alone=counts.get("unmatched", 0)))
         return sections, counts
 
     def _files_of_main(self, staged: str, sums: DoorSums, known: Sequence[StagedFile] = ()) -> tuple[StagedFile, ...]:

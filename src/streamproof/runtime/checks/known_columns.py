@@ -19,6 +19,11 @@ def along(operators: Sequence[Operator], known: Known, reader: Reader) -> Known:
     return known
 
 
+def behind(operator: Operator, coming: Sequence[Known], reader: Reader) -> Known:
+    """The same after one operator that may have several inputs."""
+    return operator.columns_of_all(coming, _Looking(reader))
+
+
 class _Looking(Look):
     """Looks at what operators name; goes on where one name is wrong, so that the others are looked at too."""
 

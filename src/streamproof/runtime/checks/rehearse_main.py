@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from streamproof.core.users_code import place_of
 from streamproof.errors import StreamproofError
 from streamproof.runtime.binding.several_queries import prices
-from streamproof.runtime.checks.known_columns import along
+from streamproof.runtime.checks.known_columns import along, behind
 from streamproof.runtime.checks.recorded_rows import Reader
 from streamproof.runtime.checks.recording_spark import NeedsSpark, install
 from streamproof.runtime.checks.rehearsal import Rehearsed
@@ -70,13 +70,25 @@ def look_along(root: "Node", sources: "Mapping[str, Source]", reader: Reader) ->
     from streamproof.stream.together import require_alike, require_one_event_time
 
     ends = {branch.source: _ends(branch, sources[branch.source], reader) for branch in root.branches}
-    if len(root.sources) == 1:
-        return
-    if root.stateful:
-        times = {name: sources[name].config.event_time for name in root.sources}
-        require_one_event_time({name: time.column if time else None for name, time in times.items()})
-    if not any(known.further for known in ends.values()):
-        require_alike({name: dict.fromkeys(known.names, "") for name, known in ends.items()})
+    for number in range(max(map(len, root.together)) if root.stateful else 0):
+        _behind(
+            root, {name: ends[together[min(number, len(together) - 1)]] for together in root.together for name in together}, reader
+        )
+    for together in root.together:
+        if len(together) == 1:
+            continue
+        if root.stateful:
+            times = {name: sources[name].config.event_time for name in together}
+            require_one_event_time({name: time.column if time else None for name, time in times.items()})
+        if not any(ends[name].further for name in together):
+            require_alike({name: dict.fromkeys(ends[name].names, "") for name in together})
+
+
+def _behind(node: "Node", ends: Mapping[str, Known], reader: Reader) -> Known:
+    """The columns behind a node from the first operator with state on; `ends` has those in front of it, by source."""
+    if not node.stateful:
+        return ends[node.sources[0]]
+    return behind(node.operator, [_behind(below, ends, reader) for below in node.inputs], reader)
 
 
 def _ends(branch: "Branch", source: "Source", reader: Reader) -> Known:
@@ -91,9 +103,7 @@ def _ends(branch: "Branch", source: "Source", reader: Reader) -> Known:
         known = Known((), f"the files of {branch.source} say their columns, no schema does")
     else:
         known = Known((*columns_of(schema), *source.added_columns))
-    known = along(branch.steps, known, reader)
-    along(branch.behind, known, reader)
-    return known
+    return along(branch.steps, known, reader)
 
 
 def _said(problem: BaseException) -> Rehearsed:

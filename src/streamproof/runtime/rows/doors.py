@@ -72,10 +72,16 @@ class SideDoors:
         return rows_that_pass(rows, F.when(keep, F.lit(True)).otherwise(out))
 
     def late(
-        self, rows: DataFrame, decides: Column, window_us: int = 0, *, window: tuple[Column, Column] | None = None
+        self,
+        rows: DataFrame,
+        decides: Column,
+        window_us: int = 0,
+        *,
+        window: tuple[Column, Column] | None = None,
+        side: Side = LATE,
     ) -> DataFrame:
         payload = late_row(rows, window)
-        return self.divert(rows.drop(ORIGINAL), LATE, decides < self.jvm.late_before(window_us), payload, F.lit(_LATE))
+        return self.divert(rows.drop(ORIGINAL), side, decides < self.jvm.late_before(window_us), payload, F.lit(_LATE))
 
     def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
         nothing = F.lit(0).cast("bigint")

@@ -46,6 +46,8 @@ STREAMING: Mapping[str, str] = {
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
 }
 """Session settings of every query; a job's own [spark] settings win."""
+_OF_HELD_ROWS: Mapping[str, str] = {STATE_COUNTS: "true"}
+"""Where the account stands on how many rows are in state."""
 
 _QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parents[2] / 'log4j2.properties'}"
 # PySpark prints the whole plan beside an error about a column; our errors say which column, and which are there.
@@ -181,10 +183,17 @@ def _is_local(master: str) -> bool:
     return master.startswith("local")
 
 
-def settings_of_query(settings: Mapping[str, str], state_stores: str = ROCKSDB) -> dict[str, str]:
-    """The session settings of one query: ours, with this class of state stores, and the job's own SQL settings over them."""
+def settings_of_query(settings: Mapping[str, str], state_stores: str = ROCKSDB, *, holds_rows: bool = False) -> dict[str, str]:
+    """The session settings of one query: ours, with this class of state stores, and the job's own SQL settings over them.
+
+    Parameters
+    ----------
+    holds_rows
+        Whether the account stands on how many rows are in its state: they are then counted, whatever the job asks for.
+    """
     ours = {**STREAMING, STATE_STORES: state_stores}
-    return {**ours, **{key: value for key, value in settings.items() if key.startswith("spark.sql.")}}
+    own = {key: value for key, value in settings.items() if key.startswith("spark.sql.")}
+    return {**ours, **own, **(_OF_HELD_ROWS if holds_rows else {})}
 
 
 def state_stores(*, real_time: bool) -> str:

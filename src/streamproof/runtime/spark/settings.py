@@ -142,6 +142,11 @@ SETTINGS = (
         "the count of open records would be read from another column of the state",
     ),
     Setting(
+        "spark.sql.streaming.join.stateFormatVersion",
+        "2",
+        "the rows that wait in a join would lie in another store than the one that is counted and read",
+    ),
+    Setting(
         "spark.sql.streaming.flatMapGroupsWithState.stateFormatVersion",
         "2",
         "how long a key of latest() is remembered would be read from another column of the state",

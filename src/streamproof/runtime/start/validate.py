@@ -70,7 +70,8 @@ def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validate
     """
     events = QueryEvents(query.name, start.emitter)
     events.note(*guard(spark, query.config.spark))
-    settings = settings_of_query(query.config.spark, state_stores(real_time=query.config.trigger.real_time))
+    stores = state_stores(real_time=query.config.trigger.real_time)
+    settings = settings_of_query(query.config.spark, stores, holds_rows=query.root.holds_rows)
     for key, value in settings.items():
         spark.conf.set(key, value)
     storage = _jvm.Storage(spark)

@@ -36,8 +36,8 @@ class QueryAccount:
     `duplicates_in` is the output that duplicates are rows of, where the job returns one, and `duplicates_written` how many are: a checkpoint can
     be older than that output.
 
-    `open` is how many windows may still change, or how many keys of a deduplication by an order wait for their row (`open_are` is "window" or
-    "key"); `open_until` the watermark at which the last of them is over.
+    `open` is how many windows may still change, how many keys of a deduplication by an order wait for their row, or how many rows of a join for a
+    partner (`open_are` is "window", "key" or "row"); `open_until` the watermark at which the last of them is over.
 
     `unknown_since` is the batch from which it is not known, since a manifest was lost or a replay accepted; None where it is known.
     """

@@ -9,7 +9,7 @@ from streamproof.core.durations import format_duration, micros_of
 from streamproof.core.sides import DUPLICATE, LATE, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.known import Mention
-from streamproof.stream.operators.operator import Exercise, Kept, Stateful, typed
+from streamproof.stream.operators.operator import Exercise, Kept, OneInput, typed
 from streamproof.stream.windows.window import DELAY
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ COPIES = Exercise(
 
 
 @dataclass(frozen=True)
-class Deduplicate(Stateful):
+class Deduplicate(OneInput):
     """Keeps one row per key within the watermark delay, or within a horizon of its own (R12)."""
 
     name: ClassVar[str] = "deduplicate"

@@ -12,7 +12,7 @@ from streamproof.stream.emissions import Emission
 from streamproof.stream.known import Mention
 from streamproof.stream.names import GIVES, PLACE, TRACE, quoted, require_names, visible
 from streamproof.stream.operators.horizon import horizon_of
-from streamproof.stream.operators.operator import Exercise, Kept, Stateful, typed
+from streamproof.stream.operators.operator import Exercise, Kept, OneInput, typed
 from streamproof.stream.operators.ordering import comparable, require_order, row_hash
 from streamproof.stream.windows.window import delay_of
 
@@ -51,7 +51,7 @@ class Changes(Emission):
 
 
 @dataclass(frozen=True)
-class Latest(Stateful):
+class Latest(OneInput):
     """Of each key the newest row by a column, in every batch that has brought a newer one.
 
     Spark has no aggregation that forgets a key by its newest row, so Java compares the rows (`Newest`). A batch that is done again compares the

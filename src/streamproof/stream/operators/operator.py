@@ -80,6 +80,10 @@ class Operator(ABC):  # noqa: B024 -- what a kind does not say is as it stands h
         look.mentions(self.mentioned(), known)
         return known
 
+    def columns_of_all(self, coming: Sequence[Known], look: Look) -> Known:
+        """The same for an operator with several inputs, from the columns of each."""
+        return self.columns(coming[0], look)
+
 
 class RowWise(Operator):
     """An operator that looks at each row by itself."""
@@ -109,7 +113,10 @@ class Kept:
 
 
 class Stateful(Operator):
-    """An operator that keeps state: a row is held against others, by event time, behind the late door. `name` is what a checkpoint calls it."""
+    """An operator that keeps state: a row is held against others, by event time, behind the late door. `name` is what a checkpoint calls it.
+
+    It has one input or several; what has one is a `OneInput`.
+    """
 
     name: ClassVar[str]
     call: ClassVar[str]
@@ -120,6 +127,11 @@ class Stateful(Operator):
     """What did not come where no row came out, "no window came to its end"; empty where rows pass at once."""
     open_are: ClassVar[Opened | None] = None
     """What is open in its state, as the end of a run says it; None where the state holds no record that has not come out."""
+
+    holds_rows: ClassVar[bool] = False
+    """Whether its state holds the rows themselves, one of which leaves by nothing that could be counted: what has come out is then what has gone
+    in and is no longer there.
+    """
 
     @property
     def sides(self) -> Sequence[Side]:
@@ -154,12 +166,37 @@ class Stateful(Operator):
         return ()
 
     def counted(self, *, rows: int, records: int) -> dict[str, int]:
-        """Where the records are whose rows came out, by place; `records` is what the hidden counts of the rows add up to."""
+        """Where the records are whose rows came out, by place; `records` is what the hidden counts of the rows add up to.
+
+        Of an operator that holds rows it is another number, see `runtime/batch/held.py`.
+        """
         return {"emitted": rows}
 
     def ready(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """The rows as the operator takes them, one for each thing that it holds; called before `divert`, or behind an earlier operator."""
         return rows
+
+    @abstractmethod
+    def admit(self, number: int, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+        """The rows of one of its inputs, by its number, without the late ones, where this is the first operator with state (R10)."""
+
+    @abstractmethod
+    def meet(self, coming: Sequence[Kept], doors: "Doors", *, followed: bool) -> Kept:
+        """What comes out of it, from what comes by each input; `followed` says whether another operator with state stands behind it."""
+
+    @abstractmethod
+    def state_of(self, coming: "Sequence[DataFrame]") -> Mapping[str, str]:
+        """What its state is made by, part by part, as people read them (R25).
+
+        Parameters
+        ----------
+        coming
+            What comes by each input: types of keys and aggregates are taken from it.
+        """
+
+
+class OneInput(Stateful):
+    """An operator that keeps state of the rows of one input."""
 
     @abstractmethod
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
@@ -171,13 +208,18 @@ class Stateful(Operator):
 
     @abstractmethod
     def made_by(self, rows: "DataFrame") -> Mapping[str, str]:
-        """What its state is made by, part by part, as people read them (R25).
+        """What its state is made by, as `state_of` says it."""
 
-        Parameters
-        ----------
-        rows
-            What comes to it: types of keys and aggregates are taken from it.
-        """
+    def admit(self, number: int, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
+        return self.divert(rows, event_time, doors)
+
+    def meet(self, coming: Sequence[Kept], doors: "Doors", *, followed: bool) -> Kept:
+        (one,) = coming
+        return self.hold(one.rows, one.time, doors, followed=followed)
+
+    def state_of(self, coming: "Sequence[DataFrame]") -> Mapping[str, str]:
+        (rows,) = coming
+        return self.made_by(rows)
 
 
 def typed(rows: "DataFrame", names: tuple[str, ...]) -> str:

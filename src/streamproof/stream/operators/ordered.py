@@ -11,7 +11,7 @@ from streamproof.errors import JobDefinitionError
 from streamproof.stream.known import Mention
 from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH, quoted, visible
 from streamproof.stream.operators.deduplicate import COPIES
-from streamproof.stream.operators.operator import Exercise, Kept, Stateful, typed
+from streamproof.stream.operators.operator import Exercise, Kept, OneInput, typed
 from streamproof.stream.operators.ordering import require_order, row_hash
 from streamproof.stream.operators.window import trace_hash
 from streamproof.stream.windows import Session
@@ -26,7 +26,7 @@ _ROW = "_row"
 
 
 @dataclass(frozen=True)
-class OrderedDeduplicate(Stateful):
+class OrderedDeduplicate(OneInput):
     """Of the rows of a key that follow each other within a horizon, the first or the last by a column; it comes when no other can join them.
 
     They are a session of the key, and its one aggregate is a whole row.

@@ -12,7 +12,7 @@ from streamproof.stream.emissions import Emission, Final, revisions
 from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.known import Known, Look, Mention
 from streamproof.stream.names import INSTANT, RECORDS, TRACE, TRACE_HASH, hidden_in
-from streamproof.stream.operators.operator import Exercise, Kept, RowWise, Stateful, typed
+from streamproof.stream.operators.operator import Exercise, Kept, OneInput, RowWise, typed
 from streamproof.stream.operators.require_gap import RequireGap
 from streamproof.stream.windows import Window
 from streamproof.stream.windows.window import delay_of
@@ -27,7 +27,7 @@ BOUNDS = ("window_start", "window_end")
 
 
 @dataclass(frozen=True)
-class WindowAggregate(Stateful):
+class WindowAggregate(OneInput):
     """Rows per window and key: one once the window can no longer change, or several, with their revision."""
 
     name: ClassVar[str] = "window"

@@ -25,7 +25,7 @@ final class Execution implements AutoCloseable {
     visit(plan);
   }
 
-  /** Sums by name: {@code input} and {@code duplicate}; and {@code door:NAME}, how often each door occurs. */
+  /** Sums by name: {@code input} and {@code duplicate}, of a join {@code held}, {@code met} and {@code dropped}; and {@code door:NAME}, how often each door occurs. */
   Map<String, Long> sums() throws InterruptedException {
     Map<String, Long> found = new TreeMap<>(doors);
     for (List<CountedByTask> metrics : counted.values()) {
@@ -51,6 +51,11 @@ final class Execution implements AutoCloseable {
       count("input", plan, "numOutputRows");
     }
     count("duplicate", plan, "numDroppedDuplicateRows");
+    if (plan.getClass().getSimpleName().equals("StreamingSymmetricHashJoinExec")) { // its package differs between versions of Spark
+      count("held", plan, "numTotalStateRows");
+      count("met", plan, "numOutputRows");
+      count("dropped", plan, "numRowsDroppedByWatermark");
+    }
     Matcher found = DOOR.matcher(plan.expressions().toString());
     while (found.find()) {
       doors.merge("door:" + name(found), 1L, Long::sum);

@@ -115,6 +115,8 @@ class Held:
         The traces of the records in it that no row has yet, once for each window that they wait in.
     ambiguous
         Keys of which the twin cannot tell which row stays: it is not promised, or goes by what the twin does not know.
+    rows
+        The traces of the records that are in it as they came, whether a row has them already or not.
     """
 
     groups: Mapping[WindowKey, WindowContents] = field(default_factory=dict)
@@ -122,6 +124,18 @@ class Held:
     newest: Mapping[tuple[Any, ...], Rank] = field(default_factory=dict)
     waiting: Sequence[str] = ()
     ambiguous: tuple[tuple[Any, ...], ...] = ()
+    rows: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What rows are that are made of one row of each of two inputs, or of one of them alone: the columns that both have as one, and how much later
+    than the row of the first input that of the second happens, at least and at most, microseconds.
+    """
+
+    key: tuple[str, ...]
+    earliest_us: int
+    latest_us: int
 
 
 @dataclass(frozen=True)
@@ -224,6 +238,11 @@ class Twin(ABC):  # noqa: B024 -- what a kind does not say is as it stands here
     @property
     def grouped(self) -> Grouped | None:
         """What the rows that come out of it are of; None where they are rows as they came."""
+        return None
+
+    @property
+    def pairs(self) -> Pairs | None:
+        """What the rows that come out of it are made of, where they are of two inputs."""
         return None
 
     @property

@@ -2,8 +2,8 @@
 
 They stand in the place of ordinary events, so that number, batches and files stay what the scenario says, and so do the newest events of each
 batch: the watermark moves as it would without them. Every query of a source has edges of its own, and the sources of a union those of its
-bound. Around `max_future` there are none: that limit moves with the wall clock, and events are the same bytes for every proof (`future_limit`
-asks the job's reading with a clock that stands still).
+bound; one source of a join has partners for events of the other. Around `max_future` there are none: that limit moves with the wall clock, and
+events are the same bytes for every proof (`future_limit` asks the job's reading with a clock that stands still).
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from streamproof.prove.scenario.edges.board import Around, Board, as_texts, newest_of
 from streamproof.prove.scenario.edges.copies import copy_in_a_later_batch, rivals
+from streamproof.prove.scenario.edges.joins import partners
 from streamproof.prove.scenario.edges.lateness import given_rows, horizon, late_bound, late_bounds
 from streamproof.prove.scenario.edges.values import missing_time, nested, nulls, two_records
 from streamproof.prove.scenario.edges.windows import gaps, window_edges
@@ -26,6 +27,7 @@ _EDGES = (
     rivals,
     gaps,
     window_edges,
+    partners,
     given_rows,
     nulls,
     two_records,

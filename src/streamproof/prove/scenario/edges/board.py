@@ -34,6 +34,8 @@ class Around:
         with a null in the key, in one batch, either could stay.
     name
         The name of the source, which queries with several have among theirs.
+    others
+        By source the events of those that have their edges already.
     """
 
     plan: SourceScenario
@@ -43,6 +45,7 @@ class Around:
     queries: Sequence[tuple[Query, Sequence[int]]] = ()
     never_null: Collection[str] = ()
     name: str = ""
+    others: Mapping[str, Sequence[Event]] = field(default_factory=dict)
 
 
 def newest_of(events: Sequence[Event], time: AskedTime | None) -> dict[int, int]:

@@ -5,7 +5,7 @@ decide about each record alone, so they give the same answer in a batch query as
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -24,6 +24,7 @@ from streamproof.prove.oracle.query import Query
 from streamproof.prove.oracle.rows import RowKey
 from streamproof.prove.scenario.generate import TRACE, Event
 from streamproof.prove.subjects.job.aggregated import BESIDE, Aggregated, stated
+from streamproof.prove.subjects.job.joined import joined_rows
 from streamproof.stream.aggregates import Accumulator
 from streamproof.stream.aggregates.declared import columns_of
 from streamproof.stream.names import quoted
@@ -75,6 +76,18 @@ class _OneByOne:
         return _OneByOne(self.rows.filter(keep), left)
 
 
+@dataclass(frozen=True)
+class _Input:
+    """The rows that come to one input of the first operator with state, and the column of their event time."""
+
+    rows: DataFrame
+    time: str | None
+
+    def named(self, name: str) -> str:
+        """A column by its whole name; a name that is none may be of a field inside one."""
+        return quoted(name) if name in self.rows.columns else name
+
+
 class Arrivals:
     """The events of one query behind its row-wise calls.
 
@@ -96,27 +109,43 @@ class Arrivals:
         self.query = query
         self._spark: SparkSession = rows[query.sources[0]].sparkSession
         self._source_of = source_of or {}
-        parts = [_OneByOne(rows[way.source]).through(way.steps) for way in query.ways]
-        self._left = [left for part in parts for left in part.left]
-        self._passed = reduce(DataFrame.unionByName, [part.rows for part in parts]).cache()
-        self.traced = TRACE in self._passed.columns
+        parts = {way.source: _OneByOne(rows[way.source]).through(way.steps) for way in query.ways}
+        self._left = [left for part in parts.values() for left in part.left]
+        self._inputs = [
+            _Input(
+                reduce(DataFrame.unionByName, [parts[source].rows for source in sources]).cache(), query.clock_of(sources[0]).column
+            )
+            for sources in query.together
+        ]
+        self.traced = TRACE in self._inputs[0].rows.columns
         self.arrived: Mapping[str, Arrived] = self._collected(refused)
         self._kept: dict[Rows, dict[RowKey, dict[str, Any]]] = {}
+        self._joined: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
+
+    @property
+    def _passed(self) -> DataFrame:
+        """What reaches the only input of the first operator with state."""
+        (one,) = self._inputs
+        return one.rows
 
     def _collected(self, refused: Sequence[Event]) -> dict[str, Arrived]:
         found = {event.trace: self._left_by(event.trace, RowFate.REJECTED) for event in refused}
         for left in self._left:
             for row in left.collect():
                 found[row[TRACE]] = self._left_by(row[TRACE], RowFate(row["fate"]), row["reason"])
-        if not self.traced:
-            return found
-        time, names = self.query.event_time_column, self.query.columns
-        instant = F.unix_micros(F.col(time)) if time is not None and time in self._passed.columns else F.lit(None)
+        if self.traced:
+            self._inputs = [self._collect(one, found) for one in self._inputs]
+        return found
+
+    def _collect(self, one: "_Input", found: dict[str, Arrived]) -> "_Input":
+        """Takes the records of an input among those that are found; gives those that may come to it."""
+        time, names = one.time, self.query.columns
+        instant = F.unix_micros(F.col(time)) if time is not None and time in one.rows.columns else F.lit(None)
         columns = [F.col(TRACE), instant.alias("_us")]
-        columns += [F.col(self._named(name)).alias(f"_k{number}") for number, name in enumerate(names)]
+        columns += [F.col(one.named(name)).alias(f"_k{number}") for number, name in enumerate(names)]
         made = self.query.stateful and any(twin.remakes for way in self.query.ways for twin in way.steps)
         without = []
-        for row in _in_micros(self._passed.select(*columns)).collect():
+        for row in _in_micros(one.rows.select(*columns)).collect():
             trace, values = row[0], {name: plain(value) for name, value in zip(names, row[2:], strict=True)}
             source = self._source_of.get(trace, "")
             refused_for = self.query.way_of(source).refuses(values)
@@ -127,13 +156,7 @@ class Arrivals:
                 without.append(trace)
                 continue
             found[trace] = Arrived(trace, RowFate.PASSED, None, row[1], values, source)
-        if without:
-            self._passed = self._passed.filter(~F.col(TRACE).isin(without))
-        return found
-
-    def _named(self, name: str) -> str:
-        """A column by its whole name; a name that is none may be of a field inside one."""
-        return quoted(name) if name in self._passed.columns else name
+        return replace(one, rows=one.rows.filter(~F.col(TRACE).isin(without))) if without else one
 
     def _left_by(self, trace: str, fate: RowFate, reason: str | None = None) -> Arrived:
         return Arrived(trace, fate, reason, source=self._source_of.get(trace, ""))
@@ -141,9 +164,19 @@ class Arrivals:
     @cached_property
     def rows(self) -> Mapping[str, Mapping[str, Any]]:
         """The columns of every record that passes, by trace."""
-        columns = [name for name in self._passed.columns if name != TRACE]
-        collected = _in_micros(self._passed.select(TRACE, *columns)).collect()
-        return {row[0]: {name: plain(value) for name, value in zip(columns, row[1:], strict=True)} for row in collected}
+        return {trace: values for one in self._inputs for trace, values in _by_trace(one.rows).items()}
+
+    def rows_of(self, model: Expectation) -> Mapping[str, Mapping[str, Any]]:
+        """The same, and where rows are made of one record of each input, the columns of each that the model gives. Kept per set of rows."""
+        pairs = self.query.pairs
+        if pairs is None:
+            return self.rows
+        given = tuple(name for outcome in model.batches for name in outcome.given)
+        if given not in self._joined:
+            left, right = self._inputs
+            joined = joined_rows(self._spark, (left.rows, right.rows), pairs.key, given)
+            self._joined[given] = _by_trace(_OneByOne(joined).through(self.query.behind).rows)
+        return {**self.rows, **self._joined[given]}
 
     def holding(self, condition: str) -> frozenset[str]:
         """The traces of the records that pass and for which a condition is true."""
@@ -166,7 +199,7 @@ class Arrivals:
 
     @property
     def passed(self) -> DataFrame:
-        """What reaches the first operator with state."""
+        """What reaches the first operator with state, where that has one input."""
         return self._passed
 
     @property
@@ -237,6 +270,13 @@ def _column(condition: Any) -> Column:
 
 def _usable(time_us: int | None) -> bool:
     return time_us is not None and -LAST_MICROS <= time_us <= LAST_MICROS
+
+
+def _by_trace(rows: DataFrame) -> dict[str, dict[str, Any]]:
+    """The columns of rows, by their trace."""
+    columns = [name for name in rows.columns if name != TRACE]
+    collected = _in_micros(rows.select(TRACE, *map(quoted, columns))).collect()
+    return {row[0]: {name: plain(value) for name, value in zip(columns, row[1:], strict=True)} for row in collected}
 
 
 def _in_micros(rows: DataFrame) -> DataFrame:

@@ -54,6 +54,16 @@ class AskedStream:
     ) -> "AskedStream":
         return AskedStream(self.asked.then("deduplicate", key=key, within=within, order_by=order_by, keep=keep))
 
+    def join(
+        self,
+        right: "AskedStream",
+        *,
+        on: str | tuple[str, ...] | list[str],
+        between: tuple[str, str],
+        how: str = "inner",
+    ) -> "AskedStream":
+        return AskedStream(self.asked.then("join", right.asked, on=on, between=between, how=how))
+
     def latest(self, *key: str, order_by: str, within: str) -> "AskedStream":
         return AskedStream(self.asked.then("latest", key=key, order_by=order_by, within=within))
 
@@ -78,6 +88,22 @@ class AskedStream:
     @property
     def duplicates(self) -> "AskedSide":
         return AskedSide("duplicate")
+
+    @property
+    def late_left(self) -> "AskedSide":
+        return AskedSide("late")
+
+    @property
+    def late_right(self) -> "AskedSide":
+        return AskedSide("late")
+
+    @property
+    def unmatched_left(self) -> "AskedSide":
+        return AskedSide("unmatched")
+
+    @property
+    def unmatched_right(self) -> "AskedSide":
+        return AskedSide("unmatched")
 
 
 class AskedWindow:

@@ -57,12 +57,14 @@ def add_edges(
     newest = {name: newest_of(events, event_time_asked(config, name)) for name, events in made.items()}
     queries = [_query(name, calls, config) for name, calls in asked.items()]
     bounded = [(query, late_bounds(query, {name: newest[name] for name in query.sources})) for query in queries]
-    found = {}
+    found = dict[str, list[Event]]()
     for name, events in made.items():
         of_source = [(query, bounds) for query, bounds in bounded if name in query.sources and query.stateful]
         source, time = config.source[name], event_time_asked(config, name)
         others = {key for query in queries if name in query.sources[1:] for key in query.once}
-        around = Around(scenario.source[name], shape_of_source(source), source.schema_ddl or "", time, of_source, others, name)
+        around = Around(
+            scenario.source[name], shape_of_source(source), source.schema_ddl or "", time, of_source, others, name, dict(found)
+        )
         found[name] = with_edges(events, around)
     return found
 

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.SparkEnv;
@@ -22,6 +23,10 @@ import scala.Option;
  * Later ones do. They have this class for a checkpoint that began on 4.0 without state, or in format 1: its offset log names it.
  */
 public final class IdentifiedStateStoreProvider extends RocksDBStateStoreProvider {
+  /** In the order in which a commit log has their ids; any other operator has one store. */
+  private static final List<String> STORES_OF_A_JOIN =
+      List.of("left-keyToNumValues", "left-keyWithIndexToValue", "right-keyToNumValues", "right-keyWithIndexToValue");
+
   @Override
   public StateStore getReadStore(long version, Option<String> id) {
     return super.getReadStore(version, id.isDefined() || version <= 0 ? id : committed(version - 1));
@@ -35,7 +40,8 @@ public final class IdentifiedStateStoreProvider extends RocksDBStateStoreProvide
     try (InputStream in = log.getFileSystem(conf).open(log)) {
       String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
       JsonNode entry = new ObjectMapper().readTree(text.substring(text.indexOf('\n') + 1));
-      JsonNode id = entry.path("stateUniqueIds").path(String.valueOf(store.operatorId())).path(store.partitionId()).path(0);
+      JsonNode ids = entry.path("stateUniqueIds").path(String.valueOf(store.operatorId())).path(store.partitionId());
+      JsonNode id = ids.path(Math.max(0, STORES_OF_A_JOIN.indexOf(store.storeName())));
       return id.isTextual() ? Option.apply(id.textValue()) : Option.empty();
     } catch (IOException problem) {
       throw new UncheckedIOException(problem);

@@ -1,0 +1,25 @@
+"""The join of two streams: rows that wait, meet and leave alone, through crashes around its state in CI.
+
+The quick plan is `streamproof prove tests/proofs/jobs/join --quick`.
+"""
+
+import shutil
+from pathlib import Path
+
+from streamproof.core.account import PLACES
+from streamproof.proof import prove
+
+JOB = Path(__file__).parent / "jobs" / "join"
+STEPS = "fault-free,plan/offsets@2:after,publish/paid@2:before,commit/commits@2:before"
+
+
+def test_the_join_of_two_streams_is_proved(tmp_path: Path) -> None:
+    job = Path(shutil.copytree(JOB, tmp_path / "job"))
+
+    proof = prove(job, only=STEPS)
+
+    assert proof, repr(proof)
+    assert proof.report["counts"]["pass"] == 4
+    counts = proof.report["conservation"]["fault_free"]
+    assert min(counts[place] for place in ("emitted", "open_state", "late", "unmatched")) > 5
+    assert sum(counts[place] for place in PLACES) == counts["input"]
