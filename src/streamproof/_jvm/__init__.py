@@ -39,6 +39,7 @@ from streamproof._jvm.records import Refused, avro_record, avro_schema, avro_val
 from streamproof._jvm.session import default_session, has_class, jars, launch, live_settings, task_slots
 from streamproof._jvm.stateful import BeforeState, Key, NotOne, Operator, before_state, operators_of_query
 from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error, too_many_open_files
+from streamproof._jvm.versioned_tables import versioned_rows
 from streamproof._jvm.versions import (
     FIRST_IN_REAL_TIME,
     FIRST_WITH_ENDS_OF_WINDOWS,
@@ -136,6 +137,7 @@ __all__ = [
     "text_behind_record",
     "too_many_open_files",
     "unfit_for_a_buffer",
+    "versioned_rows",
     "was_killed_at_start",
     "write_rows",
 ]

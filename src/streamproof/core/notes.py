@@ -25,6 +25,7 @@ class NoteCode(StrEnum):
     REPLAY_ACCEPTED = "replay-accepted"
     MANIFEST_MISSING = "manifest-missing"
     HAD_TO_WAIT = "output-had-to-wait"
+    TABLE_STAYS = "table-stays"
     # of its end
     UNDER_WAY = "batch-under-way"
     STILL_WAITS = "output-still-waits"

@@ -53,6 +53,7 @@ class Side:
 LATE = Side("late")
 REJECTED = Side("rejected")
 DUPLICATE = Side("duplicate", if_returned=True)
+UNMATCHED = Side("unmatched")
 
-BY_METHOD: Mapping[str, Side] = {"late": LATE, "rejected": REJECTED, "duplicates": DUPLICATE}
+BY_METHOD: Mapping[str, Side] = {"late": LATE, "rejected": REJECTED, "duplicates": DUPLICATE, "unmatched": UNMATCHED}
 """By the property of a stream that gives it."""

@@ -33,8 +33,13 @@ WINDOW = "_window_end"
 PIECE = "_piece"
 """The start of the piece of time that a session lies in, where sessions have a longest length."""
 NUMBER = "_number"
+FOUND = "_found"
+"""Whether a row was found in a table."""
+LOOKED_UP = "_lookup."
+"""What the columns of a table's key and validity begin with, until the rows are joined."""
 HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, ADDED, DUE, WHOSE, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
-_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, PIECE, NUMBER, PLACE, BATCH, GIVES, REVISIONS})
+_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, PIECE, NUMBER, PLACE, BATCH, GIVES, REVISIONS, FOUND})
+_PREFIXES = ("_path.", LOOKED_UP)
 
 WHOLE_TEXT = {
     "ignoreNullFields": "false",
@@ -46,7 +51,7 @@ WHOLE_TEXT = {
 
 def own_name(names: Iterable[str]) -> str | None:
     """The first of the names that is one of Streamproof's own columns, in whatever case: Spark takes `_Reason` for `_reason`."""
-    return next((name for name in names if name.lower() in _OWN or name.lower().startswith("_path.")), None)
+    return next((name for name in names if name.lower() in _OWN or name.lower().startswith(_PREFIXES)), None)
 
 
 def quoted(name: str) -> str:

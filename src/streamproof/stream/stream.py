@@ -1,10 +1,10 @@
 """Streams: what a job function composes, node by node; each is immutable."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.durations import parse_duration
-from streamproof.core.sides import DUPLICATE, LATE, REJECTED
+from streamproof.core.sides import DUPLICATE, LATE, REJECTED, UNMATCHED
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates import Declared
 from streamproof.stream.emissions import Emission
@@ -14,6 +14,7 @@ from streamproof.stream.node import Node
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.deduplicate import horizon_of
 from streamproof.stream.operators.latest import latest_of
+from streamproof.stream.operators.lookup import lookup_of
 from streamproof.stream.operators.operator import Stateful
 from streamproof.stream.operators.ordered import OrderedDeduplicate, require_ordered
 from streamproof.stream.operators.union import require_possible
@@ -89,6 +90,42 @@ class Stream:
         """
         self._require_open_to("transform()")
         return Stream(self.node.then(Transform(function)))
+
+    def lookup(
+        self,
+        table: str,
+        *,
+        on: "str | tuple[str, ...] | list[str] | Mapping[str, str]",
+        columns: "str | tuple[str, ...] | list[str] | None" = None,
+        how: str = "inner",
+        as_of: str | None = None,
+    ) -> "Stream":
+        """Adds columns of a table to each row: of the table's row that has its key; a row without one leaves by `.unmatched`.
+
+        The version of the table that a batch uses is fixed before the batch begins, and is in its manifest. A batch that is done again uses it
+        again, whatever the table holds by then. A null in the key matches nothing.
+
+        Parameters
+        ----------
+        table
+            The name of a table of the configuration, [table.NAME].
+        on
+            The columns of the key, with the same names in the table, `on="sku"`; or `on={"product": "sku"}` where the table calls them otherwise.
+        columns
+            The columns of the table that are added; by default all but the key and the validity.
+        how
+            "inner": a row without one in the table leaves by `.unmatched`. "left": it goes on, with nulls in these columns.
+        as_of
+            A column (TIMESTAMP) that says at which instant the table's row must hold, such as the event time; the table has `valid_from` then.
+
+        Raises
+        ------
+        JobDefinitionError
+            Behind a stateful operator, or if the arguments make no sense; when the plan is built, if a column is not there, or is there twice,
+            or has another type in the table.
+        """
+        self._before_state("lookup")
+        return Stream(self.node.then(lookup_of(table, on, columns, how, as_of)))
 
     def union(self, other: "Stream") -> "Stream":
         """The rows of this stream and of another one, of another source, with the same columns.
@@ -236,6 +273,16 @@ class Stream:
     def rejected(self) -> SideOutput:
         """The rows that could not be parsed, had no usable event time or gap, or failed a requirement, with `reason` and `original`."""
         return SideOutput(REJECTED, self.node)
+
+    @property
+    def unmatched(self) -> SideOutput:
+        """The rows that `lookup` found no row for in the table, with all their columns and `reason`."""
+        if UNMATCHED not in self.node.sides:
+            raise JobDefinitionError(
+                'A stream without lookup(..., how="inner") has no unmatched rows.',
+                remedy="Leave it out. Where lookup() follows, take .unmatched from the stream after that, the one that the job returns.",
+            )
+        return SideOutput(UNMATCHED, self.node)
 
     @property
     def late(self) -> SideOutput:

@@ -1,0 +1,128 @@
+"""Reading a table that rows are looked up in: all its rows as they are now, by the connector that [table.NAME] names."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamproof import _jvm
+from streamproof.config import DeltaTable, FilesTable, PostgresTable, TableConfig
+from streamproof.connectors.extras import library
+from streamproof.connectors.source import Looked
+from streamproof.core.durations import format_duration
+from streamproof.core.paths import display
+from streamproof.errors import ConfigurationError, DataError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from streamproof.config import JobConfig
+
+_DELTA = "io.delta.sql.DeltaSparkSessionExtension"
+
+
+def read_table(spark: "SparkSession", name: str, table: TableConfig) -> "DataFrame":
+    """The rows of a table as they are now; its paths are whole.
+
+    Raises
+    ------
+    StreamproofError
+        If it is not there, cannot be read, or is of a system that this Spark has no connector for.
+    """
+    kind = next(kind for kind in type(table).mro() if kind in _READERS)
+    rows = _READERS[kind](spark, name, table)
+    for bound in (table.valid_from, table.valid_to):
+        if bound is not None and bound not in rows.columns:
+            raise ConfigurationError(
+                f"[table.{name}] names the column {bound} for the validity, which is not there.",
+                required=f"The columns are {', '.join(rows.columns)}.",
+            )
+    return rows
+
+
+def looked(job: "JobConfig", name: str) -> Looked:
+    """What `check` says of a table without Spark.
+
+    Raises
+    ------
+    ConfigurationError
+        If its folder is not there.
+    """
+    table = job.table[name]
+    path = getattr(table, "path", None)
+    if path is None or job.is_remote(path):
+        where = path or getattr(table, "table", name)
+        return Looked.not_from_here(f"{table.connector} {where}")
+    folder = Path(job.resolve(path))
+    if not folder.is_dir():
+        raise ConfigurationError(
+            f"{job.where('table', name, 'path')}: [table.{name}] path is {display(folder)}, and there is no such folder.",
+            required="A table that is not there would leave every row unmatched.",
+            remedy="Make it, or mend the path.",
+        )
+    files = sum(not each.name.startswith(("_", ".")) and each.is_file() for each in folder.rglob("*"))
+    read = f"read again after {format_duration(table.refresh)}" if table.refresh is not None else "read at the start"
+    return Looked(f"{path}, {files:,} file{'' if files == 1 else 's'}, {read}")
+
+
+def unreadable(name: str, where: str, problem: BaseException) -> DataError:
+    """The error for a table that cannot be read, in one place."""
+    said = _jvm.plain(_jvm.causes_of(problem)[-1])
+    return DataError(
+        f"[table.{name}] {f'{where} ' if where else ''}cannot be read: {said.rstrip('.')}.",
+        required="All rows of the table are read; a part of them would leave the others unmatched without a word.",
+        remedy="Look into the table, or mend its path, format or schema in the configuration.",
+    )
+
+
+def _files(spark: "SparkSession", name: str, table: FilesTable) -> "DataFrame":
+    folder = _jvm.folder_at(spark, table.path)
+    if folder is None:
+        raise DataError(
+            f"[table.{name}] path is {table.path}, and there is no such folder.",
+            required="A table that is not there would leave every row unmatched.",
+            remedy="Make it, or mend the path in the configuration.",
+        )
+    reader = spark.read.format(table.format)
+    if table.format == "csv":
+        said = table.csv
+        reader = reader.options(
+            header=str(said.header).lower(),
+            sep=said.delimiter,
+            quote=said.quote,
+            escape=said.escape,
+            nullValue=said.null,
+            mode="FAILFAST",
+            enforceSchema="false",
+        )
+    try:
+        asked = reader if table.schema_ddl is None else reader.schema(table.schema_ddl)
+        return asked.load(folder.pattern)
+    except Exception as problem:  # what Spark and its readers raise over a file has no common type
+        raise unreadable(name, table.path, problem) from problem
+
+
+def _postgres(spark: "SparkSession", name: str, table: PostgresTable) -> "DataFrame":
+    library("psycopg", "postgres", "A postgres table")
+    from streamproof.connectors.postgres.lookup import rows_of_table
+
+    return rows_of_table(spark, name, table)
+
+
+def _delta(spark: "SparkSession", name: str, table: DeltaTable) -> "DataFrame":
+    if not _jvm.has_class(spark, _DELTA):
+        raise ConfigurationError(
+            f'[table.{name}] connector is "delta", and this Spark {spark.version} has no Delta Lake.',
+            required="Its connector is a jar of its own, one for each minor version of Spark; Streamproof does not bring it.",
+            remedy='Add the one for this Spark, [spark] jars.packages = "io.delta:delta-spark_...", or bind the table to Parquet files.',
+        )
+    try:
+        return spark.read.format("delta").load(table.path)
+    except Exception as problem:
+        raise unreadable(name, table.path, problem) from problem
+
+
+_READERS: Mapping[type[TableConfig], Callable[["SparkSession", str, Any], "DataFrame"]] = {
+    FilesTable: _files,
+    PostgresTable: _postgres,
+    DeltaTable: _delta,
+}

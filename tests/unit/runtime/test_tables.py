@@ -1,0 +1,130 @@
+"""Tables of a configuration: what is refused, with its line, and whether a job names those that are there."""
+
+import pytest
+
+import streamproof as sp
+from streamproof.config import DeltaTable, FilesTable, PostgresTable, load
+from streamproof.connectors.lookups import looked
+from streamproof.errors import ConfigurationError
+from streamproof.runtime.binding.real_time import require_possible
+from streamproof.runtime.binding.tables import require_tables
+from streamproof.stream.node import source
+
+JOB = """\
+[job]
+entry = "job.py:priced"
+[source.orders]
+connector = "files"
+path = "data"
+format = "json"
+schema = "id string, sku string"
+[sink.priced]
+connector = "files"
+path = "out"
+"""
+TABLE = """\
+[table.prices]
+connector = "files"
+path = "prices"
+"""
+ORDERS = sp.Stream(source("orders"))
+
+
+@pytest.fixture
+def configured(tmp_path):
+    def configured(table=TABLE):
+        (tmp_path / "job.py").write_text("")
+        (tmp_path / "streamproof.toml").write_text(JOB + table)
+        return load(tmp_path)
+
+    return configured
+
+
+def test_a_table_is_read_at_the_start_or_again_after_a_while(configured):
+    (table,) = configured(TABLE).table.values()
+    (again,) = configured(TABLE + 'refresh = "10 minutes"\n').table.values()
+
+    assert (type(table), table.path, table.format, table.refresh) == (FilesTable, "prices", "parquet", None)
+    assert again.refresh.total_seconds() == 600
+
+
+@pytest.mark.parametrize(
+    ("table", "kind"),
+    [
+        ('connector = "postgres"\nurl = "postgresql://app@db/shop"\ntable = "prices"', PostgresTable),
+        ('connector = "delta"\npath = "prices"', DeltaTable),
+        ('connector = "files"\npath = "p"\nformat = "csv"\nschema = "sku string"\ncsv = { delimiter = ";" }', FilesTable),
+        ('connector = "files"\npath = "p"\nvalid_from = "since"\nvalid_to = "until"', FilesTable),
+    ],
+    ids=["postgres", "delta", "csv", "validity"],
+)
+def test_where_a_table_is_says_its_connector(configured, table, kind):
+    assert type(configured(f"[table.prices]\n{table}\n").table["prices"]) is kind
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('connector = "kafka"', 'connector is "kafka", which is no connector of tables'),
+        ('connector = "file"\npath = "p"', 'Did you mean "files"?'),
+        ('connector = "files"', 'needs the key "path"'),
+        ('connector = "files"\npath = "p"\nrefesh = "1 minute"', 'has no key "refesh". Did you mean "refresh"?'),
+        ('connector = "files"\npath = "p"\nrefresh = "soon"', 'refresh is "soon", which is not a duration'),
+        ('connector = "files"\npath = "p"\nformat = "csv"', 'needs the key "schema" for format "csv"'),
+        ('connector = "files"\npath = "p"\ncsv = { delimiter = ";" }', "has a table csv"),
+        ('connector = "files"\npath = "p"\nvalid_to = "until"', "has valid_to and no valid_from"),
+        ('connector = "files"\npath = "p"\nvalid_from = "a"\nvalid_to = "a"', "one column for valid_from and valid_to"),
+        ('connector = "postgres"\nurl = "postgresql://db/shop"', 'needs the key "table"'),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused_with_its_line(configured, table, said):
+    with pytest.raises(ConfigurationError) as refused:
+        configured(f"[table.prices]\n{table}\n")
+
+    assert said in str(refused.value)
+    assert "[table.prices]" in str(refused.value)
+    assert "streamproof.toml line 1" in str(refused.value)
+
+
+def test_a_lookup_needs_its_table_and_a_table_its_lookup(configured):
+    config, priced = configured(), ORDERS.lookup("prices", on="sku")
+
+    require_tables(config, sp.Outputs(priced=priced))
+    with pytest.raises(
+        ConfigurationError, match=r'calls lookup\("price"\), and there is no \[table.price\]. Did you mean "prices"'
+    ):
+        require_tables(config, sp.Outputs(priced=ORDERS.lookup("price", on="sku")))
+    with pytest.raises(
+        ConfigurationError, match=r"line 11: \[table.prices\] is a table that priced looks nothing up in"
+    ) as refused:
+        require_tables(config, sp.Outputs(priced=ORDERS))
+    assert refused.value.remedy
+
+
+def test_with_the_real_time_trigger_a_lookup_is_refused(configured):
+    config = configured()
+    real_time = config.trigger.model_copy(update={"real_time": True})
+    kafka = 'connector = "kafka"\nservers = "a:9092"\ntopic = "t"'
+    text = JOB.replace('connector = "files"\npath = "data"', kafka).replace("[job]", '[job]\ntrigger = "real-time"')
+    (config.root / "streamproof.toml").write_text(text + TABLE)
+    config = load(config.root)
+    assert real_time.real_time
+
+    with pytest.raises(ConfigurationError, match="looks rows up in the table prices"):
+        require_possible(config, sp.Outputs(priced=ORDERS.lookup("prices", on="sku")))
+
+
+def test_check_looks_whether_the_folder_is_there(configured):
+    config = configured()
+    with pytest.raises(ConfigurationError, match=r"line 13: \[table.prices\] path is .*prices, and there is no such folder"):
+        looked(config, "prices")
+
+    (config.root / "prices").mkdir()
+    (config.root / "prices" / "a.parquet").write_bytes(b"")
+    assert looked(config, "prices").says == "prices, 1 file, read at the start"
+
+
+def test_what_lies_elsewhere_is_not_looked_at(configured):
+    remote = configured('[table.prices]\nconnector = "files"\npath = "s3a://shop/prices"\n')
+
+    assert not looked(remote, "prices").looked_at
