@@ -31,6 +31,8 @@ _MODULES = (
     "late_routing",
     "rejected_routing",
     "duplicate_routing",
+    "unmatched_routing",
+    "table_versions",
     "watermark",
     "state_contents",
     "liveness",

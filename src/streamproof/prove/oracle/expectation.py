@@ -9,7 +9,7 @@ from streamproof.core.account import PLACES, Account
 from streamproof.prove.oracle.arrived import BatchRead
 from streamproof.prove.oracle.operators.twin import Held, Step
 from streamproof.prove.oracle.query import Node, Query
-from streamproof.prove.oracle.rows import Row, RowKey, WindowContents, WindowKey
+from streamproof.prove.oracle.rows import UNMATCHED, Row, RowKey, WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector
 
 _NOTHING = Step()
@@ -27,7 +27,7 @@ class BatchOutcome:
         The late bound (R10): the watermark of the batch before.
     predicted_ms
         The watermark that the model predicts for this batch.
-    traces, rejected, filtered, unknown
+    traces, rejected, unmatched, filtered, unknown
         The records it read, and those of them that leave in front of all state; `unknown` are lost by a plain transform.
     future
         Of the rejected those that only the clock of the batch takes for future ones.
@@ -42,6 +42,7 @@ class BatchOutcome:
     predicted_ms: int
     traces: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
     filtered: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     future: tuple[str, ...] = ()
@@ -87,12 +88,15 @@ class BatchOutcome:
 
     def left_by(self, kind: str) -> tuple[str, ...]:
         """The traces of those rows: where windows overlap a record is late once for each that it comes too late for."""
-        return tuple(trace for row in self.side(kind) for trace in row.traces)
+        one_by_one = self.unmatched if kind == UNMATCHED else ()
+        return (*one_by_one, *(trace for row in self.side(kind) for trace in row.traces))
 
     @property
     def sides(self) -> Mapping[str, tuple[str, ...]]:
         """By kind the traces of all rows that leave by side outputs."""
-        kinds = dict.fromkeys(kind for step in self.steps.values() for kind, _ in step.sides)
+        kinds = dict.fromkeys(
+            [*(kind for step in self.steps.values() for kind, _ in step.sides), *([UNMATCHED] if self.unmatched else [])]
+        )
         return {kind: self.left_by(kind) for kind in kinds}
 
 

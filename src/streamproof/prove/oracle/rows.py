@@ -11,6 +11,8 @@ Side = tuple[str, str]
 
 LATE: Side = ("late", "")
 DUPLICATE: Side = ("duplicate", "")
+UNMATCHED = "unmatched"
+"""The kind of side by which rows leave that no partner was found for: in a table, or in another stream."""
 
 WindowKey = tuple[tuple[Any, ...], int]
 """The values of the key columns, and the window's start in microseconds UTC."""

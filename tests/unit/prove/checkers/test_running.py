@@ -42,6 +42,8 @@ def test_a_faultless_history_passes_every_checker(shape):
         "late-routing",
         "rejected-routing",
         "duplicate-routing",
+        "unmatched-routing",
+        "table-versions",
         "watermark",
         "state-contents",
         "liveness",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from streamproof.prove.oracle.rows import Row, Side, WindowContents, WindowKey
+from streamproof.prove.oracle.tables import LooksUp
 from streamproof.prove.oracle.windows import PlainWindow
 
 
@@ -23,6 +24,9 @@ class Rows(Protocol):
 
     def made(self, function: Callable[[Any], Any]) -> Self:
         """What a function of the user's makes of them."""
+
+    def looked_up(self, twin: LooksUp) -> Self:
+        """Those with the columns that a lookup adds, by its twin; those that it finds no row for are unmatched, unless it keeps all."""
 
 
 OneByOne = TypeVar("OneByOne", bound=Rows)
@@ -167,6 +171,11 @@ class Twin(ABC):  # noqa: B024 -- what a kind does not say is as it stands here
     @property
     def reasons(self) -> tuple[str, ...]:
         """Every reason for which it rejects a row."""
+        return ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it looks rows up in."""
         return ()
 
     @property

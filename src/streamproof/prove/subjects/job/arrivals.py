@@ -17,16 +17,18 @@ from pyspark.sql.types import TimestampType
 from streamproof._jvm import float_steps
 from streamproof.core.clock import LAST_MICROS
 from streamproof.prove.artifacts.float_order import Steps
-from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
-from streamproof.prove.oracle.expectation import Expectation
+from streamproof.prove.oracle.arrived import Arrived, RowFate, Tables, plain
+from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.operators.twin import Grouped, Twin
 from streamproof.prove.oracle.query import Query
 from streamproof.prove.oracle.rows import RowKey
+from streamproof.prove.oracle.tables import LooksUp
 from streamproof.prove.scenario.generate import TRACE, Event
 from streamproof.prove.subjects.job.aggregated import BESIDE, Aggregated, stated
+from streamproof.prove.subjects.job.table_states import TableState, TableStates, alternatives
 from streamproof.stream.aggregates import Accumulator
 from streamproof.stream.aggregates.declared import columns_of
-from streamproof.stream.names import quoted
+from streamproof.stream.names import FOUND, quoted
 
 _START, _END = "_window_start_us", "_window_end_us"
 _OUTER = ("_outer_start_us", "_outer_end_us")
@@ -40,14 +42,17 @@ _HIDDEN = ("_records", "_trace_hash")
 
 Rows = tuple[tuple[RowKey, tuple[str, ...]], ...]
 """The rows of windows, with the events that each is of."""
+Read = tuple[tuple[Tables, tuple[str, ...]], ...]
+"""What tables held while each batch read its records; empty without tables."""
 
 
 @dataclass(frozen=True)
 class _OneByOne:
-    """Rows that operators look at one by one (`Rows` of the oracle), and what they have left out so far, by trace."""
+    """Rows that operators look at one by one (`Rows` of the oracle), what they have left out so far, by trace, and what tables hold."""
 
     rows: DataFrame
     left: list[DataFrame] = field(default_factory=list)
+    tables: Mapping[str, TableState] = field(default_factory=dict)
 
     def through(self, twins: Sequence[Twin]) -> "_OneByOne":
         return reduce(lambda rows, twin: twin.applied(rows), twins, self)
@@ -65,14 +70,21 @@ class _OneByOne:
         return self._parted(_column(condition), RowFate.FILTERED, F.lit(name))
 
     def made(self, function: Callable[[Any], Any]) -> "_OneByOne":
-        return _OneByOne(function(self.rows), self.left)
+        return _OneByOne(function(self.rows), self.left, self.tables)
+
+    def looked_up(self, twin: LooksUp) -> "_OneByOne":
+        """The oracle says which row of the table each row gets; Spark only puts their columns side by side."""
+        beside = _OneByOne(self.tables[twin.table].beside(self.rows, twin), self.left, self.tables)
+        there = F.coalesce(F.col(FOUND), F.lit(False))
+        kept = beside if twin.keeps_all else beside._parted(there, RowFate.UNMATCHED, there.cast("string"))
+        return _OneByOne(kept.rows.drop(FOUND), kept.left, self.tables)
 
     def _parted(self, keep: Column, fate: RowFate, reason: Column) -> "_OneByOne":
         keep, left = F.coalesce(keep, F.lit(False)), self.left
         if TRACE in self.rows.columns:
             out = self.rows.filter(~keep).select(TRACE, F.lit(str(fate)).alias("fate"), reason.alias("reason"))
             left = [*left, out]
-        return _OneByOne(self.rows.filter(keep), left)
+        return _OneByOne(self.rows.filter(keep), left, self.tables)
 
 
 class Arrivals:
@@ -86,37 +98,55 @@ class Arrivals:
         The others: every source rejects them.
     source_of
         By trace the source of each event, where there are several.
+    tables
+        What each table that rows are looked up in can hold.
 
-    `arrived` has one entry per record; `batch_result` gives the aggregates that were asked for over some of them.
+    `arrived` has one entry per record, by what the tables hold first; `by_tables` has those by everything that they can hold. `batch_result`
+    gives the aggregates that were asked for over some of them.
     """
 
     def __init__(
-        self, query: Query, rows: Mapping[str, DataFrame], refused: Sequence[Event], source_of: Mapping[str, str] | None = None
+        self,
+        query: Query,
+        rows: Mapping[str, DataFrame],
+        refused: Sequence[Event],
+        source_of: Mapping[str, str] | None = None,
+        tables: TableStates | None = None,
     ) -> None:
         self.query = query
         self._spark: SparkSession = rows[query.sources[0]].sparkSession
         self._source_of = source_of or {}
-        parts = [_OneByOne(rows[way.source]).through(way.steps) for way in query.ways]
-        self._left = [left for part in parts for left in part.left]
-        self._passed = reduce(DataFrame.unionByName, [part.rows for part in parts]).cache()
+        self.by_tables: dict[Tables, Mapping[str, Arrived]] = {}
+        self._passed_by: dict[Tables, DataFrame] = {}
+        for held, states in alternatives(tables or {}, query.tables):
+            parts = [_OneByOne(rows[way.source], [], states).through(way.steps) for way in query.ways]
+            passed = reduce(DataFrame.unionByName, [part.rows for part in parts]).cache()
+            left = [left for part in parts for left in part.left]
+            self.by_tables[held], self._passed_by[held] = self._collected(refused, passed, left)
+        self._first = next(iter(self.by_tables))
+        self.arrived: Mapping[str, Arrived] = self.by_tables[self._first]
+        self._passed = self._passed_by[self._first]
         self.traced = TRACE in self._passed.columns
-        self.arrived: Mapping[str, Arrived] = self._collected(refused)
-        self._kept: dict[Rows, dict[RowKey, dict[str, Any]]] = {}
+        self._kept: dict[tuple[Rows, Read], dict[RowKey, dict[str, Any]]] = {}
+        self._rows: dict[Tables, Mapping[str, Mapping[str, Any]]] = {}
 
-    def _collected(self, refused: Sequence[Event]) -> dict[str, Arrived]:
+    def _collected(
+        self, refused: Sequence[Event], passed: DataFrame, all_left: Sequence[DataFrame]
+    ) -> tuple[dict[str, Arrived], DataFrame]:
+        """Every record, and the rows that pass."""
         found = {event.trace: self._left_by(event.trace, RowFate.REJECTED) for event in refused}
-        for left in self._left:
+        for left in all_left:
             for row in left.collect():
                 found[row[TRACE]] = self._left_by(row[TRACE], RowFate(row["fate"]), row["reason"])
-        if not self.traced:
-            return found
+        if TRACE not in passed.columns:
+            return found, passed
         time, names = self.query.event_time_column, self.query.columns
-        instant = F.unix_micros(F.col(time)) if time is not None and time in self._passed.columns else F.lit(None)
+        instant = F.unix_micros(F.col(time)) if time is not None and time in passed.columns else F.lit(None)
         columns = [F.col(TRACE), instant.alias("_us")]
-        columns += [F.col(self._named(name)).alias(f"_k{number}") for number, name in enumerate(names)]
+        columns += [F.col(_named(passed, name)).alias(f"_k{number}") for number, name in enumerate(names)]
         made = self.query.stateful and any(twin.remakes for way in self.query.ways for twin in way.steps)
         without = []
-        for row in _in_micros(self._passed.select(*columns)).collect():
+        for row in _in_micros(passed.select(*columns)).collect():
             trace, values = row[0], {name: plain(value) for name, value in zip(names, row[2:], strict=True)}
             source = self._source_of.get(trace, "")
             refused_for = self.query.way_of(source).refuses(values)
@@ -127,23 +157,43 @@ class Arrivals:
                 without.append(trace)
                 continue
             found[trace] = Arrived(trace, RowFate.PASSED, None, row[1], values, source)
-        if without:
-            self._passed = self._passed.filter(~F.col(TRACE).isin(without))
-        return found
-
-    def _named(self, name: str) -> str:
-        """A column by its whole name; a name that is none may be of a field inside one."""
-        return quoted(name) if name in self._passed.columns else name
+        return found, passed.filter(~F.col(TRACE).isin(without)) if without else passed
 
     def _left_by(self, trace: str, fate: RowFate, reason: str | None = None) -> Arrived:
         return Arrived(trace, fate, reason, source=self._source_of.get(trace, ""))
 
-    @cached_property
+    @property
     def rows(self) -> Mapping[str, Mapping[str, Any]]:
-        """The columns of every record that passes, by trace."""
-        columns = [name for name in self._passed.columns if name != TRACE]
-        collected = _in_micros(self._passed.select(TRACE, *columns)).collect()
-        return {row[0]: {name: plain(value) for name, value in zip(columns, row[1:], strict=True)} for row in collected}
+        """The columns of every record that passes, by trace, by what tables hold first."""
+        return self._rows_by(self._first)
+
+    def rows_of(self, model: Expectation) -> Mapping[str, Mapping[str, Any]]:
+        """The same by what tables held in the batch that has read each record."""
+        if not self.query.tables:
+            return self.rows
+        read = [(trace, self._held(outcome)) for outcome in model.batches for trace in outcome.traces]
+        return {**self.rows, **{trace: found[trace] for trace, held in read if trace in (found := self._rows_by(held))}}
+
+    def arrived_in(self, model: Expectation) -> Mapping[str, Arrived]:
+        """Every record by what tables held in the batch that has read it."""
+        if not self.query.tables:
+            return self.arrived
+        read = [(trace, self._held(outcome)) for outcome in model.batches for trace in outcome.traces]
+        return {**self.arrived, **{trace: found[trace] for trace, held in read if trace in (found := self.by_tables[held])}}
+
+    def _held(self, outcome: BatchOutcome) -> Tables:
+        """What tables held in a batch."""
+        return outcome.read.tables if outcome.read.tables in self.by_tables else self._first
+
+    def _rows_by(self, held: Tables) -> Mapping[str, Mapping[str, Any]]:
+        if held not in self._rows:
+            passed = self._passed_by[held]
+            columns = [name for name in passed.columns if name != TRACE]
+            collected = _in_micros(passed.select(TRACE, *columns)).collect()
+            self._rows[held] = {
+                row[0]: {name: plain(value) for name, value in zip(columns, row[1:], strict=True)} for row in collected
+            }
+        return self._rows[held]
 
     @cached_property
     def steps(self) -> Steps:
@@ -182,9 +232,10 @@ class Arrivals:
         Kept per set of rows.
         """
         rows = tuple((key, contents.traces) for key, contents in model.rows.items())
-        if rows not in self._kept:
-            self._kept[rows] = self._aggregated(model)
-        return self._kept[rows]
+        read = tuple((self._held(outcome), outcome.traces) for outcome in model.batches) if self.query.tables else ()
+        if (rows, read) not in self._kept:
+            self._kept[rows, read] = self._aggregated(model)
+        return self._kept[rows, read]
 
     def _aggregated(self, model: Expectation) -> dict[RowKey, dict[str, Any]]:
         placed = [
@@ -197,7 +248,7 @@ class Arrivals:
         columns = {name: pa.array(instants, pa.int64()) for name, instants in zip(_BOUNDS, bounds, strict=True)}
         # From a list of rows PySpark would start Python workers.
         chosen = self._spark.createDataFrame(pa.table({TRACE: pa.array(traces, pa.string()), **columns}))
-        rows = self._rows_of_first(self._passed.join(F.broadcast(chosen), TRACE))
+        rows = self._rows_of_first(self._passed_in(model).join(F.broadcast(chosen), TRACE))
         aggregated = Aggregated(self._grouped.aggregates, rows)
         shown = self._windows(rows, aggregated.grouped(), aggregated.shown())
         found: dict[RowKey, dict[str, Any]] = {}
@@ -206,6 +257,19 @@ class Arrivals:
             key = (tuple(values[name] for name in self._grouped.by), values["window_start"])
             found[key, values.get("revision", 0) if self._grouped.revised else 0] = aggregated.judged(values, row[_HIDDEN[1]])
         return found
+
+    def _passed_in(self, model: Expectation) -> DataFrame:
+        """The rows of records that pass, each by what tables held in the batch that has read it."""
+        if len(self._passed_by) == 1:
+            return self._passed
+        by_held: dict[Tables, list[str]] = {}
+        for outcome in model.batches:
+            by_held.setdefault(self._held(outcome), []).extend(outcome.traces)
+        parts = []
+        for held, traces in by_held.items():
+            of_them = self._spark.createDataFrame(pa.table({TRACE: pa.array(traces, pa.string())}))
+            parts.append(self._passed_by[held].join(F.broadcast(of_them), TRACE))
+        return reduce(DataFrame.unionByName, parts) if parts else self._passed
 
     def _rows_of_first(self, rows: DataFrame) -> DataFrame:
         """What the window whose row comes out is of: the rows as they are, or those of the window before it."""
@@ -225,6 +289,11 @@ class Arrivals:
         revision = [F.col(_REVISION).alias("revision")] if self._grouped.revised else []
         shown = groups.select(*hidden, *self._grouped.by, start, end, *revision, *aggregates)
         return _OneByOne(shown).through(self.query.behind).rows
+
+
+def _named(rows: DataFrame, name: str) -> str:
+    """A column by its whole name; a name that is none may be of a field inside one."""
+    return quoted(name) if name in rows.columns else name
 
 
 def _column(condition: Any) -> Column:
