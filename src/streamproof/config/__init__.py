@@ -1,7 +1,7 @@
 """The configuration file `streamproof.toml` as typed, frozen models."""
 
 from streamproof.config.load import load
-from streamproof.config.lookups import DeltaTable, FilesTable, PostgresTable, TableConfig
+from streamproof.config.lookups import ChangesTable, DeltaTable, FilesTable, PostgresTable, TableConfig
 from streamproof.config.models import JobConfig, Trigger
 from streamproof.config.registry import FORMATS as REGISTRY_FORMATS
 from streamproof.config.registry import RegistryConfig
@@ -11,6 +11,7 @@ from streamproof.config.sources import CsvDialect, EventTime, FilesSource, Kafka
 
 __all__ = [
     "REGISTRY_FORMATS",
+    "ChangesTable",
     "CsvDialect",
     "DeltaTable",
     "EventTime",

@@ -5,7 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from streamproof.config.fields import Duration, Table, Text, choice, wrong
+from streamproof.config.columns import UnreadableSchema, columns_of
+from streamproof.config.fields import Duration, Table, Text, Texts, choice, wrong
 from streamproof.config.sources import CsvDialect
 
 
@@ -121,5 +122,50 @@ class DeltaTable(TableConfig):
         return self.model_copy(update={"path": resolve(self.path)})
 
 
-LOOKUPS: Mapping[str, type[TableConfig]] = {"files": FilesTable, "postgres": PostgresTable, "delta": DeltaTable}
+class ChangesTable(TableConfig):
+    """A table that is made from a stream of changes: a folder of JSON, one record a line, of which the newest of each key counts.
+
+    Parameters
+    ----------
+    path
+        The folder, relative to the configuration file; a URI with a scheme is left as it is.
+    schema_ddl
+        The columns of a record as Spark writes them in DDL; the key of the file is `schema`.
+    key
+        The columns that tell rows of the table apart.
+    order_by
+        The column by which a record is newer: the greatest counts.
+    deleted
+        The boolean column that makes a record a tombstone: it takes the row of its key away.
+    """
+
+    path: Text
+    schema_ddl: Text = Field(alias="schema")
+    key: Texts
+    order_by: Text
+    deleted: Text | None = None
+
+    @model_validator(mode="after")
+    def _columns_are_there(self) -> Self:
+        try:
+            columns = columns_of(self.schema_ddl)
+        except UnreadableSchema as problem:
+            raise wrong(f"has a schema that {problem}") from None
+        for name in (*self.key, self.order_by, *([self.deleted] if self.deleted else [])):
+            if name not in columns:
+                raise wrong(f'names the column "{name}", which is not in its schema', f"The columns are {', '.join(columns)}.")
+        if self.deleted is not None and columns[self.deleted] != "boolean":
+            raise wrong(f'has deleted = "{self.deleted}", which is {columns[self.deleted]}', "A tombstone is marked by a boolean.")
+        return self
+
+    def resolved(self, resolve: Callable[[str], str]) -> Self:
+        return self.model_copy(update={"path": resolve(self.path)})
+
+
+LOOKUPS: Mapping[str, type[TableConfig]] = {
+    "files": FilesTable,
+    "postgres": PostgresTable,
+    "delta": DeltaTable,
+    "changes": ChangesTable,
+}
 """Which connectors a [table.NAME] can name, and what the tables of each take."""

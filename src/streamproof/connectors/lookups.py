@@ -1,16 +1,21 @@
 """Reading a table that rows are looked up in: all its rows as they are now, by the connector that [table.NAME] names."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
-from streamproof.config import DeltaTable, FilesTable, PostgresTable, TableConfig
+from streamproof.config import ChangesTable, DeltaTable, FilesTable, PostgresTable, TableConfig
 from streamproof.connectors.extras import library
 from streamproof.connectors.source import Looked
 from streamproof.core.durations import format_duration
 from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError, DataError
+from streamproof.stream.looked_up import TableRows
+from streamproof.stream.names import CORRUPT as _CORRUPT
+from streamproof.stream.names import NUMBER, WHOLE_TEXT, quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
 _DELTA = "io.delta.sql.DeltaSparkSessionExtension"
 
 
-def read_table(spark: "SparkSession", name: str, table: TableConfig) -> "DataFrame":
+def read_table(spark: "SparkSession", name: str, table: TableConfig) -> TableRows:
     """The rows of a table as they are now; its paths are whole.
 
     Raises
@@ -29,14 +34,15 @@ def read_table(spark: "SparkSession", name: str, table: TableConfig) -> "DataFra
         If it is not there, cannot be read, or is of a system that this Spark has no connector for.
     """
     kind = next(kind for kind in type(table).mro() if kind in _READERS)
-    rows = _READERS[kind](spark, name, table)
+    read = _READERS[kind](spark, name, table)
+    found = read if isinstance(read, TableRows) else TableRows(read)
     for bound in (table.valid_from, table.valid_to):
-        if bound is not None and bound not in rows.columns:
+        if bound is not None and bound not in found.rows.columns:
             raise ConfigurationError(
                 f"[table.{name}] names the column {bound} for the validity, which is not there.",
-                required=f"The columns are {', '.join(rows.columns)}.",
+                required=f"The columns are {', '.join(found.rows.columns)}.",
             )
-    return rows
+    return replace(found, valid_from=table.valid_from, valid_to=table.valid_to)
 
 
 def looked(job: "JobConfig", name: str) -> Looked:
@@ -101,6 +107,45 @@ def _files(spark: "SparkSession", name: str, table: FilesTable) -> "DataFrame":
         raise unreadable(name, table.path, problem) from problem
 
 
+def _changes(spark: "SparkSession", name: str, table: ChangesTable) -> TableRows:
+    """Records of JSON; what does not fit the schema, or says no key or order, is counted and left out."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    folder = _jvm.folder_at(spark, table.path)
+    if folder is None:
+        raise DataError(
+            f"[table.{name}] path is {table.path}, and there is no such folder.",
+            required="A table that is not there would leave every row unmatched.",
+            remedy="Make it, or mend the path in the configuration.",
+        )
+    try:
+        columns = StructType.fromDDL(table.schema_ddl)
+        asked = StructType([*getattr(columns, "fields", ()), StructField(_CORRUPT, StringType())])
+        lines = spark.read.text(folder.pattern).where("length(trim(value)) > 0")
+        record = F.from_json("value", asked, {"columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}).alias("record")
+        parsed = lines.select(record).select(*[F.col(f"record.{quoted(field.name)}") for field in asked.fields])
+        said = F.lit(True)
+        for column in (*table.key, table.order_by):
+            said = said & F.col(quoted(column)).isNotNull()
+        fits = F.col(_CORRUPT).isNull() & said
+        unread = parsed.where(~fits).count()
+    except Exception as problem:
+        raise unreadable(name, table.path, problem) from problem
+    return TableRows(parsed.where(fits).drop(_CORRUPT), fold=partial(_newest, table=table), unread=unread)
+
+
+def _newest(records: "DataFrame", table: ChangesTable) -> "DataFrame":
+    """Of each key the newest record, without tombstones; of records of one order that which is greatest as a text."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    text = F.to_json(F.struct(*map(quoted, records.columns)), WHOLE_TEXT)
+    order = Window.partitionBy(*map(quoted, table.key)).orderBy(F.col(quoted(table.order_by)).desc(), text.desc())
+    newest = records.withColumn(NUMBER, F.row_number().over(order)).where(F.col(NUMBER) == 1).drop(NUMBER)
+    return newest if table.deleted is None else newest.where(~F.coalesce(table.deleted, F.lit(False))).drop(table.deleted)
+
+
 def _postgres(spark: "SparkSession", name: str, table: PostgresTable) -> "DataFrame":
     library("psycopg", "postgres", "A postgres table")
     from streamproof.connectors.postgres.lookup import rows_of_table
@@ -121,8 +166,9 @@ def _delta(spark: "SparkSession", name: str, table: DeltaTable) -> "DataFrame":
         raise unreadable(name, table.path, problem) from problem
 
 
-_READERS: Mapping[type[TableConfig], Callable[["SparkSession", str, Any], "DataFrame"]] = {
+_READERS: Mapping[type[TableConfig], Callable[["SparkSession", str, Any], "DataFrame | TableRows"]] = {
     FilesTable: _files,
     PostgresTable: _postgres,
     DeltaTable: _delta,
+    ChangesTable: _changes,
 }

@@ -26,6 +26,7 @@ class NoteCode(StrEnum):
     MANIFEST_MISSING = "manifest-missing"
     HAD_TO_WAIT = "output-had-to-wait"
     TABLE_STAYS = "table-stays"
+    RULE_REJECTED = "rule-rejected"
     # of its end
     UNDER_WAY = "batch-under-way"
     STILL_WAITS = "output-still-waits"

@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from streamproof.core.sides import Side
-    from streamproof.stream.looked_up import TableRows
+    from streamproof.stream.looked_up import Conditions, TableRows
 
 
 class SourceDoors(Protocol):
@@ -28,8 +28,14 @@ class Doors(SourceDoors, Protocol):
     def bound(self) -> "Column":
         """The first instant above the late bound (bigint, microseconds)."""
 
-    def table(self, name: str) -> "TableRows":
-        """A table that rows are looked up in, by the name of its [table.NAME]; in a stream each batch has a version of it."""
+    def table(self, name: str, conditions: "Conditions | None" = None) -> "TableRows":
+        """A table that rows are looked up in, by the name of its [table.NAME]; in a stream each batch has a version of it.
+
+        Parameters
+        ----------
+        conditions
+            What of it are conditions: a row whose condition is none is rejected when the table is read, and the former one stays.
+        """
 
     def divert(self, rows: "DataFrame", side: "Side", leaves: "Column", payload: "Column", reason: "Column") -> "DataFrame":
         """Lets rows pass for which `leaves` is false; the others leave by a side output.

@@ -1,5 +1,6 @@
 """A table that rows are looked up in, as a plan has it, and what an operator asks of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,22 @@ class TableRows:
         In a stream those of the version that each batch uses.
     valid_from, valid_to
         The columns (TIMESTAMP) that say it; None where rows hold at all times, or to this day.
+    fold
+        Makes the rows of the table from records that are changes; None where each is a row.
+    unread
+        How many records cannot be read, and are left out.
     """
 
     rows: "DataFrame"
     valid_from: str | None = None
     valid_to: str | None = None
+    fold: "Callable[[DataFrame], DataFrame] | None" = None
+    unread: int = 0
+
+    @property
+    def current(self) -> "DataFrame":
+        """The rows of the table, where its records are changes."""
+        return self.rows if self.fold is None else self.fold(self.rows)
 
 
 @dataclass(frozen=True)
@@ -44,3 +56,20 @@ class Use:
     key: tuple[str, ...]
     columns: tuple[str, ...] | None = None
     at_instant: bool = False
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Conditions in SQL that a table has: which are none over the columns of the stream is found when the table is read.
+
+    Parameters
+    ----------
+    rule, when
+        The columns of the table with the name of a rule, and with its condition.
+    columns
+        The columns of the stream, as the JSON of their type.
+    """
+
+    rule: str
+    when: str
+    columns: str

@@ -37,8 +37,10 @@ FOUND = "_found"
 """Whether a row was found in a table."""
 LOOKED_UP = "_lookup."
 """What the columns of a table's key and validity begin with, until the rows are joined."""
+RULES = "_rules"
+"""The rules of a batch, until it is known which hold."""
 HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, ADDED, DUE, WHOSE, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
-_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, PIECE, NUMBER, PLACE, BATCH, GIVES, REVISIONS, FOUND})
+_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, PIECE, NUMBER, PLACE, BATCH, GIVES, REVISIONS, FOUND, RULES})
 _PREFIXES = ("_path.", LOOKED_UP)
 
 WHOLE_TEXT = {

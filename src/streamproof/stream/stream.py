@@ -7,6 +7,7 @@ from streamproof.core.durations import parse_duration
 from streamproof.core.sides import DUPLICATE, LATE, REJECTED, UNMATCHED
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates import Declared
+from streamproof.stream.arguments import require_aggregates, require_condition, require_names
 from streamproof.stream.emissions import Emission
 from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
@@ -17,6 +18,7 @@ from streamproof.stream.operators.latest import latest_of
 from streamproof.stream.operators.lookup import lookup_of
 from streamproof.stream.operators.operator import Stateful
 from streamproof.stream.operators.ordered import OrderedDeduplicate, require_ordered
+from streamproof.stream.operators.rules import rules_of
 from streamproof.stream.operators.union import require_possible
 from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind, require_plain
 from streamproof.stream.side_output import SideOutput
@@ -51,7 +53,7 @@ class Stream:
         if not conditions:
             raise JobDefinitionError("require() needs a condition.", remedy='For example: require(notional="notional > 0").')
         for name, condition in conditions.items():
-            _require_condition(f"require({name}=...)", condition)
+            require_condition(f"require({name}=...)", condition)
         self._before_state("require")
         return Stream(self.node.then(Require(dict(conditions))))
 
@@ -63,7 +65,7 @@ class Stream:
         JobDefinitionError
             Behind a stateful operator: filter before it, or mark rows there in a column that `transform` makes.
         """
-        _require_condition(f"filter(name={name!r})", condition)
+        require_condition(f"filter(name={name!r})", condition)
         self._before_state("filter")
         return Stream(self.node.then(Filter(condition, name)))
 
@@ -127,6 +129,30 @@ class Stream:
         self._before_state("lookup")
         return Stream(self.node.then(lookup_of(table, on, columns, how, as_of)))
 
+    def rules(self, table: str, *, rule: str, when: str, into: str = "rules") -> "Stream":
+        """Holds rules against each row: conditions in SQL that a table has, and that change while the job runs.
+
+        Every row goes on, with two more columns: the names of the rules that hold for it, and of those that fail on it, as one that divides by
+        zero. A rule that cannot be read is rejected when it comes, and the former one of its name stays. Which rules a batch uses is fixed
+        before it begins, and in its manifest.
+
+        Parameters
+        ----------
+        table
+            The name of a table of the configuration, [table.NAME].
+        rule, when
+            Its columns (string) with the name of a rule, one row each, and with its condition over the columns of the stream: "amount > 900".
+        into
+            The name of the column (array of strings, in their order) that is added; the other one is called the same with "_failed" behind it.
+
+        Raises
+        ------
+        JobDefinitionError
+            Behind a stateful operator, or if the arguments make no sense; when the plan is built, if a column is not there, or is there already.
+        """
+        self._before_state("rules")
+        return Stream(self.node.then(rules_of(table, rule, when, into)))
+
     def union(self, other: "Stream") -> "Stream":
         """The rows of this stream and of another one, of another source, with the same columns.
 
@@ -177,7 +203,7 @@ class Stream:
         """
         if not key:
             raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
-        _require_names("deduplicate()", key)
+        require_names("deduplicate()", key)
         if self._has(WindowAggregate):
             raise deduplicated_windows(key)
         self._before_state("deduplicate")
@@ -259,7 +285,7 @@ class Stream:
         except ValueError as problem:
             raise JobDefinitionError(f"window(allowed_lateness={allowed_lateness!r}): {problem}.") from problem
         keys = (by,) if isinstance(by, str) or not isinstance(by, tuple | list) else tuple(by)
-        _require_names("window(by=...)", keys)
+        require_names("window(by=...)", keys)
         require_behind(self.node, window, keys, emission)
         if window.needs_key and not keys:
             raise JobDefinitionError(
@@ -338,22 +364,6 @@ class Stream:
             )
 
 
-def _require_condition(where: str, condition: Any) -> None:
-    if not isinstance(condition, str) and not hasattr(condition, "isNull"):
-        raise JobDefinitionError(
-            f"{where} got a {type(condition).__name__}.",
-            required='A condition is a SQL expression such as "notional > 0", or a PySpark column of type boolean.',
-        )
-
-
-def _require_names(where: str, names: "tuple[Any, ...]") -> None:
-    for name in names:
-        if not isinstance(name, str):
-            raise JobDefinitionError(
-                f"{where} got a {type(name).__name__}.", required='It takes names of columns, such as "client".'
-            )
-
-
 class WindowedStream:
     """A stream cut into windows, waiting for its aggregates."""
 
@@ -372,14 +382,7 @@ class WindowedStream:
             A name for each, and a PySpark aggregate such as `exposure=F.sum("notional")`, an `sp.accumulator(...)` of your own, or a sketch:
             `**sp.sketch.percentiles("latency_ms", p95=0.95)`, `users=sp.sketch.distinct("user")`, `paths=sp.sketch.top_k("path", 5)`.
         """
-        if not aggregates:
-            raise JobDefinitionError("aggregate() needs an aggregate.", remedy='For example: aggregate(trades=F.count("*")).')
-        for name, column in aggregates.items():
-            if not hasattr(column, "alias") and not isinstance(column, Declared):
-                raise JobDefinitionError(
-                    f"aggregate({name}=...) is a {type(column).__name__}.",
-                    required='An aggregate is a PySpark column, such as F.sum("notional"), an sp.accumulator(...) or one of sp.sketch.',
-                )
+        require_aggregates(aggregates)
         reserved = (*_RESERVED, REVISION) if self._emission.revised else _RESERVED
         if self._emission.revised and REVISION in self._by:
             raise JobDefinitionError(

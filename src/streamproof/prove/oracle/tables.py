@@ -29,6 +29,21 @@ class Finds(Protocol):
         """The number of the table's row, from 0, with these values of the key, at an instant where one is asked for; None without one."""
 
 
+class HoldsRules(Protocol):
+    """A twin that adds the names of the rules that hold for a row."""
+
+    @property
+    def table(self) -> str:
+        """The name of the table."""
+
+    @property
+    def into(self) -> str:
+        """The name of the column that is added; another, with "_failed" behind it, has those that fail."""
+
+    def conditions(self, table: PlainTable) -> Sequence[tuple[str, str]]:
+        """The name and the condition of each rule of a table, in the order of the names."""
+
+
 class LooksUp(Protocol):
     """A twin that adds columns of a table to rows."""
 

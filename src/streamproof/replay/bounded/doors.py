@@ -13,7 +13,7 @@ from streamproof.core.clock import now_utc, to_micros
 from streamproof.core.sides import DUPLICATE, LATE, REJECTED, Side
 from streamproof.runtime.batch.staging import merged_schema
 from streamproof.runtime.rows.doors import duplicate_row, late_row, no_tables, rejected_row
-from streamproof.stream.looked_up import TableRows
+from streamproof.stream.looked_up import Conditions, TableRows
 from streamproof.stream.names import NUMBER, ORIGINAL, REASON, quoted
 
 _BEFORE_ALL = -(2**63)
@@ -33,12 +33,12 @@ class BatchDoors:
     asked_at_us: int = field(default_factory=lambda: to_micros(now_utc()))
     at_source: bool = True
     copies_asked: bool = False
-    tables: Callable[[str], TableRows] = no_tables
+    tables: Callable[[str, Conditions | None], TableRows] = no_tables
     _left: dict[Side, list[DataFrame]] = field(default_factory=dict)
     _observed: list[tuple[str, Observation]] = field(default_factory=list)
 
-    def table(self, name: str) -> TableRows:
-        return self.tables(name)
+    def table(self, name: str, conditions: Conditions | None = None) -> TableRows:
+        return self.tables(name, conditions)
 
     def clock(self) -> Column:
         """The time of this run: a batch has no other clock."""

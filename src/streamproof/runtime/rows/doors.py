@@ -12,7 +12,7 @@ from streamproof import _jvm
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.core.sides import DUPLICATE, LATE, REJECTED, Side
 from streamproof.errors import DivertError
-from streamproof.stream.looked_up import TableRows
+from streamproof.stream.looked_up import Conditions, TableRows
 from streamproof.stream.names import (
     ADDED,
     BATCH,
@@ -40,9 +40,9 @@ EXPANDED = "expanded"
 """A door that lets every row pass. It counts a record's second window and further ones."""
 
 
-def no_tables(name: str) -> TableRows:
+def no_tables(name: str, conditions: Conditions | None = None) -> TableRows:
     """Of a query that looks rows up in no table."""
-    raise AssertionError(f"no table {name} was read")
+    raise AssertionError(f"no table {name} was read, with or without {conditions}")
 
 
 @dataclass
@@ -55,13 +55,13 @@ class SideDoors:
 
     jvm: _jvm.Doors
     directories: dict[Side, str]
-    tables: Callable[[str], TableRows] = no_tables
+    tables: Callable[[str, Conditions | None], TableRows] = no_tables
     shapes: dict[Side, list[StructType]] = field(default_factory=dict)
     _number: int = 0
     _uses: Counter[str] = field(default_factory=Counter)
 
-    def table(self, name: str) -> TableRows:
-        return self.tables(name)
+    def table(self, name: str, conditions: Conditions | None = None) -> TableRows:
+        return self.tables(name, conditions)
 
     def clock(self) -> Column:
         return self.jvm.batch_clock()

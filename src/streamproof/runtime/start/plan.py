@@ -71,8 +71,7 @@ def plan(valid: Validated) -> Planned:
     run = short(new_id())
     jvm_doors = _jvm.Doors(spark, query.checkpoint, run)
     directories = {side: _side_directory(sinks.first(name), name, manifests) for side, name in query.sides.items()}
-    tables = QueryTables(spark, valid.journal, valid.events, run)
-    tables.begin(query.tables, query.root.uses)
+    tables = QueryTables(spark, valid.journal, valid.events, run, query.tables, query.root.uses)
     doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories, tables.rows)
     weaker = weaker_state(query.config.spark) if query.root.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []

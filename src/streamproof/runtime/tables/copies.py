@@ -86,10 +86,14 @@ class Copies:
     def find(self, id_: str) -> Version | None:
         """A version that is kept; None where there is none of that id."""
         folder = f"{self.folder}/{id_}"
-        if not self._storage.exists(folder):
+        if not id_ or not self._storage.exists(folder):
             return None
         rows = self._rows(folder)
         return Version(id_, folder, self._size(id_), -1, rows.schema)
+
+    def rows(self, version: Version) -> "DataFrame":
+        """The rows of a version."""
+        return self._rows(version.folder)
 
     def ids(self) -> list[str]:
         """The ids of all versions that are kept."""

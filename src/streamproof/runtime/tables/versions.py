@@ -9,16 +9,17 @@ from streamproof.config import TableConfig
 from streamproof.connectors.lookups import read_table, unreadable
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.notes import Note, NoteCode
-from streamproof.errors import CheckpointError, DataError, StreamproofError, TornCheckpoint
+from streamproof.errors import CheckpointError, DataError, JobDefinitionError, StreamproofError, TornCheckpoint
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.journal.manifests import FOLDER
+from streamproof.runtime.tables.conditions import Rejected, admitted
 from streamproof.runtime.tables.copies import Copies, Version
 from streamproof.runtime.tables.pins import Pins
-from streamproof.runtime.watching.events import QueryEvents, TableRead, TableStays
-from streamproof.stream.looked_up import TableRows, Use
+from streamproof.runtime.watching.events import QueryEvents, RuleRejected, TableRead, TableStays
+from streamproof.stream.looked_up import Conditions, TableRows, Use
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
     from streamproof.runtime.journal.journal import Journal
@@ -42,6 +43,10 @@ class KeptTable:
         Of the versions that are kept, the one that batches to come use.
     read_at
         By the monotonic clock, when it was read last.
+    conditions
+        What of it are conditions over the columns of the stream.
+    rejected
+        The rules that were rejected when it was read last.
     trouble
         Why it could not be read then, or rows not be looked up in it; empty where all was well.
     """
@@ -53,7 +58,9 @@ class KeptTable:
     planned: "StructType"
     newest: Version
     read_at: float
+    conditions: Conditions | None = None
     trouble: str = ""
+    rejected: Sequence[Rejected] = ()
 
     @property
     def due(self) -> bool:
@@ -74,6 +81,8 @@ class QueryTables:
     journal: "Journal"
     events: QueryEvents
     run: str
+    configs: Mapping[str, TableConfig]
+    uses: Sequence[Use]
     tables: dict[str, KeptTable] = field(default_factory=dict)
     failed: Callable[[Exception], None] = lambda _: None
     _fixed: dict[int, Mapping[str, str]] = field(default_factory=dict)
@@ -82,30 +91,59 @@ class QueryTables:
     def __post_init__(self) -> None:
         self._pins = Pins(self.journal.storage, self.journal.manifests)
 
-    def begin(self, configs: Mapping[str, TableConfig], uses: Sequence[Use]) -> None:
-        """Reads every table as it is now; a batch that was interrupted has the version that was fixed for it all the same.
+    def rows(self, name: str, conditions: Conditions | None = None) -> TableRows:
+        """A table as a streaming plan has it: each batch reads the version that is its own.
+
+        It is read as it is now, when it is asked for first; a batch that was interrupted has the version that was fixed for it all the same.
 
         Raises
         ------
         StreamproofError
-            If a table cannot be read, or rows cannot be looked up in it.
+            If it cannot be read, or rows cannot be looked up in it.
         """
-        before = self.journal.logs.batches("offsets")
-        batch = before[-1] + 1 if before else 0
-        for name in dict.fromkeys(use.table for use in uses):
-            folder = f"{self.journal.manifests.checkpoint}/{FOLDER}/tables/{name}"
-            copies = Copies(self.spark, self.journal.storage, name, folder)
-            copies.remove_unfinished()
-            of_table = [use for use in uses if use.table == name]
-            newest = copies.keep(self._read(name, configs[name], batch), of_table, self._attempt(batch))
-            self.tables[name] = KeptTable(name, configs[name], of_table, copies, newest.columns, newest, monotonic_seconds())
-            self.events.emit(TableRead(self.events.query, name, newest.id, newest.rows, batch))
-
-    def rows(self, name: str) -> TableRows:
-        """A table as a streaming plan has it: each batch reads the version that is its own."""
+        if name not in self.tables:
+            self.tables[name] = self._first(name, conditions)
         table = self.tables[name]
+        if table.conditions != conditions:
+            raise JobDefinitionError(
+                f"The table {name} has conditions for one step of {self.events.query}, and other ones or none for another.",
+                required="Its rules are held against the columns of one stream.",
+                remedy=f"Apply the rules once, or bind a second [table.NAME] to where [table.{name}] is.",
+            )
         rows = _jvm.versioned_rows(self.spark, table.planned, lambda batch: self._asked(name, batch))
         return TableRows(rows, table.config.valid_from, table.config.valid_to)
+
+    def _first(self, name: str, conditions: Conditions | None) -> KeptTable:
+        """A table, read for the first time."""
+        before = self.journal.logs.batches("offsets")
+        batch = before[-1] + 1 if before else 0
+        folder = f"{self.journal.manifests.checkpoint}/{FOLDER}/tables/{name}"
+        copies = Copies(self.spark, self.journal.storage, name, folder)
+        copies.remove_unfinished()
+        config, uses = self.configs[name], [use for use in self.uses if use.table == name]
+        former = copies.find(self._pins.of(before[-1]).get(name, "")) if before and conditions is not None else None
+        read, rejected = self._admitted(name, config, batch, conditions, None if former is None else copies.rows(former))
+        newest = copies.keep(read, uses, self._attempt(batch))
+        self.events.emit(TableRead(self.events.query, name, newest.id, newest.rows, batch))
+        self._reject(name, rejected, batch)
+        return KeptTable(name, config, uses, copies, newest.columns, newest, monotonic_seconds(), conditions, "", rejected)
+
+    def _admitted(
+        self, name: str, config: TableConfig, batch: int, conditions: Conditions | None, former: "DataFrame | None"
+    ) -> tuple[TableRows, Sequence[Rejected]]:
+        """The rows of a table as it is now, with the former ones of rules that are rejected; and these."""
+        read = self._read(name, config, batch)
+        if read.unread:
+            said = f"[table.{name}] has {read.unread:,} records that cannot be read, and are left out: what is known of their keys stays."
+            if said not in self.events.notes:
+                self.events.note(Note(NoteCode.TABLE_STAYS, said, about=name))
+        return (replace(read, rows=read.current, fold=None), ()) if conditions is None else admitted(read, conditions, former)
+
+    def _reject(self, name: str, rejected: Sequence[Rejected], batch: int) -> None:
+        for one in rejected:
+            self.events.emit(RuleRejected(self.events.query, name, one.rule, one.why, one.stays, batch))
+            said = f"[table.{name}] {one.says}. It was read before batch {batch} of {self.events.query}."
+            self.events.note(Note(NoteCode.RULE_REJECTED, said, about=one.rule))
 
     def noted(self, batch: int, logs: BatchLogs) -> BatchLogs:
         """What a batch was, with the versions that it has used."""
@@ -181,13 +219,17 @@ class QueryTables:
                 continue
             table.read_at = monotonic_seconds()
             try:
-                found = table.copies.keep(self._read(table.name, table.config, batch), table.uses, self._attempt(batch))
+                former = table.copies.rows(table.newest) if table.conditions is not None else None
+                read, rejected = self._admitted(table.name, table.config, batch, table.conditions, former)
+                found = table.copies.keep(read, table.uses, self._attempt(batch))
                 if (other := unlike(table, found)) != "":
                     raise DataError(f"[table.{table.name}] is another: {other}.")
             except StreamproofError as problem:
                 self._stays(table, problem, batch)
                 continue
             table.trouble = ""
+            self._reject(table.name, [one for one in rejected if one not in table.rejected], batch)
+            table.rejected = rejected
             if found.id != table.newest.id:
                 table.newest = found
                 self.events.emit(TableRead(self.events.query, table.name, found.id, found.rows, batch))
@@ -204,7 +246,7 @@ class QueryTables:
 
     def _read(self, name: str, config: TableConfig, batch: int) -> TableRows:
         try:
-            return TableRows(read_table(self.spark, name, config.at(batch)), config.valid_from, config.valid_to)
+            return read_table(self.spark, name, config.at(batch))
         except StreamproofError:
             raise
         except Exception as problem:  # what Spark and its connectors raise has no common type

@@ -108,6 +108,19 @@ class TableStays(RunEvent):
 
 
 @dataclass(frozen=True)
+class RuleRejected(RunEvent):
+    """A rule came whose condition is none, and `why`; `stays` says whether the former condition of that name goes on."""
+
+    kind: ClassVar[str] = "rule-rejected"
+    query: str
+    table: str
+    rule: str
+    why: str
+    stays: bool
+    batch: int
+
+
+@dataclass(frozen=True)
 class BatchStaged(RunEvent):
     """The rows of a batch are computed and staged, and its manifest stands; no reader sees them yet.
 

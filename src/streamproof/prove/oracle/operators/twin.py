@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from streamproof.prove.oracle.rows import Row, Side, WindowContents, WindowKey
-from streamproof.prove.oracle.tables import LooksUp
+from streamproof.prove.oracle.tables import HoldsRules, LooksUp
 from streamproof.prove.oracle.windows import PlainWindow
 
 
@@ -27,6 +27,9 @@ class Rows(Protocol):
 
     def looked_up(self, twin: LooksUp) -> Self:
         """Those with the columns that a lookup adds, by its twin; those that it finds no row for are unmatched, unless it keeps all."""
+
+    def ruled(self, twin: HoldsRules) -> Self:
+        """All of them, with the names of the rules that hold for each."""
 
 
 OneByOne = TypeVar("OneByOne", bound=Rows)

@@ -22,7 +22,7 @@ from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.operators.twin import Grouped, Twin
 from streamproof.prove.oracle.query import Query
 from streamproof.prove.oracle.rows import RowKey
-from streamproof.prove.oracle.tables import LooksUp
+from streamproof.prove.oracle.tables import HoldsRules, LooksUp
 from streamproof.prove.scenario.generate import TRACE, Event
 from streamproof.prove.subjects.job.aggregated import BESIDE, Aggregated, stated
 from streamproof.prove.subjects.job.table_states import TableState, TableStates, alternatives
@@ -78,6 +78,10 @@ class _OneByOne:
         there = F.coalesce(F.col(FOUND), F.lit(False))
         kept = beside if twin.keeps_all else beside._parted(there, RowFate.UNMATCHED, there.cast("string"))
         return _OneByOne(kept.rows.drop(FOUND), kept.left, self.tables)
+
+    def ruled(self, twin: HoldsRules) -> "_OneByOne":
+        """Each rule is a condition of the user's, held against all rows by a batch query of its own."""
+        return _OneByOne(self.tables[twin.table].ruled(self.rows, twin), self.left, self.tables)
 
     def _parted(self, keep: Column, fate: RowFate, reason: Column) -> "_OneByOne":
         keep, left = F.coalesce(keep, F.lit(False)), self.left

@@ -13,13 +13,16 @@ from pyspark.sql.types import TimestampType
 from streamproof.prove.artifacts.reading import QueryHistory, QueryLayout
 from streamproof.prove.artifacts.table_versions import Rows, UsedTable, copy_of, in_order, versions_fixed, versions_used
 from streamproof.prove.oracle.arrived import BatchRead, Tables, plain
-from streamproof.prove.oracle.tables import LooksUp, PlainTable
+from streamproof.prove.oracle.tables import HoldsRules, LooksUp, PlainTable
 from streamproof.prove.scenario.generate import TRACE
 from streamproof.prove.sources.tables import HeldTable, state_of
 from streamproof.stream.names import FOUND, quoted
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
+
+
+_ANSI = "spark.sql.ansi.enabled"
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,29 @@ class TableState:
         found = self.rows.select(added).take(pa.array(numbers, pa.int64()))
         marked = found.append_column(TRACE, pa.array(traces, pa.string())).append_column(FOUND, pa.array([True] * len(traces)))
         return rows.join(F.broadcast(rows.sparkSession.createDataFrame(marked)), TRACE, "left")
+
+    def ruled(self, rows: DataFrame, twin: HoldsRules) -> DataFrame:
+        """The rows of a stream with the names of the rules that hold for each.
+
+        Without ANSI what fails is null, and so does not hold. Which rules fail on a row is not told here: that column is empty.
+        """
+        none = F.array().cast("array<string>")
+        fails = f"{twin.into}_failed"
+        if TRACE not in rows.columns:
+            return rows.withColumns({twin.into: none, fails: none})
+        spark, conditions = rows.sparkSession, twin.conditions(self.state)
+        before = spark.conf.get(_ANSI)
+        spark.conf.set(_ANSI, "false")
+        try:
+            asked = [F.coalesce(F.expr(f"({text})"), F.lit(False)) for _, text in conditions]
+            taken = rows.select(TRACE, *[column.alias(f"_r{number}") for number, column in enumerate(asked)]).collect()
+        finally:
+            spark.conf.set(_ANSI, str(before))
+        names = [[name for (name, _), is_true in zip(conditions, row[1:], strict=True) if is_true] for row in taken]
+        table = pa.table(
+            {TRACE: pa.array([row[0] for row in taken], pa.string()), twin.into: pa.array(names, pa.list_(pa.string()))}
+        )
+        return rows.join(F.broadcast(spark.createDataFrame(table)), TRACE, "left").withColumn(fails, none)
 
 
 TableStates = Mapping[str, Sequence[TableState]]

@@ -1,0 +1,37 @@
+"""What the methods of a stream are called with, looked at when the job function calls them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamproof.errors import JobDefinitionError
+from streamproof.stream.aggregates import Declared
+
+
+def require_condition(where: str, condition: Any) -> None:
+    """JobDefinitionError unless a condition is a text or a column."""
+    if not isinstance(condition, str) and not hasattr(condition, "isNull"):
+        raise JobDefinitionError(
+            f"{where} got a {type(condition).__name__}.",
+            required='A condition is a SQL expression such as "notional > 0", or a PySpark column of type boolean.',
+        )
+
+
+def require_names(where: str, names: tuple[Any, ...]) -> None:
+    """JobDefinitionError for the first that is no name."""
+    for name in names:
+        if not isinstance(name, str):
+            raise JobDefinitionError(
+                f"{where} got a {type(name).__name__}.", required='It takes names of columns, such as "client".'
+            )
+
+
+def require_aggregates(aggregates: Mapping[str, Any]) -> None:
+    """JobDefinitionError unless there are aggregates, and each is one."""
+    if not aggregates:
+        raise JobDefinitionError("aggregate() needs an aggregate.", remedy='For example: aggregate(trades=F.count("*")).')
+    for name, column in aggregates.items():
+        if not hasattr(column, "alias") and not isinstance(column, Declared):
+            raise JobDefinitionError(
+                f"aggregate({name}=...) is a {type(column).__name__}.",
+                required='An aggregate is a PySpark column, such as F.sum("notional"), an sp.accumulator(...) or one of sp.sketch.',
+            )
