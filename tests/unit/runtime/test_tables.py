@@ -3,7 +3,7 @@
 import pytest
 
 import streamproof as sp
-from streamproof.config import DeltaTable, FilesTable, PostgresTable, load
+from streamproof.config import ChangesTable, DeltaTable, FilesTable, PostgresTable, load
 from streamproof.connectors.lookups import looked
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.binding.real_time import require_possible
@@ -53,10 +53,11 @@ def test_a_table_is_read_at_the_start_or_again_after_a_while(configured):
     [
         ('connector = "postgres"\nurl = "postgresql://app@db/shop"\ntable = "prices"', PostgresTable),
         ('connector = "delta"\npath = "prices"', DeltaTable),
+        ('connector = "changes"\npath = "p"\nschema = "a string, b long"\nkey = "a"\norder_by = "b"', ChangesTable),
         ('connector = "files"\npath = "p"\nformat = "csv"\nschema = "sku string"\ncsv = { delimiter = ";" }', FilesTable),
         ('connector = "files"\npath = "p"\nvalid_from = "since"\nvalid_to = "until"', FilesTable),
     ],
-    ids=["postgres", "delta", "csv", "validity"],
+    ids=["postgres", "delta", "changes", "csv", "validity"],
 )
 def test_where_a_table_is_says_its_connector(configured, table, kind):
     assert type(configured(f"[table.prices]\n{table}\n").table["prices"]) is kind
@@ -75,6 +76,12 @@ def test_where_a_table_is_says_its_connector(configured, table, kind):
         ('connector = "files"\npath = "p"\nvalid_to = "until"', "has valid_to and no valid_from"),
         ('connector = "files"\npath = "p"\nvalid_from = "a"\nvalid_to = "a"', "one column for valid_from and valid_to"),
         ('connector = "postgres"\nurl = "postgresql://db/shop"', 'needs the key "table"'),
+        ('connector = "changes"\npath = "p"\nschema = "a string, b long"\nkey = "c"\norder_by = "b"', 'names the column "c"'),
+        (
+            'connector = "changes"\npath = "p"\nschema = "a string, b long"\nkey = "a"\norder_by = "b"\ndeleted = "b"',
+            "which is long",
+        ),
+        ('connector = "changes"\npath = "p"\nschema = "a strin"\nkey = "a"\norder_by = "a"', "schema"),
     ],
 )
 def test_a_table_that_cannot_be_is_refused_with_its_line(configured, table, said):
