@@ -25,6 +25,9 @@ public final class VersionedTable extends BaseRelation implements PrunedScan {
   private final StructType columns;
   private final TableVersions versions;
 
+  private long asked = -1;
+  private String[] answer;
+
   private VersionedTable(SparkSession spark, StructType columns, TableVersions versions) {
     this.spark = spark;
     this.columns = columns;
@@ -78,9 +81,15 @@ public final class VersionedTable extends BaseRelation implements PrunedScan {
     }
   }
 
-  private String[] version() {
-    String batch = spark.sparkContext().getLocalProperty(BATCH);
-    return versions.of(batch == null ? -1 : Long.parseLong(batch)).split("\t", 2);
+  /** Asked once for each batch, however often Spark wants to know; without a batch each time, since nothing is fixed then. */
+  private synchronized String[] version() {
+    String property = spark.sparkContext().getLocalProperty(BATCH);
+    long batch = property == null ? -1 : Long.parseLong(property);
+    if (answer == null || batch != asked || batch < 0) {
+      answer = versions.of(batch).split("\t", 2);
+      asked = batch;
+    }
+    return answer;
   }
 
   /** A text as JSON has it. */
