@@ -80,7 +80,7 @@ class Lookup(RowWise):
         for number, name in enumerate(self.on):
             holds = holds & (F.col(quoted(name)) == F.col(quoted(_hidden(number))))
         joined = rows.join(there, holds & self._at(bounds), "left")
-        return joined.drop(*[_hidden(number) for number in range(len(key))], *bounds)
+        return joined.select(*map(quoted, (*rows.columns, *added, FOUND)))
 
     def _at(self, bounds: Mapping[str, str]) -> "Column":
         """Whether a row of the table holds at the instant of a row."""
